@@ -1,0 +1,218 @@
+//! The bag: distinct coded rows with weights, and the domains that explain the codes.
+
+use crate::arena::Interner;
+use crate::rows::RowSet;
+use crate::{NONE, Rows, Stop, Watch};
+
+/// The values of a column, numbered in C collation order of their text.
+#[derive(Debug, Clone)]
+pub struct Domain {
+    name: String,
+    chunks: Vec<Vec<u8>>,
+    spans: Vec<(u32, u32, u32)>,
+}
+
+impl Domain {
+    /// A domain of the given values, which must be strictly ascending bytes.
+    pub(crate) fn from_sorted<'a>(name: String, values: impl Iterator<Item = &'a [u8]>) -> Self {
+        let mut interner = Interner::new();
+        values.for_each(|v| {
+            interner.intern(v);
+        });
+        let (chunks, spans) = interner.into_parts();
+        Domain { name, chunks, spans }
+    }
+
+    /// Turns a dictionary in arrival order into a domain; also returns the new code of each old one.
+    pub(crate) fn from_interner(name: String, interner: Interner) -> (Self, Vec<u32>) {
+        let mut order: Vec<u32> = (0..interner.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| interner.get(a).cmp(interner.get(b)));
+        let mut codes = vec![0; order.len()];
+        for (new, &old) in order.iter().enumerate() {
+            codes[old as usize] = new as u32;
+        }
+        let (chunks, spans) = interner.into_parts();
+        let spans = order.iter().map(|&old| spans[old as usize]).collect();
+        (Domain { name, chunks, spans }, codes)
+    }
+
+    /// The column's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Number of values.
+    pub fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    /// True if there are none.
+    pub fn is_empty(&self) -> bool {
+        self.spans.is_empty()
+    }
+
+    /// The text of a code, in the encoding it was read in.
+    pub fn value(&self, code: u32) -> &[u8] {
+        let (chunk, offset, length) = self.spans[code as usize];
+        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+    }
+
+    /// All values in code order.
+    pub fn values(&self) -> impl Iterator<Item = &[u8]> {
+        (0..self.len() as u32).map(|code| self.value(code))
+    }
+
+    /// The code of a value, by binary search.
+    pub fn find(&self, value: &[u8]) -> Option<u32> {
+        self.spans
+            .binary_search_by(|&(chunk, offset, length)| {
+                self.chunks[chunk as usize][offset as usize..][..length as usize].cmp(value)
+            })
+            .ok()
+            .map(|i| i as u32)
+    }
+
+    fn memory(&self) -> usize {
+        self.chunks.iter().map(Vec::capacity).sum::<usize>() + self.spans.capacity() * 12
+    }
+}
+
+/// Distinct coded rows with weights. [`NONE`] marks a NULL cell. A domain may hold values that
+/// no row uses (after [`Bag::filter`], say).
+#[derive(Debug, Clone)]
+pub struct Bag {
+    pub(crate) domains: Vec<Domain>,
+    pub(crate) rows: Rows,
+    pub(crate) weights: Vec<u64>,
+    pub(crate) total: u64,
+}
+
+impl Bag {
+    pub(crate) fn new(domains: Vec<Domain>, rows: Rows, weights: Vec<u64>) -> Self {
+        let total = weights.iter().sum();
+        Bag { domains, rows, weights, total }
+    }
+
+    /// A bag from rows of text, `None` for NULL; column names are `c1`, `c2`, … For tests and tools.
+    pub fn from_text<R, C>(width: usize, rows: impl IntoIterator<Item = R>) -> Self
+    where
+        R: IntoIterator<Item = Option<C>>,
+        C: AsRef<[u8]>,
+    {
+        let mut coder =
+            crate::Coder::new((1..=width).map(|c| (format!("c{c}"), crate::Encoding::Text)));
+        for row in rows {
+            for (column, cell) in row.into_iter().take(width).enumerate() {
+                match cell {
+                    Some(value) => coder.text(column, value.as_ref()),
+                    None => coder.null(column),
+                }
+            }
+            coder.end_row();
+        }
+        coder.finish().bag
+    }
+
+    /// Number of columns.
+    pub fn width(&self) -> usize {
+        self.domains.len()
+    }
+
+    /// Number of distinct rows.
+    pub fn distinct(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Number of rows, repetitions counted.
+    pub fn row_count(&self) -> u64 {
+        self.total
+    }
+
+    /// The codes of distinct row `i`.
+    #[inline]
+    pub fn row(&self, i: usize) -> &[u32] {
+        self.rows.get(i)
+    }
+
+    /// How often distinct row `i` occurs.
+    #[inline]
+    pub fn weight(&self, i: usize) -> u64 {
+        self.weights[i]
+    }
+
+    /// All weights, by distinct row.
+    pub fn weights(&self) -> &[u64] {
+        &self.weights
+    }
+
+    /// The domain of a column.
+    pub fn domain(&self, column: usize) -> &Domain {
+        &self.domains[column]
+    }
+
+    /// All domains, by column.
+    pub fn domains(&self) -> &[Domain] {
+        &self.domains
+    }
+
+    /// The support of each value of each column: `supports[column][code]`.
+    pub fn supports(&self) -> Vec<Vec<u64>> {
+        let mut supports: Vec<Vec<u64>> = self.domains.iter().map(|d| vec![0; d.len()]).collect();
+        for (row, &weight) in self.rows.iter().zip(&self.weights) {
+            for (column, &code) in row.iter().enumerate() {
+                if code != NONE {
+                    supports[column][code as usize] += weight;
+                }
+            }
+        }
+        supports
+    }
+
+    /// The bag of the given columns, in the given order. Equal rows are merged.
+    pub fn project(&self, columns: &[usize], watch: &Watch) -> Result<Bag, Stop> {
+        let mut set = RowSet::new(columns.len());
+        let mut projected = vec![NONE; columns.len()];
+        for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
+            for (cell, &column) in projected.iter_mut().zip(columns) {
+                *cell = row[column];
+            }
+            set.add(&projected, weight);
+        }
+        let (rows, weights) = set.finish();
+        let domains = columns.iter().map(|&c| self.domains[c].clone()).collect();
+        Ok(Bag::new(domains, rows, weights))
+    }
+
+    /// The bag of the rows that `keep` accepts.
+    pub fn filter(&self, mut keep: impl FnMut(&[u32]) -> bool) -> Bag {
+        let mut rows = Rows::new(self.width());
+        let mut weights = Vec::new();
+        for (row, &weight) in self.rows.iter().zip(&self.weights) {
+            if keep(row) {
+                rows.push(row);
+                weights.push(weight);
+            }
+        }
+        Bag::new(self.domains.clone(), rows, weights)
+    }
+
+    /// Puts the rows into ascending order of their codes (NULL last), so that equal bags are
+    /// equal byte for byte.
+    pub fn sort(&mut self) {
+        let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
+        order.sort_unstable_by(|&a, &b| self.row(a as usize).cmp(self.row(b as usize)));
+        let mut rows = Rows::new(self.width());
+        order.iter().for_each(|&i| rows.push(self.row(i as usize)));
+        self.weights = order.iter().map(|&i| self.weights[i as usize]).collect();
+        self.rows = rows;
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> u64 {
+        let domains: usize = self.domains.iter().map(Domain::memory).sum();
+        (domains + self.rows.memory() + self.weights.capacity() * 8) as u64
+    }
+}

@@ -1,0 +1,249 @@
+//! Coding while reading: cells become dictionary codes, equal rows are counted once.
+
+use crate::arena::Interner;
+use crate::rows::RowSet;
+use crate::{Bag, Domain, NONE};
+
+/// How the bytes of a column's cells relate to the text that decides equality.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Encoding {
+    /// The bytes are the text.
+    Text,
+    /// Equal bytes have equal text, but the text must be made, and different bytes may share it.
+    Raw,
+}
+
+struct ColumnCoder {
+    name: String,
+    texts: Interner,
+    /// For [`Encoding::Raw`]: known bytes, so that the text of a value is made once and not per row.
+    raws: Option<Interner>,
+    raw_codes: Vec<u32>,
+}
+
+/// Builds a [`Bag`] cell by cell.
+pub struct Coder {
+    columns: Vec<ColumnCoder>,
+    row: Vec<u32>,
+    rows: RowSet,
+    read: u64,
+}
+
+/// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
+pub struct CodedTable {
+    pub bag: Bag,
+    raws: Vec<Option<(Interner, Vec<u32>)>>,
+}
+
+impl CodedTable {
+    /// The bytes that were read for a code: what its text was made from (the first of them).
+    pub fn raw(&self, column: usize, code: u32) -> &[u8] {
+        match &self.raws[column] {
+            Some((raws, first)) => raws.get(first[code as usize]),
+            None => self.bag.domain(column).value(code),
+        }
+    }
+}
+
+impl Coder {
+    /// A coder for columns of the given names and encodings.
+    pub fn new(columns: impl IntoIterator<Item = (String, Encoding)>) -> Self {
+        let columns: Vec<ColumnCoder> = columns
+            .into_iter()
+            .map(|(name, encoding)| ColumnCoder {
+                name,
+                texts: Interner::new(),
+                raws: (encoding == Encoding::Raw).then(Interner::new),
+                raw_codes: Vec::new(),
+            })
+            .collect();
+        let width = columns.len();
+        Coder { columns, row: vec![NONE; width], rows: RowSet::new(width), read: 0 }
+    }
+
+    /// Sets a cell of the current row to a text.
+    #[inline]
+    pub fn text(&mut self, column: usize, text: &[u8]) {
+        self.row[column] = self.columns[column].texts.intern(text);
+    }
+
+    /// Sets a cell of the current row to NULL.
+    #[inline]
+    pub fn null(&mut self, column: usize) {
+        self.row[column] = NONE;
+    }
+
+    /// Sets a cell of the current row from its raw bytes if they are known; false if not, and
+    /// then the caller makes the text and calls [`Coder::raw_text`].
+    #[inline]
+    pub fn raw(&mut self, column: usize, raw: &[u8]) -> bool {
+        let coder = &self.columns[column];
+        let Some(number) = coder.raws.as_ref().and_then(|raws| raws.find(raw)) else {
+            return false;
+        };
+        self.row[column] = coder.raw_codes[number as usize];
+        true
+    }
+
+    /// Sets a cell of the current row to a text and remembers the raw bytes it comes from.
+    pub fn raw_text(&mut self, column: usize, raw: &[u8], text: &[u8]) {
+        let coder = &mut self.columns[column];
+        let code = coder.texts.intern(text);
+        if let Some(raws) = &mut coder.raws {
+            let number = raws.intern(raw) as usize;
+            if number == coder.raw_codes.len() {
+                coder.raw_codes.push(code);
+            }
+        }
+        self.row[column] = code;
+    }
+
+    /// Ends the current row.
+    #[inline]
+    pub fn end_row(&mut self) {
+        self.rows.add(&self.row, 1);
+        self.read += 1;
+    }
+
+    /// Adds all rows of a bag with the same columns.
+    pub fn absorb(&mut self, bag: &Bag) {
+        let codes: Vec<Vec<u32>> = self
+            .columns
+            .iter_mut()
+            .zip(bag.domains())
+            .map(|(coder, domain)| domain.values().map(|v| coder.texts.intern(v)).collect())
+            .collect();
+        for (row, &weight) in bag.rows.iter().zip(&bag.weights) {
+            for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
+                *cell = if code == NONE { NONE } else { codes[code as usize] };
+            }
+            self.rows.add(&self.row, weight);
+            self.read += weight;
+        }
+    }
+
+    /// The column names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.columns.iter().map(|c| c.name.as_str())
+    }
+
+    /// Rows read so far.
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Distinct rows so far.
+    pub fn distinct(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The bytes held, within a few per cent.
+    pub fn memory(&self) -> u64 {
+        let columns: usize = self
+            .columns
+            .iter()
+            .map(|c| {
+                c.texts.memory()
+                    + c.raws.as_ref().map_or(0, Interner::memory)
+                    + c.raw_codes.capacity() * 4
+            })
+            .sum();
+        (columns + self.rows.memory()) as u64
+    }
+
+    /// The coded table. Codes are renumbered to follow the C collation of their texts.
+    pub fn finish(self) -> CodedTable {
+        let (mut rows, weights) = self.rows.finish();
+        let mut domains = Vec::with_capacity(self.columns.len());
+        let mut codes = Vec::with_capacity(self.columns.len());
+        let mut raws = Vec::with_capacity(self.columns.len());
+        for column in self.columns {
+            let (domain, new) = Domain::from_interner(column.name, column.texts);
+            raws.push(column.raws.map(|interner| {
+                let mut first = vec![NONE; domain.len()];
+                for (number, &old) in column.raw_codes.iter().enumerate().rev() {
+                    first[new[old as usize] as usize] = number as u32;
+                }
+                (interner, first)
+            }));
+            domains.push(domain);
+            codes.push(new);
+        }
+        for row in rows.cells_mut() {
+            for (cell, codes) in row.iter_mut().zip(&codes) {
+                if *cell != NONE {
+                    *cell = codes[*cell as usize];
+                }
+            }
+        }
+        CodedTable { bag: Bag::new(domains, rows, weights), raws }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Watch;
+
+    fn coder() -> Coder {
+        let mut coder =
+            Coder::new([("name".to_string(), Encoding::Text), ("n".to_string(), Encoding::Raw)]);
+        for (name, n) in [("zoe", "1.0"), ("amy", "1.00"), ("zoe", "1.0"), ("bob", "2")] {
+            coder.text(0, name.as_bytes());
+            if !coder.raw(1, n.as_bytes()) {
+                coder.raw_text(1, n.as_bytes(), n.trim_end_matches(['0', '.']).as_bytes());
+            }
+            coder.end_row();
+        }
+        coder
+    }
+
+    #[test]
+    fn codes_follow_the_collation_of_the_text() {
+        let table = coder().finish();
+        let bag = &table.bag;
+        assert_eq!(bag.domain(0).values().collect::<Vec<_>>(), [b"amy", b"bob", b"zoe"]);
+        assert_eq!(bag.domain(1).values().collect::<Vec<_>>(), [b"1", b"2"]);
+        assert_eq!((bag.distinct(), bag.row_count()), (3, 4));
+        assert_eq!((bag.row(0), bag.weight(0)), (&[2, 0][..], 2));
+        assert_eq!(table.raw(1, 0), b"1.0");
+        assert_eq!(table.raw(0, 2), b"zoe");
+    }
+
+    #[test]
+    fn null_is_no_item() {
+        let bag = Bag::from_text(2, [[Some("a"), None], [None, Some("b")]]);
+        assert_eq!(bag.row(0), [0, NONE]);
+        assert_eq!(bag.row(1), [NONE, 0]);
+        assert_eq!(bag.supports(), [[1], [1]]);
+    }
+
+    #[test]
+    fn absorbing_a_bag_equals_reading_its_rows() {
+        let mut twice = coder();
+        twice.absorb(&coder().finish().bag);
+        let mut bag = twice.finish().bag;
+        bag.sort();
+        let mut once = coder().finish().bag;
+        once.sort();
+        assert_eq!(bag.row_count(), 8);
+        assert_eq!(bag.distinct(), once.distinct());
+        for i in 0..bag.distinct() {
+            assert_eq!(bag.row(i), once.row(i));
+            assert_eq!(bag.weight(i), 2 * once.weight(i));
+        }
+    }
+
+    #[test]
+    fn a_projection_merges_equal_rows() {
+        let bag = coder().finish().bag.project(&[1], &Watch::unlimited()).unwrap();
+        assert_eq!((bag.distinct(), bag.row_count()), (2, 4));
+        assert_eq!(bag.domain(0).name(), "n");
+    }
+
+    #[test]
+    fn a_table_without_columns_has_one_distinct_row() {
+        let bag = Bag::from_text(0, [[None::<&str>; 0]; 5]);
+        assert_eq!((bag.width(), bag.distinct(), bag.row_count()), (0, 1, 5));
+    }
+}

@@ -1,0 +1,23 @@
+//! Coded tables: one dictionary per column, distinct rows with weights.
+//!
+//! Every algorithm of the project works on a [`Bag`]: the distinct rows of a relation as
+//! dictionary codes, each with the number of times it occurs. NULL is no item.
+#![forbid(unsafe_code)]
+
+mod arena;
+mod bag;
+mod coder;
+mod itemsets;
+mod rows;
+mod watch;
+mod wire;
+
+pub use bag::{Bag, Domain};
+pub use coder::{CodedTable, Coder, Encoding};
+pub use itemsets::{Item, Itemsets};
+pub use rows::Rows;
+pub use watch::{Stop, Watch};
+pub use wire::WireError;
+
+/// The code of a NULL cell: no item.
+pub const NONE: u32 = u32::MAX;

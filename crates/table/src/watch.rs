@@ -1,0 +1,159 @@
+//! What a long computation obeys and reports: cancellation, a memory budget, a cap on results
+//! and counters of progress. Shared by reference between threads.
+
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+
+/// Why a computation ended before its result was whole.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Stop {
+    /// The caller asked to stop.
+    Cancelled,
+    /// More memory than the budget (bytes) would have been needed.
+    Memory { limit: u64 },
+    /// More itemsets than the cap would have been returned.
+    Itemsets { limit: u64 },
+}
+
+impl fmt::Display for Stop {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Stop::Cancelled => write!(f, "cancelled"),
+            Stop::Memory { limit } => write!(f, "more than {limit} bytes of memory needed"),
+            Stop::Itemsets { limit } => write!(f, "more than {limit} itemsets found"),
+        }
+    }
+}
+
+impl std::error::Error for Stop {}
+
+/// The handle between the caller of a computation and its threads.
+///
+/// The caller sets [`Watch::cancel`] and reads the counters; the computation calls
+/// [`Watch::check`] at least every few milliseconds and accounts for what it allocates.
+#[derive(Debug)]
+pub struct Watch {
+    cancelled: AtomicBool,
+    memory_limit: u64,
+    memory: AtomicU64,
+    itemset_limit: u64,
+    itemsets: AtomicU64,
+    done: AtomicU64,
+    total: AtomicU64,
+}
+
+impl Watch {
+    /// A watch with a memory budget in bytes and a cap on the itemsets found.
+    pub fn new(memory_limit: u64, itemset_limit: u64) -> Self {
+        Watch {
+            cancelled: AtomicBool::new(false),
+            memory_limit,
+            memory: AtomicU64::new(0),
+            itemset_limit,
+            itemsets: AtomicU64::new(0),
+            done: AtomicU64::new(0),
+            total: AtomicU64::new(0),
+        }
+    }
+
+    /// A watch that limits nothing: for tests and benchmarks.
+    pub fn unlimited() -> Self {
+        Watch::new(u64::MAX, u64::MAX)
+    }
+
+    /// Asks the computation to stop.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Relaxed);
+    }
+
+    /// Fails once [`Watch::cancel`] was called.
+    pub fn check(&self) -> Result<(), Stop> {
+        if self.cancelled.load(Relaxed) { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+
+    /// Takes `bytes` from the budget before they are allocated.
+    pub fn reserve(&self, bytes: u64) -> Result<(), Stop> {
+        let before = self.memory.fetch_add(bytes, Relaxed);
+        if before.saturating_add(bytes) > self.memory_limit {
+            self.memory.fetch_sub(bytes, Relaxed);
+            return Err(Stop::Memory { limit: self.memory_limit });
+        }
+        Ok(())
+    }
+
+    /// Gives back what [`Watch::reserve`] took.
+    pub fn release(&self, bytes: u64) {
+        self.memory.fetch_sub(bytes, Relaxed);
+    }
+
+    /// Counts `n` itemsets found and fails past the cap.
+    pub fn found(&self, n: u64) -> Result<(), Stop> {
+        let before = self.itemsets.fetch_add(n, Relaxed);
+        if before.saturating_add(n) > self.itemset_limit {
+            return Err(Stop::Itemsets { limit: self.itemset_limit });
+        }
+        Ok(())
+    }
+
+    /// Announces the units of work of the phase that begins.
+    pub fn begin(&self, total: u64) {
+        self.done.store(0, Relaxed);
+        self.total.store(total, Relaxed);
+    }
+
+    /// Counts `n` units of work done.
+    pub fn advance(&self, n: u64) {
+        self.done.fetch_add(n, Relaxed);
+    }
+
+    /// The share of the phase that is done, if its size is known.
+    pub fn share(&self) -> Option<f64> {
+        let total = self.total.load(Relaxed);
+        (total > 0).then(|| (self.done.load(Relaxed) as f64 / total as f64).min(1.0))
+    }
+
+    /// The itemsets found so far.
+    pub fn itemsets(&self) -> u64 {
+        self.itemsets.load(Relaxed)
+    }
+
+    /// The bytes reserved now.
+    pub fn memory(&self) -> u64 {
+        self.memory.load(Relaxed)
+    }
+
+    /// The memory budget in bytes.
+    pub fn memory_limit(&self) -> u64 {
+        self.memory_limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn memory_is_refused_past_the_budget_and_given_back() {
+        let watch = Watch::new(100, 10);
+        assert_eq!(watch.reserve(60), Ok(()));
+        assert_eq!(watch.reserve(41), Err(Stop::Memory { limit: 100 }));
+        assert_eq!(watch.memory(), 60);
+        watch.release(60);
+        assert_eq!(watch.reserve(100), Ok(()));
+    }
+
+    #[test]
+    fn itemsets_are_capped() {
+        let watch = Watch::new(0, 2);
+        assert_eq!(watch.found(2), Ok(()));
+        assert_eq!(watch.found(1), Err(Stop::Itemsets { limit: 2 }));
+    }
+
+    #[test]
+    fn a_cancelled_watch_stays_cancelled() {
+        let watch = Watch::unlimited();
+        assert_eq!(watch.check(), Ok(()));
+        watch.cancel();
+        assert_eq!(watch.check(), Err(Stop::Cancelled));
+    }
+}
