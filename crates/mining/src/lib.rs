@@ -1,1 +1,25 @@
+//! Minimal infrequent itemsets (MIIs), frequent and closed itemsets of a [`table::Bag`].
+//!
+//! An item is a (column, value) pair, an itemset has at most one value per column, and its
+//! support is the number of rows that contain it. A NULL cell is no item. An MII occurs, has a
+//! support of at most theta, and every proper non-empty subset of it has more.
 #![forbid(unsafe_code)]
+
+mod bound;
+mod closed;
+mod field;
+mod frequent;
+mod ground;
+mod mii;
+pub mod orthogonal;
+#[doc(hidden)]
+pub mod reference;
+mod risk;
+mod visitor;
+
+pub use bound::{BOUND_COLUMNS, bound};
+pub use closed::closed;
+pub use frequent::frequent;
+pub use mii::{miis, visit_miis};
+pub use risk::{ColumnRisk, Counts, risk};
+pub use visitor::{Subtree, Visitor};
