@@ -1,1 +1,17 @@
+//! pg_sanitize: the Postgres layer. It reads a relation once into a coded table, lets the crates
+//! do the work and hands typed rows back.
 
+mod api;
+mod pg;
+
+pgrx::pg_module_magic!(name, version);
+
+/// Called once when a backend loads the library.
+#[pgrx::pg_guard]
+pub extern "C-unwind" fn _PG_init() {
+    pg::settings::register();
+}
+
+pgrx::extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);
+pgrx::extension_sql_file!("../sql/bag.sql", name = "bag", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/mining.sql", name = "mining", requires = ["bag"]);

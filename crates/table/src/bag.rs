@@ -2,7 +2,7 @@
 
 use crate::arena::Interner;
 use crate::rows::RowSet;
-use crate::{NONE, Rows, Stop, Watch};
+use crate::{NONE, Rows, Stop, Watch, sort_watched};
 
 /// The values of a column, numbered in C collation order of their text.
 #[derive(Debug, Clone)]
@@ -24,16 +24,20 @@ impl Domain {
     }
 
     /// Turns a dictionary in arrival order into a domain; also returns the new code of each old one.
-    pub(crate) fn from_interner(name: String, interner: Interner) -> (Self, Vec<u32>) {
+    pub(crate) fn from_interner(
+        name: String,
+        interner: Interner,
+        watch: &Watch,
+    ) -> Result<(Self, Vec<u32>), Stop> {
         let mut order: Vec<u32> = (0..interner.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| interner.get(a).cmp(interner.get(b)));
+        sort_watched(&mut order, watch, |a, b| interner.get(a).cmp(interner.get(b)))?;
         let mut codes = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             codes[old as usize] = new as u32;
         }
         let (chunks, spans) = interner.into_parts();
         let spans = order.iter().map(|&old| spans[old as usize]).collect();
-        (Domain { name, chunks, spans }, codes)
+        Ok((Domain { name, chunks, spans }, codes))
     }
 
     /// The column's name.
@@ -110,7 +114,7 @@ impl Bag {
             }
             coder.end_row();
         }
-        coder.finish().bag
+        coder.finish(&Watch::unlimited()).expect("an unlimited watch stops nothing").bag
     }
 
     /// Number of columns.
@@ -201,13 +205,14 @@ impl Bag {
 
     /// Puts the rows into ascending order of their codes (NULL last), so that equal bags are
     /// equal byte for byte.
-    pub fn sort(&mut self) {
+    pub fn sort(&mut self, watch: &Watch) -> Result<(), Stop> {
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| self.row(a as usize).cmp(self.row(b as usize)));
+        sort_watched(&mut order, watch, |a, b| self.row(a as usize).cmp(self.row(b as usize)))?;
         let mut rows = Rows::new(self.width());
         order.iter().for_each(|&i| rows.push(self.row(i as usize)));
         self.weights = order.iter().map(|&i| self.weights[i as usize]).collect();
         self.rows = rows;
+        Ok(())
     }
 
     /// The bytes held.

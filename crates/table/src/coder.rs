@@ -2,7 +2,7 @@
 
 use crate::arena::Interner;
 use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE};
+use crate::{Bag, Domain, NONE, Stop, Watch};
 
 /// How the bytes of a column's cells relate to the text that decides equality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -106,20 +106,24 @@ impl Coder {
     }
 
     /// Adds all rows of a bag with the same columns.
-    pub fn absorb(&mut self, bag: &Bag) {
+    pub fn absorb(&mut self, bag: &Bag, watch: &Watch) -> Result<(), Stop> {
         let codes: Vec<Vec<u32>> = self
             .columns
             .iter_mut()
             .zip(bag.domains())
             .map(|(coder, domain)| domain.values().map(|v| coder.texts.intern(v)).collect())
             .collect();
-        for (row, &weight) in bag.rows.iter().zip(&bag.weights) {
+        for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
             for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }
             self.rows.add(&self.row, weight);
             self.read += weight;
         }
+        Ok(())
     }
 
     /// The column names.
@@ -152,13 +156,13 @@ impl Coder {
     }
 
     /// The coded table. Codes are renumbered to follow the C collation of their texts.
-    pub fn finish(self) -> CodedTable {
+    pub fn finish(self, watch: &Watch) -> Result<CodedTable, Stop> {
         let (mut rows, weights) = self.rows.finish();
         let mut domains = Vec::with_capacity(self.columns.len());
         let mut codes = Vec::with_capacity(self.columns.len());
         let mut raws = Vec::with_capacity(self.columns.len());
         for column in self.columns {
-            let (domain, new) = Domain::from_interner(column.name, column.texts);
+            let (domain, new) = Domain::from_interner(column.name, column.texts, watch)?;
             raws.push(column.raws.map(|interner| {
                 let mut first = vec![NONE; domain.len()];
                 for (number, &old) in column.raw_codes.iter().enumerate().rev() {
@@ -169,21 +173,27 @@ impl Coder {
             domains.push(domain);
             codes.push(new);
         }
-        for row in rows.cells_mut() {
+        for (i, row) in rows.cells_mut().enumerate() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
             for (cell, codes) in row.iter_mut().zip(&codes) {
                 if *cell != NONE {
                     *cell = codes[*cell as usize];
                 }
             }
         }
-        CodedTable { bag: Bag::new(domains, rows, weights), raws }
+        Ok(CodedTable { bag: Bag::new(domains, rows, weights), raws })
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Watch;
+
+    fn finish(coder: Coder) -> CodedTable {
+        coder.finish(&Watch::unlimited()).unwrap()
+    }
 
     fn coder() -> Coder {
         let mut coder =
@@ -200,7 +210,7 @@ mod tests {
 
     #[test]
     fn codes_follow_the_collation_of_the_text() {
-        let table = coder().finish();
+        let table = finish(coder());
         let bag = &table.bag;
         assert_eq!(bag.domain(0).values().collect::<Vec<_>>(), [b"amy", b"bob", b"zoe"]);
         assert_eq!(bag.domain(1).values().collect::<Vec<_>>(), [b"1", b"2"]);
@@ -221,11 +231,11 @@ mod tests {
     #[test]
     fn absorbing_a_bag_equals_reading_its_rows() {
         let mut twice = coder();
-        twice.absorb(&coder().finish().bag);
-        let mut bag = twice.finish().bag;
-        bag.sort();
-        let mut once = coder().finish().bag;
-        once.sort();
+        twice.absorb(&finish(coder()).bag, &Watch::unlimited()).unwrap();
+        let mut bag = finish(twice).bag;
+        bag.sort(&Watch::unlimited()).unwrap();
+        let mut once = finish(coder()).bag;
+        once.sort(&Watch::unlimited()).unwrap();
         assert_eq!(bag.row_count(), 8);
         assert_eq!(bag.distinct(), once.distinct());
         for i in 0..bag.distinct() {
@@ -236,7 +246,7 @@ mod tests {
 
     #[test]
     fn a_projection_merges_equal_rows() {
-        let bag = coder().finish().bag.project(&[1], &Watch::unlimited()).unwrap();
+        let bag = finish(coder()).bag.project(&[1], &Watch::unlimited()).unwrap();
         assert_eq!((bag.distinct(), bag.row_count()), (2, 4));
         assert_eq!(bag.domain(0).name(), "n");
     }

@@ -1,7 +1,6 @@
 //! Items, and lists of itemsets with their supports.
 
-use crate::Bag;
-use std::cmp::Ordering;
+use crate::{Bag, Stop, Watch, sort_watched};
 
 /// A (column, value) pair; the order is the item order: column position, then code, and codes
 /// follow the C collation of the value's text.
@@ -67,22 +66,15 @@ impl Itemsets {
         (0..self.len()).map(|i| (self.items(i), self.supports[i]))
     }
 
-    /// Itemset numbers sorted by `compare`.
-    fn sorted_by(
-        &self,
-        mut compare: impl FnMut((&[Item], u64), (&[Item], u64)) -> Ordering,
-    ) -> Vec<u32> {
-        let mut order: Vec<u32> = (0..self.len() as u32).collect();
-        order.sort_unstable_by(|&a, &b| {
-            let (a, b) = (a as usize, b as usize);
-            compare((self.items(a), self.supports[a]), (self.items(b), self.supports[b]))
-        });
-        order
-    }
-
     /// Itemset numbers in the order of results: length, support, items.
-    pub fn result_order(&self) -> Vec<u32> {
-        self.sorted_by(|(a, s), (b, t)| a.len().cmp(&b.len()).then(s.cmp(&t)).then_with(|| a.cmp(b)))
+    pub fn result_order(&self, watch: &Watch) -> Result<Vec<u32>, Stop> {
+        let mut order: Vec<u32> = (0..self.len() as u32).collect();
+        sort_watched(&mut order, watch, |a, b| {
+            let (a, b) = (a as usize, b as usize);
+            let key = |i: usize| (self.items(i).len(), self.supports[i], self.items(i));
+            key(a).cmp(&key(b))
+        })?;
+        Ok(order)
     }
 
     /// The bytes held by `len` itemsets of `items` items in all.

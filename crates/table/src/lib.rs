@@ -9,6 +9,7 @@ mod bag;
 mod coder;
 mod itemsets;
 mod rows;
+mod sort;
 mod watch;
 mod wire;
 
@@ -16,6 +17,7 @@ pub use bag::{Bag, Domain};
 pub use coder::{CodedTable, Coder, Encoding};
 pub use itemsets::{Item, Itemsets};
 pub use rows::Rows;
+pub use sort::sort_watched;
 pub use watch::{Stop, Watch};
 pub use wire::WireError;
 

@@ -86,6 +86,14 @@ impl Watch {
         self.memory.fetch_sub(bytes, Relaxed);
     }
 
+    /// Fails if `bytes` more than what is reserved would pass the budget.
+    pub fn room_for(&self, bytes: u64) -> Result<(), Stop> {
+        if self.memory().saturating_add(bytes) > self.memory_limit {
+            return Err(Stop::Memory { limit: self.memory_limit });
+        }
+        Ok(())
+    }
+
     /// Counts `n` itemsets found and fails past the cap.
     pub fn found(&self, n: u64) -> Result<(), Stop> {
         let before = self.itemsets.fetch_add(n, Relaxed);

@@ -5,7 +5,7 @@
 //! per cell (0 for NULL, else code + 1). Equal bags give equal bytes.
 
 use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE};
+use crate::{Bag, Domain, NONE, Stop, Watch};
 use std::fmt;
 
 const MAGIC: &[u8] = b"pgsb";
@@ -20,6 +20,14 @@ pub enum WireError {
     Version(u8),
     /// The bytes end too early or contradict themselves.
     Damaged(&'static str),
+    /// Reading was stopped.
+    Stopped(Stop),
+}
+
+impl From<Stop> for WireError {
+    fn from(stop: Stop) -> Self {
+        WireError::Stopped(stop)
+    }
 }
 
 impl fmt::Display for WireError {
@@ -28,6 +36,7 @@ impl fmt::Display for WireError {
             WireError::NotABag => write!(f, "the bytes do not begin with a bag's header"),
             WireError::Version(v) => write!(f, "format version {v} is not known"),
             WireError::Damaged(what) => write!(f, "{what}"),
+            WireError::Stopped(stop) => stop.fmt(f),
         }
     }
 }
@@ -70,8 +79,8 @@ impl<'a> Reader<'a> {
 
 impl Bag {
     /// The bag as bytes; sorts the rows first.
-    pub fn encode(&mut self) -> Vec<u8> {
-        self.sort();
+    pub fn encode(&mut self, watch: &Watch) -> Result<Vec<u8>, Stop> {
+        self.sort(watch)?;
         let mut bytes = Vec::new();
         bytes.extend_from_slice(MAGIC);
         bytes.push(VERSION);
@@ -86,18 +95,21 @@ impl Bag {
             }
         }
         put(&mut bytes, self.distinct() as u64);
-        for (row, &weight) in self.rows.iter().zip(&self.weights) {
+        for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
             put(&mut bytes, weight);
             for &code in row {
                 put(&mut bytes, if code == NONE { 0 } else { u64::from(code) + 1 });
             }
         }
-        bytes
+        Ok(bytes)
     }
 
     /// Reads what [`Bag::encode`] wrote. Any other bytes give an error, never a panic, and never
     /// take more memory than a small multiple of their length.
-    pub fn decode(bytes: &[u8]) -> Result<Bag, WireError> {
+    pub fn decode(bytes: &[u8], watch: &Watch) -> Result<Bag, WireError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(WireError::NotABag)?;
         let (&version, rest) = rest.split_first().ok_or(WireError::NotABag)?;
         if version != VERSION {
@@ -126,7 +138,11 @@ impl Bag {
         let mut set = RowSet::new(width);
         let mut row = vec![NONE; width];
         let mut total = 0u64;
-        for _ in 0..reader.count()? {
+        for i in 0..reader.count()? {
+            if i % 4096 == 0 {
+                watch.check()?;
+                watch.room_for(set.memory() as u64)?;
+            }
             let weight = reader.number()?;
             total = total
                 .checked_add(weight)
@@ -154,6 +170,10 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
+    fn encode(mut bag: Bag) -> Vec<u8> {
+        bag.encode(&Watch::unlimited()).unwrap()
+    }
+
     fn cells() -> impl Strategy<Value = Vec<Vec<Option<String>>>> {
         prop::collection::vec(prop::collection::vec(prop::option::of("[a-c]{0,2}"), 3), 0..20)
     }
@@ -161,29 +181,29 @@ mod tests {
     proptest! {
         #[test]
         fn decoding_gives_the_bag_back(rows in cells()) {
-            let mut bag = Bag::from_text(3, rows);
-            let bytes = bag.encode();
-            let mut back = Bag::decode(&bytes).unwrap();
+            let bag = Bag::from_text(3, rows);
+            let bytes = encode(bag.clone());
+            let back = Bag::decode(&bytes, &Watch::unlimited()).unwrap();
             prop_assert_eq!(back.row_count(), bag.row_count());
-            prop_assert_eq!(back.encode(), bytes);
+            prop_assert_eq!(encode(back), bytes);
         }
 
         #[test]
         fn the_order_of_reading_does_not_matter(mut rows in cells()) {
-            let bytes = Bag::from_text(3, rows.clone()).encode();
+            let bytes = encode(Bag::from_text(3, rows.clone()));
             rows.reverse();
-            prop_assert_eq!(Bag::from_text(3, rows).encode(), bytes);
+            prop_assert_eq!(encode(Bag::from_text(3, rows)), bytes);
         }
 
         #[test]
         fn damaged_bytes_never_panic(rows in cells(), at in any::<prop::sample::Index>(), byte: u8, cut: bool) {
-            let mut bytes = Bag::from_text(3, rows).encode();
+            let mut bytes = encode(Bag::from_text(3, rows));
             let i = at.index(bytes.len());
             if cut { bytes.truncate(i) } else { bytes[i] = byte }
-            if let Ok(mut bag) = Bag::decode(&bytes) {
+            if let Ok(bag) = Bag::decode(&bytes, &Watch::unlimited()) {
                 let total: u64 = bag.weights().iter().sum();
                 prop_assert_eq!(total, bag.row_count());
-                bag.encode();
+                encode(bag);
             }
         }
 
@@ -192,7 +212,7 @@ mod tests {
             let mut bytes = MAGIC.to_vec();
             bytes.push(VERSION);
             bytes.extend(tail);
-            let _ = Bag::decode(&bytes);
+            let _ = Bag::decode(&bytes, &Watch::unlimited());
         }
     }
 }

@@ -1,0 +1,87 @@
+//! The arguments that most functions share: a source, its columns, a length.
+
+use crate::pg::bag;
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::pool;
+use crate::pg::reader;
+use crate::pg::relation::{Relation, positions};
+use pgrx::{direct_function_call, pg_sys};
+use table::Bag;
+
+/// Rows to work on, and what to call them in messages.
+pub struct Input {
+    pub name: String,
+    pub bag: Bag,
+}
+
+/// The source in argument 0 (a relation, its name as text, or a bag), cut to the columns named in
+/// argument `columns`.
+pub fn source(call: &Call, columns: usize) -> Result<Input, Error> {
+    let names = call.names(columns, "columns")?;
+    let oid = match call.argument_type(0) {
+        pg_sys::TEXTOID => {
+            let name = call.datum(0).ok_or(Error::Null { argument: "source" })?;
+            // SAFETY: text_regclass takes one text.
+            unsafe { direct_function_call(pg_sys::text_regclass, &[Some(name)]) }
+        }
+        pg_sys::REGCLASSOID => call.optional::<pg_sys::Oid>(0),
+        _ => return from_bag(call, names.as_deref()),
+    };
+    let relation = Relation::open(oid.ok_or(Error::Null { argument: "source" })?)?;
+    let columns = relation.positions("columns", names.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    Ok(Input { name: relation.name, bag })
+}
+
+fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
+    let name = "the bag".to_string();
+    let mut bag = bag::argument(call, 0)?;
+    if bag.width() == 0 {
+        return Err(Error::Empty { relation: name, of: "columns" });
+    }
+    if bag.row_count() == 0 {
+        return Err(Error::Empty { relation: name, of: "rows" });
+    }
+    if names.is_some() {
+        let existing: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
+        let columns = positions(&name, &existing, "columns", names)?;
+        bag = pool::run("choosing columns", |watch| bag.project(&columns, watch))?;
+    }
+    Ok(Input { name, bag })
+}
+
+/// The argument theta: how many rows may share what still counts as standing out.
+pub fn theta(call: &Call, i: usize) -> Result<u64, Error> {
+    let theta = call.value::<i32>(i, "theta")?;
+    u64::try_from(theta).map_err(|_| {
+        Error::argument(
+            format!("theta is {theta}"),
+            "theta is a number of rows: 0 or more. Combinations that at most theta rows share are found.",
+        )
+    })
+}
+
+/// Refuses a theta that every combination is below.
+pub fn theta_fits(theta: u64, input: &Input) -> Result<(), Error> {
+    let rows = input.bag.row_count();
+    if theta <= rows {
+        return Ok(());
+    }
+    Err(Error::argument(
+        format!("theta is {theta}, but {} has {rows} rows", input.name),
+        "Every value would stand out and nothing would be left. Give a theta below the number of rows.",
+    ))
+}
+
+/// The argument max_length: the longest itemset looked for.
+pub fn max_length(call: &Call, i: usize) -> Result<Option<usize>, Error> {
+    match call.optional::<i32>(i) {
+        None => Ok(None),
+        Some(length) if length >= 1 => Ok(Some(length as usize)),
+        Some(length) => Err(Error::argument(
+            format!("max_length is {length}"),
+            "max_length is a number of columns: 1 or more. Leave it out for no limit.",
+        )),
+    }
+}

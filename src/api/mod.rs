@@ -1,0 +1,4 @@
+//! The SQL functions, one file per family: check arguments, read, call a crate, return.
+
+mod input;
+mod mining;

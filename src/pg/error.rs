@@ -1,0 +1,153 @@
+//! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
+
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use table::{Stop, WireError};
+
+#[derive(Debug)]
+pub enum Error {
+    /// A value is needed, but the argument is NULL.
+    Null { argument: &'static str },
+    /// An argument's value makes no sense.
+    Argument { message: String, hint: String },
+    /// A list argument names a column that the relation does not have.
+    NoSuchColumn { column: String, relation: String, columns: String },
+    /// The relation does not exist (any more).
+    NoSuchRelation { relation: String },
+    /// A sequence, an index, …: nothing with rows to read.
+    NotReadable { relation: String },
+    /// The relation has no columns or no rows to work on.
+    Empty { relation: String, of: &'static str },
+    /// The memory budget does not suffice.
+    Memory { limit: u64 },
+    /// More itemsets than the cap.
+    Itemsets { limit: u64 },
+    /// Stopped at the user's request.
+    Cancelled,
+    /// The bytes of a bag are damaged.
+    Bag(WireError),
+    /// A bag holds text that is not valid in this database's encoding.
+    BagEncoding,
+    /// A value would exceed what Postgres can hold in one datum.
+    TooLarge { what: &'static str, bytes: usize },
+    /// A set was returned where the caller takes none.
+    Context,
+}
+
+impl Error {
+    pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
+        Error::Argument { message: message.into(), hint: hint.into() }
+    }
+
+    fn parts(&self) -> (Code, String, Option<String>, String) {
+        match self {
+            Error::Null { argument } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("{argument} must not be NULL"),
+                None,
+                format!("Give a value for {argument}."),
+            ),
+            Error::Argument { message, hint } => {
+                (Code::ERRCODE_INVALID_PARAMETER_VALUE, message.clone(), None, hint.clone())
+            }
+            Error::NoSuchColumn { column, relation, columns } => (
+                Code::ERRCODE_UNDEFINED_COLUMN,
+                format!("column \"{column}\" of {relation} does not exist"),
+                None,
+                format!("Its columns are: {columns}."),
+            ),
+            Error::NoSuchRelation { relation } => (
+                Code::ERRCODE_UNDEFINED_TABLE,
+                format!("relation {relation} does not exist"),
+                None,
+                "Name a table, view, materialized view, partitioned or foreign table.".into(),
+            ),
+            Error::NotReadable { relation } => (
+                Code::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("{relation} has no rows to read"),
+                None,
+                "Name a table, view, materialized view, partitioned or foreign table.".into(),
+            ),
+            Error::Empty { relation, of } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("{relation} has no {of}"),
+                None,
+                match *of {
+                    "rows" => "Only rows that you may see count: check row security and filters.",
+                    _ => "Name a relation with at least one column.",
+                }
+                .into(),
+            ),
+            Error::Memory { limit } => (
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "the result does not fit into the memory that pg_sanitize may use".into(),
+                Some(format!("pg_sanitize.max_memory is {} MB.", limit >> 20)),
+                "Raise pg_sanitize.max_memory, set max_length, or name fewer columns.".into(),
+            ),
+            Error::Itemsets { limit } => (
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                format!("there are more than {limit} itemsets"),
+                Some(format!("pg_sanitize.max_itemsets is {limit}.")),
+                "Raise pg_sanitize.max_itemsets, set max_length, or name fewer columns.".into(),
+            ),
+            Error::Cancelled => (
+                Code::ERRCODE_QUERY_CANCELED,
+                "canceling statement due to user request".into(),
+                None,
+                "Call again to start anew.".into(),
+            ),
+            Error::Bag(error) => (
+                Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
+                "the value is not a bag".into(),
+                Some(format!("{error}.")),
+                "Make bags with sanitize.row_bag and store them unchanged.".into(),
+            ),
+            Error::BagEncoding => (
+                Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
+                "the bag holds text that is not valid in this database's encoding".into(),
+                None,
+                "Bags travel between databases of the same encoding.".into(),
+            ),
+            Error::TooLarge { what, bytes } => (
+                Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
+                format!("the {what} has {bytes} bytes; a value of Postgres holds 1 GB at most"),
+                None,
+                "Aggregate fewer columns or fewer rows at a time.".into(),
+            ),
+            Error::Context => (
+                Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "the function returns rows, which cannot be used here".into(),
+                None,
+                "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
+            ),
+        }
+    }
+
+    /// Raises the error in Postgres; does not return.
+    #[track_caller]
+    pub fn raise(self) -> ! {
+        let (code, message, detail, hint) = self.parts();
+        let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
+        if let Some(detail) = detail {
+            report = report.set_detail(detail);
+        }
+        report.report(PgLogLevel::ERROR);
+        unreachable!("an ERROR does not return")
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        match stop {
+            Stop::Cancelled => Error::Cancelled,
+            Stop::Memory { limit } => Error::Memory { limit },
+            Stop::Itemsets { limit } => Error::Itemsets { limit },
+        }
+    }
+}
+
+impl From<WireError> for Error {
+    fn from(error: WireError) -> Self {
+        Error::Bag(error)
+    }
+}

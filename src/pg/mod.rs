@@ -1,0 +1,13 @@
+//! Everything that touches Postgres, and all `unsafe` of the project.
+
+pub mod call;
+pub mod error;
+pub mod jsonb;
+pub mod pool;
+pub mod progress;
+pub mod reader;
+pub mod relation;
+pub mod rowset;
+pub mod settings;
+pub mod text;
+pub mod bag;

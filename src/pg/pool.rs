@@ -1,0 +1,112 @@
+//! Work on other threads, which never touch Postgres, while the backend's own thread listens for
+//! cancellation and tells the progress.
+
+use super::error::Error;
+use super::progress::Progress;
+use super::settings;
+use pgrx::pg_sys;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use table::{Stop, Watch};
+
+/// How often the waiting thread looks for a cancel request.
+const TICK: Duration = Duration::from_millis(10);
+
+/// Deep recursion is bounded by the number of columns (1600 at most).
+const STACK: usize = 16 << 20;
+
+/// Blocks all signals while it lives: threads made meanwhile inherit the mask, so that Postgres'
+/// signal handlers run on the backend's own thread only.
+struct SignalsBlocked(libc::sigset_t);
+
+impl SignalsBlocked {
+    fn new() -> Self {
+        // SAFETY: sigfillset and pthread_sigmask only write to the two sets given.
+        unsafe {
+            let mut all = std::mem::zeroed();
+            let mut before = std::mem::zeroed();
+            libc::sigfillset(&mut all);
+            libc::pthread_sigmask(libc::SIG_SETMASK, &all, &mut before);
+            SignalsBlocked(before)
+        }
+    }
+}
+
+impl Drop for SignalsBlocked {
+    fn drop(&mut self) {
+        // SAFETY: restores the mask that `new` read.
+        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, std::ptr::null_mut()) };
+    }
+}
+
+/// Stops the workers if the waiting thread leaves early (an error raised by a NOTICE, say): the
+/// scope joins them before anything unwinds further.
+struct CancelOnDrop<'a>(&'a Watch);
+
+impl Drop for CancelOnDrop<'_> {
+    fn drop(&mut self) {
+        self.0.cancel();
+    }
+}
+
+fn cancel_requested() -> bool {
+    // SAFETY: plain reads of flags that only this thread's signal handlers write.
+    unsafe { pg_sys::QueryCancelPending != 0 || pg_sys::ProcDiePending != 0 }
+}
+
+/// Runs `job` on a pool of `pg_sanitize.threads` threads under the limits in force.
+pub fn run<T: Send>(
+    phase: &'static str,
+    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
+) -> Result<T, Error> {
+    run_watched(phase, &settings::watch(), job)
+}
+
+/// As [`run`], with a watch that the caller keeps.
+pub fn run_watched<T: Send>(
+    phase: &'static str,
+    watch: &Watch,
+    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
+) -> Result<T, Error> {
+    let pool = {
+        let _blocked = SignalsBlocked::new();
+        rayon::ThreadPoolBuilder::new()
+            .num_threads(settings::threads())
+            .stack_size(STACK)
+            .build()
+            .map_err(|error| {
+                Error::argument(
+                    format!("no threads can be started: {error}"),
+                    "Lower pg_sanitize.threads.",
+                )
+            })?
+    };
+    let mut progress = Progress::begin(phase);
+    let outcome = pool.in_place_scope(|scope| {
+        let (sender, receiver) = channel();
+        scope.spawn(move |_| {
+            // The receiver is gone only if the waiting thread unwinds: then nobody wants the result.
+            let _ = sender.send(job(watch));
+        });
+        let _guard = CancelOnDrop(watch);
+        loop {
+            match receiver.recv_timeout(TICK) {
+                Ok(outcome) => return Some(outcome),
+                // The job panicked; leaving the scope hands its panic on.
+                Err(RecvTimeoutError::Disconnected) => return None,
+                Err(RecvTimeoutError::Timeout) if cancel_requested() => watch.cancel(),
+                Err(RecvTimeoutError::Timeout) => {
+                    pgrx::check_for_interrupts!();
+                    progress.work(watch);
+                }
+            }
+        }
+    });
+    // A cancel request is answered by Postgres in its own words, now that no thread is left.
+    pgrx::check_for_interrupts!();
+    match outcome {
+        Some(Ok(value)) => Ok(value),
+        Some(Err(stop)) => Err(stop.into()),
+        None => Err(Error::Cancelled),
+    }
+}

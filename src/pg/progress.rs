@@ -1,0 +1,46 @@
+//! NOTICE lines that tell how far a long call is.
+
+use super::settings;
+use std::time::{Duration, Instant};
+use table::Watch;
+
+pub struct Progress {
+    phase: &'static str,
+    interval: Option<Duration>,
+    began: Instant,
+    last: Instant,
+}
+
+impl Progress {
+    pub fn begin(phase: &'static str) -> Self {
+        let now = Instant::now();
+        Progress { phase, interval: settings::progress(), began: now, last: now }
+    }
+
+    /// True once per interval.
+    fn due(&mut self) -> bool {
+        let due = self.interval.is_some_and(|interval| self.last.elapsed() >= interval);
+        if due {
+            self.last = Instant::now();
+        }
+        due
+    }
+
+    /// Tells how many rows are read, if it is time.
+    pub fn rows(&mut self, rows: u64) {
+        if self.due() {
+            let seconds = self.began.elapsed().as_secs();
+            pgrx::notice!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase);
+        }
+    }
+
+    /// Tells how far the work under `watch` is, if it is time.
+    pub fn work(&mut self, watch: &Watch) {
+        if self.due() {
+            let seconds = self.began.elapsed().as_secs();
+            let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
+            let found = watch.itemsets();
+            pgrx::notice!("pg_sanitize: {},{share} {found} itemsets, {seconds} s", self.phase);
+        }
+    }
+}

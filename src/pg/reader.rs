@@ -1,0 +1,283 @@
+//! Reads rows through the executor into a coded table: privileges, row security, views,
+//! partitions and foreign tables work as in any query, and no row is kept.
+
+use super::error::Error;
+use super::pool;
+use super::progress::Progress;
+use super::relation::Relation;
+use super::settings;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgTupleDesc, Spi, varlena};
+use std::ffi::CStr;
+use table::{CodedTable, Coder, Encoding};
+
+/// Rows between two looks at memory and clock.
+const BATCH: u64 = 4096;
+
+/// How the bytes of a column's values lie in memory.
+enum Form {
+    /// A varlena whose bytes are the text.
+    Text,
+    Varlena,
+    Fixed(usize),
+    CString,
+    /// Passed by value; the number of bytes that count.
+    ByValue(usize),
+}
+
+struct Cell {
+    attribute: usize,
+    form: Form,
+    output: pg_sys::FmgrInfo,
+}
+
+impl Cell {
+    /// # Safety
+    /// `context` lives at least as long as the cell.
+    unsafe fn new(
+        attribute: usize,
+        form: &pg_sys::FormData_pg_attribute,
+        context: pg_sys::MemoryContext,
+    ) -> Self {
+        // SAFETY: catalog look-ups by type OID; `output` is filled by fmgr_info_cxt.
+        unsafe {
+            let base = pg_sys::getBaseType(form.atttypid);
+            let is_text = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::JSONOID]
+                .contains(&base);
+            let mut function = pg_sys::InvalidOid;
+            let mut is_varlena = false;
+            pg_sys::getTypeOutputInfo(form.atttypid, &mut function, &mut is_varlena);
+            let mut output = pg_sys::FmgrInfo::default();
+            pg_sys::fmgr_info_cxt(function, &mut output, context);
+            let form = match form.attlen {
+                -1 if is_text => Form::Text,
+                -1 => Form::Varlena,
+                -2 => Form::CString,
+                length if form.attbyval => Form::ByValue(length as usize),
+                length => Form::Fixed(length as usize),
+            };
+            Cell { attribute, form, output }
+        }
+    }
+
+    fn encoding(&self) -> Encoding {
+        match self.form {
+            Form::Text => Encoding::Text,
+            _ => Encoding::Raw,
+        }
+    }
+}
+
+/// Codes rows of datums: used by the reader of relations and by the aggregate `row_bag`.
+pub struct RowCoder {
+    cells: Vec<Cell>,
+    coder: Coder,
+    /// For detoasted values and output text; reset after every batch, gone with its parent.
+    scratch: pg_sys::MemoryContext,
+    limit: u64,
+    progress: Progress,
+}
+
+impl RowCoder {
+    /// A coder for the live columns of `descriptor`.
+    ///
+    /// # Safety
+    /// `context` lives at least as long as the coder.
+    pub unsafe fn new(descriptor: &PgTupleDesc, context: pg_sys::MemoryContext) -> Self {
+        let mut cells = Vec::new();
+        let mut columns = Vec::new();
+        for (i, attribute) in descriptor.iter().enumerate() {
+            if attribute.attisdropped {
+                continue;
+            }
+            // SAFETY: the caller vouches for `context`.
+            let cell = unsafe { Cell::new(i, attribute, context) };
+            // SAFETY: a name of the catalog ends with NUL.
+            let name = unsafe { CStr::from_ptr(attribute.attname.data.as_ptr()) };
+            columns.push((super::text::to_utf8(name.to_bytes()), cell.encoding()));
+            cells.push(cell);
+        }
+        RowCoder {
+            cells,
+            coder: Coder::new(columns),
+            // SAFETY: a plain child context; its parent deletes it.
+            scratch: unsafe {
+                pg_sys::AllocSetContextCreateExtended(
+                    context,
+                    c"pg_sanitize row".as_ptr(),
+                    pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
+                    pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
+                    pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
+                )
+            },
+            limit: settings::max_memory(),
+            progress: Progress::begin("reading"),
+        }
+    }
+
+    /// Codes one row.
+    ///
+    /// # Safety
+    /// `values` and `nulls` hold a deformed row of the descriptor given to `new`.
+    pub unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
+        for (column, cell) in self.cells.iter_mut().enumerate() {
+            // SAFETY: the attribute lies within the deformed row.
+            let (value, null) =
+                unsafe { (*values.add(cell.attribute), *nulls.add(cell.attribute)) };
+            if null {
+                self.coder.null(column);
+            } else {
+                // SAFETY: the value is of the cell's type.
+                unsafe { code(&mut self.coder, column, cell, value, self.scratch) };
+            }
+        }
+        self.coder.end_row();
+        if self.coder.read().is_multiple_of(BATCH) { self.end_batch() } else { Ok(()) }
+    }
+
+    fn end_batch(&mut self) -> Result<(), Error> {
+        // SAFETY: nothing in the scratch context outlives the coding of its cell.
+        unsafe { pg_sys::MemoryContextReset(self.scratch) };
+        if self.coder.memory() > self.limit {
+            return Err(Error::Memory { limit: self.limit });
+        }
+        if self.coder.distinct() > u32::MAX as usize / 2 {
+            return Err(Error::Memory { limit: self.limit });
+        }
+        self.progress.rows(self.coder.read());
+        Ok(())
+    }
+
+    pub fn coder(&mut self) -> &mut Coder {
+        &mut self.coder
+    }
+
+    /// The coded rows; sorting the dictionaries is work for the pool.
+    pub fn finish(self) -> Result<CodedTable, Error> {
+        let coder = self.coder;
+        pool::run("coding", move |watch| coder.finish(watch))
+    }
+}
+
+/// Codes one value that is not NULL.
+///
+/// # Safety
+/// `value` is a datum of the cell's type.
+#[inline]
+unsafe fn code(
+    coder: &mut Coder,
+    column: usize,
+    cell: &mut Cell,
+    value: Datum,
+    scratch: pg_sys::MemoryContext,
+) {
+    // SAFETY: the form was taken from the type's own description, so the datum is read as what it
+    // is; a detoasted copy lives in the scratch context, which is reset after the batch.
+    unsafe {
+        let word;
+        let raw: &[u8] = match cell.form {
+            Form::ByValue(length) => {
+                word = value.value().to_ne_bytes();
+                &word[..length.min(size_of::<usize>())]
+            }
+            Form::Fixed(length) => std::slice::from_raw_parts(value.cast_mut_ptr::<u8>(), length),
+            Form::CString => CStr::from_ptr(value.cast_mut_ptr()).to_bytes(),
+            Form::Text | Form::Varlena => {
+                let mut pointer = value.cast_mut_ptr::<pg_sys::varlena>();
+                // Looked at here and not by a call into Postgres: the guard around such a call
+                // costs as much as all the rest of coding a short text.
+                if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+                    pointer = PgMemoryContexts::For(scratch).switch_to(|_| pg_sys::pg_detoast_datum_packed(pointer));
+                }
+                varlena::varlena_to_byte_slice(pointer)
+            }
+        };
+        if matches!(cell.form, Form::Text) {
+            coder.text(column, raw);
+        } else if !coder.raw(column, raw) {
+            let text = PgMemoryContexts::For(scratch).switch_to(|_| pg_sys::OutputFunctionCall(&mut cell.output, value));
+            coder.raw_text(column, raw, CStr::from_ptr(text).to_bytes());
+        }
+    }
+}
+
+/// The executor's side: receives each row of the query.
+#[repr(C)]
+struct Receiver {
+    base: pg_sys::DestReceiver,
+    rows: Option<RowCoder>,
+    context: pg_sys::MemoryContext,
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn startup(
+    this: *mut pg_sys::DestReceiver,
+    _operation: i32,
+    descriptor: pg_sys::TupleDesc,
+) {
+    // SAFETY: `this` is the Receiver that `read` passed; its context is the caller's, which lives
+    // longer than the query.
+    unsafe {
+        let receiver = &mut *this.cast::<Receiver>();
+        let descriptor = PgTupleDesc::from_pg_copy(descriptor);
+        receiver.rows = Some(RowCoder::new(&descriptor, receiver.context));
+    }
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn receive(
+    slot: *mut pg_sys::TupleTableSlot,
+    this: *mut pg_sys::DestReceiver,
+) -> bool {
+    // SAFETY: `this` is the Receiver that `read` passed, the slot is the executor's and holds as
+    // many attributes as its descriptor says.
+    unsafe {
+        let natts = (*(*slot).tts_tupleDescriptor).natts;
+        if i32::from((*slot).tts_nvalid) < natts {
+            pg_sys::slot_getsomeattrs_int(slot, natts);
+        }
+        if let Some(rows) = &mut (*this.cast::<Receiver>()).rows
+            && let Err(error) = rows.row((*slot).tts_values, (*slot).tts_isnull)
+        {
+            error.raise();
+        }
+    }
+    true
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
+
+/// Reads the given columns of a relation with the caller's rights, in the caller's snapshot.
+pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error> {
+    let query = relation.query(columns);
+    // SAFETY: the receiver outlives the query; an error inside unwinds through this frame and
+    // drops it.
+    let rows = unsafe {
+        let mut receiver = Receiver {
+            base: pg_sys::DestReceiver {
+                receiveSlot: Some(receive),
+                rStartup: Some(startup),
+                rShutdown: Some(nothing),
+                rDestroy: Some(nothing),
+                mydest: pg_sys::CommandDest::DestNone,
+            },
+            rows: None,
+            context: pg_sys::CurrentMemoryContext,
+        };
+        let options = pg_sys::SPIExecuteOptions {
+            read_only: true,
+            dest: (&raw mut receiver).cast(),
+            ..Default::default()
+        };
+        Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
+        receiver.rows
+    };
+    let table = rows
+        .ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?
+        .finish()?;
+    if table.bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name.clone(), of: "rows" });
+    }
+    Ok(table)
+}

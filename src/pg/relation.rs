@@ -1,0 +1,132 @@
+//! A relation by its OID: what it is called, which columns it has, how to ask for them.
+
+use super::error::Error;
+use super::text;
+use pgrx::pg_sys;
+use pgrx::PgTupleDesc;
+use std::ffi::{CStr, CString};
+
+/// A column that exists (dropped ones do not).
+#[derive(Debug, Clone)]
+pub struct Column {
+    pub name: String,
+    /// The name in the database's encoding, as the catalog has it.
+    catalog_name: CString,
+}
+
+/// A relation with rows to read.
+pub struct Relation {
+    /// Its name for messages, qualified where needed and quoted.
+    pub name: String,
+    from: CString,
+    pub columns: Vec<Column>,
+}
+
+/// What can be read as rows.
+const READABLE: [u8; 5] = [
+    pg_sys::RELKIND_RELATION,
+    pg_sys::RELKIND_VIEW,
+    pg_sys::RELKIND_MATVIEW,
+    pg_sys::RELKIND_PARTITIONED_TABLE,
+    pg_sys::RELKIND_FOREIGN_TABLE,
+];
+
+impl Relation {
+    /// Looks the relation up and locks it for reading until the transaction ends.
+    pub fn open(oid: pg_sys::Oid) -> Result<Self, Error> {
+        // SAFETY: the relation is open, and so its descriptor valid, until relation_close; what
+        // is kept of it is copied before.
+        unsafe {
+            let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+            let opened = pg_sys::try_relation_open(oid, lock);
+            if opened.is_null() {
+                return Err(Error::NoSuchRelation { relation: format!("with OID {}", oid.to_u32()) });
+            }
+            let form = &*(*opened).rd_rel;
+            let relname = form.relname.data.as_ptr();
+            let namespace = pg_sys::get_namespace_name(form.relnamespace);
+            let readable = READABLE.contains(&(form.relkind as u8));
+            let qualified = pg_sys::quote_qualified_identifier(namespace, relname);
+            let from = CStr::from_ptr(qualified).to_owned();
+            let name = if pg_sys::RelationIsVisible(oid) {
+                text::to_utf8(CStr::from_ptr(pg_sys::quote_identifier(relname)).to_bytes())
+            } else {
+                text::to_utf8(from.to_bytes())
+            };
+            let columns = PgTupleDesc::from_pg_copy((*opened).rd_att)
+                .iter()
+                .filter(|attribute| !attribute.attisdropped)
+                .map(|attribute| {
+                    let catalog_name = CStr::from_ptr(attribute.attname.data.as_ptr()).to_owned();
+                    Column { name: text::to_utf8(catalog_name.to_bytes()), catalog_name }
+                })
+                .collect();
+            pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
+            let relation = Relation { name, from, columns };
+            if readable { Ok(relation) } else { Err(Error::NotReadable { relation: relation.name }) }
+        }
+    }
+
+    /// `SELECT … FROM …` for the given columns. Every identifier is quoted by Postgres itself and
+    /// the relation qualified, so that neither a name nor the search path can change its meaning.
+    pub fn query(&self, columns: &[usize]) -> CString {
+        let mut query = b"SELECT ".to_vec();
+        for (i, &column) in columns.iter().enumerate() {
+            if i > 0 {
+                query.extend_from_slice(b", ");
+            }
+            // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
+            let quoted = unsafe {
+                CStr::from_ptr(pg_sys::quote_identifier(self.columns[column].catalog_name.as_ptr()))
+            };
+            query.extend_from_slice(quoted.to_bytes());
+        }
+        query.extend_from_slice(b" FROM ");
+        query.extend_from_slice(self.from.to_bytes());
+        query.push(0);
+        // Made of C strings and constants: the only NUL is the last byte.
+        CString::from_vec_with_nul(query).unwrap_or_default()
+    }
+
+    /// The positions of the named columns (all if `None`), in the relation's order.
+    pub fn positions(
+        &self,
+        argument: &'static str,
+        names: Option<&[String]>,
+    ) -> Result<Vec<usize>, Error> {
+        if self.columns.is_empty() {
+            return Err(Error::Empty { relation: self.name.clone(), of: "columns" });
+        }
+        let existing: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+        positions(&self.name, &existing, argument, names)
+    }
+}
+
+/// The positions of `names` (all if `None`) among the `existing` columns, ascending.
+pub fn positions(
+    relation: &str,
+    existing: &[&str],
+    argument: &'static str,
+    names: Option<&[String]>,
+) -> Result<Vec<usize>, Error> {
+    let Some(names) = names else {
+        return Ok((0..existing.len()).collect());
+    };
+    let mut positions = Vec::with_capacity(names.len());
+    for name in names {
+        let position = existing.iter().position(|n| n == name).ok_or_else(|| Error::NoSuchColumn {
+            column: name.clone(),
+            relation: relation.to_string(),
+            columns: existing.join(", "),
+        })?;
+        if positions.contains(&position) {
+            return Err(Error::argument(
+                format!("{argument} names column \"{name}\" twice"),
+                "Name every column once.",
+            ));
+        }
+        positions.push(position);
+    }
+    positions.sort_unstable();
+    Ok(positions)
+}

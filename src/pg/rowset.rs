@@ -1,0 +1,148 @@
+//! Rows back to SQL: a tuplestore, which spills to disk when it outgrows work_mem.
+
+use super::call::Call;
+use super::error::Error;
+use super::text;
+use pgrx::PgMemoryContexts;
+use pgrx::pg_sys::{self, Datum};
+
+/// Rows between two resets of the row context and looks for a cancel request.
+const BATCH: u64 = 256;
+
+/// One value of a result row.
+pub enum Value<'a> {
+    Null,
+    Int(i32),
+    BigInt(i64),
+    /// Text in the database's encoding.
+    Text(&'a [u8]),
+    IntArray(&'a [i32]),
+    /// A datum made on demand, in the row's memory context.
+    Made(&'a dyn Fn() -> Datum),
+}
+
+impl Value<'_> {
+    /// A count, which Postgres has as bigint.
+    pub fn count(n: u64) -> Self {
+        Value::BigInt(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+
+    fn datum(&self) -> Option<Datum> {
+        match self {
+            Value::Null => None,
+            Value::Int(n) => Some(Datum::from(*n)),
+            Value::BigInt(n) => Some(Datum::from(*n)),
+            Value::Text(bytes) => Some(text::datum(bytes)),
+            Value::IntArray(numbers) => Some(int_array(numbers)),
+            Value::Made(make) => Some(make()),
+        }
+    }
+}
+
+fn int_array(numbers: &[i32]) -> Datum {
+    let mut elements: Vec<Datum> = numbers.iter().map(|&n| Datum::from(n)).collect();
+    // SAFETY: `elements` are int4 datums; construct_array copies them.
+    unsafe {
+        pg_sys::construct_array(
+            elements.as_mut_ptr(),
+            elements.len() as i32,
+            pg_sys::INT4OID,
+            4,
+            true,
+            pg_sys::TYPALIGN_INT as std::ffi::c_char,
+        )
+        .into()
+    }
+}
+
+/// The rows of a set-returning call.
+pub struct ResultRows {
+    store: *mut pg_sys::Tuplestorestate,
+    descriptor: pg_sys::TupleDesc,
+    row_context: PgMemoryContexts,
+    count: u64,
+}
+
+impl ResultRows {
+    /// Prepares the call to return rows of its declared type.
+    pub fn begin(call: &Call) -> Result<Self, Error> {
+        // SAFETY: the result information is checked to be what the executor passes for sets; the
+        // store and its descriptor are made in the per-query context, where the executor wants them.
+        unsafe {
+            let info = (*call.fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            if info.is_null()
+                || (*info).type_ != pg_sys::NodeTag::T_ReturnSetInfo
+                || (*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32 == 0
+            {
+                return Err(Error::Context);
+            }
+            let query_context = (*(*info).econtext).ecxt_per_query_memory;
+            let (store, descriptor) = PgMemoryContexts::For(query_context).switch_to(|_| {
+                let random = (*info).allowedModes
+                    & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32
+                    != 0;
+                let store = pg_sys::tuplestore_begin_heap(random, false, pg_sys::work_mem);
+                (store, descriptor(call.fcinfo))
+            });
+            if descriptor.is_null() {
+                return Err(Error::Context);
+            }
+            (*info).returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
+            (*info).setResult = store;
+            (*info).setDesc = descriptor;
+            Ok(ResultRows {
+                store,
+                descriptor,
+                row_context: PgMemoryContexts::new("pg_sanitize result row"),
+                count: 0,
+            })
+        }
+    }
+
+    /// Adds one row: as many values as the result has columns, of their types.
+    pub fn push<const N: usize>(&mut self, row: [Value<'_>; N]) {
+        // SAFETY: the arrays have the length of the descriptor, by the SQL declaration; the store
+        // copies what the datums point to.
+        unsafe {
+            self.row_context.switch_to(|_| {
+                let datums = row.map(|value| value.datum());
+                let mut nulls = datums.map(|datum| datum.is_none());
+                let mut datums = datums.map(|datum| datum.unwrap_or(Datum::null()));
+                pg_sys::tuplestore_putvalues(
+                    self.store,
+                    self.descriptor,
+                    datums.as_mut_ptr(),
+                    nulls.as_mut_ptr(),
+                );
+            });
+            self.count += 1;
+            if self.count.is_multiple_of(BATCH) {
+                self.row_context.reset();
+                pgrx::check_for_interrupts!();
+            }
+        }
+    }
+
+    /// The datum that a set-returning function hands back beside its rows.
+    pub fn finish(self, call: &Call) -> Datum {
+        call.null()
+    }
+}
+
+/// The descriptor of the call's result rows, in the current memory context; null if unknown.
+unsafe fn descriptor(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::TupleDesc {
+    // SAFETY: fcinfo is the call's; the two out-variables are filled by get_call_result_type.
+    unsafe {
+        let mut result_type = pg_sys::InvalidOid;
+        let mut descriptor = std::ptr::null_mut();
+        match pg_sys::get_call_result_type(fcinfo, &mut result_type, &mut descriptor) {
+            pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE => pg_sys::CreateTupleDescCopy(descriptor),
+            pg_sys::TypeFuncClass::TYPEFUNC_SCALAR => {
+                let descriptor = pg_sys::CreateTemplateTupleDesc(1);
+                pg_sys::TupleDescInitEntry(descriptor, 1, c"value".as_ptr(), result_type, -1, 0);
+                descriptor
+            }
+            _ => std::ptr::null_mut(),
+        }
+    }
+}
