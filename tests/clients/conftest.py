@@ -1,0 +1,29 @@
+"""Fixtures of the client tests.
+
+The server is the one that PGHOST, PGPORT and PGUSER name (scripts/clients sets them); the tests
+make databases and roles of their own there and drop them again.
+"""
+
+import pytest
+from helpers import Database, fresh_name
+
+
+@pytest.fixture(scope="module")
+def database(request):
+    """A fresh database with the extension for the tests of one file."""
+    made = Database(fresh_name(request.module.__name__))
+    yield made
+    made.drop()
+
+
+@pytest.fixture
+def connection(database):
+    """A superuser's connection in autocommit mode."""
+    with database.connect() as made:
+        yield made
+
+
+@pytest.fixture
+def regular_user(database):
+    """The function that makes an unprivileged role: regular_user("SELECT ON patients")."""
+    return database.regular_user
