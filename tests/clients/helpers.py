@@ -1,4 +1,4 @@
-"""What the client tests use beside the fixtures: databases, roles, cancelling, memory, data files."""
+"""What client tests use beside fixtures: databases, roles, cancelling, memory, data files."""
 
 import os
 import re
