@@ -6,6 +6,7 @@
 
 mod arena;
 mod bag;
+mod builder;
 mod coder;
 mod itemsets;
 mod rows;
@@ -14,6 +15,7 @@ mod watch;
 mod wire;
 
 pub use bag::{Bag, Domain};
+pub use builder::BagBuilder;
 pub use coder::{CodedTable, Coder, Encoding};
 pub use itemsets::{Item, Itemsets};
 pub use rows::Rows;
