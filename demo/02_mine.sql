@@ -36,9 +36,9 @@ ORDER BY items;
 
 \echo
 \echo '=== Which columns are the dangerous ones ==='
-\echo 'rows: stays that stand out by a combination with that column; cells: its values that would have to be hidden.'
+\echo 'cells: how many values of the column would have to be hidden to leave no such combination.'
 \timing on
-SELECT column_name, miis, rows, cells, round(100.0 * cells / 20000, 1) AS percent_of_cells
+SELECT column_name, miis, cells, round(100.0 * cells / 20000, 1) AS percent_of_cells
 FROM sanitize.mii_risk('stays', theta => 3,
     columns => '{sex,birth_year,postcode,profession,insurance,ward}', max_length => 3)
 WHERE value IS NULL ORDER BY cells DESC;
@@ -46,6 +46,7 @@ WHERE value IS NULL ORDER BY cells DESC;
 
 \echo
 \echo '=== And which values ==='
+\echo 'miis: combinations with that value; rows: stays that have the value and stand out.'
 \timing on
 SELECT column_name, value, miis, rows
 FROM sanitize.mii_risk('stays', theta => 3,
