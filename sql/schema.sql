@@ -2,10 +2,7 @@
 -- they could put objects of their own beside ours: refuse.
 DO LANGUAGE plpgsql $$
 BEGIN
-    IF NOT pg_catalog.pg_has_role(
-        (SELECT nspowner FROM pg_catalog.pg_namespace
-          WHERE nspname OPERATOR(pg_catalog.=) '@extschema@'), 'USAGE')
-       OR EXISTS (
+    IF EXISTS (
         SELECT 1 FROM pg_catalog.pg_namespace AS n, pg_catalog.pg_roles AS r
          WHERE n.nspname OPERATOR(pg_catalog.=) '@extschema@'
            AND r.rolname OPERATOR(pg_catalog.=) current_user

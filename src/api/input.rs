@@ -7,12 +7,24 @@ use crate::pg::pool;
 use crate::pg::reader;
 use crate::pg::relation::{Relation, positions};
 use pgrx::{direct_function_call, pg_sys};
-use table::Bag;
+use table::{Bag, Stop, Watch};
 
 /// Rows to work on, and what to call them in messages.
 pub struct Input {
     pub name: String,
     pub bag: Bag,
+}
+
+impl Input {
+    /// Runs work on the rows in the pool; their memory counts against the call's budget.
+    pub fn run<T: Send>(
+        &self,
+        phase: &'static str,
+        job: impl FnOnce(&Bag, &Watch) -> Result<T, Stop> + Send,
+    ) -> Result<T, Error> {
+        let bag = &self.bag;
+        pool::run(phase, bag.memory(), |watch| job(bag, watch))
+    }
 }
 
 /// The source in argument 0 (a relation, its name as text, or a bag), cut to the columns named in
@@ -36,19 +48,20 @@ pub fn source(call: &Call, columns: usize) -> Result<Input, Error> {
 
 fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
     let name = "the bag".to_string();
-    let mut bag = bag::argument(call, 0)?;
+    let bag = bag::argument(call, 0)?;
     if bag.width() == 0 {
         return Err(Error::Empty { relation: name, of: "columns" });
     }
     if bag.row_count() == 0 {
         return Err(Error::Empty { relation: name, of: "rows" });
     }
+    let existing: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
+    let columns = positions(&name, &existing, "columns", names)?;
+    let mut input = Input { name, bag };
     if names.is_some() {
-        let existing: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
-        let columns = positions(&name, &existing, "columns", names)?;
-        bag = pool::run("choosing columns", |watch| bag.project(&columns, watch))?;
+        input.bag = input.run("choosing columns", |bag, watch| bag.project(&columns, watch))?;
     }
-    Ok(Input { name, bag })
+    Ok(input)
 }
 
 /// The argument theta: how many rows may share what still counts as standing out.

@@ -1,11 +1,11 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
-use super::input::{max_length, source, theta, theta_fits};
+use super::input::{Input, max_length, source, theta, theta_fits};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::jsonb::ItemsetJson;
-use crate::pg::pool;
 use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::text;
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -14,17 +14,17 @@ use table::{Bag, Itemsets, Stop, Watch};
 /// Mines, sorts and returns (items, length, support).
 fn itemsets(
     call: &Call,
-    bag: &Bag,
+    input: &Input,
     mine: impl FnOnce(&Bag, &Watch) -> Result<Itemsets, Stop> + Send,
 ) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
-    let (itemsets, order) = pool::run("mining", |watch| {
+    let (itemsets, order) = input.run("mining", |bag, watch| {
         let itemsets = mine(bag, watch)?;
         watch.reserve(4 * itemsets.len() as u64)?;
         let order = itemsets.result_order(watch)?;
         Ok((itemsets, order))
     })?;
-    let json = ItemsetJson::new(bag);
+    let json = ItemsetJson::new(&input.bag);
     for i in order {
         let items = itemsets.items(i as usize);
         rows.push([
@@ -41,7 +41,7 @@ fn mine_miis(call: &Call) -> Result<Datum, Error> {
     let max_length = max_length(call, 3)?;
     let input = source(call, 2)?;
     theta_fits(theta, &input)?;
-    itemsets(call, &input.bag, |bag, watch| mining::miis(bag, theta, max_length, watch))
+    itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
 }
 
 fn frequent_itemsets(call: &Call) -> Result<Datum, Error> {
@@ -56,7 +56,7 @@ fn frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let closed = call.value::<bool>(4, "closed")?;
     let mine = if closed { mining::closed } else { mining::frequent };
     let input = source(call, 2)?;
-    itemsets(call, &input.bag, |bag, watch| mine(bag, min_support as u64, max_length, watch))
+    itemsets(call, &input, |bag, watch| mine(bag, min_support as u64, max_length, watch))
 }
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
@@ -64,11 +64,10 @@ fn mii_risk(call: &Call) -> Result<Datum, Error> {
     let max_length = max_length(call, 3)?;
     let input = source(call, 2)?;
     theta_fits(theta, &input)?;
-    let bag = &input.bag;
     let mut rows = ResultRows::begin(call)?;
-    let risk = pool::run("mining", |watch| mining::risk(bag, theta, max_length, watch))?;
-    for (domain, column) in bag.domains().iter().zip(&risk) {
-        let name = crate::pg::text::from_utf8(domain.name());
+    let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
+    for (domain, column) in input.bag.domains().iter().zip(&risk) {
+        let name = text::from_utf8(domain.name());
         let values = domain.values().map(Value::Text).zip(&column.values);
         for (value, counts) in std::iter::once((Value::Null, &column.total)).chain(values) {
             rows.push([

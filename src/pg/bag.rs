@@ -2,8 +2,8 @@
 
 use super::call::{Call, sql_function};
 use super::error::Error;
-use super::reader::RowCoder;
-use super::{pool, settings, text};
+use super::reader::{self, RowCoder};
+use super::{pool, text};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgTupleDesc, direct_function_call_as_datum, varlena};
 use table::{Bag, Coder, Encoding, WireError};
@@ -13,8 +13,7 @@ const MAX_DATUM: usize = (1 << 30) - 64;
 
 /// Reads a bag's bytes; every value is checked to be text of this database.
 fn decode(bytes: &[u8]) -> Result<Bag, Error> {
-    let watch = settings::watch();
-    let bag = pool::run_watched("reading the bag", &watch, |watch| {
+    let bag = pool::run("reading the bag", bytes.len() as u64, |watch| {
         Ok(match Bag::decode(bytes, watch) {
             Err(WireError::Stopped(stop)) => return Err(stop),
             decoded => decoded,
@@ -42,7 +41,8 @@ pub fn argument(call: &Call, i: usize) -> Result<Bag, Error> {
 }
 
 fn encode(mut bag: Bag) -> Result<Datum, Error> {
-    let encoded = pool::run("writing the bag", move |watch| bag.encode(watch))?;
+    let held = bag.memory();
+    let encoded = pool::run("writing the bag", held, move |watch| bag.encode(watch))?;
     if encoded.len() > MAX_DATUM {
         return Err(Error::TooLarge { what: "bag", bytes: encoded.len() });
     }
@@ -110,7 +110,7 @@ impl State {
     fn into_bag(self) -> Result<Bag, Error> {
         match self {
             State::Rows(rows) => Ok(rows.coder.finish()?.bag),
-            State::Sum(coder) => Ok(pool::run("coding", move |watch| coder.finish(watch))?.bag),
+            State::Sum(coder) => Ok(reader::finish(coder)?.bag),
             State::Bag(bag) => Ok(bag),
             State::Spent => Err(Error::Context),
         }
@@ -232,9 +232,9 @@ fn row_bag_combine(call: &Call) -> Result<Datum, Error> {
         Some(State::Rows(rows)) => rows.coder.coder(),
         _ => return Err(Error::Context),
     };
-    let limit = settings::max_memory();
-    pool::run("merging bags", |watch| coder.absorb(&bag, watch))?;
-    if coder.memory() > limit { Err(Error::Memory { limit }) } else { Ok(datum) }
+    let held = bag.memory() + coder.memory();
+    pool::run("merging bags", held, |watch| coder.absorb(&bag, watch))?;
+    Ok(datum)
 }
 
 fn row_bag_serial(call: &Call) -> Result<Datum, Error> {

@@ -54,20 +54,15 @@ fn cancel_requested() -> bool {
     unsafe { pg_sys::QueryCancelPending != 0 || pg_sys::ProcDiePending != 0 }
 }
 
-/// Runs `job` on a pool of `pg_sanitize.threads` threads under the limits in force.
+/// Runs `job` on a pool of `pg_sanitize.threads` threads, under the limits in force; `held` are the
+/// bytes of the memory budget that the call holds already.
 pub fn run<T: Send>(
     phase: &'static str,
+    held: u64,
     job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
 ) -> Result<T, Error> {
-    run_watched(phase, &settings::watch(), job)
-}
-
-/// As [`run`], with a watch that the caller keeps.
-pub fn run_watched<T: Send>(
-    phase: &'static str,
-    watch: &Watch,
-    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
-) -> Result<T, Error> {
+    let watch = &settings::watch();
+    watch.reserve(held)?;
     let pool = {
         let _blocked = SignalsBlocked::new();
         rayon::ThreadPoolBuilder::new()

@@ -138,10 +138,8 @@ impl RowCoder {
     fn end_batch(&mut self) -> Result<(), Error> {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
-        if self.coder.memory() > self.limit {
-            return Err(Error::Memory { limit: self.limit });
-        }
-        if self.coder.distinct() > u32::MAX as usize / 2 {
+        // Row numbers are 32 bits wide; a budget that allows so many rows does not change that.
+        if self.coder.memory() > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
         }
         self.progress.rows(self.coder.read());
@@ -152,11 +150,16 @@ impl RowCoder {
         &mut self.coder
     }
 
-    /// The coded rows; sorting the dictionaries is work for the pool.
+    /// The coded rows.
     pub fn finish(self) -> Result<CodedTable, Error> {
-        let coder = self.coder;
-        pool::run("coding", move |watch| coder.finish(watch))
+        finish(self.coder)
     }
+}
+
+/// What the coder has read. Sorting the dictionaries is work for the pool.
+pub fn finish(coder: Coder) -> Result<CodedTable, Error> {
+    let held = coder.memory();
+    pool::run("coding", held, move |watch| coder.finish(watch))
 }
 
 /// Codes one value that is not NULL.

@@ -113,9 +113,11 @@ impl Coder {
             .zip(bag.domains())
             .map(|(coder, domain)| domain.values().map(|v| coder.texts.intern(v)).collect())
             .collect();
+        let before = self.memory();
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
             if i % 4096 == 0 {
                 watch.check()?;
+                watch.room_for(self.memory() - before)?;
             }
             for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
