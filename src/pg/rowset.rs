@@ -2,6 +2,7 @@
 
 use super::call::Call;
 use super::error::Error;
+use super::progress::Progress;
 use super::text;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum};
@@ -61,6 +62,7 @@ pub struct ResultRows {
     descriptor: pg_sys::TupleDesc,
     row_context: PgMemoryContexts,
     count: u64,
+    progress: Progress,
 }
 
 impl ResultRows {
@@ -95,6 +97,7 @@ impl ResultRows {
                 descriptor,
                 row_context: PgMemoryContexts::new("pg_sanitize result row"),
                 count: 0,
+                progress: Progress::begin("returning"),
             })
         }
     }
@@ -119,6 +122,7 @@ impl ResultRows {
             if self.count.is_multiple_of(BATCH) {
                 self.row_context.reset();
                 pgrx::check_for_interrupts!();
+                self.progress.rows(self.count);
             }
         }
     }
