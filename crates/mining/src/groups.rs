@@ -46,10 +46,14 @@ impl Slots {
     /// The group equal to `row`; if there is none, `new` is entered for it.
     #[inline]
     fn find<'a>(&mut self, row: &[u32], group: impl Fn(u32) -> &'a [u32], new: u32) -> Option<u32> {
-        let hash = row.iter().fold(self.key, |hash, &cell| {
-            let product = u128::from(hash ^ u64::from(cell)) * u128::from(MULTIPLIER);
+        let fold = |hash: u64, cells: u64| {
+            let product = u128::from(hash ^ cells) * u128::from(MULTIPLIER);
             product as u64 ^ (product >> 64) as u64
-        });
+        };
+        let pairs = row.chunks_exact(2);
+        let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
+        let hash = pairs.fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
+        let hash = fold(hash, last);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
         loop {

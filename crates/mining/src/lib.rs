@@ -14,6 +14,7 @@ mod ground;
 mod groups;
 mod list;
 mod mii;
+mod narrow;
 pub mod orthogonal;
 mod path;
 mod projection;

@@ -210,7 +210,7 @@ fn longer<S: Sink>(
                 }
             };
             let path = || Path::new(ground, node, rank);
-            let more = if node.sets.single_words().is_some() {
+            let more = if (1..=4).contains(&node.sets.words()) {
                 let mut task = Task::new(path(), sink(), watch);
                 task.descend(1)?;
                 task.finish()

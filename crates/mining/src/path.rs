@@ -129,16 +129,24 @@ impl<'a> Path<'a> {
         }
     }
 
-    /// The same for all light groups, or for those in `groups`.
+    /// Adds the rows of the bag that a group of the projection at `depth` stands for.
+    pub(crate) fn rows(&self, depth: usize, group: u32, rows: &mut Vec<u32>) {
+        self.all_rows(depth, group, &mut |row| {
+            rows.push(row);
+            true
+        });
+    }
+
+    /// Like [`Path::all_rows`] for all light groups, or for those in `groups`.
     pub(crate) fn all_light_rows(
         &self,
         depth: usize,
-        groups: Option<u64>,
+        groups: Option<&[u64]>,
         accept: &mut impl FnMut(u32) -> bool,
     ) -> bool {
         let weights = self.node(depth).projection.groups.weights();
         (0..weights.len() as u32)
-            .filter(|&group| groups.is_none_or(|set| set >> group & 1 == 1))
+            .filter(|&group| groups.is_none_or(|set| set[group as usize / 64] >> (group % 64) & 1 == 1))
             .filter(|&group| weights[group as usize] <= self.ground.theta)
             .all(|group| self.all_rows(depth, group, accept))
     }

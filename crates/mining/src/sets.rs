@@ -69,9 +69,19 @@ impl Sets {
         })
     }
 
-    /// The sets and the heavy groups, if there are at most 64 groups.
-    pub(crate) fn single_words(&self) -> Option<(&[u64], u64)> {
-        (self.words == 1).then(|| (self.bits.as_slice(), self.heavy[0]))
+    /// Words per set; 0 if there are no sets.
+    pub(crate) fn words(&self) -> usize {
+        self.words
+    }
+
+    /// The groups that contain `item`.
+    pub(crate) fn set(&self, item: u32) -> &[u64] {
+        &self.bits[item as usize * self.words..][..self.words]
+    }
+
+    /// The groups of more than theta rows.
+    pub(crate) fn heavy(&self) -> &[u64] {
+        &self.heavy
     }
 
     pub(crate) fn memory(&self) -> usize {

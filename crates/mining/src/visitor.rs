@@ -26,16 +26,12 @@ pub struct Subtree<'a> {
     pub(crate) path: &'a Path<'a>,
     pub(crate) depth: usize,
     /// The groups of the projection at `depth`, if not all of them.
-    pub(crate) groups: Option<u64>,
-    pub(crate) columns: &'a [u64],
+    pub(crate) groups: Option<&'a [u64]>,
+    /// The columns that MIIs in this part can use: bit `c % 64` of word `c / 64` for column `c`.
+    pub columns: &'a [u64],
 }
 
 impl Subtree<'_> {
-    /// The columns that MIIs in this part can use: bit `c % 64` of word `c / 64` for column `c`.
-    pub fn columns(&self) -> &[u64] {
-        self.columns
-    }
-
     /// Whether `accept` is true of every distinct row (a number of the bag given) that can contain
     /// an MII of this part; stops at the first for which it is not.
     pub fn all_rows(&self, mut accept: impl FnMut(u32) -> bool) -> bool {
