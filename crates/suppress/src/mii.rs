@@ -74,9 +74,10 @@ impl Visitor for Marks {
 
     /// Marks are only ever added, so a subtree whose cells are all marked adds none.
     fn skip(&self, subtree: &Subtree<'_>) -> bool {
-        subtree.rows.iter().all(|&row| {
+        let columns = subtree.columns;
+        subtree.all_rows(|row| {
             let marks = &self.bits[row as usize * self.words..][..self.words];
-            marks.iter().zip(subtree.columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
+            marks.iter().zip(columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
         })
     }
 }
