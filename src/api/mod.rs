@@ -1,4 +1,7 @@
 //! The SQL functions, one file per family: check arguments, read, call a crate, return.
 
 mod input;
+mod measures;
 mod mining;
+mod release;
+mod typed_source;

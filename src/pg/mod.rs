@@ -1,6 +1,8 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
+pub mod bag;
 pub mod call;
+pub mod cell;
 pub mod error;
 pub mod jsonb;
 pub mod pool;
@@ -10,4 +12,4 @@ pub mod relation;
 pub mod rowset;
 pub mod settings;
 pub mod text;
-pub mod bag;
+pub mod typed;

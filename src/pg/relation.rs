@@ -10,6 +10,8 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone)]
 pub struct Column {
     pub name: String,
+    /// Where the relation's descriptor has it, dropped columns counted.
+    pub attribute: usize,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
 }
@@ -55,10 +57,12 @@ impl Relation {
             };
             let columns = PgTupleDesc::from_pg_copy((*opened).rd_att)
                 .iter()
-                .filter(|attribute| !attribute.attisdropped)
-                .map(|attribute| {
-                    let catalog_name = CStr::from_ptr(attribute.attname.data.as_ptr()).to_owned();
-                    Column { name: text::to_utf8(catalog_name.to_bytes()), catalog_name }
+                .enumerate()
+                .filter(|(_, description)| !description.attisdropped)
+                .map(|(attribute, description)| {
+                    let catalog_name = CStr::from_ptr(description.attname.data.as_ptr()).to_owned();
+                    let name = text::to_utf8(catalog_name.to_bytes());
+                    Column { name, attribute, catalog_name }
                 })
                 .collect();
             pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
