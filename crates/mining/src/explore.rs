@@ -98,7 +98,7 @@ impl<'a, S: Sink> Task<'a, S> {
         }
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
-        node.projection.gather(parent, item, support, S::ROWS, scratch);
+        node.projection.gather(parent, item, support, S::ROWS, scratch, |_, _, _| {});
         let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
         if some {
             node.projection.name(parent);

@@ -95,12 +95,15 @@ impl Groups {
         self.cells.push(cell);
     }
 
-    /// Ends the row under construction: merges it with an equal one if there is one.
+    /// Ends the row under construction: merges it with an equal one if there is one. Returns the
+    /// group it belongs to, which is the last one if it is new.
     #[inline]
-    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) {
+    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) -> u32 {
         let start = self.starts[self.starts.len() - 1] as usize;
         let row = self.origins.len() as u32;
-        match slots.find(&self.cells[start..], |group| self.row(group), self.len() as u32) {
+        let new = self.len() as u32;
+        let known = slots.find(&self.cells[start..], |group| self.row(group), new);
+        match known {
             Some(group) => {
                 self.cells.truncate(start);
                 self.weights[group as usize] += weight;
@@ -121,6 +124,7 @@ impl Groups {
         if self.track {
             self.origins.push(origin);
         }
+        known.unwrap_or(new)
     }
 
     /// Renumbers the items: item `i` becomes `numbers[i]`, or is removed if that is [`table::NONE`];

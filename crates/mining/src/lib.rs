@@ -5,8 +5,10 @@
 //! support of at most theta, and every proper non-empty subset of it has more.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod bound;
 mod closed;
+mod closed_narrow;
 mod explore;
 mod field;
 mod frequent;
@@ -18,6 +20,7 @@ mod narrow;
 pub mod orthogonal;
 mod path;
 mod projection;
+mod ranking;
 #[doc(hidden)]
 pub mod reference;
 mod risk;

@@ -64,13 +64,14 @@ impl Sink for List<'_> {
         false
     }
 
-    fn append(&mut self, mut later: Self) -> Result<(), Stop> {
+    fn then(mut self, mut later: Self) -> Result<Self, Stop> {
         if self.itemsets.is_empty() {
-            std::mem::swap(self, &mut later);
+            std::mem::swap(&mut self, &mut later);
         } else {
             self.itemsets.append(&later.itemsets);
         }
         self.found += std::mem::take(&mut later.found);
-        self.report()
+        self.report()?;
+        Ok(self)
     }
 }

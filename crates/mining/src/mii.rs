@@ -4,6 +4,7 @@ use crate::explore::Task;
 use crate::list::List;
 use crate::path::{Ground, Node, Path};
 use crate::projection::{Projection, Scratch};
+use crate::ranking::ranked;
 use crate::visitor::{Forward, Sink, Visitor};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -44,9 +45,9 @@ fn search<S: Sink>(
         return Ok(found);
     }
     let mut ground = Ground::new(bag, &supports, theta, max_length, S::ROWS, watch)?;
-    found.append(pairs(&mut ground, watch, &sink)?)?;
+    found = found.then(pairs(&mut ground, watch, &sink)?)?;
     if max_length > 2 {
-        found.append(longer(&ground, S::ROWS, watch, &sink)?)?;
+        found = found.then(longer(&ground, S::ROWS, watch, &sink)?)?;
     }
     watch.release(ground.reserved);
     Ok(found)
@@ -87,20 +88,8 @@ impl Ground {
         watch: &Watch,
     ) -> Result<Self, Stop> {
         // An item that every row has reduces no support.
-        let total = bag.row_count();
-        let mut items: Vec<(u64, Item)> = Vec::new();
-        for (column, supports) in supports.iter().enumerate() {
-            for (code, &support) in supports.iter().enumerate() {
-                if support > theta && support < total {
-                    items.push((support, Item { column: column as u32, code: code as u32 }));
-                }
-            }
-        }
-        items.sort_unstable();
-        let items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
-        // Per cell: its number and its occurrence; per row: start, weight, origin, slots.
-        let cells = bag.distinct() as u64 * bag.width() as u64;
-        let reserved = cells * 12 + bag.distinct() as u64 * 48;
+        let items = ranked(supports, |support| support > theta && support < bag.row_count());
+        let reserved = Projection::root_memory(bag);
         watch.reserve(reserved)?;
         let mut scratch = Scratch::new(0);
         let projection = Projection::root(bag, &items, track, &mut scratch.slots, watch)?;
@@ -140,7 +129,7 @@ fn first<S: Sink>(
         sink.mii(&[ground.items[rank as usize], ground.items[later as usize]], &rows, count)?;
     }
     let mut node = Node::default();
-    node.projection.gather(parent, rank, support, track, scratch);
+    node.projection.gather(parent, rank, support, track, scratch, |_, _, _| {});
     node.projection.name(parent);
     node.projection.index();
     node.sets.fill(&node.projection, ground.theta);
@@ -173,10 +162,9 @@ fn pairs<S: Sink>(ground: &mut Ground, watch: &Watch, sink: &(impl Fn() -> S + S
         )
         .try_reduce(
             || (sink(), Vec::new(), Scratch::new(0)),
-            |(mut found, mut nodes, scratch), (later, mut later_nodes, _)| {
-                found.append(later)?;
+            |(found, mut nodes, scratch), (later, mut later_nodes, _)| {
                 nodes.append(&mut later_nodes);
-                Ok((found, nodes, scratch))
+                Ok((found.then(later)?, nodes, scratch))
             },
         )?;
     watch.reserve(kept.into_inner())?;
@@ -193,10 +181,6 @@ fn longer<S: Sink>(
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<S, Stop> {
     watch.begin(ground.items.len() as u64);
-    let append = |mut found: S, later: S| {
-        found.append(later)?;
-        Ok(found)
-    };
     (0..ground.items.len() as u32)
         .into_par_iter()
         .try_fold(sink, |found, rank| {
@@ -225,12 +209,12 @@ fn longer<S: Sink>(
                         },
                     )
                     .map(|task| task.map(Task::finish))
-                    .try_reduce(sink, append)?
+                    .try_reduce(sink, S::then)?
             };
             watch.advance(1);
-            append(found, more)
+            found.then(more)
         })
-        .try_reduce(sink, append)
+        .try_reduce(sink, S::then)
 }
 
 /// A sink for MIIs that were already found.
@@ -248,7 +232,7 @@ impl Sink for Nobody {
         false
     }
 
-    fn append(&mut self, _later: Self) -> Result<(), Stop> {
-        Ok(())
+    fn then(self, _later: Self) -> Result<Self, Stop> {
+        Ok(self)
     }
 }

@@ -95,6 +95,13 @@ impl Projection {
         Ok(root)
     }
 
+    /// The bytes that [`Projection::root`] takes at most.
+    pub(crate) fn root_memory(bag: &Bag) -> u64 {
+        // Per cell its item and its occurrence; per row start, weight, origin, list and slots.
+        let rows = bag.distinct() as u64;
+        rows.saturating_mul(bag.width() as u64).saturating_mul(12).saturating_add(rows * 48)
+    }
+
     /// Number of items.
     pub(crate) fn items(&self) -> usize {
         self.ranks.len()
@@ -130,6 +137,8 @@ impl Projection {
 
     /// Makes this the projection of `parent` to the rows that contain `item`, with support
     /// `support`, and to the items in `scratch.kept`, which are among those last counted.
+    /// `merged` is called for each row: with its group in the parent, the position after `item` in
+    /// it, and its group here.
     pub(crate) fn gather(
         &mut self,
         parent: &Projection,
@@ -137,6 +146,7 @@ impl Projection {
         support: u64,
         track: bool,
         scratch: &mut Scratch,
+        mut merged: impl FnMut(u32, u32, u32),
     ) {
         let Scratch { slots, numbers, seen, kept, .. } = scratch;
         seen.iter().for_each(|&(cell, _)| numbers[cell as usize] = NONE);
@@ -154,7 +164,8 @@ impl Projection {
                     self.groups.push(number);
                 }
             }
-            self.groups.end_row(parent.groups.weight(group), group, slots);
+            let into = self.groups.end_row(parent.groups.weight(group), group, slots);
+            merged(group, position, into);
         }
     }
 

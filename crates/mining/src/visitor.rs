@@ -50,8 +50,10 @@ pub(crate) trait Sink: Send {
 
     fn skip(&self, subtree: &Subtree<'_>) -> bool;
 
-    /// Takes what a later task of the search has found.
-    fn append(&mut self, later: Self) -> Result<(), Stop>;
+    /// What this and then a later part of the search have found.
+    fn then(self, later: Self) -> Result<Self, Stop>
+    where
+        Self: Sized;
 }
 
 /// Hands MIIs on to a visitor.
@@ -69,7 +71,7 @@ impl<V: Visitor> Sink for Forward<'_, V> {
         self.0.skip(subtree)
     }
 
-    fn append(&mut self, _later: Self) -> Result<(), Stop> {
-        Ok(())
+    fn then(self, _later: Self) -> Result<Self, Stop> {
+        Ok(self)
     }
 }
