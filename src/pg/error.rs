@@ -34,6 +34,12 @@ pub enum Error {
     NotARow { found: String },
     /// A promise did not hold on the last look: a fault of ours, and nothing is released.
     Broken { what: String },
+    /// Only the owner of a relation may say this about it.
+    NotOwner { relation: String },
+    /// A private mechanism needs a domain that is known without looking at the data.
+    NoDomain { column: String, relation: String },
+    /// A query of ours failed to run at all.
+    Query { what: String },
     /// A set was returned where the caller takes none.
     Context,
 }
@@ -41,6 +47,10 @@ pub enum Error {
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Argument { message: message.into(), hint: hint.into() }
+    }
+
+    pub fn spi(error: pgrx::spi::Error) -> Self {
+        Error::Query { what: error.to_string() }
     }
 
     fn parts(&self) -> (Code, String, Option<String>, String) {
@@ -130,6 +140,31 @@ impl Error {
                 None,
                 "This is a fault of pg_sanitize: please report it.".into(),
             ),
+            Error::NotOwner { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("must be owner of {relation}"),
+                None,
+                "Ask the owner of the relation, or a superuser.".into(),
+            ),
+            Error::NoDomain { column, relation } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("the public domain of column \"{column}\" of {relation} is not known"),
+                Some(
+                    "Values taken from the rows themselves would tell who is there, whatever epsilon is."
+                        .into(),
+                ),
+                format!(
+                    "Declare it: SELECT sanitize.declare_domain({}, {}, ARRAY['…', '…']); or leave the column out.",
+                    literal(relation),
+                    literal(column)
+                ),
+            ),
+            Error::Query { what } => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                format!("a query of pg_sanitize failed: {what}"),
+                None,
+                "This is a fault of pg_sanitize: please report it.".into(),
+            ),
             Error::Context => (
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,
                 "the function returns rows, which cannot be used here".into(),
@@ -150,6 +185,11 @@ impl Error {
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
+}
+
+/// A text as SQL literal, for hints.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 impl From<Stop> for Error {

@@ -12,12 +12,16 @@ pub struct Column {
     pub name: String,
     /// Where the relation's descriptor has it, dropped columns counted.
     pub attribute: usize,
+    pub type_oid: pg_sys::Oid,
+    pub typmod: i32,
+    pub not_null: bool,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
 }
 
 /// A relation with rows to read.
 pub struct Relation {
+    pub oid: pg_sys::Oid,
     /// Its name for messages, qualified where needed and quoted.
     pub name: String,
     from: CString,
@@ -62,11 +66,18 @@ impl Relation {
                 .map(|(attribute, description)| {
                     let catalog_name = CStr::from_ptr(description.attname.data.as_ptr()).to_owned();
                     let name = text::to_utf8(catalog_name.to_bytes());
-                    Column { name, attribute, catalog_name }
+                    Column {
+                        name,
+                        attribute,
+                        type_oid: description.atttypid,
+                        typmod: description.atttypmod,
+                        not_null: description.attnotnull,
+                        catalog_name,
+                    }
                 })
                 .collect();
             pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-            let relation = Relation { name, from, columns };
+            let relation = Relation { oid, name, from, columns };
             if readable { Ok(relation) } else { Err(Error::NotReadable { relation: relation.name }) }
         }
     }
