@@ -96,6 +96,17 @@ pub fn theta_fits(theta: u64, input: &Input) -> Result<(), Error> {
     ))
 }
 
+/// The argument k: how many rows must look alike.
+pub fn k(call: &Call, i: usize) -> Result<u64, Error> {
+    match call.value::<i32>(i, "k")? {
+        k if k >= 2 => Ok(k as u64),
+        k => Err(Error::argument(
+            format!("k is {k}"),
+            "k is the number of rows that must look alike: 2 or more.",
+        )),
+    }
+}
+
 /// The argument max_length: the longest itemset looked for.
 pub fn max_length(call: &Call, i: usize) -> Result<Option<usize>, Error> {
     match call.optional::<i32>(i) {

@@ -4,5 +4,6 @@ mod domains;
 mod input;
 mod measures;
 mod mining;
+mod private;
 mod release;
 mod typed_source;

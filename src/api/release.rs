@@ -1,6 +1,6 @@
 //! Releases by suppression.
 
-use super::input::{max_length, theta};
+use super::input::{k, max_length, theta};
 use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
@@ -39,17 +39,6 @@ fn release(
     let bag = source.input.bag.clone();
     let pieces = release.pieces().iter().map(|piece| (piece.row, piece.weight));
     source.release(call, pieces, |number, row| release.write(&bag, &release.pieces()[number], row))
-}
-
-/// The argument k: how many rows must look alike.
-fn k(call: &Call, i: usize) -> Result<u64, Error> {
-    match call.value::<i32>(i, "k")? {
-        k if k >= 2 => Ok(k as u64),
-        k => Err(Error::argument(
-            format!("k is {k}"),
-            "k is the number of rows that must look alike: 2 or more.",
-        )),
-    }
 }
 
 fn mii_suppress(call: &Call) -> Result<Datum, Error> {

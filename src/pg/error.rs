@@ -40,6 +40,8 @@ pub enum Error {
     NoDomain { column: String, relation: String },
     /// A query of ours failed to run at all.
     Query { what: String },
+    /// The operating system gives no random bytes.
+    NoEntropy { what: String },
     /// A set was returned where the caller takes none.
     Context,
 }
@@ -164,6 +166,12 @@ impl Error {
                 format!("a query of pg_sanitize failed: {what}"),
                 None,
                 "This is a fault of pg_sanitize: please report it.".into(),
+            ),
+            Error::NoEntropy { what } => (
+                Code::ERRCODE_SYSTEM_ERROR,
+                what.clone(),
+                None,
+                "Without them nothing private can be released.".into(),
             ),
             Error::Context => (
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,
