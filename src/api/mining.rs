@@ -94,7 +94,10 @@ fn mii_bound(call: &Call) -> Result<Datum, Error> {
     bound.ok_or_else(|| {
         Error::argument(
             format!("row_count is {rows} and column_count is {columns}"),
-            format!("Neither may be negative, and column_count is at most {}.", mining::BOUND_COLUMNS),
+            format!(
+                "Neither may be negative, and column_count is at most {}.",
+                mining::BOUND_COLUMNS
+            ),
         )
     })
 }
@@ -111,10 +114,16 @@ fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
     let strength = parameter(2, "strength")?;
     let array = OrthogonalArray::new(columns, levels, strength).map_err(|error| {
         let hint = match error {
-            OrthogonalError::Levels(_) => "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime.",
-            OrthogonalError::Strength { .. } => "The strength is at least 1 and at most the columns and the levels.",
+            OrthogonalError::Levels(_) => {
+                "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime."
+            }
+            OrthogonalError::Strength { .. } => {
+                "The strength is at least 1 and at most the columns and the levels."
+            }
             OrthogonalError::Columns { .. } => "There are at most levels + 1 columns.",
-            OrthogonalError::Rows { .. } => "The array has levels ^ strength rows: lower one of them.",
+            OrthogonalError::Rows { .. } => {
+                "The array has levels ^ strength rows: lower one of them."
+            }
         };
         Error::argument(format!("no such orthogonal array: {error}"), hint)
     })?;

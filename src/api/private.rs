@@ -15,9 +15,7 @@ impl From<dp::Error> for Error {
             dp::Error::Argument { name, .. } => {
                 Error::argument(message, format!("Give another value for {name}."))
             }
-            dp::Error::Infeasible { .. } => {
-                Error::argument(message, "Raise epsilon, delta or k.")
-            }
+            dp::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
             dp::Error::Entropy(_) => Error::NoEntropy { what: message },
         }
     }

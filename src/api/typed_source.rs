@@ -103,10 +103,7 @@ fn released(
 ) -> Result<Bag, Stop> {
     let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
     order.sort_by_key(|&row| input_rows[row as usize]);
-    let mut copies = order
-        .iter()
-        .map(|&row| (row as usize, table.weight(row as usize)))
-        .peekable();
+    let mut copies = order.iter().map(|&row| (row as usize, table.weight(row as usize))).peekable();
     let mut builder = table.builder();
     let mut cells = vec![table::NONE; table.width()];
     for (number, (row, weight)) in pieces.enumerate() {

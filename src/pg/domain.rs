@@ -91,10 +91,7 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>
 }
 
 /// The first column of a query's rows.
-fn strings(
-    query: &str,
-    arguments: &[pgrx::datum::DatumWithOid<'_>],
-) -> Result<Vec<String>, Error> {
+fn strings(query: &str, arguments: &[pgrx::datum::DatumWithOid<'_>]) -> Result<Vec<String>, Error> {
     let read = Spi::connect(|client| {
         let rows = client.select(query, None, arguments)?;
         rows.map(|row| row.get::<String>(1)).collect::<Result<Vec<_>, _>>()
@@ -227,7 +224,10 @@ unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
             let implicit = call.funcformat == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
             let own = call.funcid.to_u32() < FIRST_USER_OID;
             let arguments = PgList::<pg_sys::Node>::from_pg(call.args);
-            if implicit && own && let Some(argument) = arguments.get_ptr(0) {
+            if implicit
+                && own
+                && let Some(argument) = arguments.get_ptr(0)
+            {
                 return unwrapped(argument);
             }
         }

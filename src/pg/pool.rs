@@ -70,11 +70,11 @@ pub fn run<T: Send>(
             .stack_size(STACK)
             .build()
             .map_err(|error| {
-                Error::argument(
-                    format!("no threads can be started: {error}"),
-                    "Lower pg_sanitize.threads.",
-                )
-            })?
+            Error::argument(
+                format!("no threads can be started: {error}"),
+                "Lower pg_sanitize.threads.",
+            )
+        })?
     };
     let mut progress = Progress::begin(phase);
     let outcome = pool.in_place_scope(|scope| {

@@ -45,6 +45,7 @@ pub fn datum(bytes: &[u8]) -> Datum {
 pub fn valid(bytes: &[u8]) -> bool {
     // SAFETY: reads `bytes`; with the last argument true it raises nothing.
     unsafe {
-        !bytes.contains(&0) && pg_sys::pg_verifymbstr(bytes.as_ptr().cast(), bytes.len() as i32, true)
+        !bytes.contains(&0)
+            && pg_sys::pg_verifymbstr(bytes.as_ptr().cast(), bytes.len() as i32, true)
     }
 }
