@@ -42,7 +42,10 @@ fn lengths(list: &Itemsets) -> BTreeMap<usize, u64> {
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, what, threshold, rest @ ..] = args.as_slice() else {
-        return Err("usage: mine FILE miis|frequent|closed|visit THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]".into());
+        return Err(
+            "usage: mine FILE miis|frequent|closed|visit THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]"
+                .into(),
+        );
     };
     let threshold: u64 = threshold.parse()?;
     let number = |i: usize, default: usize| rest.get(i).map_or(Ok(default), |s| s.parse::<usize>());

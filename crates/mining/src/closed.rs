@@ -1,5 +1,6 @@
 //! Closed itemsets.
 
+use crate::budget::Budget;
 use crate::closed_narrow::ClosedNarrow;
 use crate::list::List;
 use crate::projection::{Projection, Scratch};
@@ -21,60 +22,46 @@ pub fn closed(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    search(bag, min_support, max_length, ClosedNarrow::GROUPS, watch)
+}
+
+pub(crate) fn search(
+    bag: &Bag,
+    min_support: u64,
+    max_length: Option<usize>,
+    narrow: usize,
+    watch: &Watch,
+) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
     let total = bag.row_count();
     let mut all = List::new(watch);
-    if total < min_support {
-        return all.finish();
-    }
     // The closure of the empty set is the items that every row has.
     let supports = bag.supports();
     let common = ranked(&supports, |support| support == total);
-    if common.len() > max_length {
+    if total < min_support || common.len() > max_length {
         return all.finish();
     }
     if !common.is_empty() {
         all.push(&common, total)?;
     }
     let items = ranked(&supports, |support| support >= min_support && support < total);
-    let reserved = Projection::root_memory(bag);
-    watch.reserve(reserved)?;
-    let mut scratch = Scratch::new(items.len());
+    let mut budget = Budget::new(watch);
+    budget.add(Projection::root_memory(bag))?;
+    let mut scratch = Scratch::new(0);
     let projection = Projection::root(bag, &items, false, &mut scratch.slots, watch)?;
     let root = Table { projection, ..Table::default() };
-    let shared = Shared { min_support, max_length, items: &items, watch };
+    let shared = Shared { min_support, max_length, narrow, items: &items, watch };
     watch.begin(items.len() as u64);
+    let list = || List::new(watch);
     let found = (0..items.len() as u32)
         .into_par_iter()
-        .try_fold(
-            || List::new(watch),
-            |found, rank| {
-                let mut first = Task::new(&shared, common.clone());
-                let some = first.child(&root, rank)?;
-                let set = first.set.clone();
-                let table = first.tables.pop().unwrap_or_default();
-                let mut found = found.then(first.list)?;
-                if some {
-                    let more = (0..table.projection.items() as u32)
-                        .into_par_iter()
-                        .try_fold(
-                            || Task::new(&shared, set.clone()),
-                            |mut task, item| {
-                                task.extend(&table, item)?;
-                                Ok(task)
-                            },
-                        )
-                        .map(|task| task.map(|task| task.list))
-                        .try_reduce(|| List::new(watch), List::then)?;
-                    found = found.then(more)?;
-                }
-                watch.advance(1);
-                Ok(found)
-            },
-        )
-        .try_reduce(|| List::new(watch), List::then)?;
-    watch.release(reserved);
+        .try_fold(list, |found, rank| {
+            let part = shared.first(&root, &common, rank)?;
+            watch.advance(1);
+            found.then(part)
+        })
+        .try_reduce(list, List::then)?;
     all.then(found)?.finish()
 }
 
@@ -82,8 +69,36 @@ pub fn closed(
 struct Shared<'a, 'w> {
     min_support: u64,
     max_length: usize,
+    /// Tables of at most this many groups are searched with a few words per set of groups.
+    narrow: usize,
     items: &'a [Item],
     watch: &'w Watch,
+}
+
+impl<'w> Shared<'_, 'w> {
+    /// Lists the closed sets that extend `common` by the item of the given rank and then others.
+    fn first(&self, root: &Table, common: &[Item], rank: u32) -> Result<List<'w>, Stop> {
+        let mut task = Task::new(self, common.to_vec());
+        let Some(table) = task.child(root, rank)? else { return Ok(task.list) };
+        let items = table.projection.items() as u32;
+        if table.projection.groups.len() <= self.narrow {
+            task.below(&table)?;
+            return Ok(task.list);
+        }
+        let Task { list, set, budget: _held, .. } = task;
+        let more = (0..items)
+            .into_par_iter()
+            .try_fold(
+                || Task::new(self, set.clone()),
+                |mut task, item| {
+                    task.extend(&table, item)?;
+                    Ok(task)
+                },
+            )
+            .map(|task| task.map(|task| task.list))
+            .try_reduce(|| List::new(self.watch), List::then)?;
+        list.then(more)
+    }
 }
 
 /// The rows that contain a closed set, reduced to the items above the last one added.
@@ -130,20 +145,27 @@ impl Table {
         let Table { projection, below, spans } = self;
         below.clear();
         spans.clear();
-        projection.gather(&parent.projection, item, support, false, scratch, |from, position, into| {
-            let ranks = parent.below_item(from, position);
-            match spans.get_mut(into as usize) {
-                Some((start, length)) => {
-                    let common = &mut below[*start as usize..][..*length as usize];
-                    *length = intersect(common, ranks) as u32;
+        projection.gather(
+            &parent.projection,
+            item,
+            support,
+            false,
+            scratch,
+            |from, position, into| {
+                let ranks = parent.below_item(from, position);
+                match spans.get_mut(into as usize) {
+                    Some((start, length)) => {
+                        let common = &mut below[*start as usize..][..*length as usize];
+                        *length = intersect(common, ranks) as u32;
+                    }
+                    None => {
+                        let start = below.len();
+                        below.extend(ranks);
+                        spans.push((start as u32, (below.len() - start) as u32));
+                    }
                 }
-                None => {
-                    let start = below.len();
-                    below.extend(ranks);
-                    spans.push((start as u32, (below.len() - start) as u32));
-                }
-            }
-        });
+            },
+        );
         projection.name(&parent.projection);
         projection.index();
     }
@@ -177,11 +199,13 @@ struct Task<'a, 'w> {
     /// The closed set reached.
     set: Vec<Item>,
     /// Tables not in use, kept to be filled again.
-    tables: Vec<Table>,
+    spare: Vec<Table>,
+    /// Bytes of the tables in use.
+    held: usize,
     scratch: Scratch,
     common: Vec<u32>,
     narrow: ClosedNarrow,
-    reserved: u64,
+    budget: Budget<'w>,
 }
 
 impl<'a, 'w> Task<'a, 'w> {
@@ -190,38 +214,44 @@ impl<'a, 'w> Task<'a, 'w> {
             shared,
             list: List::new(shared.watch),
             set,
-            tables: Vec::new(),
+            spare: Vec::new(),
+            held: 0,
             scratch: Scratch::new(shared.items.len()),
             common: Vec::new(),
             narrow: ClosedNarrow::default(),
-            reserved: 0,
+            budget: Budget::new(shared.watch),
         }
     }
 
     /// Lists the closed sets that extend the set by `item` of its table.
     fn extend(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
         let length = self.set.len();
-        if self.child(table, item)? {
-            let child = self.tables.pop().unwrap_or_default();
-            if child.projection.groups.len() <= ClosedNarrow::GROUPS {
-                let Shared { min_support, max_length, items, .. } = *self.shared;
-                self.narrow.search(&child, items, min_support, max_length, &mut self.set, &mut self.list)?;
-            } else {
-                (0..child.projection.items() as u32).try_for_each(|item| self.extend(&child, item))?;
-            }
-            self.tables.push(child);
+        if let Some(child) = self.child(table, item)? {
+            self.below(&child)?;
+            self.held -= child.memory();
+            self.spare.push(child);
         }
         self.set.truncate(length);
         Ok(())
     }
 
-    /// Extends the set by `item` and closes it, if that is new and short enough. True if it can be
-    /// extended further: then its table is the last one.
-    fn child(&mut self, table: &Table, item: u32) -> Result<bool, Stop> {
-        let Shared { min_support, max_length, items, watch } = *self.shared;
+    /// Lists the closed sets that extend the set, whose table is `table`.
+    fn below(&mut self, table: &Table) -> Result<(), Stop> {
+        let Shared { min_support, max_length, narrow, items, .. } = *self.shared;
+        if table.projection.groups.len() > narrow {
+            let mut items = 0..table.projection.items() as u32;
+            return items.try_for_each(|item| self.extend(table, item));
+        }
+        self.narrow.search(table, items, min_support, max_length, &mut self.set, &mut self.list)
+    }
+
+    /// Extends the set by `item` and closes it, if that is new and short enough, and returns the
+    /// table of the result if it can be extended further.
+    fn child(&mut self, table: &Table, item: u32) -> Result<Option<Table>, Stop> {
+        let Shared { min_support, max_length, items, watch, .. } = *self.shared;
         watch.check()?;
         if table.implies_below(item, &mut self.common) {
-            return Ok(false);
+            return Ok(None);
         }
         let projection = &table.projection;
         let support = projection.count(item, &mut self.scratch);
@@ -236,20 +266,16 @@ impl<'a, 'w> Task<'a, 'w> {
             }
         }
         if self.set.len() > max_length {
-            return Ok(false);
+            return Ok(None);
         }
         self.list.push(&self.set, support)?;
         if self.scratch.kept.is_empty() || self.set.len() == max_length {
-            return Ok(false);
+            return Ok(None);
         }
-        let mut child = self.tables.pop().unwrap_or_default();
+        let mut child = self.spare.pop().unwrap_or_default();
         child.gather(table, item, support, &mut self.scratch);
-        let bytes = (child.memory() * 2 + self.scratch.memory()) as u64;
-        self.tables.push(child);
-        if bytes > self.reserved {
-            watch.reserve(bytes - self.reserved)?;
-            self.reserved = bytes;
-        }
-        Ok(true)
+        self.held += child.memory();
+        self.budget.raise((self.held + self.scratch.memory()) as u64)?;
+        Ok(Some(child))
     }
 }

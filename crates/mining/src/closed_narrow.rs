@@ -78,11 +78,13 @@ impl ClosedNarrow {
         // Such an item is in any of the groups.
         let Some(one) = groups.groups().next() else { return false };
         let earlier = table.projection.groups.row(one).iter().take_while(|&&other| other < item);
-        table.below(one).iter().any(|rank| {
-            self.ranks.binary_search(rank).is_ok_and(|i| groups.within(self.below[i]))
-        }) || earlier
-            .into_iter()
-            .any(|&other| !self.inside[other as usize] && groups.within(self.sets[other as usize]))
+        table
+            .below(one)
+            .iter()
+            .any(|rank| self.ranks.binary_search(rank).is_ok_and(|i| groups.within(self.below[i])))
+            || earlier.into_iter().any(|&other| {
+                !self.inside[other as usize] && groups.within(self.sets[other as usize])
+            })
     }
 
     /// Extends the set reached by each of the tails from `begin` to `end` and by more of them.

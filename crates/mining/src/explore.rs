@@ -1,8 +1,10 @@
 //! Depth-first search for the MIIs that extend a prefix.
 
+use crate::budget::Budget;
 use crate::narrow::Narrow;
-use crate::path::Path;
+use crate::path::{Node, Path};
 use crate::projection::Scratch;
+use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
 use table::{Item, Stop, Watch};
@@ -15,12 +17,11 @@ use table::{Item, Stop, Watch};
 pub(crate) struct Task<'a, S> {
     finder: Finder<'a, S>,
     scratch: Scratch,
-    /// Bytes reserved.
-    reserved: u64,
+    budget: Budget<'a>,
     /// Items of the parent that are infrequent with the prefix, and their supports.
     infrequent: Vec<(u32, u64)>,
     narrow: Narrow<1>,
-    narrow4: Narrow<4>,
+    narrow_more: Narrow<FEW_WORDS>,
 }
 
 /// The path, and where MIIs are handed to.
@@ -37,27 +38,37 @@ impl<'a, S: Sink> Task<'a, S> {
     pub(crate) fn new(path: Path<'a>, sink: S, watch: &'a Watch) -> Self {
         Task {
             scratch: Scratch::new(path.first.projection.items()),
-            finder: Finder { path, watch, sink, numbers: Vec::new(), items: Vec::new(), rows: Vec::new() },
-            reserved: 0,
+            finder: Finder {
+                path,
+                watch,
+                sink,
+                numbers: Vec::new(),
+                items: Vec::new(),
+                rows: Vec::new(),
+            },
+            budget: Budget::new(watch),
             infrequent: Vec::new(),
             narrow: Narrow::default(),
-            narrow4: Narrow::default(),
+            narrow_more: Narrow::default(),
         }
     }
 
     /// What was found.
     pub(crate) fn finish(self) -> S {
-        self.finder.watch.release(self.reserved);
         self.finder.sink
     }
 
     /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
     pub(crate) fn descend(&mut self, depth: usize) -> Result<(), Stop> {
-        let node = self.finder.path.node(depth);
+        let path = &self.finder.path;
+        let node = path.node(depth);
+        if node.groups() > path.ground.narrow {
+            return (0..node.projection.items() as u32)
+                .try_for_each(|item| self.child(depth, item));
+        }
         match node.sets.words() {
             1 => self.narrow.search(depth, &mut self.finder),
-            2..=4 => self.narrow4.search(depth, &mut self.finder),
-            _ => (0..node.projection.items() as u32).try_for_each(|item| self.child(depth, item)),
+            _ => self.narrow_more.search(depth, &mut self.finder),
         }
     }
 
@@ -92,42 +103,47 @@ impl<'a, S: Sink> Task<'a, S> {
         if scratch.kept.len() < 2 || depth + 3 > finder.path.ground.max_length {
             return Ok(());
         }
-        let path = &mut finder.path;
-        if path.nodes.len() < depth {
-            path.nodes.resize_with(depth, Default::default);
-        }
-        let mut node = take(&mut path.nodes[depth - 1]);
-        let parent = &path.node(depth).projection;
-        node.projection.gather(parent, item, support, S::ROWS, scratch, |_, _, _| {});
-        let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
-        if some {
-            node.projection.name(parent);
-            node.sets.fill(&node.projection, theta);
-            if !(1..=4).contains(&node.sets.words()) {
-                node.projection.index();
-                let bytes = (node.memory() * 2 + self.scratch.memory()) as u64;
-                if bytes > self.reserved {
-                    self.finder.watch.reserve(bytes - self.reserved)?;
-                    self.reserved = bytes;
-                }
-            }
-        }
-        let path = &mut self.finder.path;
-        path.nodes[depth - 1] = node;
-        if !some {
+        if !self.lengthen(depth, item, support)? {
             return Ok(());
         }
-        path.prefix.truncate(depth);
-        path.prefix.push(item);
-        if S::SKIPS && self.finder.skip(depth + 1, None, 0..path_items(&self.finder.path, depth + 1)) {
+        let path = &self.finder.path;
+        let items = path.node(depth + 1).projection.items() as u32;
+        if S::SKIPS && self.finder.skip(depth + 1, None, 0..items) {
             return Ok(());
         }
         self.descend(depth + 1)
     }
-}
 
-fn path_items(path: &Path<'_>, depth: usize) -> u32 {
-    path.node(depth).projection.items() as u32
+    /// Adds `item` to the prefix of `depth` items and projects to what was kept. False if no MII
+    /// can lie below.
+    fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
+        let Task { finder: Finder { path, .. }, scratch, .. } = self;
+        let theta = path.ground.theta;
+        path.prefix.truncate(depth);
+        path.prefix.push(item);
+        if path.nodes.len() < depth {
+            path.nodes.resize_with(depth, Default::default);
+        }
+        // Out of the path while it is filled, since its parent is in there too.
+        let mut node = take(&mut path.nodes[depth - 1]);
+        let parent = &path.node(depth).projection;
+        node.projection.gather(parent, item, support, S::ROWS, scratch, |_, _, _| {});
+        let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
+        let wide = some && node.groups() > path.ground.narrow;
+        if some {
+            node.projection.name(parent);
+            node.sets.fill(&node.projection, theta);
+        }
+        if wide {
+            node.projection.index();
+        }
+        path.nodes[depth - 1] = node;
+        if wide {
+            let nodes: u64 = path.nodes.iter().map(Node::memory).sum();
+            self.budget.raise(nodes + scratch.memory() as u64)?;
+        }
+        Ok(some)
+    }
 }
 
 impl<S: Sink> Finder<'_, S> {
@@ -162,10 +178,17 @@ impl<S: Sink> Finder<'_, S> {
 
     /// Whether the sink needs no MII made of the prefix up to `depth` and of `numbers` of the
     /// projection to it; if `groups` are given, with some of the numbers that only they contain.
-    pub(crate) fn skip(&self, depth: usize, groups: Option<&[u64]>, numbers: impl IntoIterator<Item = u32>) -> bool {
+    pub(crate) fn skip(
+        &self,
+        depth: usize,
+        groups: Option<&[u64]>,
+        numbers: impl IntoIterator<Item = u32>,
+    ) -> bool {
         let path = &self.path;
         let mut columns = vec![0; path.ground.width.div_ceil(64)];
-        for item in path.items(depth).chain(numbers.into_iter().map(|number| path.item(depth, number))) {
+        for item in
+            path.items(depth).chain(numbers.into_iter().map(|number| path.item(depth, number)))
+        {
             columns[item.column as usize / 64] |= 1 << (item.column % 64);
         }
         self.sink.skip(&Subtree { path, depth, groups, columns: &columns })

@@ -52,7 +52,8 @@ impl Slots {
         };
         let pairs = row.chunks_exact(2);
         let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
-        let hash = pairs.fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
+        let hash = pairs
+            .fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
         let hash = fold(hash, last);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;

@@ -7,12 +7,12 @@
 
 mod bits;
 mod bound;
+mod budget;
 mod closed;
 mod closed_narrow;
 mod explore;
 mod field;
 mod frequent;
-mod ground;
 mod groups;
 mod list;
 mod mii;
@@ -25,6 +25,8 @@ mod ranking;
 pub mod reference;
 mod risk;
 mod sets;
+#[cfg(test)]
+mod tests;
 mod visitor;
 
 pub use bound::{BOUND_COLUMNS, bound};

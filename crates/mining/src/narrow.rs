@@ -38,7 +38,11 @@ impl<const W: usize> Default for Narrow<W> {
 
 impl<const W: usize> Narrow<W> {
     /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
-    pub(crate) fn search<S: Sink>(&mut self, depth: usize, finder: &mut Finder<'_, S>) -> Result<(), Stop> {
+    pub(crate) fn search<S: Sink>(
+        &mut self,
+        depth: usize,
+        finder: &mut Finder<'_, S>,
+    ) -> Result<(), Stop> {
         let node = finder.path.node(depth);
         let items = node.projection.items() as u32;
         self.depth = depth;
@@ -98,7 +102,8 @@ impl<const W: usize> Narrow<W> {
         if set.meets(self.heavy) {
             return None;
         }
-        Some(set.weight_up_to(self.theta.saturating_add(1), &self.weights)).filter(|&support| support <= self.theta)
+        Some(set.weight_up_to(self.theta.saturating_add(1), &self.weights))
+            .filter(|&support| support <= self.theta)
     }
 
     /// Hands on the prefix, what is chosen and `item`, in the groups `set`, if that is an MII.

@@ -110,7 +110,8 @@ impl Projection {
     /// Where `item` occurs: (group, position after it among the groups' cells).
     #[inline]
     pub(crate) fn occurrences(&self, item: u32) -> &[(u32, u32)] {
-        &self.occurrences[self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
+        &self.occurrences
+            [self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
     }
 
     /// Counts the later items in the rows that contain `item`: leaves those that occur in

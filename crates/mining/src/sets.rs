@@ -2,6 +2,9 @@
 
 use crate::projection::Projection;
 
+/// Sets of so few words are always made.
+pub(crate) const FEW_WORDS: usize = 4;
+
 /// For each item of a projection the groups that contain it, as bits.
 #[derive(Default)]
 pub(crate) struct Sets {
@@ -14,13 +17,14 @@ pub(crate) struct Sets {
 }
 
 impl Sets {
-    /// Takes the sets of `projection`, unless they take more memory than its occurrences do.
+    /// Takes the sets of `projection`, unless they are many and take more memory than its
+    /// occurrences do.
     pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
         let groups = &projection.groups;
         self.words = groups.len().div_ceil(64);
         self.bits.clear();
         self.heavy.clear();
-        if self.words > 1 && self.words * projection.items() > groups.cells() {
+        if self.words > FEW_WORDS && self.words * projection.items() > groups.cells() {
             self.words = 0;
             return;
         }
@@ -54,7 +58,9 @@ impl Sets {
             });
         }
         (0..self.words).any(|word| {
-            let mut set = items.iter().fold(u64::MAX, |set, &item| set & self.bits[item as usize * self.words + word]);
+            let mut set = items
+                .iter()
+                .fold(u64::MAX, |set, &item| set & self.bits[item as usize * self.words + word]);
             if set & self.heavy[word] != 0 {
                 return true;
             }
