@@ -1,6 +1,7 @@
 //! The SQL functions, one file per family: check arguments, read, call a crate, return.
 
 mod domains;
+mod guarantee;
 mod input;
 mod measures;
 mod mining;

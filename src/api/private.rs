@@ -1,11 +1,12 @@
 //! Differentially private releases, and the arithmetic behind them.
 
-use super::input::k;
+use super::input::{k, max_length};
+use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::rowset::{ResultRows, Value};
-use dp::Method;
-use pgrx::pg_sys::Datum;
+use dp::{Coins, Method, Plan, Request, Scheme};
+use pgrx::pg_sys::{self, Datum};
 
 impl From<dp::Error> for Error {
     fn from(error: dp::Error) -> Self {
@@ -60,5 +61,59 @@ fn sampling_delta(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+/// The argument scheme: where the rare combinations come from.
+pub fn scheme(name: &str) -> Result<Scheme, Error> {
+    Scheme::parse(name).ok_or_else(|| {
+        Error::argument(
+            format!("scheme is \"{name}\""),
+            "scheme is 'public', 'dp_counts', 'dp_split' or 'paper'.",
+        )
+    })
+}
+
+fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
+    let scheme = scheme(&call.value::<String>(4, "scheme")?)?;
+    let mut request = Request {
+        scheme,
+        epsilon: call.value(1, "epsilon")?,
+        delta: call.value(2, "delta")?,
+        k: k(call, 3)?,
+        split: call.value(6, "split")?,
+        max_length: max_length(call, 7)?,
+        columns: 1,
+    };
+    // All that can be refused without the data is refused before it is read.
+    Plan::new(request)?;
+    let public_source = call.optional::<pg_sys::Oid>(5);
+    if (scheme == Scheme::Public) != public_source.is_some() {
+        return Err(Error::argument(
+            format!(
+                "scheme is '{}' and public_source is {}",
+                scheme.name(),
+                if public_source.is_some() { "given" } else { "not given" }
+            ),
+            "Scheme 'public' takes its rare combinations from public_source; the others take none.",
+        ));
+    }
+    let mut source = TypedSource::read(call, 8, Some(9))?;
+    request.columns = source.input.bag.width();
+    let plan = Plan::new(request)?;
+    if matches!(scheme, Scheme::DpCounts | Scheme::DpSplit) {
+        source = source.within_public_domains()?;
+    }
+    let public = public_source.map(|oid| source.same_columns(oid)).transpose()?;
+    let mut coins = Coins::new(call.optional::<i64>(10))?;
+    let released = source.input.run("sampling", |bag, watch| {
+        match dp::sample(bag, &plan, public.as_ref(), &mut coins, watch) {
+            Err(dp::Error::Stop(stop)) => Err(stop),
+            drawn => Ok(drawn),
+        }
+    })??;
+    let bag = source.input.bag.clone();
+    let pieces = released.pieces().iter().map(|piece| (piece.row, piece.weight));
+    source.release(call, pieces, |number, row| released.write(&bag, number, row))
+}
+
+sql_function!(sanitize_dp_mii_sample, dp_mii_sample);
 sql_function!(sanitize_dp_mii_parameters, dp_mii_parameters);
 sql_function!(sanitize_sampling_delta, sampling_delta);

@@ -33,7 +33,7 @@ fn release(
     call: &Call,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let source = TypedSource::read(call, 2, Some(3))?;
+    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
     let release = source.input.run("suppressing", |bag, watch| match suppress(bag, watch) {
         Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
         decided => Ok(decided),

@@ -14,7 +14,6 @@ pub struct Column {
     pub attribute: usize,
     pub type_oid: pg_sys::Oid,
     pub typmod: i32,
-    pub not_null: bool,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
 }
@@ -73,7 +72,6 @@ impl Relation {
                         attribute,
                         type_oid: description.atttypid,
                         typmod: description.atttypmod,
-                        not_null: description.attnotnull,
                         catalog_name,
                     }
                 })
