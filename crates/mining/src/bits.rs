@@ -17,10 +17,6 @@ impl<const W: usize> Set<W> {
         Set(set)
     }
 
-    pub(crate) fn words(&self) -> &[u64] {
-        &self.0
-    }
-
     pub(crate) fn insert(&mut self, group: u32) {
         self.0[group as usize / 64] |= 1 << (group % 64);
     }

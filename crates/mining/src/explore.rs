@@ -3,7 +3,7 @@
 use crate::budget::Budget;
 use crate::narrow::Narrow;
 use crate::path::{Node, Path};
-use crate::projection::Scratch;
+use crate::projection::{Projection, Scratch};
 use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
@@ -32,6 +32,7 @@ pub(crate) struct Finder<'a, S> {
     numbers: Vec<u32>,
     items: Vec<Item>,
     rows: Vec<u32>,
+    columns: Vec<u64>,
 }
 
 impl<'a, S: Sink> Task<'a, S> {
@@ -39,6 +40,7 @@ impl<'a, S: Sink> Task<'a, S> {
         Task {
             scratch: Scratch::new(path.first.projection.items()),
             finder: Finder {
+                columns: Vec::new(),
                 path,
                 watch,
                 sink,
@@ -103,21 +105,14 @@ impl<'a, S: Sink> Task<'a, S> {
         if scratch.kept.len() < 2 || depth + 3 > finder.path.ground.max_length {
             return Ok(());
         }
-        if !self.lengthen(depth, item, support)? {
-            return Ok(());
-        }
-        let path = &self.finder.path;
-        let items = path.node(depth + 1).projection.items() as u32;
-        if S::SKIPS && self.finder.skip(depth + 1, None, 0..items) {
-            return Ok(());
-        }
-        self.descend(depth + 1)
+        if self.lengthen(depth, item, support)? { self.descend(depth + 1) } else { Ok(()) }
     }
 
     /// Adds `item` to the prefix of `depth` items and projects to what was kept. False if no MII
     /// can lie below.
     fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
-        let Task { finder: Finder { path, .. }, scratch, .. } = self;
+        let Task { finder, scratch, .. } = self;
+        let path = &mut finder.path;
         let theta = path.ground.theta;
         path.prefix.truncate(depth);
         path.prefix.push(item);
@@ -128,6 +123,11 @@ impl<'a, S: Sink> Task<'a, S> {
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
         node.projection.gather(parent, item, support, S::ROWS, scratch, |_, _, _| {});
+        if S::SKIPS {
+            finder.skip(depth, &mut node.projection);
+        }
+        let path = &mut finder.path;
+        let parent = &path.node(depth).projection;
         let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
         let wide = some && node.groups() > path.ground.narrow;
         if some {
@@ -176,21 +176,29 @@ impl<S: Sink> Finder<'_, S> {
         self.sink.mii(&self.items, &self.rows, support)
     }
 
-    /// Whether the sink needs no MII made of the prefix up to `depth` and of `numbers` of the
-    /// projection to it; if `groups` are given, with some of the numbers that only they contain.
-    pub(crate) fn skip(
-        &self,
-        depth: usize,
-        groups: Option<&[u64]>,
-        numbers: impl IntoIterator<Item = u32>,
-    ) -> bool {
-        let path = &self.path;
-        let mut columns = vec![0; path.ground.width.div_ceil(64)];
-        for item in
-            path.items(depth).chain(numbers.into_iter().map(|number| path.item(depth, number)))
-        {
+    /// Finds the groups of `child` that the sink needs no MIIs from; `child` is a projection of
+    /// the one at `depth`, not yet on the path.
+    fn skip(&mut self, depth: usize, child: &mut Projection) {
+        let Finder { path, columns, sink, .. } = self;
+        let words = path.ground.width.div_ceil(64);
+        columns.resize(words * 2, 0);
+        let (prefix, columns) = columns.split_at_mut(words);
+        let add = |columns: &mut [u64], item: Item| {
             columns[item.column as usize / 64] |= 1 << (item.column % 64);
-        }
-        self.sink.skip(&Subtree { path, depth, groups, columns: &columns })
+        };
+        prefix.fill(0);
+        path.items(depth + 1).for_each(|item| add(prefix, item));
+        let groups = &child.groups;
+        let skipped: Vec<bool> = (0..groups.len() as u32)
+            .map(|group| {
+                columns.copy_from_slice(prefix);
+                for &number in groups.row(group) {
+                    add(columns, path.item(depth, child.up[number as usize]));
+                }
+                let light = groups.weight(group) <= path.ground.theta;
+                light && sink.skip(&Subtree { columns, path, depth, groups, group })
+            })
+            .collect();
+        child.groups.skip(skipped.into_iter());
     }
 }

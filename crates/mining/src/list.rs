@@ -50,7 +50,7 @@ impl Sink for List<'_> {
         self.push(items, support)
     }
 
-    fn skip(&self, _subtree: &Subtree<'_>) -> bool {
+    fn skip(&self, _part: &Subtree<'_>) -> bool {
         false
     }
 

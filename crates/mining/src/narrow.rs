@@ -52,7 +52,7 @@ impl<const W: usize> Narrow<W> {
         self.sets.clear();
         self.sets.extend((0..items).map(|item| Set::new(node.sets.set(item))));
         self.heavy = Set::new(node.sets.heavy());
-        self.light = !self.heavy;
+        self.light = Set::new(node.sets.light());
         self.chosen.clear();
         self.tails.clear();
         self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));
@@ -84,10 +84,7 @@ impl<const W: usize> Narrow<W> {
                 }
             }
             let length = self.depth + self.chosen.len();
-            if self.tails.len() > end + 1
-                && length + 2 <= finder.path.ground.max_length
-                && !(S::SKIPS && self.skip(set, end, finder))
-            {
+            if self.tails.len() > end + 1 && length + 2 <= finder.path.ground.max_length {
                 self.extend(end, self.tails.len(), set, finder)?;
             }
             self.tails.truncate(end);
@@ -132,11 +129,5 @@ impl<const W: usize> Narrow<W> {
             later = later & self.sets[chosen as usize];
             frequent
         })
-    }
-
-    /// Whether the sink needs nothing from below what is chosen, with the tails from `end` on.
-    fn skip<S: Sink>(&self, set: Set<W>, end: usize, finder: &Finder<'_, S>) -> bool {
-        let numbers = self.chosen.iter().chain(&self.tails[end..]).map(|&(number, _)| number);
-        finder.skip(self.depth, Some(set.words()), numbers)
     }
 }

@@ -150,20 +150,4 @@ impl<'a> Path<'a> {
             true
         });
     }
-
-    /// Like [`Path::all_rows`] for all light groups, or for those in `groups`.
-    pub(crate) fn all_light_rows(
-        &self,
-        depth: usize,
-        groups: Option<&[u64]>,
-        accept: &mut impl FnMut(u32) -> bool,
-    ) -> bool {
-        let weights = self.node(depth).projection.groups.weights();
-        (0..weights.len() as u32)
-            .filter(|&group| {
-                groups.is_none_or(|set| set[group as usize / 64] >> (group % 64) & 1 == 1)
-            })
-            .filter(|&group| weights[group as usize] <= self.ground.theta)
-            .all(|group| self.all_rows(depth, group, accept))
-    }
 }

@@ -170,8 +170,8 @@ impl Projection {
         }
     }
 
-    /// Removes the items that occur in no group of at most `theta` rows; rows that become equal
-    /// are merged, which may make them heavier. False if no such group is left.
+    /// Removes the items that occur in no light group; rows that become equal are merged, which
+    /// may make them heavy. False if no light group is left.
     pub(crate) fn keep_light(&mut self, theta: u64, scratch: &mut Scratch) -> bool {
         let Scratch { slots, numbers, .. } = scratch;
         loop {
@@ -179,7 +179,7 @@ impl Projection {
             numbers[..items].fill(NONE);
             let mut light = false;
             for group in 0..self.groups.len() as u32 {
-                if self.groups.weight(group) <= theta {
+                if self.groups.light(group, theta) {
                     light = true;
                     self.groups.row(group).iter().for_each(|&item| numbers[item as usize] = 0);
                 }
@@ -188,9 +188,9 @@ impl Projection {
                 return false;
             }
             let mut left = 0;
-            for item in 0..items {
-                if numbers[item] != NONE {
-                    numbers[item] = left;
+            for (item, number) in numbers[..items].iter_mut().enumerate() {
+                if *number != NONE {
+                    *number = left;
                     self.up[left as usize] = self.up[item];
                     left += 1;
                 }

@@ -14,6 +14,8 @@ pub(crate) struct Sets {
     bits: Vec<u64>,
     /// The groups of more than theta rows.
     heavy: Vec<u64>,
+    /// The groups that can contain MIIs that somebody needs.
+    light: Vec<u64>,
 }
 
 impl Sets {
@@ -24,12 +26,14 @@ impl Sets {
         self.words = groups.len().div_ceil(64);
         self.bits.clear();
         self.heavy.clear();
+        self.light.clear();
         if self.words > FEW_WORDS && self.words * projection.items() > groups.cells() {
             self.words = 0;
             return;
         }
         self.bits.resize(self.words * projection.items(), 0);
         self.heavy.resize(self.words, 0);
+        self.light.resize(self.words, 0);
         for group in 0..groups.len() as u32 {
             let (word, bit) = (group as usize / 64, 1 << (group % 64));
             for &item in groups.row(group) {
@@ -37,6 +41,8 @@ impl Sets {
             }
             if groups.weight(group) > theta {
                 self.heavy[word] |= bit;
+            } else if groups.light(group, theta) {
+                self.light[word] |= bit;
             }
         }
     }
@@ -90,7 +96,12 @@ impl Sets {
         &self.heavy
     }
 
+    /// The groups that can contain MIIs that somebody needs.
+    pub(crate) fn light(&self) -> &[u64] {
+        &self.light
+    }
+
     pub(crate) fn memory(&self) -> usize {
-        (self.bits.capacity() + self.heavy.capacity()) * 8
+        (self.bits.capacity() + self.heavy.capacity() + self.light.capacity()) * 8
     }
 }
