@@ -89,6 +89,31 @@ SELECT * FROM sanitize.k_mii(NULL::empty, 2);
 CREATE TABLE lonely AS SELECT i AS a, i AS b FROM generate_series(1, 4) AS i;
 SELECT * FROM sanitize.k_mii(NULL::lonely, 2);
 
+-- k_anonymize: the same promise with fewer blanks.
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2);
+SELECT sex, age, ward, count(*) FROM sanitize.k_anonymize(NULL::stays, 3) GROUP BY 1, 2, 3 ORDER BY 1, 2, 3;
+SELECT min(count) AS k FROM (SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5) GROUP BY sex, age, ward) AS classes;
+-- What a column is worth decides what goes.
+SELECT count(*), count(sex) AS sex, count(age) AS age, count(ward) AS ward FROM sanitize.k_anonymize(NULL::stays, 3, weights => '{"age": 10}');
+SELECT count(*), count(sex) AS sex, count(age) AS age, count(ward) AS ward FROM sanitize.k_anonymize(NULL::stays, 3, weights => '{"age": 0.1}');
+SELECT count(*), count(sex) AS sex, count(age) AS age, count(ward) AS ward FROM sanitize.k_anonymize(NULL::stays, 2, columns => '{sex,ward}', keep => '{age}');
+CREATE TABLE many AS SELECT i % 7 AS a, i % 11 AS b, i % 13 AS c, md5((i / 10)::text) AS d FROM generate_series(1, 3000) AS i;
+SELECT sanitize.k_anonymity((SELECT sanitize.row_bag(m) FROM sanitize.k_anonymize(NULL::many, 5) AS m)) >= 5 AS k;
+SET pg_sanitize.threads = 1;
+CREATE TABLE one AS SELECT * FROM sanitize.k_anonymize(NULL::many, 5);
+SET pg_sanitize.threads = 4;
+SELECT count(*) FROM (SELECT * FROM one EXCEPT ALL SELECT * FROM sanitize.k_anonymize(NULL::many, 5)) AS d;
+RESET pg_sanitize.threads;
+SELECT * FROM sanitize.k_anonymize(NULL::lonely, 2);
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 1);
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 11);
+SELECT * FROM sanitize.k_anonymize(NULL::empty, 2);
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2, weights => '[1]');
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2, weights => '{"age": 0}');
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2, weights => '{"age": "much"}');
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2, weights => '{"nope": 1}');
+SELECT * FROM sanitize.k_anonymize(NULL::stays, 2, max_length => 0);
+
 -- Rights are the caller's, also behind a view of somebody else.
 CREATE ROLE regress_analyst;
 GRANT SELECT ON safe_stays TO regress_analyst;
@@ -100,6 +125,6 @@ DROP OWNED BY regress_analyst;
 DROP ROLE regress_analyst;
 
 DROP VIEW safe_stays, old_stays;
-DROP TABLE stays, letters, pairs, kinds, copy, strict, domains, ordered, empty, lonely;
+DROP TABLE stays, letters, pairs, kinds, copy, strict, domains, ordered, empty, lonely, many, one;
 DROP TYPE mood, place;
 DROP DOMAIN present, positive;
