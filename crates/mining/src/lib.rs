@@ -8,6 +8,7 @@
 mod bits;
 mod bound;
 mod budget;
+mod candidates;
 mod closed;
 mod closed_narrow;
 mod explore;
@@ -25,11 +26,13 @@ mod ranking;
 pub mod reference;
 mod risk;
 mod sets;
+mod tree;
 #[cfg(test)]
 mod tests;
 mod visitor;
 
 pub use bound::{BOUND_COLUMNS, bound};
+pub use candidates::{Candidates, Kind, Run, candidates};
 pub use closed::closed;
 pub use frequent::frequent;
 pub use mii::{miis, visit_miis};
