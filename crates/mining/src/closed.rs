@@ -48,8 +48,7 @@ pub(crate) fn search(
     let items = ranked(&supports, |support| support >= min_support && support < total);
     let mut budget = Budget::new(watch);
     budget.add(Projection::root_memory(bag))?;
-    let mut scratch = Scratch::new(0);
-    let projection = Projection::root(bag, &items, false, &mut scratch.slots, watch)?;
+    let projection = Projection::root(bag, &items, &mut Scratch::new(0, false, watch))?;
     let root = Table { projection, ..Table::default() };
     let shared = Shared { min_support, max_length, narrow, items: &items, watch };
     watch.begin(items.len() as u64);
@@ -82,7 +81,7 @@ impl<'w> Shared<'_, 'w> {
         let Some(table) = task.child(root, rank)? else { return Ok(task.list) };
         let items = table.projection.items() as u32;
         if table.projection.groups.len() <= self.narrow {
-            task.below(&table)?;
+            task.search_narrow(&table)?;
             return Ok(task.list);
         }
         let Task { list, set, budget: _held, .. } = task;
@@ -141,33 +140,33 @@ impl Table {
     }
 
     /// Makes this the table of `parent`'s rows with `item`, for the items in `scratch.kept`.
-    fn gather(&mut self, parent: &Table, item: u32, support: u64, scratch: &mut Scratch) {
+    fn gather(
+        &mut self,
+        parent: &Table,
+        item: u32,
+        support: u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<(), Stop> {
         let Table { projection, below, spans } = self;
         below.clear();
         spans.clear();
-        projection.gather(
-            &parent.projection,
-            item,
-            support,
-            false,
-            scratch,
-            |from, position, into| {
-                let ranks = parent.below_item(from, position);
-                match spans.get_mut(into as usize) {
-                    Some((start, length)) => {
-                        let common = &mut below[*start as usize..][..*length as usize];
-                        *length = intersect(common, ranks) as u32;
-                    }
-                    None => {
-                        let start = below.len();
-                        below.extend(ranks);
-                        spans.push((start as u32, (below.len() - start) as u32));
-                    }
+        projection.gather(&parent.projection, item, support, scratch, |from, position, into| {
+            let ranks = parent.below_item(from, position);
+            match spans.get_mut(into as usize) {
+                Some((start, length)) => {
+                    let common = &mut below[*start as usize..][..*length as usize];
+                    *length = intersect(common, ranks) as u32;
                 }
-            },
-        );
+                None => {
+                    let start = below.len();
+                    below.extend(ranks);
+                    spans.push((start as u32, (below.len() - start) as u32));
+                }
+            }
+        })?;
         projection.name(&parent.projection);
         projection.index();
+        Ok(())
     }
 
     fn memory(&self) -> usize {
@@ -202,7 +201,7 @@ struct Task<'a, 'w> {
     spare: Vec<Table>,
     /// Bytes of the tables in use.
     held: usize,
-    scratch: Scratch,
+    scratch: Scratch<'w>,
     common: Vec<u32>,
     narrow: ClosedNarrow,
     budget: Budget<'w>,
@@ -216,7 +215,7 @@ impl<'a, 'w> Task<'a, 'w> {
             set,
             spare: Vec::new(),
             held: 0,
-            scratch: Scratch::new(shared.items.len()),
+            scratch: Scratch::new(shared.items.len(), false, shared.watch),
             common: Vec::new(),
             narrow: ClosedNarrow::default(),
             budget: Budget::new(shared.watch),
@@ -224,24 +223,46 @@ impl<'a, 'w> Task<'a, 'w> {
     }
 
     /// Lists the closed sets that extend the set by `item` of its table.
+    ///
+    /// A set can grow as often as there are columns: too often for recursion.
     fn extend(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
-        let length = self.set.len();
-        if let Some(child) = self.child(table, item)? {
-            self.below(&child)?;
-            self.held -= child.memory();
-            self.spare.push(child);
+        // The tables entered, the next item to extend by in each, and the length of the set before.
+        let mut entered: Vec<(Table, u32, usize)> = Vec::new();
+        let mut length = self.set.len();
+        let mut child = self.child(table, item)?;
+        loop {
+            match child {
+                Some(child) if child.projection.groups.len() > self.shared.narrow => {
+                    entered.push((child, 0, length));
+                }
+                Some(child) => {
+                    self.search_narrow(&child)?;
+                    self.leave(child, length);
+                }
+                None => self.set.truncate(length),
+            }
+            while let Some((done, _, length)) =
+                entered.pop_if(|(table, next, _)| *next as usize == table.projection.items())
+            {
+                self.leave(done, length);
+            }
+            let Some((table, next, _)) = entered.last_mut() else { return Ok(()) };
+            *next += 1;
+            length = self.set.len();
+            child = self.child(table, *next - 1)?;
         }
-        self.set.truncate(length);
-        Ok(())
     }
 
-    /// Lists the closed sets that extend the set, whose table is `table`.
-    fn below(&mut self, table: &Table) -> Result<(), Stop> {
-        let Shared { min_support, max_length, narrow, items, .. } = *self.shared;
-        if table.projection.groups.len() > narrow {
-            let mut items = 0..table.projection.items() as u32;
-            return items.try_for_each(|item| self.extend(table, item));
-        }
+    /// Goes back to the set of the given length; `table` is not needed any more.
+    fn leave(&mut self, table: Table, length: usize) {
+        self.held -= table.memory();
+        self.spare.push(table);
+        self.set.truncate(length);
+    }
+
+    /// Lists the closed sets that extend the set, whose table is `table` and narrow.
+    fn search_narrow(&mut self, table: &Table) -> Result<(), Stop> {
+        let Shared { min_support, max_length, items, .. } = *self.shared;
         self.narrow.search(table, items, min_support, max_length, &mut self.set, &mut self.list)
     }
 
@@ -254,7 +275,7 @@ impl<'a, 'w> Task<'a, 'w> {
             return Ok(None);
         }
         let projection = &table.projection;
-        let support = projection.count(item, &mut self.scratch);
+        let support = projection.count(item, &mut self.scratch)?;
         let name = |item: u32| items[projection.ranks[item as usize] as usize];
         self.set.push(name(item));
         self.scratch.kept.clear();
@@ -273,7 +294,7 @@ impl<'a, 'w> Task<'a, 'w> {
             return Ok(None);
         }
         let mut child = self.spare.pop().unwrap_or_default();
-        child.gather(table, item, support, &mut self.scratch);
+        child.gather(table, item, support, &mut self.scratch)?;
         self.held += child.memory();
         self.budget.raise((self.held + self.scratch.memory()) as u64)?;
         Ok(Some(child))

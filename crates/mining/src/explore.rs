@@ -16,7 +16,7 @@ use table::{Item, Stop, Watch};
 /// occur in light groups (in a heavy group everything is frequent).
 pub(crate) struct Task<'a, S> {
     finder: Finder<'a, S>,
-    scratch: Scratch,
+    scratch: Scratch<'a>,
     budget: Budget<'a>,
     /// Items of the parent that are infrequent with the prefix, and their supports.
     infrequent: Vec<(u32, u64)>,
@@ -38,7 +38,7 @@ pub(crate) struct Finder<'a, S> {
 impl<'a, S: Sink> Task<'a, S> {
     pub(crate) fn new(path: Path<'a>, sink: S, watch: &'a Watch) -> Self {
         Task {
-            scratch: Scratch::new(path.first.projection.items()),
+            scratch: Scratch::new(path.first.projection.items(), S::ROWS, watch),
             finder: Finder {
                 columns: Vec::new(),
                 path,
@@ -60,27 +60,53 @@ impl<'a, S: Sink> Task<'a, S> {
         self.finder.sink
     }
 
-    /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
-    pub(crate) fn descend(&mut self, depth: usize) -> Result<(), Stop> {
-        let path = &self.finder.path;
-        let node = path.node(depth);
-        if node.groups() > path.ground.narrow {
-            return (0..node.projection.items() as u32)
-                .try_for_each(|item| self.child(depth, item));
+    /// Finds the MIIs whose first items are the prefix (of `depth` items) and `item`, a number in
+    /// the projection to the prefix.
+    ///
+    /// A prefix can have almost as many items as there are columns: too many for recursion.
+    pub(crate) fn extend(&mut self, depth: usize, item: u32) -> Result<(), Stop> {
+        // The next item to extend by, for each item of the prefix after `depth`.
+        let mut entered: Vec<u32> = Vec::new();
+        let mut item = item;
+        loop {
+            let prefix = depth + entered.len();
+            if self.child(prefix, item)? {
+                if self.is_narrow(prefix + 1) {
+                    self.search_narrow(prefix + 1)?;
+                } else {
+                    entered.push(0);
+                }
+            }
+            let items =
+                |entered: &[u32]| self.finder.path.node(depth + entered.len()).projection.items();
+            while entered.last().is_some_and(|&next| next as usize == items(&entered)) {
+                entered.pop();
+            }
+            let Some(next) = entered.last_mut() else { return Ok(()) };
+            item = *next;
+            *next += 1;
         }
-        match node.sets.words() {
+    }
+
+    fn is_narrow(&self, depth: usize) -> bool {
+        self.finder.path.node(depth).groups() <= self.finder.path.ground.narrow
+    }
+
+    /// Finds the MIIs that extend the prefix of `depth` items by at least two more, if the
+    /// projection to it is narrow.
+    pub(crate) fn search_narrow(&mut self, depth: usize) -> Result<(), Stop> {
+        match self.finder.path.node(depth).sets.words() {
             1 => self.narrow.search(depth, &mut self.finder),
             _ => self.narrow_more.search(depth, &mut self.finder),
         }
     }
 
-    /// Finds the MIIs whose first items are the prefix (of `depth` items) and `item`, a number in
-    /// the projection to the prefix.
-    pub(crate) fn child(&mut self, depth: usize, item: u32) -> Result<(), Stop> {
+    /// Finds the MIIs that are the prefix, `item` and one more item; adds `item` to the prefix and
+    /// projects to it. False if no longer MII can begin so.
+    fn child(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
         let Task { finder, scratch, .. } = self;
-        finder.watch.check()?;
         let theta = finder.path.ground.theta;
-        let support = finder.path.node(depth).projection.count(item, scratch);
+        let support = finder.path.node(depth).projection.count(item, scratch)?;
         scratch.kept.clear();
         self.infrequent.clear();
         for &(later, count) in &scratch.seen {
@@ -103,9 +129,9 @@ impl<'a, S: Sink> Task<'a, S> {
             }
         }
         if scratch.kept.len() < 2 || depth + 3 > finder.path.ground.max_length {
-            return Ok(());
+            return Ok(false);
         }
-        if self.lengthen(depth, item, support)? { self.descend(depth + 1) } else { Ok(()) }
+        self.lengthen(depth, item, support)
     }
 
     /// Adds `item` to the prefix of `depth` items and projects to what was kept. False if no MII
@@ -122,13 +148,13 @@ impl<'a, S: Sink> Task<'a, S> {
         // Out of the path while it is filled, since its parent is in there too.
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
-        node.projection.gather(parent, item, support, S::ROWS, scratch, |_, _, _| {});
+        node.projection.gather(parent, item, support, scratch, |_, _, _| {})?;
         if S::SKIPS {
             finder.skip(depth, &mut node.projection);
         }
         let path = &mut finder.path;
         let parent = &path.node(depth).projection;
-        let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
+        let some = node.projection.keep_light(theta, scratch)? && node.projection.up.len() > 1;
         let wide = some && node.groups() > path.ground.narrow;
         if some {
             node.projection.name(parent);

@@ -26,16 +26,15 @@ pub fn frequent(
     let items = &ranked(&bag.supports(), |support| support >= min_support);
     let mut budget = Budget::new(watch);
     budget.add(Projection::root_memory(bag))?;
-    let root = &Projection::root(bag, items, false, &mut Scratch::new(0).slots, watch)?;
+    let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
     watch.begin(items.len() as u64);
     let task = || Task {
         min_support,
         max_length,
         items,
-        watch,
         list: list(),
         set: Vec::new(),
-        scratch: Scratch::new(items.len()),
+        scratch: Scratch::new(items.len(), false, watch),
         spare: Vec::new(),
         held: 0,
         budget: Budget::new(watch),
@@ -68,11 +67,10 @@ struct Task<'a> {
     min_support: u64,
     max_length: usize,
     items: &'a [Item],
-    watch: &'a Watch,
     list: List<'a>,
     /// The itemset reached.
     set: Vec<Item>,
-    scratch: Scratch,
+    scratch: Scratch<'a>,
     /// Projections not in use, kept to be filled again.
     spare: Vec<Projection>,
     /// Bytes of the projections in use.
@@ -82,21 +80,32 @@ struct Task<'a> {
 
 impl Task<'_> {
     /// Lists the frequent itemsets that extend the set by `item` of its projection.
+    ///
+    /// A set can have as many items as there are columns: too many for recursion.
     fn extend(&mut self, projection: &Projection, item: u32) -> Result<(), Stop> {
-        if let Some(child) = self.child(projection, item)? {
-            (0..child.items() as u32).try_for_each(|item| self.extend(&child, item))?;
-            self.held -= child.memory();
-            self.spare.push(child);
+        // The projections entered, and the next item to extend by in each.
+        let mut entered: Vec<(Projection, u32)> = Vec::new();
+        let mut child = self.child(projection, item)?;
+        loop {
+            match child {
+                Some(child) => entered.push((child, 0)),
+                None => _ = self.set.pop(),
+            }
+            while let Some((done, _)) = entered.pop_if(|(p, next)| *next as usize == p.items()) {
+                self.held -= done.memory();
+                self.spare.push(done);
+                self.set.pop();
+            }
+            let Some((projection, next)) = entered.last_mut() else { return Ok(()) };
+            *next += 1;
+            child = self.child(projection, *next - 1)?;
         }
-        self.set.pop();
-        Ok(())
     }
 
     /// Extends the set by `item` and lists it; returns its projection if it can be extended
     /// further.
     fn child(&mut self, projection: &Projection, item: u32) -> Result<Option<Projection>, Stop> {
-        self.watch.check()?;
-        let support = projection.count(item, &mut self.scratch);
+        let support = projection.count(item, &mut self.scratch)?;
         self.set.push(self.items[projection.ranks[item as usize] as usize]);
         self.list.push(&self.set, support)?;
         let Scratch { seen, kept, .. } = &mut self.scratch;
@@ -108,7 +117,7 @@ impl Task<'_> {
             return Ok(None);
         }
         let mut child = self.spare.pop().unwrap_or_default();
-        child.gather(projection, item, support, false, &mut self.scratch, |_, _, _| {});
+        child.gather(projection, item, support, &mut self.scratch, |_, _, _| {})?;
         child.name(projection);
         child.index();
         self.held += child.memory();

@@ -50,17 +50,16 @@ pub(crate) fn search<S: Sink>(
     if theta == 0 || max_length == 0 {
         return Ok(found);
     }
+    let mut budget = Budget::new(watch);
+    budget.add(Projection::root_memory(bag))?;
     let supports = bag.supports();
-    singles(bag, &supports, theta, &mut found)?;
+    singles(bag, &supports, theta, watch, &mut found)?;
     if max_length == 1 {
         return Ok(found);
     }
     // An item that every row has reduces no support.
     let items = ranked(&supports, |support| support > theta && support < bag.row_count());
-    let mut budget = Budget::new(watch);
-    budget.add(Projection::root_memory(bag))?;
-    let mut scratch = Scratch::new(0);
-    let projection = Projection::root(bag, &items, S::ROWS, &mut scratch.slots, watch)?;
+    let projection = Projection::root(bag, &items, &mut Scratch::new(0, S::ROWS, watch))?;
     let root = Node { projection, ..Node::default() };
     let (width, first) = (bag.width(), Vec::new());
     let mut ground = Ground { theta, max_length, narrow, width, items, root, first, budget };
@@ -76,9 +75,11 @@ fn singles<S: Sink>(
     bag: &Bag,
     supports: &[Vec<u64>],
     theta: u64,
+    watch: &Watch,
     sink: &mut S,
 ) -> Result<(), Stop> {
     for (column, supports) in supports.iter().enumerate() {
+        watch.check()?;
         let rare = |code: u32| supports[code as usize] <= theta;
         // Rows of each rare value; most columns have none.
         let mut rows: Vec<(u32, u32)> = Vec::new();
@@ -106,11 +107,11 @@ fn singles<S: Sink>(
 fn first<S: Sink>(
     ground: &Ground<'_>,
     rank: u32,
-    scratch: &mut Scratch,
+    scratch: &mut Scratch<'_>,
     mut sink: Option<&mut S>,
 ) -> Result<Node, Stop> {
     let parent = &ground.root.projection;
-    let support = parent.count(rank, scratch);
+    let support = parent.count(rank, scratch)?;
     scratch.kept.clear();
     let mut rows = Vec::new();
     for &(later, count) in &scratch.seen {
@@ -133,7 +134,7 @@ fn first<S: Sink>(
         sink.mii(&[ground.items[rank as usize], ground.items[later as usize]], &rows, count)?;
     }
     let mut node = Node::default();
-    node.projection.gather(parent, rank, support, S::ROWS, scratch, |_, _, _| {});
+    node.projection.gather(parent, rank, support, scratch, |_, _, _| {})?;
     node.projection.name(parent);
     node.projection.index();
     node.sets.fill(&node.projection, ground.theta);
@@ -158,15 +159,16 @@ fn pairs<S: Sink>(
         fits
     };
     let items = ground.items.len();
+    watch.begin(items as u64 * 2);
     let start = || (sink(), Vec::new());
     let (found, nodes) = (0..items as u32)
         .into_par_iter()
         .try_fold(
-            || (start(), Scratch::new(items)),
+            || (start(), Scratch::new(items, S::ROWS, watch)),
             |((mut found, mut nodes), mut scratch), rank| {
-                watch.check()?;
                 let node = first(ground, rank, &mut scratch, Some(&mut found))?;
                 nodes.push(Some(node).filter(keep));
+                watch.advance(1);
                 Ok(((found, nodes), scratch))
             },
         )
@@ -187,7 +189,6 @@ fn longer<S: Sink>(
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<S, Stop> {
     let items = ground.items.len();
-    watch.begin(items as u64);
     (0..items as u32)
         .into_par_iter()
         .try_fold(sink, |found, rank| {
@@ -195,7 +196,8 @@ fn longer<S: Sink>(
             let more = match &ground.first[rank as usize] {
                 Some(node) => below(ground, rank, node, watch, sink)?,
                 None => {
-                    let node = first::<S>(ground, rank, &mut Scratch::new(items), None)?;
+                    let node =
+                        first::<S>(ground, rank, &mut Scratch::new(items, S::ROWS, watch), None)?;
                     budget.add(node.memory())?;
                     below(ground, rank, &node, watch, sink)?
                 }
@@ -217,13 +219,13 @@ fn below<S: Sink>(
     let task = || Task::new(Path::new(ground, node, rank), sink(), watch);
     if node.groups() <= ground.narrow {
         let mut task = task();
-        task.descend(1)?;
+        task.search_narrow(1)?;
         return Ok(task.finish());
     }
     (0..node.projection.items() as u32)
         .into_par_iter()
         .try_fold(task, |mut task, item| {
-            task.child(1, item)?;
+            task.extend(1, item)?;
             Ok(task)
         })
         .map(|task| task.map(Task::finish))

@@ -303,3 +303,17 @@ fn wide_tables_are_mined_up_to_a_length() {
     assert!((0..200).all(|c| risk[c as usize].total.miis == of_column(c) as u64));
     assert!(list.len() > 1000);
 }
+
+#[test]
+fn the_widest_table_ends_at_the_cap() {
+    // As many columns as a relation can have: the search goes as deep before it lists much.
+    let row = |i: u32| (0..1600u32).map(move |c| Some((i >> (c % 3) & 1).to_string()));
+    let bag = Bag::from_text(1600, (0..4).map(row));
+    for mine in [miis, frequent, closed] {
+        let watch = Watch::new(u64::MAX, 2000);
+        match mine(&bag, 1, None, &watch) {
+            Ok(list) => assert!(list.len() <= 2000),
+            Err(stop) => assert_eq!(stop, Stop::Itemsets { limit: 2000 }),
+        }
+    }
+}
