@@ -19,3 +19,4 @@ pgrx::extension_sql_file!("../sql/release.sql", name = "release", requires = ["b
 pgrx::extension_sql_file!("../sql/measures.sql", name = "measures", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/domains.sql", name = "domains", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/private.sql", name = "private", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/krimp.sql", name = "krimp", requires = ["schema"]);

@@ -3,6 +3,7 @@
 mod domains;
 mod guarantee;
 mod input;
+mod krimp;
 mod measures;
 mod mining;
 mod private;
