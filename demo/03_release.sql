@@ -38,14 +38,18 @@ SELECT sanitize.k_anonymity('shared', '{sex,postcode,profession,insurance,ward}'
 
 \echo
 \echo '=== A differentially private sample: no row matters much, whatever an attacker knows ==='
+\echo 'The values a column may have are declared: taken from the rows they would tell who is there.'
 \timing on
 SELECT sanitize.declare_domain('stays', 'sex', ARRAY['F', 'M']),
-       sanitize.declare_domain('stays', 'ward', (SELECT array_agg(DISTINCT ward) FROM stays)),
-       sanitize.declare_domain('stays', 'insurance', (SELECT array_agg(DISTINCT insurance) FROM stays));
+       sanitize.declare_domain('stays', 'ward', ARRAY['cardiology', 'internal medicine', 'obstetrics',
+           'oncology', 'paediatrics', 'psychiatry', 'surgery']),
+       sanitize.declare_domain('stays', 'insurance', ARRAY['abroad', 'private', 'public', 'self-paid']);
 SELECT sex, ward, insurance, count(*)
 FROM sanitize.dp_mii_sample(NULL::stays, epsilon => 1, delta => 1e-6, k => 20,
     columns => '{sex,ward,insurance}')
 GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 6;
 \timing off
+\pset format wrapped
+\pset columns 100
 SELECT sanitize.guarantee('dp_mii_sample',
     '{"epsilon": 1, "delta": 1e-6, "k": 20, "columns": ["sex", "ward", "insurance"]}') ->> 'sentence' AS label;
