@@ -61,7 +61,7 @@ pub(crate) fn search(
             found.then(part)
         })
         .try_reduce(list, List::then)?;
-    all.then(found)?.finish()
+    found.then(all)?.finish()
 }
 
 /// What all tasks share.

@@ -67,7 +67,8 @@ pub(crate) fn search<S: Sink>(
     if max_length == 2 {
         return Ok(found);
     }
-    found.then(longer(&ground, watch, &sink)?)
+    // The larger part first: what is second is copied.
+    longer(&ground, watch, &sink)?.then(found)
 }
 
 /// The MIIs of length 1: the rare items.

@@ -89,7 +89,8 @@ impl Projection {
             );
             row.sort_unstable();
             row.iter().for_each(|&rank| root.groups.push(rank));
-            root.groups.end_row(bag.weight(i), i as u32, slots);
+            // Rows of a bag are distinct: too few have become equal to be worth merging.
+            root.groups.end_group(bag.weight(i), i as u32);
         }
         root.support = bag.row_count();
         root.ranks = (0..items.len() as u32).collect();
