@@ -66,7 +66,7 @@ mod tests {
         for length in 1..=4u32 {
             let columns: Vec<u32> = (0..length).collect();
             let mut cell = 0;
-            assert_fits(&[1.0 - above, above], 3_000, || {
+            assert_fits(&[1.0 - above, above], 1_000, || {
                 cell += 1;
                 let noisy = noisy(1, 10);
                 let codes: Vec<u32> = (0..length).map(|c| cell * 7 + c).collect();
