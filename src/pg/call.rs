@@ -3,6 +3,7 @@
 use super::error::Error;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{FromDatum, fcinfo};
+use std::ffi::CStr;
 
 /// The arguments of a call.
 pub struct Call {
@@ -57,6 +58,19 @@ impl Call {
                 "Give every column by its name.",
             )
         })
+    }
+
+    /// Argument `i` as its type's text; `None` if NULL.
+    pub fn text_of(&self, i: usize) -> Option<String> {
+        let value = self.datum(i)?;
+        let mut function = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        // SAFETY: the value is of the argument's type, whose own output function is called.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.argument_type(i), &mut function, &mut is_varlena);
+            let text = pg_sys::OidOutputFunctionCall(function, value);
+            Some(super::text::to_utf8(CStr::from_ptr(text).to_bytes()))
+        }
     }
 
     /// The result NULL.

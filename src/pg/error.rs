@@ -32,7 +32,45 @@ pub enum Error {
     TooLarge { what: &'static str, bytes: usize },
     /// A set was returned where the caller takes none.
     Context,
+    /// A statement on the extension's own tables failed.
+    Statement(String),
+    /// The caller may not do this to the relation.
+    NotOwner { relation: String },
+    /// Only superusers may do this.
+    NotSuperuser,
+    /// Nobody has set a budget for the relation.
+    NotProtected { relation: String },
+    /// The caller may not ask about the relation.
+    NotAllowed { relation: String },
+    /// The budget does not suffice.
+    Exhausted(Box<Exhausted>),
+    /// The charge could not be made, or (not `certain`) perhaps was made.
+    Ledger { certain: bool, why: &'static str },
+    /// The ledger came from elsewhere and nobody has confirmed that it is whole.
+    Unconfirmed { home: String, here: String },
+    /// A standby cannot write the ledger.
+    Standby,
+    /// Reading a protected relation failed. Says nothing more: why may depend on the data.
+    Unreadable,
+    /// The operating system gave no random bytes.
+    Randomness(String),
 }
+
+/// What a refused charge says, in the words of the ledger.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Exhausted {
+    /// Whose budget: the relation's, or a role's share of it.
+    pub whose: String,
+    pub epsilon_left: String,
+    pub delta_left: String,
+    pub epsilon_asked: String,
+    pub delta_asked: String,
+    /// When the window ends, if there is one.
+    pub renews: Option<String>,
+}
+
+/// The SQLSTATE of an exhausted budget: a class of our own, PS.
+const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
@@ -120,19 +158,128 @@ impl Error {
                 None,
                 "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
             ),
+            Error::Statement(why) => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                "a statement of pg_sanitize failed".into(),
+                Some(format!("{why}.")),
+                "Check that nothing of the schema sanitize was changed by hand.".into(),
+            ),
+            Error::NotOwner { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("must be owner of {relation}"),
+                None,
+                "The owner of a relation or a superuser decides about its protection.".into(),
+            ),
+            Error::NotSuperuser => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                "must be superuser to confirm the ledger".into(),
+                None,
+                "Ask the administrator of this server.".into(),
+            ),
+            Error::NotProtected { relation } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} is not protected"),
+                None,
+                "Its owner calls sanitize.protect first, and commits.".into(),
+            ),
+            Error::NotAllowed { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("you may not ask about {relation}"),
+                None,
+                "Its owner can let you with sanitize.allow.".into(),
+            ),
+            Error::Exhausted(budget) => (
+                // Replaced by the SQLSTATE of our own when it is raised.
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                format!("the privacy budget of {} is exhausted", budget.whose),
+                Some(format!(
+                    "Left: epsilon {}, delta {}. Asked: epsilon {}, delta {}. {}",
+                    budget.epsilon_left,
+                    budget.delta_left,
+                    budget.epsilon_asked,
+                    budget.delta_asked,
+                    match &budget.renews {
+                        Some(time) => format!("The budget renews at {time}."),
+                        None => "The budget does not renew.".into(),
+                    }
+                )),
+                "Ask for less, wait for the renewal, or let the owner raise the budget. sanitize.dp_cost tells the cost beforehand.".into(),
+            ),
+            Error::Ledger { certain, why } => (
+                Code::ERRCODE_INSUFFICIENT_RESOURCES,
+                "the ledger could not be charged, so nothing is released".into(),
+                Some(match certain {
+                    true => format!("{}{}. Nothing was charged.", why[..1].to_uppercase(), &why[1..]),
+                    false => format!("{}{}. The charge may stand: see sanitize.ledger.", why[..1].to_uppercase(), &why[1..]),
+                }),
+                "Try again later.".into(),
+            ),
+            Error::Unconfirmed { home, here } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "the ledger was restored or moved and nobody has confirmed that it is whole".into(),
+                Some(format!("It was last whole in {home}; this is {here}.")),
+                "A superuser makes sure that no charge is missing and calls sanitize.confirm_ledger().".into(),
+            ),
+            Error::Standby => (
+                Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+                "a standby server cannot charge a budget".into(),
+                None,
+                "Ask the primary server.".into(),
+            ),
+            Error::Unreadable => (
+                Code::ERRCODE_DATA_EXCEPTION,
+                "the protected relation could not be read".into(),
+                None,
+                "The reason may tell about the data, so it is not shown; the charge stands. The owner finds it in the server's log.".into(),
+            ),
+            Error::Randomness(why) => (
+                Code::ERRCODE_SYSTEM_ERROR,
+                format!("the operating system gave no random bytes: {why}"),
+                None,
+                "Nothing can be released without them.".into(),
+            ),
         }
     }
 
     /// Raises the error in Postgres; does not return.
     #[track_caller]
     pub fn raise(self) -> ! {
+        let own_code = matches!(self, Error::Exhausted(_));
         let (code, message, detail, hint) = self.parts();
+        if own_code {
+            throw(BUDGET_EXHAUSTED, &message, detail.as_deref().unwrap_or_default(), &hint);
+        }
         let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
         if let Some(detail) = detail {
             report = report.set_detail(detail);
         }
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
+    }
+}
+
+/// Raises an error whose SQLSTATE is not one of Postgres' own.
+fn throw(code: [u8; 5], message: &str, detail: &str, hint: &str) {
+    let mut texts = [message, detail, hint].map(|text| {
+        let mut bytes = super::text::from_utf8(text);
+        bytes.retain(|&byte| byte != 0);
+        bytes.push(0);
+        bytes
+    });
+    let [message, detail, hint] = &mut texts;
+    // Six bits for each character, as MAKE_SQLSTATE has it.
+    let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
+    // SAFETY: Postgres copies the texts before it leaves this frame.
+    unsafe {
+        let mut data = pgrx::pg_sys::ErrorData {
+            elevel: PgLogLevel::ERROR as i32,
+            sqlerrcode: code,
+            message: message.as_mut_ptr().cast(),
+            detail: detail.as_mut_ptr().cast(),
+            hint: hint.as_mut_ptr().cast(),
+            ..Default::default()
+        };
+        pgrx::pg_sys::ThrowErrorData(&mut data);
     }
 }
 

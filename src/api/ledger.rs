@@ -1,0 +1,217 @@
+//! The ledger: the one place that decides whether something private may be released, and the one
+//! function that every private mechanism calls before it draws.
+
+use crate::pg::error::{Error, Exhausted};
+use crate::pg::relation::Relation;
+use crate::pg::worker::{self, Decision, worker_function};
+use crate::pg::{rights, sql};
+use pgrx::pg_sys::Oid;
+use serde::{Deserialize, Serialize};
+
+/// The longest description of a charge, in bytes.
+const WHAT: usize = 1000;
+
+/// A charge that somebody asks for.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    source: u32,
+    /// The role that asks, and the one that logged in.
+    user: u32,
+    login: u32,
+    what: String,
+    epsilon: String,
+    delta: String,
+}
+
+#[derive(Serialize, Deserialize)]
+enum Reply {
+    Charged,
+    NotProtected,
+    NotAllowed,
+    Exhausted(Exhausted),
+    Unconfirmed { home: String, here: String },
+}
+
+/// A float as the decimal number that people see. The ledger adds these, exactly.
+pub fn decimal(value: f64) -> String {
+    format!("{value}")
+}
+
+/// Charges (epsilon, delta) for what the caller is about to learn from the relation, and commits
+/// that. Whatever happens afterwards, the charge stands. An error means: release nothing.
+pub fn charge(relation: &Relation, what: &str, epsilon: f64, delta: f64) -> Result<(), Error> {
+    let mut end = what.len().min(WHAT);
+    while !what.is_char_boundary(end) {
+        end -= 1;
+    }
+    let request = Request {
+        source: relation.oid.to_u32(),
+        user: rights::current_user().to_u32(),
+        login: rights::session_user().to_u32(),
+        what: what[..end].to_string(),
+        epsilon: decimal(epsilon),
+        delta: decimal(delta),
+    };
+    let request = serde_json::to_vec(&request).map_err(|e| Error::Statement(e.to_string()))?;
+    let reply = worker::ask(c"sanitize_ledger_worker", &request)?;
+    let relation = || relation.name.clone();
+    match serde_json::from_slice(&reply) {
+        Ok(Reply::Charged) => Ok(()),
+        Ok(Reply::NotProtected) => Err(Error::NotProtected { relation: relation() }),
+        Ok(Reply::NotAllowed) => Err(Error::NotAllowed { relation: relation() }),
+        Ok(Reply::Exhausted(budget)) => Err(Error::Exhausted(Box::new(budget))),
+        Ok(Reply::Unconfirmed { home, here }) => Err(Error::Unconfirmed { home, here }),
+        Err(error) => Err(Error::Statement(error.to_string())),
+    }
+}
+
+/// [`charge`] if the relation is protected. For mechanisms that also work, with the caller's own right
+/// to read, on relations that nobody protects.
+#[expect(dead_code, reason = "called by the mechanisms that release rows")]
+pub fn charge_if_protected(
+    relation: &Relation,
+    what: &str,
+    epsilon: f64,
+    delta: f64,
+) -> Result<bool, Error> {
+    let protected = super::budget::protection(relation.oid)?.is_some();
+    if protected {
+        charge(relation, what, epsilon, delta)?;
+    }
+    Ok(protected)
+}
+
+/// What is left of one budget, and whether a charge fits in.
+struct Left {
+    whose: String,
+    fits: bool,
+    epsilon: String,
+    delta: String,
+}
+
+/// Decides one request in the worker's transaction, with the rights to the extension's tables only.
+fn decide(request: &[u8]) -> Result<Decision, Error> {
+    let request: Request =
+        serde_json::from_slice(request).map_err(|e| Error::Statement(e.to_string()))?;
+    let reply = rights::with_extension_rights(|| charge_or_refuse(&request))?;
+    let reply = serde_json::to_vec(&reply).map_err(|e| Error::Statement(e.to_string()))?;
+    Ok(Decision::Reply(reply))
+}
+
+worker_function!(sanitize_ledger_worker, decide);
+
+fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
+    if let Some((home, here)) = moved()? {
+        return Ok(Reply::Unconfirmed { home, here });
+    }
+    let (source, user, login) =
+        (Oid::from(request.source), Oid::from(request.user), Oid::from(request.login));
+    let source_text = request.source.to_string();
+    let asked = [Some(source_text.as_str()), Some(&request.epsilon), Some(&request.delta)];
+    // From here to the commit nobody else changes the budget of this relation.
+    let window = sql::run(LOCK, &asked[..1])?;
+    let Some(window) = window.into_iter().next() else {
+        return Ok(Reply::NotProtected);
+    };
+    if window[0].as_deref() == Some("true") {
+        sql::run(RENEW_PROTECTION, &asked[..1])?;
+        sql::run(RENEW_ALLOWANCES, &asked[..1])?;
+    }
+    // Every allowance that covers the caller is charged, those of the role that logged in too: SET
+    // ROLE opens no second purse.
+    let mut grantees = Vec::new();
+    let mut budgets = vec![];
+    for row in sql::run(ALLOWANCES, &asked)? {
+        let grantee: u32 = row[0].as_deref().and_then(|oid| oid.parse().ok()).unwrap_or_default();
+        if rights::is_member(user, grantee.into()) || rights::is_member(login, grantee.into()) {
+            grantees.push(grantee.to_string());
+            budgets.push(left(&row[1..]));
+        }
+    }
+    let is_owner = rights::owner_of(source).is_some() && rights::owns(user, source);
+    let allowed = grantees.iter().any(|grantee| {
+        rights::is_member(user, grantee.parse::<u32>().unwrap_or_default().into())
+    });
+    if !is_owner && !allowed {
+        return Ok(Reply::NotAllowed);
+    }
+    budgets.extend(sql::run(PROTECTION, &asked)?.iter().map(|row| left(row)));
+    if let Some(budget) = budgets.into_iter().find(|budget| !budget.fits) {
+        let renews = sql::run(RENEWS, &asked[..1])?;
+        return Ok(Reply::Exhausted(Exhausted {
+            whose: budget.whose,
+            epsilon_left: budget.epsilon,
+            delta_left: budget.delta,
+            epsilon_asked: request.epsilon.clone(),
+            delta_asked: request.delta.clone(),
+            renews: renews.into_iter().flatten().flatten().next(),
+        }));
+    }
+    let grantees = format!("{{{}}}", grantees.join(","));
+    sql::run(CHARGE_PROTECTION, &asked)?;
+    sql::run(CHARGE_ALLOWANCES, &[asked[0], asked[1], asked[2], Some(&grantees)])?;
+    let name = |role| rights::role_name(role).unwrap_or_else(|| "(dropped role)".into());
+    let (user, login) = (name(user), name(login));
+    let entry = [asked[0], Some(&user), Some(&login), Some(&request.what), asked[1], asked[2]];
+    sql::run(ENTER, &entry)?;
+    Ok(Reply::Charged)
+}
+
+fn left(row: &[Option<String>]) -> Left {
+    let text = |i: usize| row.get(i).cloned().flatten();
+    Left {
+        whose: text(0).unwrap_or_default(),
+        fits: text(1).as_deref() == Some("true"),
+        epsilon: text(2).unwrap_or_else(|| "unlimited".into()),
+        delta: text(3).unwrap_or_else(|| "unlimited".into()),
+    }
+}
+
+/// Where the ledger was last whole and where it is, if these differ.
+fn moved() -> Result<Option<(String, String)>, Error> {
+    let rows = sql::run(
+        "SELECT (SELECT place FROM sanitize.ledger_home), sanitize.ledger_place()",
+        &[],
+    )?;
+    let mut places = rows.into_iter().flatten();
+    let (home, here) = (places.next().flatten(), places.next().flatten().unwrap_or_default());
+    // Without a home nothing was ever protected here.
+    Ok(home.filter(|home| *home != here).map(|home| (home, here)))
+}
+
+const LOCK: &str = "SELECT coalesce(window_start + window_length <= clock_timestamp(), false)::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT";
+
+const RENEW_PROTECTION: &str =
+    "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0, window_start = clock_timestamp()
+     WHERE source = $1::oid::regclass";
+
+const RENEW_ALLOWANCES: &str =
+    "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0 WHERE source = $1::oid::regclass";
+
+const ALLOWANCES: &str = "SELECT grantee::oid::text, grantee::text || ' for ' || source::text,
+        (coalesce(epsilon_spent + $2::numeric <= epsilon, true)
+            AND coalesce(delta_spent + $3::numeric <= delta, true))::text,
+        trim_scale(greatest(epsilon - epsilon_spent, 0))::text,
+        trim_scale(greatest(delta - delta_spent, 0))::text
+    FROM sanitize.allowance WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT";
+
+const PROTECTION: &str = "SELECT source::text,
+        (epsilon_spent + $2::numeric <= epsilon AND delta_spent + $3::numeric <= delta)::text,
+        trim_scale(greatest(epsilon - epsilon_spent, 0))::text,
+        trim_scale(greatest(delta - delta_spent, 0))::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass";
+
+const RENEWS: &str = "SELECT (window_start + window_length)::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass";
+
+const CHARGE_PROTECTION: &str = "UPDATE sanitize.protection
+    SET epsilon_spent = epsilon_spent + $2::numeric, delta_spent = delta_spent + $3::numeric
+    WHERE source = $1::oid::regclass";
+
+const CHARGE_ALLOWANCES: &str = "UPDATE sanitize.allowance
+    SET epsilon_spent = epsilon_spent + $2::numeric, delta_spent = delta_spent + $3::numeric
+    WHERE source = $1::oid::regclass AND grantee = ANY ($4::oid[]::regrole[])";
+
+const ENTER: &str = "INSERT INTO sanitize.ledger_entry (charged_at, source, who, login, what, epsilon, delta)
+    VALUES (clock_timestamp(), $1::oid::regclass, $2, $3, $4, $5::numeric, $6::numeric)";
