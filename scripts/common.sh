@@ -29,9 +29,10 @@ die() {
 seconds_since() { awk -v a="$1" -v b="$EPOCHREALTIME" 'BEGIN { printf "%.1f", b - a }'; }
 
 STEPS=()
-# step NAME COMMAND…: runs the command, says how long it took and remembers that for `summary`.
-# The subshell stands alone, not before `||`, as errexit would be off inside it otherwise.
-step() {
+FAILED=0
+# try NAME COMMAND…: runs the command, says how long it took, and goes on if it fails. The subshell
+# stands by itself, not before `||` or after `if`, because errexit would be off inside it there.
+try() {
     local name=$1 start=$EPOCHREALTIME status outcome=ok seconds
     shift
     say "==> $name"
@@ -42,13 +43,28 @@ step() {
     )
     status=$?
     set -e
-    if ((status)); then outcome=FAILED; fi
+    if ((status)); then
+        outcome=FAILED
+        FAILED=1
+    fi
     seconds=$(seconds_since "$start")
     say "    $outcome, $seconds s"
     STEPS+=("$(printf '%8s s  %-6s  %s' "$seconds" "$outcome" "$name")")
-    return "$status"
+}
+# step NAME COMMAND…: the same for what the rest depends on.
+step() {
+    local before=$FAILED
+    FAILED=0
+    try "$@"
+    if ((FAILED)); then finish; fi
+    FAILED=$before
 }
 summary() { printf '%s\n' "" "Time taken" "${STEPS[@]}"; }
+# finish: ends a script of several steps.
+finish() {
+    summary
+    exit "$FAILED"
+}
 
 # as_root COMMAND…: for what really needs it.
 as_root() {

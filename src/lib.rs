@@ -15,4 +15,6 @@ pub extern "C-unwind" fn _PG_init() {
 pgrx::extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);
 pgrx::extension_sql_file!("../sql/bag.sql", name = "bag", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/mining.sql", name = "mining", requires = ["bag"]);
+pgrx::extension_sql_file!("../sql/release.sql", name = "release", requires = ["bag"]);
+pgrx::extension_sql_file!("../sql/measures.sql", name = "measures", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["schema"]);

@@ -25,12 +25,24 @@ impl Input {
         let bag = &self.bag;
         pool::run(phase, bag.memory(), |watch| job(bag, watch))
     }
+
+    /// Refuses a source without rows.
+    pub fn with_rows(self) -> Result<Self, Error> {
+        if self.bag.row_count() == 0 {
+            return Err(Error::Empty { relation: self.name, of: "rows" });
+        }
+        Ok(self)
+    }
 }
 
 /// The source in argument 0 (a relation, its name as text, or a bag), cut to the columns named in
 /// argument `columns`.
 pub fn source(call: &Call, columns: usize) -> Result<Input, Error> {
-    let names = call.names(columns, "columns")?;
+    source_columns(call, call.names(columns, "columns")?)
+}
+
+/// The source in argument 0, cut to the named columns (all if `None`).
+pub fn source_columns(call: &Call, names: Option<Vec<String>>) -> Result<Input, Error> {
     let oid = match call.argument_type(0) {
         pg_sys::TEXTOID => {
             let name = call.datum(0).ok_or(Error::Null { argument: "source" })?;
@@ -51,9 +63,6 @@ fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
     let bag = bag::argument(call, 0)?;
     if bag.width() == 0 {
         return Err(Error::Empty { relation: name, of: "columns" });
-    }
-    if bag.row_count() == 0 {
-        return Err(Error::Empty { relation: name, of: "rows" });
     }
     let existing: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
     let columns = positions(&name, &existing, "columns", names)?;

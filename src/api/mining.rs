@@ -39,7 +39,7 @@ fn itemsets(
 fn mine_miis(call: &Call) -> Result<Datum, Error> {
     let theta = theta(call, 1)?;
     let max_length = max_length(call, 3)?;
-    let input = source(call, 2)?;
+    let input = source(call, 2)?.with_rows()?;
     theta_fits(theta, &input)?;
     itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
 }
@@ -55,14 +55,14 @@ fn frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let max_length = max_length(call, 3)?;
     let closed = call.value::<bool>(4, "closed")?;
     let mine = if closed { mining::closed } else { mining::frequent };
-    let input = source(call, 2)?;
+    let input = source(call, 2)?.with_rows()?;
     itemsets(call, &input, |bag, watch| mine(bag, min_support as u64, max_length, watch))
 }
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
     let theta = theta(call, 1)?;
     let max_length = max_length(call, 3)?;
-    let input = source(call, 2)?;
+    let input = source(call, 2)?.with_rows()?;
     theta_fits(theta, &input)?;
     let mut rows = ResultRows::begin(call)?;
     let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;

@@ -3,4 +3,7 @@
 mod budget;
 mod input;
 mod ledger;
+mod measures;
 mod mining;
+mod release;
+mod typed_source;

@@ -30,6 +30,10 @@ pub enum Error {
     BagEncoding,
     /// A value would exceed what Postgres can hold in one datum.
     TooLarge { what: &'static str, bytes: usize },
+    /// An argument that stands for a relation by its row type is of another type.
+    NotARow { found: String },
+    /// A promise did not hold on the last look: a fault of ours, and nothing is released.
+    Broken { what: String },
     /// A set was returned where the caller takes none.
     Context,
     /// A statement on the extension's own tables failed.
@@ -151,6 +155,18 @@ impl Error {
                 format!("the {what} has {bytes} bytes; a value of Postgres holds 1 GB at most"),
                 None,
                 "Aggregate fewer columns or fewer rows at a time.".into(),
+            ),
+            Error::NotARow { found } => (
+                Code::ERRCODE_DATATYPE_MISMATCH,
+                format!("source is of type {found}, which is no relation's row type"),
+                None,
+                "Name the relation by a typed NULL: NULL::patients.".into(),
+            ),
+            Error::Broken { what } => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                format!("the release was withheld: {what}"),
+                None,
+                "This is a fault of pg_sanitize: please report it.".into(),
             ),
             Error::Context => (
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,

@@ -1,6 +1,8 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
+pub mod bag;
 pub mod call;
+pub mod cell;
 pub mod error;
 pub mod jsonb;
 pub mod pool;
@@ -12,6 +14,6 @@ pub mod rowset;
 pub mod settings;
 pub mod sql;
 pub mod text;
+pub mod typed;
 pub mod types;
-pub mod bag;
 pub mod worker;

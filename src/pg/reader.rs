@@ -1,30 +1,21 @@
 //! Reads rows through the executor into a coded table: privileges, row security, views,
 //! partitions and foreign tables work as in any query, and no row is kept.
 
+use super::cell::Form;
 use super::error::Error;
 use super::pool;
 use super::progress::Progress;
 use super::relation::Relation;
 use super::settings;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgTupleDesc, Spi, varlena};
+use pgrx::{PgMemoryContexts, PgTupleDesc, Spi};
 use std::ffi::CStr;
-use table::{CodedTable, Coder, Encoding};
+use table::{CodedTable, Coder};
 
 /// Rows between two looks at memory and clock.
 const BATCH: u64 = 4096;
 
-/// How the bytes of a column's values lie in memory.
-enum Form {
-    /// A varlena whose bytes are the text.
-    Text,
-    Varlena,
-    Fixed(usize),
-    CString,
-    /// Passed by value; the number of bytes that count.
-    ByValue(usize),
-}
-
+/// A column that is read.
 struct Cell {
     attribute: usize,
     form: Form,
@@ -36,35 +27,18 @@ impl Cell {
     /// `context` lives at least as long as the cell.
     unsafe fn new(
         attribute: usize,
-        form: &pg_sys::FormData_pg_attribute,
+        description: &pg_sys::FormData_pg_attribute,
         context: pg_sys::MemoryContext,
     ) -> Self {
+        let mut function = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        let mut output = pg_sys::FmgrInfo::default();
         // SAFETY: catalog look-ups by type OID; `output` is filled by fmgr_info_cxt.
         unsafe {
-            let base = pg_sys::getBaseType(form.atttypid);
-            let is_text = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::JSONOID]
-                .contains(&base);
-            let mut function = pg_sys::InvalidOid;
-            let mut is_varlena = false;
-            pg_sys::getTypeOutputInfo(form.atttypid, &mut function, &mut is_varlena);
-            let mut output = pg_sys::FmgrInfo::default();
+            pg_sys::getTypeOutputInfo(description.atttypid, &mut function, &mut is_varlena);
             pg_sys::fmgr_info_cxt(function, &mut output, context);
-            let form = match form.attlen {
-                -1 if is_text => Form::Text,
-                -1 => Form::Varlena,
-                -2 => Form::CString,
-                length if form.attbyval => Form::ByValue(length as usize),
-                length => Form::Fixed(length as usize),
-            };
-            Cell { attribute, form, output }
         }
-    }
-
-    fn encoding(&self) -> Encoding {
-        match self.form {
-            Form::Text => Encoding::Text,
-            _ => Encoding::Raw,
-        }
+        Cell { attribute, form: Form::of(description), output }
     }
 }
 
@@ -94,7 +68,7 @@ impl RowCoder {
             let cell = unsafe { Cell::new(i, attribute, context) };
             // SAFETY: a name of the catalog ends with NUL.
             let name = unsafe { CStr::from_ptr(attribute.attname.data.as_ptr()) };
-            columns.push((super::text::to_utf8(name.to_bytes()), cell.encoding()));
+            columns.push((super::text::to_utf8(name.to_bytes()), cell.form.encoding()));
             cells.push(cell);
         }
         RowCoder {
@@ -174,33 +148,17 @@ unsafe fn code(
     value: Datum,
     scratch: pg_sys::MemoryContext,
 ) {
-    // SAFETY: the form was taken from the type's own description, so the datum is read as what it
-    // is; a detoasted copy lives in the scratch context, which is reset after the batch.
+    // SAFETY: the cell's form and output function are those of the value's type.
     unsafe {
-        let word;
-        let raw: &[u8] = match cell.form {
-            Form::ByValue(length) => {
-                word = value.value().to_ne_bytes();
-                &word[..length.min(size_of::<usize>())]
+        cell.form.bytes(value, scratch, |raw| {
+            if matches!(cell.form, Form::Text) {
+                coder.text(column, raw);
+            } else if !coder.raw(column, raw) {
+                let text = PgMemoryContexts::For(scratch)
+                    .switch_to(|_| pg_sys::OutputFunctionCall(&mut cell.output, value));
+                coder.raw_text(column, raw, CStr::from_ptr(text).to_bytes());
             }
-            Form::Fixed(length) => std::slice::from_raw_parts(value.cast_mut_ptr::<u8>(), length),
-            Form::CString => CStr::from_ptr(value.cast_mut_ptr()).to_bytes(),
-            Form::Text | Form::Varlena => {
-                let mut pointer = value.cast_mut_ptr::<pg_sys::varlena>();
-                // Looked at here and not by a call into Postgres: the guard around such a call
-                // costs as much as all the rest of coding a short text.
-                if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
-                    pointer = PgMemoryContexts::For(scratch).switch_to(|_| pg_sys::pg_detoast_datum_packed(pointer));
-                }
-                varlena::varlena_to_byte_slice(pointer)
-            }
-        };
-        if matches!(cell.form, Form::Text) {
-            coder.text(column, raw);
-        } else if !coder.raw(column, raw) {
-            let text = PgMemoryContexts::For(scratch).switch_to(|_| pg_sys::OutputFunctionCall(&mut cell.output, value));
-            coder.raw_text(column, raw, CStr::from_ptr(text).to_bytes());
-        }
+        });
     }
 }
 
@@ -276,11 +234,5 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
         Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
         receiver.rows
     };
-    let table = rows
-        .ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?
-        .finish()?;
-    if table.bag.row_count() == 0 {
-        return Err(Error::Empty { relation: relation.name.clone(), of: "rows" });
-    }
-    Ok(table)
+    rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?.finish()
 }

@@ -10,6 +10,8 @@ use std::ffi::{CStr, CString};
 #[derive(Debug, Clone)]
 pub struct Column {
     pub name: String,
+    /// Where the relation's descriptor has it, dropped columns counted.
+    pub attribute: usize,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
     /// Its type, a domain's base type.
@@ -70,15 +72,18 @@ impl Relation {
             };
             let columns = PgTupleDesc::from_pg_copy((*opened).rd_att)
                 .iter()
-                .filter(|attribute| !attribute.attisdropped)
-                .map(|attribute| {
-                    let catalog_name = CStr::from_ptr(attribute.attname.data.as_ptr()).to_owned();
+                .enumerate()
+                .filter(|(_, description)| !description.attisdropped)
+                .map(|(attribute, description)| {
+                    let catalog_name = CStr::from_ptr(description.attname.data.as_ptr()).to_owned();
+                    let name = text::to_utf8(catalog_name.to_bytes());
                     Column {
-                        name: text::to_utf8(catalog_name.to_bytes()),
+                        name,
+                        attribute,
                         catalog_name,
-                        type_oid: pg_sys::getBaseType(attribute.atttypid),
-                        number: attribute.attnum,
-                        not_null: attribute.attnotnull,
+                        type_oid: pg_sys::getBaseType(description.atttypid),
+                        number: description.attnum,
+                        not_null: description.attnotnull,
                     }
                 })
                 .collect();

@@ -2,11 +2,12 @@
 
 use super::call::Call;
 use super::error::Error;
+use super::progress::Progress;
 use super::text;
-use pgrx::PgMemoryContexts;
+use pgrx::{IntoDatum, PgMemoryContexts};
 use pgrx::pg_sys::{self, Datum};
 
-/// Rows between two resets of the row context and looks for a cancel request.
+/// Rows between two looks for a cancel request, and between two resets of the row context.
 const BATCH: u64 = 256;
 
 /// One value of a result row.
@@ -14,6 +15,7 @@ pub enum Value<'a> {
     Null,
     Int(i32),
     BigInt(i64),
+    Float(f64),
     /// Text in the database's encoding.
     Text(&'a [u8]),
     IntArray(&'a [i32]),
@@ -32,6 +34,7 @@ impl Value<'_> {
             Value::Null => None,
             Value::Int(n) => Some(Datum::from(*n)),
             Value::BigInt(n) => Some(Datum::from(*n)),
+            Value::Float(x) => x.into_datum(),
             Value::Text(bytes) => Some(text::datum(bytes)),
             Value::IntArray(numbers) => Some(int_array(numbers)),
             Value::Made(make) => Some(make()),
@@ -60,7 +63,9 @@ pub struct ResultRows {
     store: *mut pg_sys::Tuplestorestate,
     descriptor: pg_sys::TupleDesc,
     row_context: PgMemoryContexts,
+    row_age: u64,
     count: u64,
+    progress: Progress,
 }
 
 impl ResultRows {
@@ -94,33 +99,65 @@ impl ResultRows {
                 store,
                 descriptor,
                 row_context: PgMemoryContexts::new("pg_sanitize result row"),
+                row_age: 0,
                 count: 0,
+                progress: Progress::begin("returning"),
             })
         }
     }
 
     /// Adds one row: as many values as the result has columns, of their types.
     pub fn push<const N: usize>(&mut self, row: [Value<'_>; N]) {
-        // SAFETY: the arrays have the length of the descriptor, by the SQL declaration; the store
-        // copies what the datums point to.
+        // SAFETY: the row context outlives the row; the arrays have the length of the descriptor,
+        // by the SQL declaration.
         unsafe {
-            self.row_context.switch_to(|_| {
-                let datums = row.map(|value| value.datum());
-                let mut nulls = datums.map(|datum| datum.is_none());
-                let mut datums = datums.map(|datum| datum.unwrap_or(Datum::null()));
-                pg_sys::tuplestore_putvalues(
-                    self.store,
-                    self.descriptor,
-                    datums.as_mut_ptr(),
-                    nulls.as_mut_ptr(),
-                );
-            });
-            self.count += 1;
-            if self.count.is_multiple_of(BATCH) {
-                self.row_context.reset();
-                pgrx::check_for_interrupts!();
-            }
+            let datums = self.row_context.switch_to(|_| row.map(|value| value.datum()));
+            let mut nulls = datums.map(|datum| datum.is_none());
+            let mut datums = datums.map(|datum| datum.unwrap_or(Datum::null()));
+            self.push_datums(&mut datums, &mut nulls);
         }
+        self.end_row();
+    }
+
+    /// Adds one row of datums.
+    ///
+    /// # Safety
+    /// The arrays have the length of the descriptor and the datums its types.
+    pub(super) unsafe fn push_datums(&mut self, datums: &mut [Datum], nulls: &mut [bool]) {
+        // SAFETY: the caller vouches for the arrays; the store copies what the datums point to.
+        unsafe {
+            pg_sys::tuplestore_putvalues(
+                self.store,
+                self.descriptor,
+                datums.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+            );
+        }
+        self.count += 1;
+        if self.count.is_multiple_of(BATCH) {
+            pgrx::check_for_interrupts!();
+            self.progress.rows(self.count);
+        }
+    }
+
+    /// Ends the use of what was made in the row context.
+    pub(super) fn end_row(&mut self) {
+        self.row_age += 1;
+        if self.row_age.is_multiple_of(BATCH) {
+            // SAFETY: the store has its own copies of all rows so far.
+            unsafe { self.row_context.reset() };
+        }
+    }
+
+    /// The descriptor of the rows.
+    pub(super) fn descriptor(&self) -> pg_sys::TupleDesc {
+        self.descriptor
+    }
+
+    /// Runs `make` in the memory context of the current row.
+    pub(super) fn in_row_context<R>(&mut self, make: impl FnOnce() -> R) -> R {
+        // SAFETY: the context lives as long as self.
+        unsafe { self.row_context.switch_to(|_| make()) }
     }
 
     /// The datum that a set-returning function hands back beside its rows.

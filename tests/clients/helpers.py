@@ -24,16 +24,17 @@ def fresh_name(stem):
 
 
 class Database:
-    """A fresh database with the extension in it, and connections to it."""
+    """A fresh database, with the extension in it unless told otherwise, and connections to it."""
 
-    def __init__(self, name):
+    def __init__(self, name, extension=True):
         self.name = name
         self._open = []
         self._roles = []
         with psycopg.connect(dbname="postgres", autocommit=True) as server:
             server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
-        with self.admin() as admin:
-            admin.execute("CREATE EXTENSION pg_sanitize")
+        if extension:
+            with self.admin() as admin:
+                admin.execute("CREATE EXTENSION pg_sanitize")
 
     def connect(self, user=None, **options):
         """A connection in autocommit mode, closed with the database at the latest."""

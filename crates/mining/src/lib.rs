@@ -7,14 +7,21 @@
 
 mod bound;
 mod closed;
+mod explore;
 mod field;
 mod frequent;
 mod ground;
+mod groups;
+mod list;
 mod mii;
+mod narrow;
 pub mod orthogonal;
+mod path;
+mod projection;
 #[doc(hidden)]
 pub mod reference;
 mod risk;
+mod sets;
 mod visitor;
 
 pub use bound::{BOUND_COLUMNS, bound};

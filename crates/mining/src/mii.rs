@@ -1,24 +1,18 @@
 //! The search for minimal infrequent itemsets.
 
-use crate::ground::Ground;
-use crate::visitor::{Subtree, Visitor};
+use crate::explore::Task;
+use crate::list::List;
+use crate::path::{Ground, Node, Path};
+use crate::projection::{Projection, Scratch};
+use crate::visitor::{Forward, Sink, Visitor};
 use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Every MII of length at most `max_length` with its support, in no fixed order but the same
 /// one whatever the number of threads.
-pub fn miis(
-    bag: &Bag,
-    theta: u64,
-    max_length: Option<usize>,
-    watch: &Watch,
-) -> Result<Itemsets, Stop> {
-    let tasks = search(bag, theta, max_length, watch, List::default)?;
-    let mut all = Itemsets::new();
-    for list in tasks {
-        all.append(&list.0);
-    }
-    Ok(all)
+pub fn miis(bag: &Bag, theta: u64, max_length: Option<usize>, watch: &Watch) -> Result<Itemsets, Stop> {
+    search(bag, theta, max_length, watch, || List::new(watch))?.finish()
 }
 
 /// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
@@ -32,196 +26,229 @@ pub fn visit_miis<V: Visitor>(
     search(bag, theta, max_length, watch, || Forward(visitor)).map(|_| ())
 }
 
-/// What one task of the search does with its MIIs.
-trait Sink: Send {
-    const SKIPS: bool;
-    fn mii(&mut self, items: &[Item], rows: &[u32], support: u64, watch: &Watch)
-    -> Result<(), Stop>;
-    fn skip(&self, subtree: &Subtree<'_>) -> bool;
-}
-
-#[derive(Default)]
-struct List(Itemsets);
-
-impl Sink for List {
-    const SKIPS: bool = false;
-
-    fn mii(
-        &mut self,
-        items: &[Item],
-        _rows: &[u32],
-        support: u64,
-        watch: &Watch,
-    ) -> Result<(), Stop> {
-        watch.found(1)?;
-        watch.reserve(Itemsets::bytes(1, items.len()))?;
-        self.0.push(items, support);
-        Ok(())
-    }
-
-    fn skip(&self, _subtree: &Subtree<'_>) -> bool {
-        false
-    }
-}
-
-struct Forward<'a, V>(&'a V);
-
-impl<V: Visitor> Sink for Forward<'_, V> {
-    const SKIPS: bool = V::SKIPS;
-
-    fn mii(
-        &mut self,
-        items: &[Item],
-        rows: &[u32],
-        support: u64,
-        _watch: &Watch,
-    ) -> Result<(), Stop> {
-        self.0.mii(items, rows, support)
-    }
-
-    fn skip(&self, subtree: &Subtree<'_>) -> bool {
-        self.0.skip(subtree)
-    }
-}
-
 fn search<S: Sink>(
     bag: &Bag,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
     sink: impl Fn() -> S + Sync,
-) -> Result<Vec<S>, Stop> {
+) -> Result<S, Stop> {
     let max_length = max_length.unwrap_or(usize::MAX);
+    let mut found = sink();
     if theta == 0 || max_length == 0 {
-        return Ok(Vec::new());
+        return Ok(found);
     }
-    // Rare items: MIIs of length 1.
-    let mut singles = sink();
-    let rare = Ground::new(bag, watch, |support| support <= theta)?;
-    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); rare.items.len()];
-    for i in 0..rare.len() as u32 {
-        rare.row(i).iter().for_each(|&rank| rows_of[rank as usize].push(i));
+    let supports = bag.supports();
+    singles(bag, &supports, theta, &mut found)?;
+    if max_length == 1 {
+        return Ok(found);
     }
-    for (rank, rows) in rows_of.iter().enumerate() {
-        singles.mii(&rare.items[rank..=rank], rows, rare.supports[rank], watch)?;
+    let mut ground = Ground::new(bag, &supports, theta, max_length, S::ROWS, watch)?;
+    found.append(pairs(&mut ground, watch, &sink)?)?;
+    if max_length > 2 {
+        found.append(longer(&ground, S::ROWS, watch, &sink)?)?;
     }
-    // An item that every row has cannot be in a longer MII.
-    let total = bag.row_count();
-    let ground = Ground::new(bag, watch, |support| support > theta && support < total)?;
-    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); ground.items.len()];
-    for i in 0..ground.len() as u32 {
-        ground.row(i).iter().for_each(|&rank| rows_of[rank as usize].push(i));
+    watch.release(ground.reserved);
+    Ok(found)
+}
+
+/// The MIIs of length 1: the rare items.
+fn singles<S: Sink>(bag: &Bag, supports: &[Vec<u64>], theta: u64, sink: &mut S) -> Result<(), Stop> {
+    for (column, supports) in supports.iter().enumerate() {
+        let rare = |code: u32| supports[code as usize] <= theta;
+        // Rows of each rare value; most columns have none.
+        let mut rows: Vec<(u32, u32)> = Vec::new();
+        if S::ROWS && (0..supports.len() as u32).any(rare) {
+            let cells = (0..bag.distinct()).map(|row| (bag.row(row)[column], row as u32));
+            rows.extend(cells.filter(|&(code, _)| code != table::NONE && rare(code)));
+            rows.sort_unstable();
+        }
+        let mut rest = rows.as_slice();
+        let mut numbers = Vec::new();
+        for code in (0..supports.len() as u32).filter(|&code| rare(code) && supports[code as usize] > 0) {
+            let (own, others) = rest.split_at(rest.partition_point(|&(c, _)| c <= code));
+            rest = others;
+            numbers.clear();
+            numbers.extend(own.iter().map(|&(_, row)| row));
+            sink.mii(&[Item { column: column as u32, code }], &numbers, supports[code as usize])?;
+        }
     }
-    watch.begin(ground.items.len() as u64);
-    let mut sinks: Vec<S> = (0..ground.items.len())
+    Ok(())
+}
+
+impl Ground {
+    /// The items that can be in MIIs of length 2 and more, and the root projection.
+    fn new(
+        bag: &Bag,
+        supports: &[Vec<u64>],
+        theta: u64,
+        max_length: usize,
+        track: bool,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        // An item that every row has reduces no support.
+        let total = bag.row_count();
+        let mut items: Vec<(u64, Item)> = Vec::new();
+        for (column, supports) in supports.iter().enumerate() {
+            for (code, &support) in supports.iter().enumerate() {
+                if support > theta && support < total {
+                    items.push((support, Item { column: column as u32, code: code as u32 }));
+                }
+            }
+        }
+        items.sort_unstable();
+        let items: Vec<Item> = items.into_iter().map(|(_, item)| item).collect();
+        // Per cell: its number and its occurrence; per row: start, weight, origin, slots.
+        let cells = bag.distinct() as u64 * bag.width() as u64;
+        let reserved = cells * 12 + bag.distinct() as u64 * 48;
+        watch.reserve(reserved)?;
+        let mut scratch = Scratch::new(0);
+        let projection = Projection::root(bag, &items, track, &mut scratch.slots, watch)?;
+        let root = Node { projection, ..Node::default() };
+        Ok(Ground { theta, max_length, width: bag.width(), items, root, first: Vec::new(), reserved })
+    }
+}
+
+/// The projection to one item, unless nothing can extend it, and the MIIs of length 2 with it.
+fn first<S: Sink>(
+    ground: &Ground,
+    rank: u32,
+    track: bool,
+    scratch: &mut Scratch,
+    sink: &mut S,
+) -> Result<Node, Stop> {
+    let parent = &ground.root.projection;
+    let support = parent.count(rank, scratch);
+    scratch.kept.clear();
+    let mut rows = Vec::new();
+    for &(later, count) in &scratch.seen {
+        if count > ground.theta {
+            if count < support {
+                scratch.kept.push(later);
+            }
+            continue;
+        }
+        if S::ROWS {
+            rows.clear();
+            for &(group, position) in parent.occurrences(rank) {
+                if parent.groups.row_from(group, position).contains(&later) {
+                    rows.extend(parent.groups.origins(group));
+                }
+            }
+            rows.sort_unstable();
+        }
+        sink.mii(&[ground.items[rank as usize], ground.items[later as usize]], &rows, count)?;
+    }
+    let mut node = Node::default();
+    node.projection.gather(parent, rank, support, track, scratch);
+    node.projection.name(parent);
+    node.projection.index();
+    node.sets.fill(&node.projection, ground.theta);
+    Ok(node)
+}
+
+/// The MIIs of length 2; makes the projections to single items.
+fn pairs<S: Sink>(ground: &mut Ground, watch: &Watch, sink: &(impl Fn() -> S + Sync)) -> Result<S, Stop> {
+    let quota = watch.memory_limit().saturating_sub(watch.memory()) / 2;
+    let kept = AtomicU64::new(0);
+    let items = ground.items.len();
+    let keep = |node: Node| {
+        let bytes = node.memory() as u64;
+        if kept.fetch_add(bytes, Relaxed).saturating_add(bytes) > quota {
+            kept.fetch_sub(bytes, Relaxed);
+            return None;
+        }
+        Some(node)
+    };
+    let (found, nodes, _) = (0..items as u32)
         .into_par_iter()
-        .map(|rank| {
-            let mut task = Task {
-                ground: &ground,
-                rows_of: &rows_of,
-                theta,
-                max_length,
-                watch,
-                prefix: Vec::new(),
-                sink: sink(),
-                counts: vec![0; ground.items.len()],
-                width: bag.width(),
+        .try_fold(
+            || (sink(), Vec::new(), Scratch::new(items)),
+            |(mut found, mut nodes, mut scratch), rank| {
+                watch.check()?;
+                let node = first(ground, rank, S::ROWS, &mut scratch, &mut found)?;
+                nodes.push(keep(node));
+                Ok((found, nodes, scratch))
+            },
+        )
+        .try_reduce(
+            || (sink(), Vec::new(), Scratch::new(0)),
+            |(mut found, mut nodes, scratch), (later, mut later_nodes, _)| {
+                found.append(later)?;
+                nodes.append(&mut later_nodes);
+                Ok((found, nodes, scratch))
+            },
+        )?;
+    watch.reserve(kept.into_inner())?;
+    ground.reserved += nodes.iter().flatten().map(|n: &Node| n.memory() as u64).sum::<u64>();
+    ground.first = nodes;
+    Ok(found)
+}
+
+/// The MIIs of length 3 and more.
+fn longer<S: Sink>(
+    ground: &Ground,
+    track: bool,
+    watch: &Watch,
+    sink: &(impl Fn() -> S + Sync),
+) -> Result<S, Stop> {
+    watch.begin(ground.items.len() as u64);
+    let append = |mut found: S, later: S| {
+        found.append(later)?;
+        Ok(found)
+    };
+    (0..ground.items.len() as u32)
+        .into_par_iter()
+        .try_fold(sink, |found, rank| {
+            let made;
+            let node = match &ground.first[rank as usize] {
+                Some(node) => node,
+                None => {
+                    let mut scratch = Scratch::new(ground.items.len());
+                    made = first(ground, rank, track, &mut scratch, &mut Nobody)?;
+                    &made
+                }
             };
-            let allowed = vec![true; ground.items.len()];
-            task.prefix.push(rank as u32);
-            task.expand(&rows_of[rank], &allowed)?;
+            let path = || Path::new(ground, node, rank);
+            let more = if (1..=4).contains(&node.sets.words()) {
+                let mut task = Task::new(path(), sink(), watch);
+                task.descend(1)?;
+                task.finish()
+            } else {
+                (0..node.projection.items() as u32)
+                    .into_par_iter()
+                    .try_fold(
+                        || Task::new(path(), sink(), watch),
+                        |mut task, item| {
+                            task.child(1, item)?;
+                            Ok(task)
+                        },
+                    )
+                    .map(|task| task.map(Task::finish))
+                    .try_reduce(sink, append)?
+            };
             watch.advance(1);
-            Ok(task.sink)
+            append(found, more)
         })
-        .collect::<Result<_, Stop>>()?;
-    sinks.push(singles);
-    Ok(sinks)
+        .try_reduce(sink, append)
 }
 
-struct Task<'a, S> {
-    ground: &'a Ground,
-    rows_of: &'a [Vec<u32>],
-    theta: u64,
-    max_length: usize,
-    watch: &'a Watch,
-    prefix: Vec<u32>,
-    sink: S,
-    counts: Vec<u64>,
-    width: usize,
-}
+/// A sink for MIIs that were already found.
+struct Nobody;
 
-impl<S: Sink> Task<'_, S> {
-    /// Finds the MIIs that extend the prefix by items of higher rank that `allowed` has.
-    fn expand(&mut self, rows: &[u32], allowed: &[bool]) -> Result<(), Stop> {
-        self.watch.check()?;
-        if self.prefix.len() >= self.max_length {
-            return Ok(());
-        }
-        if S::SKIPS {
-            let mut columns = vec![0; self.width.div_ceil(64)];
-            let mut add = |rank: u32| {
-                let column = self.ground.items[rank as usize].column;
-                columns[column as usize / 64] |= 1 << (column % 64);
-            };
-            self.prefix.iter().for_each(|&rank| add(rank));
-            for rank in self.prefix[self.prefix.len() - 1] + 1..allowed.len() as u32 {
-                if allowed[rank as usize] {
-                    add(rank);
-                }
-            }
-            if self.sink.skip(&Subtree { rows, columns: &columns }) {
-                return Ok(());
-            }
-        }
-        let last = self.prefix[self.prefix.len() - 1];
-        let mut support = 0;
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); allowed.len()];
-        for &row in rows {
-            let weight = self.ground.weights[row as usize];
-            support += weight;
-            for &rank in self.ground.row(row).iter().take_while(|&&rank| rank > last) {
-                if allowed[rank as usize] {
-                    self.counts[rank as usize] += weight;
-                    lists[rank as usize].push(row);
-                }
-            }
-        }
-        let counts: Vec<u64> = self.counts.clone();
-        self.counts.fill(0);
-        let frequent: Vec<bool> =
-            counts.iter().map(|&count| count > self.theta && count < support).collect();
-        for rank in last as usize + 1..allowed.len() {
-            if frequent[rank] {
-                self.prefix.push(rank as u32);
-                self.expand(&lists[rank], &frequent)?;
-                self.prefix.pop();
-            } else if counts[rank] > 0 && counts[rank] <= self.theta && self.minimal(rank as u32) {
-                let mut items: Vec<Item> =
-                    self.prefix.iter().map(|&r| self.ground.items[r as usize]).collect();
-                items.push(self.ground.items[rank]);
-                self.sink.mii(&items, &lists[rank], counts[rank], self.watch)?;
-            }
-        }
+impl Sink for Nobody {
+    const ROWS: bool = false;
+    const SKIPS: bool = false;
+
+    fn mii(&mut self, _items: &[Item], _rows: &[u32], _support: u64) -> Result<(), Stop> {
         Ok(())
     }
 
-    /// True if `rank` is frequent with every set that the prefix without one item forms; for the
-    /// prefix without its last item that is known.
-    fn minimal(&self, rank: u32) -> bool {
-        (0..self.prefix.len() - 1).all(|out| {
-            let rest: Vec<u32> = (0..self.prefix.len())
-                .filter(|&i| i != out)
-                .map(|i| self.prefix[i])
-                .chain([rank])
-                .collect();
-            let mut support = 0;
-            self.rows_of[rest[0] as usize].iter().any(|&row| {
-                let cells = self.ground.row(row);
-                if rest.iter().all(|r| cells.contains(r)) {
-                    support += self.ground.weights[row as usize];
-                }
-                support > self.theta
-            })
-        })
+    fn skip(&self, _subtree: &crate::visitor::Subtree<'_>) -> bool {
+        false
+    }
+
+    fn append(&mut self, _later: Self) -> Result<(), Stop> {
+        Ok(())
     }
 }

@@ -174,6 +174,16 @@ impl Bag {
 
     /// The bag of the given columns, in the given order. Equal rows are merged.
     pub fn project(&self, columns: &[usize], watch: &Watch) -> Result<Bag, Stop> {
+        Ok(self.project_rows(columns, watch)?.0)
+    }
+
+    /// As [`Bag::project`]; also tells for each distinct row which row it became.
+    pub fn project_rows(
+        &self,
+        columns: &[usize],
+        watch: &Watch,
+    ) -> Result<(Bag, Vec<u32>), Stop> {
+        let mut numbers = Vec::with_capacity(self.distinct());
         let mut set = RowSet::new(columns.len());
         let mut projected = vec![NONE; columns.len()];
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
@@ -183,11 +193,11 @@ impl Bag {
             for (cell, &column) in projected.iter_mut().zip(columns) {
                 *cell = row[column];
             }
-            set.add(&projected, weight);
+            numbers.push(set.add(&projected, weight) as u32);
         }
         let (rows, weights) = set.finish();
         let domains = columns.iter().map(|&c| self.domains[c].clone()).collect();
-        Ok(Bag::new(domains, rows, weights))
+        Ok((Bag::new(domains, rows, weights), numbers))
     }
 
     /// The bag of the rows that `keep` accepts.

@@ -1,0 +1,20 @@
+//! Exact noise, private sampling, accounting and the guarantee label.
+#![forbid(unsafe_code)]
+
+mod accounting;
+mod error;
+mod noise;
+mod random;
+mod ratio;
+mod sampler;
+mod sampling;
+#[cfg(test)]
+mod testing;
+
+pub use accounting::{Cost, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho};
+pub use error::Error;
+pub use noise::Noise;
+pub use random::{Coins, Key, Source, below, below_big, shuffle};
+pub use ratio::Ratio;
+pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
+pub use sampling::{Method, Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};

@@ -1,0 +1,90 @@
+//! Equality classes, and what each holds of the sensitive column.
+
+use foldhash::fast::FixedState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+use table::{Bag, NONE, Stop, Watch};
+
+/// The size of the smallest equality class on all columns of the bag; `None` if it has no rows.
+///
+/// A bag holds its classes already: rows that are equal, NULLs included, are one distinct row.
+pub fn k_anonymity(bag: &Bag) -> Option<u64> {
+    bag.weights().iter().copied().min()
+}
+
+/// How often each value of the sensitive column occurs in each class.
+pub(crate) struct Tally {
+    /// (class, value, rows), by class and value. A value is a code, or [`NONE`] for NULL.
+    cells: Vec<(u32, u32, u64)>,
+}
+
+impl Tally {
+    /// Counts the values of column `sensitive` by classes on the other columns; `None` if the
+    /// bag has no rows or no such column.
+    pub(crate) fn new(bag: &Bag, sensitive: usize, watch: &Watch) -> Result<Option<Self>, Stop> {
+        if sensitive >= bag.width() || bag.distinct() == 0 {
+            return Ok(None);
+        }
+        let class = |i: u32| {
+            let row = bag.row(i as usize);
+            (&row[..sensitive], &row[sensitive + 1..])
+        };
+        let hash = |i: u32| {
+            let (left, right) = class(i);
+            let mut hasher = FixedState::default().build_hasher();
+            left.iter().chain(right).for_each(|&code| hasher.write_u32(code));
+            hasher.finish()
+        };
+        let bytes = bag.distinct() as u64 * 32;
+        watch.reserve(bytes)?;
+        let mut index: HashTable<(u32, u32)> = HashTable::new();
+        let mut cells = Vec::with_capacity(bag.distinct());
+        for i in 0..bag.distinct() as u32 {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
+            let next = index.len() as u32;
+            let number = index
+                .entry(hash(i), |&(first, _)| class(first) == class(i), |&(first, _)| hash(first))
+                .or_insert((i, next))
+                .get()
+                .1;
+            cells.push((number, bag.row(i as usize)[sensitive], bag.weight(i as usize)));
+        }
+        cells.sort_unstable();
+        watch.release(bytes);
+        Ok(Some(Tally { cells }))
+    }
+
+    /// The classes: for each the values it holds, ascending with NULL last, and their rows.
+    pub(crate) fn classes(&self) -> impl Iterator<Item = &[(u32, u32, u64)]> {
+        self.cells.chunk_by(|a, b| a.0 == b.0)
+    }
+
+    /// Rows per value over all classes, by code; the last entry is NULL's.
+    pub(crate) fn totals(&self, domain: usize) -> Vec<u64> {
+        let mut totals = vec![0; domain + 1];
+        for &(_, value, rows) in &self.cells {
+            totals[position(value, domain)] += rows;
+        }
+        totals
+    }
+}
+
+/// Where a value stands in [`Tally::totals`].
+pub(crate) fn position(value: u32, domain: usize) -> usize {
+    if value == NONE { domain } else { value as usize }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn k_is_the_smallest_class_and_nulls_are_equal() {
+        let rows = [[Some("a"), None], [Some("a"), None], [Some("b"), Some("x")]];
+        assert_eq!(k_anonymity(&Bag::from_text(2, rows)), Some(1));
+        assert_eq!(k_anonymity(&Bag::from_text(2, rows[..2].to_vec())), Some(2));
+        assert_eq!(k_anonymity(&Bag::from_text(2, rows[..0].to_vec())), None);
+    }
+}

@@ -1,0 +1,79 @@
+//! l-diversity: how many values of the sensitive column a class leaves open.
+
+use crate::classes::Tally;
+use table::{Bag, Stop, Watch};
+
+/// What counts as diverse (Machanavajjhala et al., l-Diversity).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Diversity {
+    /// The number of different values.
+    Distinct,
+    /// exp of the entropy of the values: as many values as equally frequent ones would be.
+    Entropy,
+}
+
+/// The diversity of the least diverse class; `None` if the bag has no rows or no such column.
+///
+/// Distinct: min over classes of the number of values. Entropy: min over classes of
+/// `exp(-sum p ln p)`, the largest l for which every class has entropy at least `ln l`. A NULL
+/// of the sensitive column is a value of its own.
+pub fn l_diversity(
+    bag: &Bag,
+    sensitive: usize,
+    kind: Diversity,
+    watch: &Watch,
+) -> Result<Option<f64>, Stop> {
+    let Some(tally) = Tally::new(bag, sensitive, watch)? else { return Ok(None) };
+    let least = tally
+        .classes()
+        .map(|values| match kind {
+            Diversity::Distinct => values.len() as f64,
+            Diversity::Entropy => perplexity(values.iter().map(|v| v.2)),
+        })
+        .min_by(f64::total_cmp);
+    Ok(least)
+}
+
+/// `exp(-sum p ln p)` of the shares p of the counts.
+fn perplexity(counts: impl Iterator<Item = u64> + Clone) -> f64 {
+    let total = counts.clone().sum::<u64>() as f64;
+    counts
+        .map(|count| {
+            let share = count as f64 / total;
+            -share * share.ln()
+        })
+        .sum::<f64>()
+        .exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn diversity(rows: &[(&str, Option<&str>)], kind: Diversity) -> Option<f64> {
+        let bag = Bag::from_text(2, rows.iter().map(|&(a, b)| [Some(a), b]));
+        l_diversity(&bag, 1, kind, &Watch::unlimited()).unwrap()
+    }
+
+    #[test]
+    fn the_least_diverse_class_counts() {
+        let rows =
+            [("a", Some("x")), ("a", Some("y")), ("a", Some("y")), ("b", Some("x")), ("b", None)];
+        assert_eq!(diversity(&rows, Diversity::Distinct), Some(2.0));
+        assert_eq!(diversity(&rows[..4], Diversity::Distinct), Some(1.0));
+        assert_eq!(diversity(&rows[..4], Diversity::Entropy), Some(1.0));
+        // Shares 1/3 and 2/3: 3 / 2^(2/3).
+        let l = diversity(&rows[..3], Diversity::Entropy).unwrap();
+        assert!((l - 3.0 / 2f64.powf(2.0 / 3.0)).abs() < 1e-12);
+    }
+
+    #[test]
+    fn no_rows_and_no_column_have_no_diversity() {
+        assert_eq!(diversity(&[], Diversity::Distinct), None);
+        let bag = Bag::from_text(1, [[Some("a")]]);
+        let watch = Watch::unlimited();
+        assert_eq!(l_diversity(&bag, 1, Diversity::Entropy, &watch).unwrap(), None);
+        // Without other columns the whole table is one class.
+        assert_eq!(l_diversity(&bag, 0, Diversity::Entropy, &watch).unwrap(), Some(1.0));
+    }
+}

@@ -1,0 +1,15 @@
+//! Measures that describe a table, not the mechanism that made it.
+//!
+//! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
+//! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
+#![forbid(unsafe_code)]
+
+mod classes;
+mod closeness;
+mod diversity;
+mod suppression;
+
+pub use classes::k_anonymity;
+pub use closeness::t_closeness;
+pub use diversity::{Diversity, l_diversity};
+pub use suppression::{ColumnSuppression, suppression};

@@ -1,0 +1,231 @@
+//! Rows of local item numbers, equal rows merged into groups with weights.
+
+use std::hash::{BuildHasher, RandomState};
+use table::NONE;
+
+/// No row, no group.
+const EMPTY: u32 = u32::MAX;
+
+/// Odd, with no pattern in its bits: 2^64 divided by the golden ratio.
+const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
+
+/// Distinct rows of item numbers (ascending) with weights, and where each came from.
+#[derive(Default)]
+pub(crate) struct Groups {
+    cells: Vec<u32>,
+    /// Where each group's cells begin; one more than there are groups.
+    starts: Vec<u32>,
+    weights: Vec<u64>,
+    /// Whether the following three are kept.
+    track: bool,
+    /// The rows merged into each group as a linked list: its last row, and each row's predecessor.
+    last: Vec<u32>,
+    previous: Vec<u32>,
+    /// The number that each row was added with.
+    origins: Vec<u32>,
+}
+
+/// The hash table that [`Groups::end_row`] merges with; kept apart so that one serves many groups.
+pub(crate) struct Slots {
+    slots: Vec<u32>,
+    /// Random per process: the author of a table cannot aim for collisions.
+    key: u64,
+}
+
+impl Slots {
+    pub(crate) fn new() -> Self {
+        Slots { slots: Vec::new(), key: RandomState::new().hash_one(0) | 1 }
+    }
+
+    /// Makes the table empty and large enough for `rows` rows.
+    fn clear(&mut self, rows: usize) {
+        self.slots.clear();
+        self.slots.resize((rows * 2).next_power_of_two(), EMPTY);
+    }
+
+    /// The group equal to `row`; if there is none, `new` is entered for it.
+    #[inline]
+    fn find<'a>(&mut self, row: &[u32], group: impl Fn(u32) -> &'a [u32], new: u32) -> Option<u32> {
+        let fold = |hash: u64, cells: u64| {
+            let product = u128::from(hash ^ cells) * u128::from(MULTIPLIER);
+            product as u64 ^ (product >> 64) as u64
+        };
+        let pairs = row.chunks_exact(2);
+        let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
+        let hash = pairs.fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
+        let hash = fold(hash, last);
+        let mask = self.slots.len() - 1;
+        let mut slot = hash as usize & mask;
+        loop {
+            let number = self.slots[slot];
+            if number == EMPTY {
+                self.slots[slot] = new;
+                return None;
+            }
+            if group(number) == row {
+                return Some(number);
+            }
+            slot = (slot + 1) & mask;
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.slots.capacity() * 4
+    }
+}
+
+impl Groups {
+    /// Makes the groups empty; at most `rows` rows will be added. With `track`, their origins are
+    /// remembered.
+    pub(crate) fn clear(&mut self, rows: usize, track: bool, slots: &mut Slots) {
+        self.track = track;
+        self.cells.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        self.weights.clear();
+        self.last.clear();
+        self.previous.clear();
+        self.origins.clear();
+        slots.clear(rows);
+    }
+
+    /// Adds a cell to the row under construction; cells come in ascending order.
+    #[inline]
+    pub(crate) fn push(&mut self, cell: u32) {
+        self.cells.push(cell);
+    }
+
+    /// Ends the row under construction: merges it with an equal one if there is one.
+    #[inline]
+    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) {
+        let start = self.starts[self.starts.len() - 1] as usize;
+        let row = self.origins.len() as u32;
+        match slots.find(&self.cells[start..], |group| self.row(group), self.len() as u32) {
+            Some(group) => {
+                self.cells.truncate(start);
+                self.weights[group as usize] += weight;
+                if self.track {
+                    self.previous.push(self.last[group as usize]);
+                    self.last[group as usize] = row;
+                }
+            }
+            None => {
+                self.weights.push(weight);
+                self.starts.push(self.cells.len() as u32);
+                if self.track {
+                    self.last.push(row);
+                    self.previous.push(EMPTY);
+                }
+            }
+        }
+        if self.track {
+            self.origins.push(origin);
+        }
+    }
+
+    /// Renumbers the items: item `i` becomes `numbers[i]`, or is removed if that is [`table::NONE`];
+    /// `numbers` keeps the order. Rows that become equal are merged.
+    pub(crate) fn renumber(&mut self, numbers: &[u32], slots: &mut Slots) {
+        slots.clear(self.len());
+        // What is written never overtakes what is read.
+        let (mut groups, mut end, mut from) = (0, 0, 0);
+        for group in 0..self.len() {
+            let to = self.starts[group + 1] as usize;
+            let start = end;
+            for position in from..to {
+                let number = numbers[self.cells[position] as usize];
+                if number != NONE {
+                    self.cells[end] = number;
+                    end += 1;
+                }
+            }
+            from = to;
+            let (done, row) = self.cells[..end].split_at(start);
+            let starts = &self.starts;
+            let equal = slots.find(
+                row,
+                |g| &done[starts[g as usize] as usize..starts[g as usize + 1] as usize],
+                groups as u32,
+            );
+            match equal {
+                Some(equal) => {
+                    end = start;
+                    self.weights[equal as usize] += self.weights[group];
+                    if self.track {
+                        let mut first = self.last[group];
+                        while self.previous[first as usize] != EMPTY {
+                            first = self.previous[first as usize];
+                        }
+                        self.previous[first as usize] = self.last[equal as usize];
+                        self.last[equal as usize] = self.last[group];
+                    }
+                }
+                None => {
+                    self.weights[groups] = self.weights[group];
+                    if self.track {
+                        self.last[groups] = self.last[group];
+                    }
+                    groups += 1;
+                    self.starts[groups] = end as u32;
+                }
+            }
+        }
+        self.cells.truncate(end);
+        self.starts.truncate(groups + 1);
+        self.weights.truncate(groups);
+        if self.track {
+            self.last.truncate(groups);
+        }
+    }
+
+    /// Number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Number of cells of all groups.
+    pub(crate) fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The items of a group, ascending.
+    #[inline]
+    pub(crate) fn row(&self, group: u32) -> &[u32] {
+        &self.cells[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+
+    /// The items of a group from a position among all cells on.
+    #[inline]
+    pub(crate) fn row_from(&self, group: u32, position: u32) -> &[u32] {
+        &self.cells[position as usize..self.starts[group as usize + 1] as usize]
+    }
+
+    /// The position of a group's first cell among all cells.
+    pub(crate) fn start(&self, group: u32) -> u32 {
+        self.starts[group as usize]
+    }
+
+    #[inline]
+    pub(crate) fn weight(&self, group: u32) -> u64 {
+        self.weights[group as usize]
+    }
+
+    pub(crate) fn weights(&self) -> &[u64] {
+        &self.weights
+    }
+
+    /// The origins of the rows merged into a group.
+    pub(crate) fn origins(&self, group: u32) -> impl Iterator<Item = u32> {
+        let next = |row: u32| (row != EMPTY).then_some(row);
+        std::iter::successors(next(self.last[group as usize]), move |&row| {
+            next(self.previous[row as usize])
+        })
+        .map(|row| self.origins[row as usize])
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        (self.cells.capacity() + self.starts.capacity() + self.origins.capacity()) * 4
+            + (self.last.capacity() + self.previous.capacity()) * 4
+            + self.weights.capacity() * 8
+    }
+}

@@ -1,0 +1,230 @@
+//! The rows that contain a prefix, reduced to the items that may still extend it.
+
+use crate::groups::{Groups, Slots};
+use table::{Bag, Item, NONE, Stop, Watch};
+
+/// The rows that contain a prefix, without the items that cannot extend it, equal rows merged.
+///
+/// Items have local numbers, in rank order.
+#[derive(Default)]
+pub(crate) struct Projection {
+    pub groups: Groups,
+    /// The sum of the weights: the support of the prefix.
+    pub support: u64,
+    /// The rank of each item, ascending.
+    pub ranks: Vec<u32>,
+    /// The number of each item in the projection that this one was made from.
+    pub up: Vec<u32>,
+    /// Where each item occurs: (group, position after it among the groups' cells).
+    occurrences: Vec<(u32, u32)>,
+    /// Where each item's occurrences begin; one more than there are items.
+    first: Vec<u32>,
+}
+
+/// What projecting works with, kept between calls.
+pub(crate) struct Scratch {
+    pub slots: Slots,
+    /// By item of the parent: its support with the prefix, 0 between calls.
+    counts: Vec<u64>,
+    /// By item of the parent: its number in the projection. Valid for items that occur.
+    numbers: Vec<u32>,
+    /// Items of the parent that occur with the prefix, ascending, and their supports.
+    pub seen: Vec<(u32, u64)>,
+    /// The items of the parent that are kept.
+    pub kept: Vec<u32>,
+}
+
+impl Scratch {
+    /// For projections with at most `items` items.
+    pub(crate) fn new(items: usize) -> Self {
+        Scratch {
+            slots: Slots::new(),
+            counts: vec![0; items],
+            numbers: vec![NONE; items],
+            seen: Vec::new(),
+            kept: Vec::new(),
+        }
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.slots.memory()
+            + (self.counts.capacity() + self.seen.capacity() * 2) * 8
+            + (self.numbers.capacity() + self.kept.capacity()) * 4
+    }
+}
+
+impl Projection {
+    /// The root of a search: all rows, with the given items, which are in rank order.
+    /// With `track`, here and below, the origins of groups are kept: for the root the rows of the
+    /// bag, for a projection the groups of its parent.
+    pub(crate) fn root(
+        bag: &Bag,
+        items: &[Item],
+        track: bool,
+        slots: &mut Slots,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        // Positions among cells are 32-bit numbers; more cells would not fit any memory budget.
+        if bag.distinct().saturating_mul(bag.width()) > u32::MAX as usize {
+            return Err(Stop::Memory { limit: watch.memory_limit() });
+        }
+        let mut ranks: Vec<Vec<u32>> = bag.domains().iter().map(|d| vec![NONE; d.len()]).collect();
+        for (rank, item) in items.iter().enumerate() {
+            ranks[item.column as usize][item.code as usize] = rank as u32;
+        }
+        let mut root = Projection::default();
+        root.groups.clear(bag.distinct(), track, slots);
+        let mut row = Vec::with_capacity(bag.width());
+        for i in 0..bag.distinct() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
+            row.clear();
+            row.extend(
+                Bag::row_items(bag.row(i))
+                    .map(|item| ranks[item.column as usize][item.code as usize])
+                    .filter(|&rank| rank != NONE),
+            );
+            row.sort_unstable();
+            row.iter().for_each(|&rank| root.groups.push(rank));
+            root.groups.end_row(bag.weight(i), i as u32, slots);
+        }
+        root.support = bag.row_count();
+        root.ranks = (0..items.len() as u32).collect();
+        root.index();
+        Ok(root)
+    }
+
+    /// Number of items.
+    pub(crate) fn items(&self) -> usize {
+        self.ranks.len()
+    }
+
+    /// Where `item` occurs: (group, position after it among the groups' cells).
+    #[inline]
+    pub(crate) fn occurrences(&self, item: u32) -> &[(u32, u32)] {
+        &self.occurrences[self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
+    }
+
+    /// Counts the later items in the rows that contain `item`: leaves those that occur in
+    /// `scratch.seen` and returns the support of `item`.
+    pub(crate) fn count(&self, item: u32, scratch: &mut Scratch) -> u64 {
+        let counts = &mut scratch.counts;
+        let mut support = 0;
+        for &(group, position) in self.occurrences(item) {
+            let weight = self.groups.weight(group);
+            support += weight;
+            for &cell in self.groups.row_from(group, position) {
+                counts[cell as usize] += weight;
+            }
+        }
+        scratch.seen.clear();
+        for (cell, count) in counts[..self.items()].iter_mut().enumerate().skip(item as usize + 1) {
+            if *count > 0 {
+                scratch.seen.push((cell as u32, *count));
+                *count = 0;
+            }
+        }
+        support
+    }
+
+    /// Makes this the projection of `parent` to the rows that contain `item`, with support
+    /// `support`, and to the items in `scratch.kept`, which are among those last counted.
+    pub(crate) fn gather(
+        &mut self,
+        parent: &Projection,
+        item: u32,
+        support: u64,
+        track: bool,
+        scratch: &mut Scratch,
+    ) {
+        let Scratch { slots, numbers, seen, kept, .. } = scratch;
+        seen.iter().for_each(|&(cell, _)| numbers[cell as usize] = NONE);
+        for (number, &cell) in kept.iter().enumerate() {
+            numbers[cell as usize] = number as u32;
+        }
+        self.support = support;
+        self.up.clone_from(kept);
+        let occurrences = parent.occurrences(item);
+        self.groups.clear(occurrences.len(), track, slots);
+        for &(group, position) in occurrences {
+            for &cell in parent.groups.row_from(group, position) {
+                let number = numbers[cell as usize];
+                if number != NONE {
+                    self.groups.push(number);
+                }
+            }
+            self.groups.end_row(parent.groups.weight(group), group, slots);
+        }
+    }
+
+    /// Removes the items that occur in no group of at most `theta` rows; rows that become equal
+    /// are merged, which may make them heavier. False if no such group is left.
+    pub(crate) fn keep_light(&mut self, theta: u64, scratch: &mut Scratch) -> bool {
+        let Scratch { slots, numbers, .. } = scratch;
+        loop {
+            let items = self.up.len();
+            numbers[..items].fill(NONE);
+            let mut light = false;
+            for group in 0..self.groups.len() as u32 {
+                if self.groups.weight(group) <= theta {
+                    light = true;
+                    self.groups.row(group).iter().for_each(|&item| numbers[item as usize] = 0);
+                }
+            }
+            if !light {
+                return false;
+            }
+            let mut left = 0;
+            for item in 0..items {
+                if numbers[item] != NONE {
+                    numbers[item] = left;
+                    self.up[left as usize] = self.up[item];
+                    left += 1;
+                }
+            }
+            if left as usize == items {
+                return true;
+            }
+            self.up.truncate(left as usize);
+            self.groups.renumber(&numbers[..items], slots);
+        }
+    }
+
+    /// Takes the ranks of the items from `parent` once the items are final.
+    pub(crate) fn name(&mut self, parent: &Projection) {
+        self.ranks.clear();
+        self.ranks.extend(self.up.iter().map(|&item| parent.ranks[item as usize]));
+    }
+
+    /// Indexes the occurrences once the items are named: needed to count and to project further.
+    pub(crate) fn index(&mut self) {
+        let Projection { groups, first, occurrences, ranks, .. } = self;
+        first.clear();
+        first.resize(ranks.len() + 2, 0);
+        for group in 0..groups.len() as u32 {
+            groups.row(group).iter().for_each(|&item| first[item as usize + 2] += 1);
+        }
+        for item in 2..first.len() {
+            first[item] += first[item - 1];
+        }
+        // first[i + 1] is where the next occurrence of item i goes, so in the end where i ends.
+        occurrences.clear();
+        occurrences.resize(groups.cells(), (0, 0));
+        for group in 0..groups.len() as u32 {
+            let start = groups.start(group);
+            for (position, &item) in (start + 1..).zip(groups.row(group)) {
+                let next = &mut first[item as usize + 1];
+                occurrences[*next as usize] = (group, position);
+                *next += 1;
+            }
+        }
+        first.pop();
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.groups.memory()
+            + (self.ranks.capacity() + self.up.capacity() + self.first.capacity()) * 4
+            + self.occurrences.capacity() * 8
+    }
+}

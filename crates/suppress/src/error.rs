@@ -1,0 +1,53 @@
+//! Why there is no release.
+
+use std::fmt;
+use table::Stop;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Error {
+    /// Fewer rows than a class needs: every cell would go.
+    NothingLeft { class: u64, rows: u64 },
+    /// The number of weights is not the number of columns.
+    WeightCount { weights: usize, columns: usize },
+    /// A weight is not a positive finite number.
+    Weight { column: usize },
+    /// The last look found a class below k: a fault of ours, and nothing is released.
+    Broken { k: u64, smallest: u64 },
+    /// The computation was stopped, or a limit was reached.
+    Stopped(Stop),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::NothingLeft { class, rows } => {
+                write!(f, "classes of {class} rows cannot be made of {rows} rows")
+            }
+            Error::WeightCount { weights, columns } => {
+                write!(f, "{weights} weights for {columns} columns")
+            }
+            Error::Weight { column } => {
+                write!(f, "the weight of column number {} is not positive and finite", column + 1)
+            }
+            Error::Broken { k, smallest } => {
+                write!(f, "a class of {smallest} rows was left where {k} were promised")
+            }
+            Error::Stopped(stop) => stop.fmt(f),
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Stopped(stop) => Some(stop),
+            _ => None,
+        }
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        Error::Stopped(stop)
+    }
+}

@@ -1,0 +1,83 @@
+//! Suppression of minimal infrequent itemsets (ten Tusscher, chapter 2).
+
+use crate::{Error, Release};
+use mining::{Subtree, Visitor, visit_miis};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use table::{Bag, Item, Stop, Watch};
+
+/// Blanks in each row the cells that lie in a minimal infrequent itemset the row contains.
+///
+/// What is left of a row is contained in more than `theta` rows of the table, as long as
+/// `max_length` does not cut the search short. This is no promise about the release itself: its
+/// classes may be smaller. Equal to listing all MIIs and suppressing them one by one, but keeps
+/// no list.
+pub fn mii_suppress(
+    bag: &Bag,
+    theta: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Release, Error> {
+    if bag.row_count() > 0 && theta >= bag.row_count() {
+        return Err(Error::NothingLeft { class: theta.saturating_add(1), rows: bag.row_count() });
+    }
+    let words = bag.width().div_ceil(64);
+    let bytes = (bag.distinct() * (words * 8 + 16)) as u64;
+    watch.reserve(bytes)?;
+    let marks = Marks::new(bag.distinct(), words);
+    visit_miis(bag, theta, max_length, watch, &marks)?;
+    let masks: Vec<u64> = marks.bits.into_iter().map(AtomicU64::into_inner).collect();
+    let release = Release::from_masks(bag, &masks);
+    watch.release(bytes);
+    Ok(release)
+}
+
+/// k-MII: [`mii_suppress`] with theta = k - 1, then rows whose class on the output has fewer
+/// than `k` rows are dropped. Every class of the release has at least `k` rows.
+pub fn k_mii(
+    bag: &Bag,
+    k: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Release, Error> {
+    mii_suppress(bag, k.saturating_sub(1), max_length, watch)?.k_anonymous(bag, k, watch)
+}
+
+/// One bit per cell: set if the cell lies in an MII found so far.
+struct Marks {
+    words: usize,
+    bits: Vec<AtomicU64>,
+}
+
+impl Marks {
+    fn new(rows: usize, words: usize) -> Self {
+        Marks { words, bits: (0..rows * words).map(|_| AtomicU64::new(0)).collect() }
+    }
+}
+
+impl Visitor for Marks {
+    const SKIPS: bool = true;
+
+    fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
+        for item in items {
+            let column = item.column as usize;
+            let bit = 1 << (column % 64);
+            for &row in rows {
+                let word = &self.bits[row as usize * self.words + column / 64];
+                // Most cells are marked again and again: reading is cheaper than writing.
+                if word.load(Relaxed) & bit == 0 {
+                    word.fetch_or(bit, Relaxed);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks are only ever added, so a subtree whose cells are all marked adds none.
+    fn skip(&self, subtree: &Subtree<'_>) -> bool {
+        let columns = subtree.columns;
+        subtree.all_rows(|row| {
+            let marks = &self.bits[row as usize * self.words..][..self.words];
+            marks.iter().zip(columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
+        })
+    }
+}

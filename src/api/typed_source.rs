@@ -1,0 +1,141 @@
+//! Sources whose rows come back with their own type, and what comes back of them.
+
+use super::input::Input;
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::relation::Relation;
+use crate::pg::typed::{self, TypedRows};
+use crate::pg::{pool, reader};
+use pgrx::pg_sys::Datum;
+use table::{Bag, CodedTable, Stop, Watch};
+
+/// A relation that is read: the columns that take part, then those that are kept as they are.
+pub struct TypedSource {
+    relation: Relation,
+    columns: Vec<usize>,
+    table: CodedTable,
+    /// The columns that take part; equal rows are merged.
+    pub input: Input,
+    /// For each distinct row of the table, its row of the input.
+    input_rows: Vec<u32>,
+}
+
+impl TypedSource {
+    /// Reads the relation whose row type argument 0 has. `columns` and `keep` are the numbers of
+    /// the arguments with column lists: those that take part (NULL: all that are not kept) and
+    /// those that come back as they are.
+    pub fn read(call: &Call, columns: usize, keep: Option<usize>) -> Result<Self, Error> {
+        let names = call.names(columns, "columns")?;
+        let kept_names = match keep {
+            Some(keep) => call.names(keep, "keep")?,
+            None => None,
+        };
+        let relation = typed::relation(call, 0)?;
+        let keep = match &kept_names {
+            Some(names) => relation.positions("keep", Some(names))?,
+            None => Vec::new(),
+        };
+        let mut columns = relation.positions("columns", names.as_deref())?;
+        if names.is_none() {
+            columns.retain(|position| !keep.contains(position));
+        } else if let Some(both) = columns.iter().find(|position| keep.contains(position)) {
+            return Err(Error::argument(
+                format!("column \"{}\" is in columns and in keep", relation.columns[*both].name),
+                "A column is either protected (columns) or returned as it is (keep).",
+            ));
+        }
+        if columns.is_empty() {
+            return Err(Error::argument(
+                "no column is left to protect: all are in keep",
+                "Keep fewer columns.",
+            ));
+        }
+        let width = columns.len();
+        columns.extend(keep);
+        let table = reader::read(&relation, &columns)?;
+        let name = relation.name.clone();
+        let (input, input_rows) = if width == columns.len() {
+            let rows = (0..table.bag.distinct() as u32).collect();
+            (Input { name, bag: table.bag.clone() }, rows)
+        } else {
+            let own: Vec<usize> = (0..width).collect();
+            let bag = &table.bag;
+            let (bag, rows) =
+                pool::run("choosing columns", bag.memory(), |watch| bag.project_rows(&own, watch))?;
+            (Input { name, bag }, rows)
+        };
+        Ok(TypedSource { relation, columns, table, input: input.with_rows()?, input_rows })
+    }
+
+    /// Returns rows of the relation's type.
+    ///
+    /// `pieces` says how each row of the input is released, ascending by row: its number, the
+    /// codes of its cells, how many copies. The rows come out sorted by what they show, so that
+    /// their order tells nothing of what was blanked, nor of their place in the heap.
+    pub fn release(
+        self,
+        call: &Call,
+        pieces: impl Iterator<Item = (u32, u64)> + Send,
+        write: impl Fn(usize, &mut [u32]) + Send,
+    ) -> Result<Datum, Error> {
+        let TypedSource { relation, columns, table, input, input_rows } = self;
+        let width = input.bag.width();
+        let released = pool::run("releasing", table.bag.memory() + input.bag.memory(), |watch| {
+            released(&table.bag, &input_rows, width, pieces, write, watch)
+        })?;
+        let mut rows = TypedRows::begin(call, &relation, &columns, &table)?;
+        for i in 0..released.distinct() {
+            rows.push(released.row(i), released.weight(i));
+        }
+        Ok(rows.finish(call))
+    }
+}
+
+/// The released rows, sorted. Where copies of an input row differ in kept columns, its pieces take
+/// them in the order of the table.
+fn released(
+    table: &Bag,
+    input_rows: &[u32],
+    width: usize,
+    pieces: impl Iterator<Item = (u32, u64)>,
+    write: impl Fn(usize, &mut [u32]),
+    watch: &Watch,
+) -> Result<Bag, Stop> {
+    let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
+    order.sort_by_key(|&row| input_rows[row as usize]);
+    let mut copies = order
+        .iter()
+        .map(|&row| (row as usize, table.weight(row as usize)))
+        .peekable();
+    let mut builder = table.builder();
+    let mut cells = vec![table::NONE; table.width()];
+    for (number, (row, weight)) in pieces.enumerate() {
+        if number % 4096 == 0 {
+            watch.check()?;
+        }
+        let mut wanted = weight;
+        while wanted > 0
+            && let Some((from, left)) = copies.peek_mut()
+        {
+            if input_rows[*from] < row {
+                copies.next();
+                continue;
+            }
+            if input_rows[*from] > row {
+                break;
+            }
+            let taken = wanted.min(*left);
+            cells.copy_from_slice(table.row(*from));
+            write(number, &mut cells[..width]);
+            builder.add(&cells, taken);
+            wanted -= taken;
+            *left -= taken;
+            if *left == 0 {
+                copies.next();
+            }
+        }
+    }
+    let mut bag = builder.finish();
+    bag.sort(watch)?;
+    Ok(bag)
+}

@@ -1,0 +1,96 @@
+//! Datums as bytes and back: how the values of each type lie in memory.
+
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, varlena};
+use std::ffi::CStr;
+use table::Encoding;
+
+/// How the bytes of a type's values lie in memory.
+#[derive(Debug, Clone, Copy)]
+pub enum Form {
+    /// A varlena whose bytes are the text.
+    Text,
+    Varlena,
+    Fixed(usize),
+    CString,
+    /// Passed by value; the number of bytes that count.
+    ByValue(usize),
+}
+
+impl Form {
+    /// The form of an attribute's values.
+    pub fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
+        // SAFETY: a catalog look-up by type OID.
+        let base = unsafe { pg_sys::getBaseType(attribute.atttypid) };
+        let text = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::JSONOID];
+        match attribute.attlen {
+            -1 if text.contains(&base) => Form::Text,
+            -1 => Form::Varlena,
+            -2 => Form::CString,
+            length if attribute.attbyval => Form::ByValue(length as usize),
+            length => Form::Fixed(length as usize),
+        }
+    }
+
+    pub fn encoding(self) -> Encoding {
+        match self {
+            Form::Text => Encoding::Text,
+            _ => Encoding::Raw,
+        }
+    }
+
+    /// The bytes of a value, handed to `take`; a detoasted copy is made in `scratch`.
+    ///
+    /// # Safety
+    /// `value` is a datum of a type of this form.
+    #[inline]
+    pub unsafe fn bytes<R>(
+        self,
+        value: Datum,
+        scratch: pg_sys::MemoryContext,
+        take: impl FnOnce(&[u8]) -> R,
+    ) -> R {
+        // SAFETY: the form was taken from the type's own description, so the datum is read as
+        // what it is; `scratch` outlives `take`.
+        unsafe {
+            match self {
+                Form::ByValue(length) => {
+                    take(&value.value().to_ne_bytes()[..length.min(size_of::<usize>())])
+                }
+                Form::Fixed(length) => {
+                    take(std::slice::from_raw_parts(value.cast_mut_ptr::<u8>(), length))
+                }
+                Form::CString => take(CStr::from_ptr(value.cast_mut_ptr()).to_bytes()),
+                Form::Text | Form::Varlena => {
+                    let mut pointer = value.cast_mut_ptr::<pg_sys::varlena>();
+                    // Looked at here and not by a call into Postgres: the guard around such a
+                    // call costs as much as all the rest of coding a short text.
+                    if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
+                        pointer = PgMemoryContexts::For(scratch)
+                            .switch_to(|_| pg_sys::pg_detoast_datum_packed(pointer));
+                    }
+                    take(varlena::varlena_to_byte_slice(pointer))
+                }
+            }
+        }
+    }
+
+    /// A datum of the bytes that [`Form::bytes`] gave, in the current memory context.
+    pub fn datum(self, bytes: &[u8]) -> Datum {
+        match self {
+            Form::ByValue(length) => {
+                let mut word = [0; size_of::<usize>()];
+                word[..length].copy_from_slice(&bytes[..length]);
+                Datum::from(usize::from_ne_bytes(word))
+            }
+            // SAFETY: palloc'd memory of at least the length written, aligned for any type.
+            Form::Fixed(_) | Form::CString => unsafe {
+                let copy = pg_sys::palloc(bytes.len() + 1).cast::<u8>();
+                std::ptr::copy_nonoverlapping(bytes.as_ptr(), copy, bytes.len());
+                copy.add(bytes.len()).write(0);
+                copy.into()
+            },
+            Form::Text | Form::Varlena => varlena::rust_byte_slice_to_bytea(bytes).into_pg().into(),
+        }
+    }
+}
