@@ -98,6 +98,12 @@ CREATE FUNCTION sanitize.disallow(source pg_catalog.regclass, grantee pg_catalog
 COMMENT ON FUNCTION sanitize.disallow(pg_catalog.regclass, pg_catalog.regrole) IS
     'takes back what sanitize.allow gave';
 
+CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_charge';
+COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8) IS
+    'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. Committed at once; ROLLBACK does not undo it';
+
 CREATE FUNCTION sanitize.confirm_ledger() RETURNS pg_catalog.text
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_confirm_ledger';
 COMMENT ON FUNCTION sanitize.confirm_ledger() IS

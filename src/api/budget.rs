@@ -1,6 +1,6 @@
 //! Who is protected, how much may be learnt, and who may ask.
 
-use super::ledger::decimal;
+use super::ledger::{self, decimal};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
@@ -206,6 +206,15 @@ fn disallow(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
+fn charge(call: &Call) -> Result<Datum, Error> {
+    let relation = Relation::open(call.value::<Oid>(0, "source")?)?;
+    let what = call.value::<String>(1, "what")?;
+    let epsilon = epsilon(call.value(2, "epsilon")?)?;
+    let delta = delta(call.value(3, "delta")?)?;
+    ledger::charge(&relation, &what, epsilon, delta)?;
+    Ok(call.null())
+}
+
 fn confirm_ledger(call: &Call) -> Result<Datum, Error> {
     if !rights::is_superuser(rights::current_user()) {
         return Err(Error::NotSuperuser);
@@ -228,4 +237,5 @@ sql_function!(sanitize_protect, protect);
 sql_function!(sanitize_unprotect, unprotect);
 sql_function!(sanitize_allow, allow);
 sql_function!(sanitize_disallow, disallow);
+sql_function!(sanitize_charge, charge);
 sql_function!(sanitize_confirm_ledger, confirm_ledger);

@@ -92,16 +92,26 @@ macro_rules! sql_function {
             }
         };
 
-        #[pgrx::pg_guard]
         #[unsafe(no_mangle)]
         /// # Safety
         /// Called by the function manager only.
         pub unsafe extern "C-unwind" fn $name(
             fcinfo: pgrx::pg_sys::FunctionCallInfo,
         ) -> pgrx::pg_sys::Datum {
-            // SAFETY: the function manager's fcinfo is valid during the call.
-            let call = unsafe { $crate::pg::call::Call::new(fcinfo) };
-            $body(&call).unwrap_or_else(|error| error.raise())
+            #[pgrx::pg_guard]
+            unsafe extern "C-unwind" fn guarded(
+                fcinfo: pgrx::pg_sys::FunctionCallInfo,
+            ) -> pgrx::pg_sys::Datum {
+                // SAFETY: the function manager's fcinfo is valid during the call.
+                let call = unsafe { $crate::pg::call::Call::new(fcinfo) };
+                $body(&call).unwrap_or_else(|error| error.leave())
+            }
+            // SAFETY: as above; nothing here is left to drop when the second call jumps away.
+            unsafe {
+                let result = guarded(fcinfo);
+                $crate::pg::error::raise_pending();
+                result
+            }
         }
     };
 }

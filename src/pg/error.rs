@@ -1,7 +1,8 @@
 //! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
 
-use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, panic::ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use table::{Stop, WireError};
 
 #[derive(Debug)]
@@ -257,14 +258,34 @@ impl Error {
         }
     }
 
+    /// Leaves a function called from SQL with the error: raises it, or, if its SQLSTATE is one of our
+    /// own, hands it to [`raise_pending`].
+    pub fn leave(self) -> pg_sys::Datum {
+        if matches!(self, Error::Exhausted(_)) {
+            let (_, message, detail, hint) = self.parts();
+            // Six bits for each character, as MAKE_SQLSTATE has it.
+            let code = BUDGET_EXHAUSTED;
+            let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
+            // SAFETY: the memory context of the call outlives the call.
+            let data = unsafe {
+                let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+                (*data).elevel = PgLogLevel::ERROR as i32;
+                (*data).sqlerrcode = code;
+                (*data).message = super::text::c_string(&message);
+                (*data).detail = super::text::c_string(&detail.unwrap_or_default());
+                (*data).hint = super::text::c_string(&hint);
+                data
+            };
+            PENDING.store(data, Ordering::Relaxed);
+            return pg_sys::Datum::null();
+        }
+        self.raise()
+    }
+
     /// Raises the error in Postgres; does not return.
     #[track_caller]
     pub fn raise(self) -> ! {
-        let own_code = matches!(self, Error::Exhausted(_));
         let (code, message, detail, hint) = self.parts();
-        if own_code {
-            throw(BUDGET_EXHAUSTED, &message, detail.as_deref().unwrap_or_default(), &hint);
-        }
         let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
         if let Some(detail) = detail {
             report = report.set_detail(detail);
@@ -274,28 +295,23 @@ impl Error {
     }
 }
 
-/// Raises an error whose SQLSTATE is not one of Postgres' own.
-fn throw(code: [u8; 5], message: &str, detail: &str, hint: &str) {
-    let mut texts = [message, detail, hint].map(|text| {
-        let mut bytes = super::text::from_utf8(text);
-        bytes.retain(|&byte| byte != 0);
-        bytes.push(0);
-        bytes
-    });
-    let [message, detail, hint] = &mut texts;
-    // Six bits for each character, as MAKE_SQLSTATE has it.
-    let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
-    // SAFETY: Postgres copies the texts before it leaves this frame.
-    unsafe {
-        let mut data = pgrx::pg_sys::ErrorData {
-            elevel: PgLogLevel::ERROR as i32,
-            sqlerrcode: code,
-            message: message.as_mut_ptr().cast(),
-            detail: detail.as_mut_ptr().cast(),
-            hint: hint.as_mut_ptr().cast(),
-            ..Default::default()
-        };
-        pgrx::pg_sys::ThrowErrorData(&mut data);
+/// The error that the function on its way out will raise.
+static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
+
+// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own.
+unsafe extern "C-unwind" {
+    fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+}
+
+/// Raises what [`Error::leave`] left behind, if anything.
+///
+/// # Safety
+/// Called by a function that holds nothing to drop, as the error jumps over it into Postgres.
+pub unsafe fn raise_pending() {
+    let data = PENDING.swap(std::ptr::null_mut(), Ordering::Relaxed);
+    if !data.is_null() {
+        // SAFETY: made by `leave` in this call; Postgres copies it.
+        unsafe { ThrowErrorData(data) };
     }
 }
 
