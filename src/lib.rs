@@ -18,3 +18,4 @@ pgrx::extension_sql_file!("../sql/mining.sql", name = "mining", requires = ["bag
 pgrx::extension_sql_file!("../sql/release.sql", name = "release", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/measures.sql", name = "measures", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/aggregate.sql", name = "aggregate", requires = ["budget"]);

@@ -81,6 +81,41 @@ pub fn charge_if_protected(
     Ok(protected)
 }
 
+/// What the caller can still spend on a relation.
+pub struct Remaining {
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
+/// What is left for the caller: the least of the relation's budget and of every allowance that covers
+/// the caller. Says also who may not ask at all; [`charge`] decides it again.
+pub fn remaining(relation: &Relation) -> Result<Remaining, Error> {
+    let (user, login) = (rights::current_user(), rights::session_user());
+    let source = relation.oid.to_u32().to_string();
+    let rows = rights::with_extension_rights(|| sql::run(REMAINING, &[Some(&source)]))?;
+    let mut remaining = Remaining { epsilon: f64::INFINITY, delta: f64::INFINITY };
+    let (mut protected, mut allowed) = (false, rights::owns(user, relation.oid));
+    for row in rows {
+        let number = |i: usize| row[i].as_deref().and_then(|text| text.parse::<f64>().ok());
+        if let Some(grantee) = row[0].as_deref() {
+            let grantee = Oid::from(grantee.parse::<u32>().unwrap_or_default());
+            allowed |= rights::is_member(user, grantee);
+            if !rights::is_member(user, grantee) && !rights::is_member(login, grantee) {
+                continue;
+            }
+        } else {
+            protected = true;
+        }
+        remaining.epsilon = remaining.epsilon.min(number(1).unwrap_or(f64::INFINITY));
+        remaining.delta = remaining.delta.min(number(2).unwrap_or(f64::INFINITY));
+    }
+    match (protected, allowed) {
+        (false, _) => Err(Error::NotProtected { relation: relation.name.clone() }),
+        (true, false) => Err(Error::NotAllowed { relation: relation.name.clone() }),
+        (true, true) => Ok(remaining),
+    }
+}
+
 /// What is left of one budget, and whether a charge fits in.
 struct Left {
     whose: String,
@@ -179,6 +214,17 @@ fn moved() -> Result<Option<(String, String)>, Error> {
     Ok(home.filter(|home| *home != here).map(|home| (home, here)))
 }
 
+const REMAINING: &str = "WITH p AS (
+        SELECT *, coalesce(window_start + window_length <= clock_timestamp(), false) AS over
+          FROM sanitize.protection WHERE source = $1::oid::regclass)
+    SELECT NULL::text, greatest(epsilon - CASE WHEN over THEN 0 ELSE epsilon_spent END, 0)::text,
+           greatest(delta - CASE WHEN over THEN 0 ELSE delta_spent END, 0)::text FROM p
+    UNION ALL
+    SELECT a.grantee::oid::text,
+           (CASE WHEN a.epsilon IS NOT NULL THEN greatest(a.epsilon - CASE WHEN over THEN 0 ELSE a.epsilon_spent END, 0) END)::text,
+           (CASE WHEN a.delta IS NOT NULL THEN greatest(a.delta - CASE WHEN over THEN 0 ELSE a.delta_spent END, 0) END)::text
+      FROM p JOIN sanitize.allowance a ON a.source = p.source";
+
 const LOCK: &str = "SELECT coalesce(window_start + window_length <= clock_timestamp(), false)::text
     FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT";
 
@@ -192,8 +238,8 @@ const RENEW_ALLOWANCES: &str =
 const ALLOWANCES: &str = "SELECT grantee::oid::text, grantee::text || ' for ' || source::text,
         (coalesce(epsilon_spent + $2::numeric <= epsilon, true)
             AND coalesce(delta_spent + $3::numeric <= delta, true))::text,
-        trim_scale(greatest(epsilon - epsilon_spent, 0))::text,
-        trim_scale(greatest(delta - delta_spent, 0))::text
+        (CASE WHEN epsilon IS NOT NULL THEN trim_scale(greatest(epsilon - epsilon_spent, 0)) END)::text,
+        (CASE WHEN delta IS NOT NULL THEN trim_scale(greatest(delta - delta_spent, 0)) END)::text
     FROM sanitize.allowance WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT";
 
 const PROTECTION: &str = "SELECT source::text,

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+pub mod aggregate;
 mod error;
 mod noise;
 mod random;
