@@ -220,7 +220,7 @@ impl Question {
             true => query.one_each(groups, &mut bounded, coins)?,
             false => query.by_unit(groups, &mut bounded, coins)?,
         }
-        Ok(self.plan.totals(&bounded, groups.keys.len(), coins))
+        Ok(self.plan.totals(&mut bounded, groups.keys.len(), coins))
     }
 }
 

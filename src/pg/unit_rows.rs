@@ -29,7 +29,7 @@ pub struct Groups {
     is_public: bool,
     codes: HashMap<Key, u32>,
     /// Codes by the bytes of the columns, so that text is made once per group.
-    by_bytes: HashMap<Box<[u8]>, u32>,
+    by_bytes: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,
     bytes: u64,
 }
 

@@ -33,7 +33,7 @@ fn totals(plan: &Plan, width: usize, values: impl Iterator<Item = i64>) -> Vec<i
     for value in values {
         rows.row_of_new_unit(0, &vec![value; width], &mut coins);
     }
-    plan.totals(&rows, 1, &mut coins).pop().unwrap().1
+    plan.totals(&mut rows, 1, &mut coins).pop().unwrap().1
 }
 
 fn number(answer: &Answer) -> f64 {
@@ -169,7 +169,7 @@ fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: 
             for _ in 0..if with { rows } else { 0 } {
                 table.row_of_number(99, 0, &vec![value; width], &mut coins);
             }
-            let totals = plan.totals(&table, 1, &mut coins).pop().unwrap().1;
+            let totals = plan.totals(&mut table, 1, &mut coins).pop().unwrap().1;
             drawn.push(plan.answers(&totals, &mut coins)[0].low);
         }
         drawn.sort_by(f64::total_cmp);

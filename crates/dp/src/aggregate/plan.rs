@@ -197,10 +197,11 @@ impl Plan {
     /// The integers of each of `groups` groups that are shown.
     pub fn totals<R: Rng + ?Sized>(
         &self,
-        rows: &Bounded,
+        rows: &mut Bounded,
         groups: usize,
         rng: &mut R,
     ) -> Vec<(u32, Vec<i128>)> {
+        rows.finish(rng);
         let mut units = vec![0i128; groups];
         rows.each_unit(|groups| {
             for &group in groups {
