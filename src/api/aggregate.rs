@@ -20,7 +20,10 @@ impl From<dp::Error> for Error {
         match error {
             dp::Error::Entropy(why) => Error::Randomness(why),
             dp::Error::Stop(stop) => stop.into(),
-            other => Error::argument(other.to_string(), "See the reference of the function for what each argument may be."),
+            other => Error::argument(
+                other.to_string(),
+                "See the reference of the function for what each argument may be.",
+            ),
         }
     }
 }
@@ -63,7 +66,10 @@ impl Question {
         let group_by = question::group_columns(&relation, &names)?;
         let public = match &groups {
             Some(_) if group_by.is_empty() => {
-                return Err(Error::argument("groups is given, but group_by is not", "Name the columns of the groups in group_by."));
+                return Err(Error::argument(
+                    "groups is given, but group_by is not",
+                    "Name the columns of the groups in group_by.",
+                ));
             }
             Some(list) => {
                 let columns: Vec<_> = group_by.iter().map(|&i| &relation.columns[i]).collect();
@@ -86,7 +92,19 @@ impl Question {
         if !names.is_empty() {
             what += &format!(" by {}", names.join(", "));
         }
-        Ok(Question { relation, asked, plan, group_by, public, conditions, unit, one_row_each, rows_per_unit, what, remaining })
+        Ok(Question {
+            relation,
+            asked,
+            plan,
+            group_by,
+            public,
+            conditions,
+            unit,
+            one_row_each,
+            rows_per_unit,
+            what,
+            remaining,
+        })
     }
 
     /// Charges for the answers, then reads and draws them.
@@ -179,7 +197,8 @@ impl Question {
             (0..shown).map(|group| (group, vec![0; self.plan.slots()])).collect();
         for (group, numbers) in rows {
             // The sum of no values is NULL.
-            let mut numbers = numbers.into_iter().map(|n| if n == NO_VALUE { 0 } else { i128::from(n) });
+            let mut numbers =
+                numbers.into_iter().map(|n| if n == NO_VALUE { 0 } else { i128::from(n) });
             let units = numbers.next().unwrap_or(0);
             if private {
                 if !self.plan.shows(units, coins) {
@@ -209,8 +228,11 @@ impl Question {
         if !self.one_row_each {
             columns.push(self.relation.columns[self.unit].quoted());
         }
-        let values: Vec<String> =
-            self.asked.iter().filter_map(|asked| question::value_expression(asked, &self.relation)).collect();
+        let values: Vec<String> = self
+            .asked
+            .iter()
+            .filter_map(|asked| question::value_expression(asked, &self.relation))
+            .collect();
         let width = values.len();
         columns.extend(values);
         let text = format!("SELECT {}{}", columns.join(", "), self.from());
@@ -225,7 +247,11 @@ impl Question {
 }
 
 /// Without a delta of the caller's: what choosing groups needs, a hundredth of the relation's.
-fn delta_or_default(delta: Option<f64>, private_groups: bool, protection: &Protection) -> Result<f64, Error> {
+fn delta_or_default(
+    delta: Option<f64>,
+    private_groups: bool,
+    protection: &Protection,
+) -> Result<f64, Error> {
     match delta {
         Some(delta) if delta > 0.0 || !private_groups => Ok(delta),
         None if !private_groups => Ok(0.0),
@@ -275,7 +301,11 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
     for (name, parts) in question.plan.stddevs() {
         let stddev = match parts.as_slice() {
             [("value", stddev)] => json!(stddev),
-            parts => parts.iter().map(|(part, stddev)| (part.to_string(), json!(stddev))).collect::<serde_json::Map<_, _>>().into(),
+            parts => parts
+                .iter()
+                .map(|(part, stddev)| (part.to_string(), json!(stddev)))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
         };
         stddevs.insert(name.to_string(), stddev);
     }

@@ -5,9 +5,9 @@ use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::{rights, sql, types};
+use pgrx::IntoDatum;
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{Datum, Oid};
-use pgrx::IntoDatum;
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.
 const SMALLEST: f64 = 1e-9;

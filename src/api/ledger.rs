@@ -164,9 +164,9 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
         }
     }
     let is_owner = rights::owner_of(source).is_some() && rights::owns(user, source);
-    let allowed = grantees.iter().any(|grantee| {
-        rights::is_member(user, grantee.parse::<u32>().unwrap_or_default().into())
-    });
+    let allowed = grantees
+        .iter()
+        .any(|grantee| rights::is_member(user, grantee.parse::<u32>().unwrap_or_default().into()));
     if !is_owner && !allowed {
         return Ok(Reply::NotAllowed);
     }
@@ -204,10 +204,8 @@ fn left(row: &[Option<String>]) -> Left {
 
 /// Where the ledger was last whole and where it is, if these differ.
 fn moved() -> Result<Option<(String, String)>, Error> {
-    let rows = sql::run(
-        "SELECT (SELECT place FROM sanitize.ledger_home), sanitize.ledger_place()",
-        &[],
-    )?;
+    let rows =
+        sql::run("SELECT (SELECT place FROM sanitize.ledger_home), sanitize.ledger_place()", &[])?;
     let mut places = rows.into_iter().flatten();
     let (home, here) = (places.next().flatten(), places.next().flatten().unwrap_or_default());
     // Without a home nothing was ever protected here.
@@ -232,8 +230,7 @@ const RENEW_PROTECTION: &str =
     "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0, window_start = clock_timestamp()
      WHERE source = $1::oid::regclass";
 
-const RENEW_ALLOWANCES: &str =
-    "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0 WHERE source = $1::oid::regclass";
+const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0 WHERE source = $1::oid::regclass";
 
 const ALLOWANCES: &str = "SELECT grantee::oid::text, grantee::text || ' for ' || source::text,
         (coalesce(epsilon_spent + $2::numeric <= epsilon, true)
@@ -259,5 +256,6 @@ const CHARGE_ALLOWANCES: &str = "UPDATE sanitize.allowance
     SET epsilon_spent = epsilon_spent + $2::numeric, delta_spent = delta_spent + $3::numeric
     WHERE source = $1::oid::regclass AND grantee = ANY ($4::oid[]::regrole[])";
 
-const ENTER: &str = "INSERT INTO sanitize.ledger_entry (charged_at, source, who, login, what, epsilon, delta)
+const ENTER: &str =
+    "INSERT INTO sanitize.ledger_entry (charged_at, source, who, login, what, epsilon, delta)
     VALUES (clock_timestamp(), $1::oid::regclass, $2, $3, $4, $5::numeric, $6::numeric)";

@@ -24,14 +24,16 @@ fn bad(message: String) -> Error {
 /// The measures of a call.
 pub fn measures(relation: &Relation, value: &Value) -> Result<Vec<Asked>, Error> {
     let object = value.as_object().filter(|object| !object.is_empty());
-    let object = object.ok_or_else(|| bad("measures is not an object with at least one measure".into()))?;
+    let object =
+        object.ok_or_else(|| bad("measures is not an object with at least one measure".into()))?;
     object.iter().map(|(name, value)| measure(relation, name, value)).collect()
 }
 
 const KINDS: [&str; 6] = ["count", "sum", "avg", "variance", "quantile", "histogram"];
 
 fn measure(relation: &Relation, name: &str, value: &Value) -> Result<Asked, Error> {
-    let plain = |kind| Asked { measure: Measure { name: name.into(), kind, weight: 1.0 }, column: None };
+    let plain =
+        |kind| Asked { measure: Measure { name: name.into(), kind, weight: 1.0 }, column: None };
     let object = match value {
         Value::String(kind) if kind == "count" => return Ok(plain(Kind::Count)),
         Value::String(kind) if kind == "units" => return Ok(plain(Kind::Units)),
@@ -40,7 +42,10 @@ fn measure(relation: &Relation, name: &str, value: &Value) -> Result<Asked, Erro
     };
     let mut kinds = KINDS.iter().filter(|kind| object.contains_key(**kind));
     let (Some(&kind), None) = (kinds.next(), kinds.next()) else {
-        return Err(bad(format!("measure \"{name}\" does not name exactly one of {}", KINDS.join(", "))));
+        return Err(bad(format!(
+            "measure \"{name}\" does not name exactly one of {}",
+            KINDS.join(", ")
+        )));
     };
     let extra: &[&str] = match kind {
         "count" => &["weight"],
@@ -51,9 +56,9 @@ fn measure(relation: &Relation, name: &str, value: &Value) -> Result<Asked, Erro
     if let Some(key) = object.keys().find(|key| *key != kind && !extra.contains(&key.as_str())) {
         return Err(bad(format!("measure \"{name}\" has an unknown part \"{key}\"")));
     }
-    let column = match &object[if kind == "quantile" { "of" } else { kind }] {
-        Value::String(column) => relation.position(column)?,
-        other => return Err(bad(format!("measure \"{name}\" names the column {other}"))),
+    let column = match object.get(if kind == "quantile" { "of" } else { kind }) {
+        Some(Value::String(column)) => relation.position(column)?,
+        _ => return Err(bad(format!("measure \"{name}\" does not name a column"))),
     };
     let column_type = relation.columns[column].type_oid;
     let range = || {
@@ -72,8 +77,11 @@ fn measure(relation: &Relation, name: &str, value: &Value) -> Result<Asked, Erro
         "variance" => Kind::Variance(range()?),
         "quantile" => Kind::Quantiles(range()?, shares(name, &object["quantile"])?),
         _ => {
-            let bins = object.get("bins").and_then(Value::as_u64).filter(|bins| (1..=1000).contains(bins));
-            let bins = bins.ok_or_else(|| bad(format!("bins of measure \"{name}\" is not a number from 1 to 1000")))?;
+            let bins =
+                object.get("bins").and_then(Value::as_u64).filter(|bins| (1..=1000).contains(bins));
+            let bins = bins.ok_or_else(|| {
+                bad(format!("bins of measure \"{name}\" is not a number from 1 to 1000"))
+            })?;
             Kind::Histogram(range()?, bins as u32)
         }
     };
@@ -92,11 +100,13 @@ fn shares(name: &str, value: &Value) -> Result<Vec<f64>, Error> {
         Value::Array(list) => list.as_slice(),
         one => std::slice::from_ref(one),
     };
-    let shares: Option<Vec<f64>> =
-        list.iter().map(|share| share.as_f64().filter(|share| (0.0..=1.0).contains(share))).collect();
-    shares
-        .filter(|shares| (1..=1000).contains(&shares.len()))
-        .ok_or_else(|| bad(format!("quantile of measure \"{name}\" is {value}, not a share from 0 to 1")))
+    let shares: Option<Vec<f64>> = list
+        .iter()
+        .map(|share| share.as_f64().filter(|share| (0.0..=1.0).contains(share)))
+        .collect();
+    shares.filter(|shares| (1..=1000).contains(&shares.len())).ok_or_else(|| {
+        bad(format!("quantile of measure \"{name}\" is {value}, not a share from 0 to 1"))
+    })
 }
 
 /// A decimal number, mantissa / 10^scale.
@@ -120,7 +130,9 @@ fn range(name: &str, object: &Map<String, Value>, is_integer: bool) -> Result<Ra
             .ok_or_else(|| bad(format!("{part} of measure \"{name}\" is {value}"))),
     };
     let (Some(low), Some(high)) = (part("low")?, part("high")?) else {
-        return Err(bad(format!("measure \"{name}\" lacks low and high, the public bounds of its values")));
+        return Err(bad(format!(
+            "measure \"{name}\" lacks low and high, the public bounds of its values"
+        )));
     };
     let number = |(mantissa, scale): (i128, u32)| mantissa as f64 / 10f64.powi(scale as i32);
     let step = match part("step")? {
@@ -173,8 +185,11 @@ pub fn value_expression(asked: &Asked, relation: &Relation) -> Option<String> {
     if types::is_integer(column.type_oid) && range.step == Step::ONE {
         return Some(format!("({name})::pg_catalog.int8"));
     }
-    let (low, high, step) =
-        (range.step.times(range.low.into()), range.step.times(range.high.into()), range.step.times(1));
+    let (low, high, step) = (
+        range.step.times(range.low.into()),
+        range.step.times(range.high.into()),
+        range.step.times(1),
+    );
     // Clamped first, so that neither NaN nor infinity nor size can make the cast fail.
     Some(format!(
         "(CASE WHEN {name} IS NOT NULL THEN pg_catalog.round(LEAST(GREATEST(({name})::pg_catalog.numeric, {low}::pg_catalog.numeric), {high}::pg_catalog.numeric) OPERATOR(pg_catalog./) {step}::pg_catalog.numeric) END)::pg_catalog.int8"
@@ -234,19 +249,30 @@ pub fn condition(relation: &Relation, filter: Option<&Value>) -> Result<Vec<Stri
                     let operator = match operator.as_str() {
                         "=" | "<" | "<=" | ">" | ">=" | "<>" => operator,
                         "!=" => "<>",
-                        _ => return Err(Error::argument(format!("the filter on \"{name}\" has the operator {operator}"), "Operators are =, <>, <, <=, > and >=.")),
+                        _ => {
+                            return Err(Error::argument(
+                                format!("the filter on \"{name}\" has the operator {operator}"),
+                                "Operators are =, <>, <, <=, > and >=.",
+                            ));
+                        }
                     };
                     let value = literal(column, value)?;
                     conditions.push(format!("{quoted} OPERATOR(pg_catalog.{operator}) {value}"));
                 }
             }
-            Value::Object(_) => return Err(Error::argument(format!("the filter on \"{name}\" is empty"), FILTER)),
+            Value::Object(_) => {
+                return Err(Error::argument(format!("the filter on \"{name}\" is empty"), FILTER));
+            }
             Value::Array(list) => {
                 let one = |value: &Value| equals(column, &quoted, value);
                 let list: Result<Vec<String>, Error> = list.iter().map(one).collect();
                 // An empty list matches no row.
                 let list = list?;
-                conditions.push(if list.is_empty() { "false".into() } else { format!("({})", list.join(" OR ")) });
+                conditions.push(if list.is_empty() {
+                    "false".into()
+                } else {
+                    format!("({})", list.join(" OR "))
+                });
             }
             value => conditions.push(equals(column, &quoted, value)?),
         }
@@ -318,9 +344,15 @@ pub fn public_groups(columns: &[&Column], value: &Value) -> Result<Vec<Key>, Err
     };
     let wrong = |what: String| Error::argument(what, GROUPS);
     let of = |object: &Map<String, Value>, column: &Column| {
-        object.get(&column.name).cloned().ok_or_else(|| wrong(format!("groups lacks column \"{}\"", column.name)))
+        object
+            .get(&column.name)
+            .cloned()
+            .ok_or_else(|| wrong(format!("groups lacks column \"{}\"", column.name)))
     };
-    let known = |object: &Map<String, Value>| match object.keys().find(|key| columns.iter().all(|c| c.name != **key)) {
+    let known = |object: &Map<String, Value>| match object
+        .keys()
+        .find(|key| columns.iter().all(|c| c.name != **key))
+    {
         Some(key) => Err(wrong(format!("groups names \"{key}\", which is not in group_by"))),
         None => Ok(()),
     };
@@ -344,14 +376,20 @@ pub fn public_groups(columns: &[&Column], value: &Value) -> Result<Vec<Key>, Err
             keys.push(Vec::new());
             for column in columns {
                 let list = of(object, column)?;
-                let list = list.as_array().ok_or_else(|| wrong(format!("groups has {list} for column \"{}\"", column.name)))?;
-                let texts: Result<Vec<_>, Error> = list.iter().map(|value| text(column, value)).collect();
+                let list = list.as_array().ok_or_else(|| {
+                    wrong(format!("groups has {list} for column \"{}\"", column.name))
+                })?;
+                let texts: Result<Vec<_>, Error> =
+                    list.iter().map(|value| text(column, value)).collect();
                 let texts = texts?;
                 if keys.len().saturating_mul(texts.len()) > MAX_GROUPS {
                     return Err(wrong(format!("there are more than {MAX_GROUPS} groups")));
                 }
                 let with = |key: &Key| -> Vec<Key> {
-                    texts.iter().map(|text| key.iter().cloned().chain([text.clone()]).collect()).collect()
+                    texts
+                        .iter()
+                        .map(|text| key.iter().cloned().chain([text.clone()]).collect())
+                        .collect()
                 };
                 keys = keys.iter().flat_map(with).collect();
             }

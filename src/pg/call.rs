@@ -53,10 +53,7 @@ impl Call {
         }
         let names: Option<Vec<String>> = names.into_iter().collect();
         names.map(Some).ok_or_else(|| {
-            Error::argument(
-                format!("{argument} contains NULL"),
-                "Give every column by its name.",
-            )
+            Error::argument(format!("{argument} contains NULL"), "Give every column by its name.")
         })
     }
 

@@ -268,7 +268,8 @@ impl Error {
             let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
             // SAFETY: the memory context of the call outlives the call.
             let data = unsafe {
-                let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+                let data =
+                    pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
                 (*data).elevel = PgLogLevel::ERROR as i32;
                 (*data).sqlerrcode = code;
                 (*data).message = super::text::c_string(&message);

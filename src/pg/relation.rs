@@ -2,8 +2,8 @@
 
 use super::error::Error;
 use super::text;
-use pgrx::pg_sys;
 use pgrx::PgTupleDesc;
+use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
 
 /// A column that exists (dropped ones do not).
@@ -57,7 +57,9 @@ impl Relation {
             let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
             let opened = pg_sys::try_relation_open(oid, lock);
             if opened.is_null() {
-                return Err(Error::NoSuchRelation { relation: format!("with OID {}", oid.to_u32()) });
+                return Err(Error::NoSuchRelation {
+                    relation: format!("with OID {}", oid.to_u32()),
+                });
             }
             let form = &*(*opened).rd_rel;
             let relname = form.relname.data.as_ptr();
@@ -89,7 +91,11 @@ impl Relation {
                 .collect();
             pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
             let relation = Relation { name, oid, from, columns };
-            if readable { Ok(relation) } else { Err(Error::NotReadable { relation: relation.name }) }
+            if readable {
+                Ok(relation)
+            } else {
+                Err(Error::NotReadable { relation: relation.name })
+            }
         }
     }
 
@@ -147,7 +153,8 @@ impl Relation {
                 || (form.relkind as u8 == pg_sys::RELKIND_RELATION && !form.relhassubclass);
             let mut found = false;
             if whole {
-                let indexes = pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(opened));
+                let indexes =
+                    pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(opened));
                 for oid in indexes.iter_oid() {
                     let index = pg_sys::index_open(oid, lock);
                     let shape = &*(*index).rd_index;
@@ -191,11 +198,12 @@ pub fn positions(
     };
     let mut positions = Vec::with_capacity(names.len());
     for name in names {
-        let position = existing.iter().position(|n| n == name).ok_or_else(|| Error::NoSuchColumn {
-            column: name.clone(),
-            relation: relation.to_string(),
-            columns: existing.join(", "),
-        })?;
+        let position =
+            existing.iter().position(|n| n == name).ok_or_else(|| Error::NoSuchColumn {
+                column: name.clone(),
+                relation: relation.to_string(),
+                columns: existing.join(", "),
+            })?;
         if positions.contains(&position) {
             return Err(Error::argument(
                 format!("{argument} names column \"{name}\" twice"),

@@ -9,16 +9,14 @@ use std::ffi::CStr;
 /// session. Settings that could change what a statement means, and messages to the client, are pinned.
 ///
 /// An error leaves the switch to the abort of the transaction, which undoes it.
-pub fn with_rights_of<T>(
-    role: Oid,
-    work: impl FnOnce() -> Result<T, Error>,
-) -> Result<T, Error> {
+pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     // SAFETY: user, context and settings are put back as they were found; errors unwind past this
     // frame into the abort, which restores all three.
     unsafe {
         let (mut user, mut context) = (pg_sys::InvalidOid, 0);
         pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
-        let restricted = pg_sys::SECURITY_RESTRICTED_OPERATION | pg_sys::SECURITY_LOCAL_USERID_CHANGE;
+        let restricted =
+            pg_sys::SECURITY_RESTRICTED_OPERATION | pg_sys::SECURITY_LOCAL_USERID_CHANGE;
         let level = pg_sys::NewGUCNestLevel();
         pg_sys::SetUserIdAndSecContext(role, context | restricted as i32);
         for (name, value) in [

@@ -14,7 +14,8 @@ pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Erro
         let table = client.update(statement, None, &arguments)?;
         let mut rows = Vec::with_capacity(table.len());
         for tuple in table {
-            let row: Result<Row, _> = (1..=tuple.columns()).map(|i| tuple.get::<String>(i)).collect();
+            let row: Result<Row, _> =
+                (1..=tuple.columns()).map(|i| tuple.get::<String>(i)).collect();
             rows.push(row?);
         }
         Ok::<_, pgrx::spi::Error>(rows)

@@ -52,6 +52,7 @@ pub fn c_string(text: &str) -> *mut std::ffi::c_char {
 pub fn valid(bytes: &[u8]) -> bool {
     // SAFETY: reads `bytes`; with the last argument true it raises nothing.
     unsafe {
-        !bytes.contains(&0) && pg_sys::pg_verifymbstr(bytes.as_ptr().cast(), bytes.len() as i32, true)
+        !bytes.contains(&0)
+            && pg_sys::pg_verifymbstr(bytes.as_ptr().cast(), bytes.len() as i32, true)
     }
 }

@@ -4,11 +4,11 @@ use super::cell::Form;
 use super::error::Error;
 use super::rows::{RowSink, each_row};
 use super::{rights, settings, text};
-use dp::aggregate::{Bounded, NO_VALUE};
 use dp::Coins;
+use dp::aggregate::{Bounded, NO_VALUE};
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
-use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;
@@ -45,7 +45,9 @@ impl Groups {
             return code;
         }
         let key = key();
-        self.bytes += bytes.len() as u64 + 64 + key.iter().flatten().map(|k| k.len() as u64 + 48).sum::<u64>();
+        self.bytes += bytes.len() as u64
+            + 64
+            + key.iter().flatten().map(|k| k.len() as u64 + 48).sum::<u64>();
         let code = match self.codes.get(&key) {
             Some(&code) => code,
             None if self.is_public => NO_GROUP,
@@ -152,8 +154,9 @@ impl RowSink for Reader<'_> {
         let first = self.columns.len() + usize::from(matches!(self.rows, Rows::ByUnit { .. }));
         for (i, place) in self.values.iter_mut().enumerate() {
             let (value, null) = at(first + i);
-            // The query casts every value to int8.
-            *place = if null { NO_VALUE } else { value.value() as i64 };
+            // The query casts every value to int8. The smallest of them stands for NULL here; its
+            // neighbour is out of every range just the same.
+            *place = if null { NO_VALUE } else { (value.value() as i64).max(NO_VALUE + 1) };
         }
         match &mut self.rows {
             Rows::ByUnit { bounded, unit, coins } => {
@@ -175,7 +178,9 @@ impl RowSink for Reader<'_> {
                     });
                 }
             }
-            Rows::OneEach { bounded, coins } => bounded.row_of_new_unit(group, &self.values, *coins),
+            Rows::OneEach { bounded, coins } => {
+                bounded.row_of_new_unit(group, &self.values, *coins)
+            }
             Rows::Totals(totals) => totals.push((group, self.values.clone())),
         }
         Ok(())
@@ -212,12 +217,22 @@ pub struct Query<'a> {
 
 impl Query<'_> {
     /// Reads rows whose units may have several, and keeps what `bounded` keeps.
-    pub fn by_unit(&self, groups: &mut Groups, bounded: &mut Bounded, coins: &mut Coins) -> Result<(), Error> {
+    pub fn by_unit(
+        &self,
+        groups: &mut Groups,
+        bounded: &mut Bounded,
+        coins: &mut Coins,
+    ) -> Result<(), Error> {
         self.read(groups, Rows::ByUnit { bounded, unit: Form::ByValue(8), coins })
     }
 
     /// Reads rows of which each is a unit.
-    pub fn one_each(&self, groups: &mut Groups, bounded: &mut Bounded, coins: &mut Coins) -> Result<(), Error> {
+    pub fn one_each(
+        &self,
+        groups: &mut Groups,
+        bounded: &mut Bounded,
+        coins: &mut Coins,
+    ) -> Result<(), Error> {
         self.read(groups, Rows::OneEach { bounded, coins })
     }
 
@@ -260,5 +275,6 @@ fn log_for_owner(error: &CaughtError) {
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic { ereport: report, .. }) = error;
     let message = format!("pg_sanitize could not read a protected relation: {}", report.message());
-    ErrorReport::new(report.sql_error_code(), message, "pg_sanitize").report(PgLogLevel::LOG_SERVER_ONLY);
+    ErrorReport::new(report.sql_error_code(), message, "pg_sanitize")
+        .report(PgLogLevel::LOG_SERVER_ONLY);
 }

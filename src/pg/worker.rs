@@ -135,7 +135,8 @@ impl Launch {
         unsafe {
             let mut worker = pg_sys::BackgroundWorker {
                 bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS
-                    | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION) as i32,
+                    | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION)
+                    as i32,
                 bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
                 bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
                 bgw_main_arg: Datum::from(pg_sys::MyDatabaseId),
@@ -147,7 +148,8 @@ impl Launch {
             copy(&mut worker.bgw_library_name, c"pg_sanitize");
             copy(&mut worker.bgw_function_name, function);
             let mut handle = std::ptr::null_mut();
-            pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle).then_some(Launch(handle))
+            pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle)
+                .then_some(Launch(handle))
         }
     }
 
@@ -213,11 +215,13 @@ fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Err
             }
             TAKEN => {
                 // SAFETY: a look at the process array.
-                let gone = unsafe {
-                    pg_sys::BackendPidGetProc(taker.load(Ordering::Acquire)).is_null()
-                };
+                let gone =
+                    unsafe { pg_sys::BackendPidGetProc(taker.load(Ordering::Acquire)).is_null() };
                 if gone && state.load(Ordering::Acquire) == TAKEN {
-                    return Err(Error::Ledger { certain: false, why: "its worker ended too early" });
+                    return Err(Error::Ledger {
+                        certain: false,
+                        why: "its worker ended too early",
+                    });
                 }
                 sleep(Duration::from_millis(100));
             }
@@ -284,7 +288,8 @@ impl Taken {
         // SAFETY: taken, so the bytes are ours.
         unsafe {
             let length = ((*self.shared).length as usize).min(ROOM);
-            std::slice::from_raw_parts((&raw const (*self.shared).bytes).cast::<u8>(), length).to_vec()
+            std::slice::from_raw_parts((&raw const (*self.shared).bytes).cast::<u8>(), length)
+                .to_vec()
         }
     }
 
@@ -355,7 +360,8 @@ fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
         pg_sys::SetCurrentStatementStartTimestamp();
         pg_sys::StartTransactionCommand();
         pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
-        for taken in requests.into_iter().filter_map(|(handle, _)| Taken::take(handle)).take(BATCH) {
+        for taken in requests.into_iter().filter_map(|(handle, _)| Taken::take(handle)).take(BATCH)
+        {
             let decision = decide_one(decide, &taken.bytes());
             decided.push((taken, decision));
         }

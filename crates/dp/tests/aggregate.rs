@@ -67,7 +67,8 @@ fn check(kind: Kind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: 
         assert_covers(&format!("{kind:?} {i}"), share);
         let (bias, error) = (sums[i] / RUNS as f64, (squares[i] / RUNS as f64).sqrt());
         // Four standard errors of a mean of so many runs; quantiles are rounded to leaves.
-        let slack = if matches!(kind, Kind::Quantiles(..)) { 0.5 } else { 4.0 / (RUNS as f64).sqrt() };
+        let slack =
+            if matches!(kind, Kind::Quantiles(..)) { 0.5 } else { 4.0 / (RUNS as f64).sqrt() };
         assert!(bias.abs() < slack * error, "{kind:?} {i}: bias {bias}, error {error}");
     }
 }
@@ -113,21 +114,20 @@ fn histograms_cover() {
 
 #[test]
 fn quantiles_cover() {
-    // Spread evenly over a wide range, as ties would make every interval cover more.
-    let n = 40_000i64;
-    let plan = plan(&[Kind::Quantiles(range(0, 1_000_000), vec![0.5, 0.9])], 1, 1.0, 0.0);
-    let slots = totals(&plan, 1, (0..n).map(|i| i * 25 + 12));
+    // 160 people of each of 256 values: between two values the quantile moves evenly.
+    let values = (0..40_960).map(|i| i % 256);
+    let plan = plan(&[Kind::Quantiles(range(0, 255), vec![0.5, 0.9])], 1, 0.2, 0.0);
+    let slots = totals(&plan, 1, values);
+    let truths = [0.5 * 256.0 - 0.5, 0.9 * 256.0 - 0.5];
     let mut coins = Coins::seeded(7);
     let mut covered = [0; 2];
-    let runs = RUNS;
-    for _ in 0..runs {
+    for _ in 0..RUNS {
         for (i, answer) in plan.answers(&slots, &mut coins).iter().enumerate() {
-            let truth = [500_000.0, 900_000.0][i];
-            covered[i] += usize::from(answer.low <= truth && truth <= answer.high);
+            covered[i] += usize::from(answer.low <= truths[i] && truths[i] <= answer.high);
         }
     }
     for covered in covered {
-        assert_covers("quantile", covered as f64 / runs as f64);
+        assert_covers("quantile", covered as f64 / RUNS as f64);
     }
 }
 
@@ -176,7 +176,8 @@ fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: 
         drawn
     };
     let (with, without) = (draws(true), draws(false));
-    let above = |sorted: &[f64], cut: f64| (sorted.len() - sorted.partition_point(|&x| x < cut)) as f64;
+    let above =
+        |sorted: &[f64], cut: f64| (sorted.len() - sorted.partition_point(|&x| x < cut)) as f64;
     let mut worst: f64 = 0.0;
     for place in 1..40 {
         let cut = with[runs * place / 40];
@@ -193,7 +194,8 @@ fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: 
 
 #[test]
 fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
-    for (kind, value) in [(Kind::Count, 0), (Kind::Sum(range(-5, 10)), 1_000_000), (Kind::Units, 0)] {
+    for (kind, value) in [(Kind::Count, 0), (Kind::Sum(range(-5, 10)), 1_000_000), (Kind::Units, 0)]
+    {
         for limit in [1, 3] {
             let found = empirical_epsilon(&kind, limit, 50, value, 1.0);
             assert!(found <= 1.0, "{kind:?} {limit}: {found}");
@@ -227,7 +229,8 @@ fn small_groups_are_shown_with_probability_below_delta() {
 #[test]
 fn weights_and_errors() {
     let measure = |weight| Measure { name: "n".into(), kind: Kind::Count, weight };
-    let query = |measures| Query { measures, rows_per_unit: 1, grouped: false, private_groups: false };
+    let query =
+        |measures| Query { measures, rows_per_unit: 1, grouped: false, private_groups: false };
     let plan = Plan::new(query(vec![measure(3.0), measure(1.0)]), 1.0, 0.0).unwrap();
     let stddevs = plan.stddevs();
     assert!((stddevs[1].1[0].1 / stddevs[0].1[0].1 - 3.0).abs() < 1e-3);

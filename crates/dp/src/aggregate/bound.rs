@@ -210,7 +210,8 @@ impl Part {
 
     fn memory(&self) -> u64 {
         let map = |capacity: usize, entry: u64| capacity as u64 * (entry + 1) * 8 / 7;
-        let rows = self.groups.capacity() * 4 + self.values.capacity() * 8 + self.next.capacity() * 4;
+        let rows =
+            self.groups.capacity() * 4 + self.values.capacity() * 8 + self.next.capacity() * 4;
         map(self.short.capacity(), 16)
             + map(self.long.capacity(), 24)
             + self.long_bytes

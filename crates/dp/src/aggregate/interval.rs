@@ -31,13 +31,16 @@ impl Spread {
         }
         match noise {
             Noise::Laplace { scale } => self.laplace.push((scale.to_f64() * weight.abs(), count)),
-            Noise::Gaussian { sigma2 } => self.gaussian += sigma2.to_f64() * weight * weight * count,
+            Noise::Gaussian { sigma2 } => {
+                self.gaussian += sigma2.to_f64() * weight * weight * count
+            }
         }
     }
 
     /// The standard deviation.
     pub fn stddev(&self) -> f64 {
-        let laplace: f64 = self.laplace.iter().map(|(scale, count)| 2.0 * scale * scale * count).sum();
+        let laplace: f64 =
+            self.laplace.iter().map(|(scale, count)| 2.0 * scale * scale * count).sum();
         (laplace + self.gaussian).sqrt()
     }
 
@@ -62,7 +65,8 @@ impl Spread {
             return 0.0;
         }
         // The fourth cumulant of a Laplace law is 12 scale^4.
-        let fourth: f64 = self.laplace.iter().map(|(scale, count)| 12.0 * scale.powi(4) * count).sum();
+        let fourth: f64 =
+            self.laplace.iter().map(|(scale, count)| 12.0 * scale.powi(4) * count).sum();
         let excess = fourth / (variance * variance);
         let z = NORMAL + (NORMAL.powi(3) - 3.0 * NORMAL) * excess / 24.0;
         z * variance.sqrt()

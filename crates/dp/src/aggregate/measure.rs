@@ -1,6 +1,6 @@
 //! What can be asked.
 
-use super::quantile::LEAVES;
+use super::quantile;
 use crate::Error;
 
 /// A positive decimal number, `mantissa / 10^scale`: the distance of two neighbouring values.
@@ -22,7 +22,8 @@ impl Step {
     /// `n` steps as an exact decimal number.
     pub fn times(self, n: i128) -> String {
         let product = n.saturating_mul(i128::from(self.mantissa));
-        let digits = format!("{:0>width$}", product.unsigned_abs(), width = self.scale as usize + 1);
+        let digits =
+            format!("{:0>width$}", product.unsigned_abs(), width = self.scale as usize + 1);
         let (whole, fraction) = digits.split_at(digits.len() - self.scale as usize);
         let sign = if product < 0 { "-" } else { "" };
         match fraction.trim_end_matches('0') {
@@ -66,7 +67,9 @@ impl Range {
 
     /// Twice the distance of a value from the middle of the range.
     pub(crate) fn centred(&self, value: i64) -> i128 {
-        2 * i128::from(value.clamp(self.low, self.high)) - i128::from(self.low) - i128::from(self.high)
+        2 * i128::from(value.clamp(self.low, self.high))
+            - i128::from(self.low)
+            - i128::from(self.high)
     }
 
     /// The bin of a value, of `bins` equally wide ones; the last holds the upper bound too.
@@ -124,7 +127,7 @@ impl Kind {
             Kind::Count | Kind::CountOf | Kind::Units | Kind::Sum(_) => 1,
             Kind::Mean(_) => 2,
             Kind::Variance(_) => 3,
-            Kind::Quantiles(..) => LEAVES,
+            Kind::Quantiles(range, _) => quantile::leaves(range),
             Kind::Histogram(_, bins) => *bins as usize,
         }
     }

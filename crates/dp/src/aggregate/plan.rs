@@ -60,7 +60,10 @@ impl Sensitivity {
     /// `levels` levels.
     fn of_rows(rows: u64, size: u128, levels: u64) -> Self {
         let l1 = u128::from(rows).saturating_mul(size).saturating_mul(FINE as u128);
-        Sensitivity { l1: l1.saturating_mul(levels.into()), l2_squared: (l1 as f64).powi(2) * levels as f64 }
+        Sensitivity {
+            l1: l1.saturating_mul(levels.into()),
+            l2_squared: (l1 as f64).powi(2) * levels as f64,
+        }
     }
 
     /// A change of 1 in each of `groups` places.
@@ -87,10 +90,8 @@ fn sensitivities(kind: &Kind, query: &Query) -> Vec<Sensitivity> {
 /// Laplace noise for a sensitivity of any size.
 fn laplace(sensitivity: u128, epsilon: f64) -> Result<Noise, Error> {
     let epsilon_ratio = Ratio::exact("epsilon", epsilon)?;
-    let scale = Ratio::new(
-        UBig::from(sensitivity) * epsilon_ratio.denom(),
-        epsilon_ratio.numer().clone(),
-    );
+    let scale =
+        Ratio::new(UBig::from(sensitivity) * epsilon_ratio.denom(), epsilon_ratio.numer().clone());
     let scale = scale
         .ok_or_else(|| Error::argument("epsilon", epsilon, "it must be a finite number above 0"))?;
     Ok(Noise::Laplace { scale })
@@ -114,7 +115,8 @@ impl Plan {
         if !(weights.is_finite() && query.measures.iter().all(|measure| measure.weight > 0.0)) {
             return Err(Error::argument("weight", weights, "weights must be above 0"));
         }
-        let choosing = if query.private_groups { epsilon / (query.measures.len() as f64 + 1.0) } else { 0.0 };
+        let choosing =
+            if query.private_groups { epsilon / (query.measures.len() as f64 + 1.0) } else { 0.0 };
         let parts: Vec<Vec<Sensitivity>> =
             query.measures.iter().map(|measure| sensitivities(&measure.kind, &query)).collect();
         let share = |i: usize| query.measures[i].weight / weights / parts[i].len() as f64 * WHOLE;
@@ -190,7 +192,9 @@ impl Plan {
     /// Which groups are shown, if that is private; data decides, through noise.
     pub fn shows<R: Rng + ?Sized>(&self, units: i128, rng: &mut R) -> bool {
         self.selection.as_ref().is_none_or(|selection| {
-            units > 0 && selection.noise.add(rng, units.saturating_mul(FINE)) as f64 >= selection.threshold
+            units > 0
+                && selection.noise.add(rng, units.saturating_mul(FINE)) as f64
+                    >= selection.threshold
         })
     }
 

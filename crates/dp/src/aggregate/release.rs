@@ -1,10 +1,10 @@
 //! From integers to answers: noise, values, intervals.
 
+use super::FINE;
 use super::interval::Spread;
 use super::measure::{Kind, Range};
 use super::plan::{Plan, Planned};
 use super::quantile::Tree;
-use super::FINE;
 use crate::Noise;
 use rand_core::Rng;
 
@@ -67,12 +67,7 @@ fn whole(fine: i128) -> i128 {
 }
 
 impl Planned {
-    fn answer<R: Rng + ?Sized>(
-        &self,
-        slots: &[i128],
-        rng: &mut R,
-        answers: &mut Vec<Answer>,
-    ) {
+    fn answer<R: Rng + ?Sized>(&self, slots: &[i128], rng: &mut R, answers: &mut Vec<Answer>) {
         let name = || self.measure.name.clone();
         match &self.measure.kind {
             Kind::Count | Kind::CountOf | Kind::Units => {
@@ -92,14 +87,25 @@ impl Planned {
                 let tree = Tree::new(*range, slots, noise, |count| noisy(noise, count, rng));
                 for &q in shares {
                     let (value, low, high) = tree.quantile(q);
-                    let measure = if shares.len() == 1 { name() } else { format!("{}[{q}]", name()) };
+                    let measure =
+                        if shares.len() == 1 { name() } else { format!("{}[{q}]", name()) };
                     // As if the interval were a normal one.
                     let stddev = (high - low) / (2.0 * 1.96);
-                    answers.push(Answer { measure, value: Some(format!("{value}")), stddev, low, high });
+                    answers.push(Answer {
+                        measure,
+                        value: Some(format!("{value}")),
+                        stddev,
+                        low,
+                        high,
+                    });
                 }
             }
             Kind::Histogram(range, bins) => {
-                let edge = |bin: u32| range.at(range.low as f64 + range.span() as f64 * f64::from(bin) / f64::from(*bins));
+                let edge = |bin: u32| {
+                    range
+                        .at(range.low as f64
+                            + range.span() as f64 * f64::from(bin) / f64::from(*bins))
+                };
                 for (bin, &count) in (0..*bins).zip(slots) {
                     let close = if bin + 1 == *bins { ']' } else { ')' };
                     let measure = format!("{}[{},{}{close}", name(), edge(bin), edge(bin + 1));
