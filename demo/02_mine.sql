@@ -24,14 +24,10 @@ LIMIT 8;
 \echo
 \echo '=== Such a combination is an attack: one neighbour, one query, one diagnosis ==='
 \timing on
-WITH rare AS (
-    SELECT items FROM sanitize.mine_miis('stays', theta => 1,
-        columns => '{sex,postcode,profession,ward}', max_length => 3)
-    WHERE items ? 'postcode' AND items ? 'profession' AND NOT items ? 'ward'
-    ORDER BY length, items LIMIT 4)
 SELECT items AS the_neighbour_knows, admission AS and_learns_when, diagnosis AS and_what
-FROM rare JOIN stays ON to_jsonb(stays) || jsonb_build_object('postcode', postcode) @> items
-ORDER BY items;
+FROM sanitize.mine_miis('stays', theta => 1, columns => '{postcode,profession}')
+JOIN stays ON postcode = items ->> 'postcode' AND profession = items ->> 'profession'
+ORDER BY items LIMIT 4;
 \timing off
 
 \echo

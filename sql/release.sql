@@ -14,3 +14,11 @@ CREATE FUNCTION sanitize.k_mii(source anyelement, k pg_catalog.int4,
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_mii';
 COMMENT ON FUNCTION sanitize.k_mii(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4) IS
     'a k-anonymous release by suppression of minimal infrequent itemsets: every row of it equals at least k - 1 others in the columns that take part';
+
+CREATE FUNCTION sanitize.k_anonymize(source anyelement, k pg_catalog.int4,
+        columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL,
+        weights pg_catalog.jsonb DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL)
+    RETURNS SETOF anyelement
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_anonymize';
+COMMENT ON FUNCTION sanitize.k_anonymize(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.jsonb, pg_catalog.int4) IS
+    'a k-anonymous release with as few blanked cells and dropped rows as can be found: every row of it equals at least k - 1 others in the columns that take part';

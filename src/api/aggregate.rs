@@ -15,19 +15,6 @@ use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{AnyNumeric, IntoDatum, JsonB};
 use serde_json::json;
 
-impl From<dp::Error> for Error {
-    fn from(error: dp::Error) -> Self {
-        match error {
-            dp::Error::Entropy(why) => Error::Randomness(why),
-            dp::Error::Stop(stop) => stop.into(),
-            other => Error::argument(
-                other.to_string(),
-                "See the reference of the function for what each argument may be.",
-            ),
-        }
-    }
-}
-
 /// A question that is understood and has a price, but is not yet asked.
 struct Question {
     relation: Relation,
@@ -143,7 +130,7 @@ impl Question {
     fn group_expressions(&self) -> Vec<String> {
         let expression = |&i: &usize| {
             let column = &self.relation.columns[i];
-            match column.type_oid {
+            match column.base_type {
                 // Without the blanks that pad it.
                 pg_sys::BPCHAROID => format!("({})::pg_catalog.text", column.quoted()),
                 _ => column.quoted(),

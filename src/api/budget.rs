@@ -85,7 +85,7 @@ fn protect(call: &Call) -> Result<Datum, Error> {
         ));
     }
     let column = &relation.columns[relation.position(&unit)?];
-    if !types::identifies(column.type_oid) {
+    if !types::identifies(column.base_type) {
         return Err(Error::argument(
             format!("column \"{unit}\" cannot tell units apart"),
             "The unit column is an integer, text, uuid, date, time or enum.",

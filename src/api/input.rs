@@ -96,6 +96,28 @@ pub fn theta_fits(theta: u64, input: &Input) -> Result<(), Error> {
     ))
 }
 
+/// The argument k: how many rows must look alike.
+pub fn k(call: &Call, i: usize) -> Result<u64, Error> {
+    match call.value::<i32>(i, "k")? {
+        k if k >= 2 => Ok(k as u64),
+        k => Err(Error::argument(
+            format!("k is {k}"),
+            "k is the number of rows that must look alike: 2 or more.",
+        )),
+    }
+}
+
+/// The argument min_support: how many rows must share what counts as frequent.
+pub fn min_support(call: &Call, i: usize) -> Result<u64, Error> {
+    match call.value::<i64>(i, "min_support")? {
+        rows if rows >= 1 => Ok(rows as u64),
+        rows => Err(Error::argument(
+            format!("min_support is {rows}"),
+            "min_support is a number of rows: 1 or more.",
+        )),
+    }
+}
+
 /// The argument max_length: the longest itemset looked for.
 pub fn max_length(call: &Call, i: usize) -> Result<Option<usize>, Error> {
     match call.optional::<i32>(i) {

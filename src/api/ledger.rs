@@ -52,7 +52,7 @@ pub fn charge(relation: &Relation, what: &str, epsilon: f64, delta: f64) -> Resu
         epsilon: decimal(epsilon),
         delta: decimal(delta),
     };
-    let request = serde_json::to_vec(&request).map_err(|e| Error::Statement(e.to_string()))?;
+    let request = serde_json::to_vec(&request).map_err(Error::query)?;
     let reply = worker::ask(c"sanitize_ledger_worker", &request)?;
     let relation = || relation.name.clone();
     match serde_json::from_slice(&reply) {
@@ -61,7 +61,7 @@ pub fn charge(relation: &Relation, what: &str, epsilon: f64, delta: f64) -> Resu
         Ok(Reply::NotAllowed) => Err(Error::NotAllowed { relation: relation() }),
         Ok(Reply::Exhausted(budget)) => Err(Error::Exhausted(Box::new(budget))),
         Ok(Reply::Unconfirmed { home, here }) => Err(Error::Unconfirmed { home, here }),
-        Err(error) => Err(Error::Statement(error.to_string())),
+        Err(error) => Err(Error::query(error)),
     }
 }
 
@@ -127,9 +127,9 @@ struct Left {
 /// Decides one request in the worker's transaction, with the rights to the extension's tables only.
 fn decide(request: &[u8]) -> Result<Decision, Error> {
     let request: Request =
-        serde_json::from_slice(request).map_err(|e| Error::Statement(e.to_string()))?;
+        serde_json::from_slice(request).map_err(Error::query)?;
     let reply = rights::with_extension_rights(|| charge_or_refuse(&request))?;
-    let reply = serde_json::to_vec(&reply).map_err(|e| Error::Statement(e.to_string()))?;
+    let reply = serde_json::to_vec(&reply).map_err(Error::query)?;
     Ok(Decision::Reply(reply))
 }
 

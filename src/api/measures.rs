@@ -49,15 +49,16 @@ fn l_diversity(call: &Call) -> Result<Datum, Error> {
         }
     };
     let (input, position) = sensitive(call)?;
-    let l = input.run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
+    let l =
+        input.run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
     Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }
 
 fn t_closeness(call: &Call) -> Result<Datum, Error> {
     let ordered = call.value::<bool>(3, "ordered")?;
     let (input, position) = sensitive(call)?;
-    let t =
-        input.run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
+    let t = input
+        .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
     Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }
 

@@ -1,6 +1,6 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
-use super::input::{Input, max_length, source, theta, theta_fits};
+use super::input::{Input, max_length, min_support, source, theta, theta_fits};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::jsonb::ItemsetJson;
@@ -45,18 +45,12 @@ fn mine_miis(call: &Call) -> Result<Datum, Error> {
 }
 
 fn frequent_itemsets(call: &Call) -> Result<Datum, Error> {
-    let min_support = call.value::<i64>(1, "min_support")?;
-    if min_support < 1 {
-        return Err(Error::argument(
-            format!("min_support is {min_support}"),
-            "min_support is a number of rows: 1 or more.",
-        ));
-    }
+    let min_support = min_support(call, 1)?;
     let max_length = max_length(call, 3)?;
     let closed = call.value::<bool>(4, "closed")?;
     let mine = if closed { mining::closed } else { mining::frequent };
     let input = source(call, 2)?.with_rows()?;
-    itemsets(call, &input, |bag, watch| mine(bag, min_support as u64, max_length, watch))
+    itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
 }
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
@@ -94,7 +88,10 @@ fn mii_bound(call: &Call) -> Result<Datum, Error> {
     bound.ok_or_else(|| {
         Error::argument(
             format!("row_count is {rows} and column_count is {columns}"),
-            format!("Neither may be negative, and column_count is at most {}.", mining::BOUND_COLUMNS),
+            format!(
+                "Neither may be negative, and column_count is at most {}.",
+                mining::BOUND_COLUMNS
+            ),
         )
     })
 }
@@ -111,10 +108,16 @@ fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
     let strength = parameter(2, "strength")?;
     let array = OrthogonalArray::new(columns, levels, strength).map_err(|error| {
         let hint = match error {
-            OrthogonalError::Levels(_) => "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime.",
-            OrthogonalError::Strength { .. } => "The strength is at least 1 and at most the columns and the levels.",
+            OrthogonalError::Levels(_) => {
+                "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime."
+            }
+            OrthogonalError::Strength { .. } => {
+                "The strength is at least 1 and at most the columns and the levels."
+            }
             OrthogonalError::Columns { .. } => "There are at most levels + 1 columns.",
-            OrthogonalError::Rows { .. } => "The array has levels ^ strength rows: lower one of them.",
+            OrthogonalError::Rows { .. } => {
+                "The array has levels ^ strength rows: lower one of them."
+            }
         };
         Error::argument(format!("no such orthogonal array: {error}"), hint)
     })?;

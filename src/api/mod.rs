@@ -2,11 +2,15 @@
 
 mod aggregate;
 mod budget;
+mod domains;
+mod guarantee;
 mod input;
+mod krimp;
 mod ledger;
 mod measures;
 mod mining;
 mod noise;
+mod private;
 mod question;
 mod release;
 mod typed_source;

@@ -60,7 +60,7 @@ fn measure(relation: &Relation, name: &str, value: &Value) -> Result<Asked, Erro
         Some(Value::String(column)) => relation.position(column)?,
         _ => return Err(bad(format!("measure \"{name}\" does not name a column"))),
     };
-    let column_type = relation.columns[column].type_oid;
+    let column_type = relation.columns[column].base_type;
     let range = || {
         if !types::is_number(column_type) {
             return Err(bad(format!(
@@ -182,7 +182,7 @@ pub fn value_expression(asked: &Asked, relation: &Relation) -> Option<String> {
     let Some(range) = asked.measure.kind.range() else {
         return Some(format!("(CASE WHEN {name} IS NOT NULL THEN 0 END)::pg_catalog.int8"));
     };
-    if types::is_integer(column.type_oid) && range.step == Step::ONE {
+    if types::is_integer(column.base_type) && range.step == Step::ONE {
         return Some(format!("({name})::pg_catalog.int8"));
     }
     let (low, high, step) = (
@@ -209,7 +209,7 @@ pub fn total_expressions(asked: &Asked, relation: &Relation) -> Option<Vec<Strin
         (Kind::CountOf, Some(column)) => Some(vec![count(column)]),
         (Kind::Sum(range) | Kind::Mean(range), Some(column)) => {
             let (low, high) = (i32::try_from(range.low).ok()?, i32::try_from(range.high).ok()?);
-            if !types::is_short_integer(column.type_oid) || range.step != Step::ONE {
+            if !types::is_short_integer(column.base_type) || range.step != Step::ONE {
                 return None;
             }
             let name = column.quoted();
@@ -301,13 +301,13 @@ fn scalar(column: &Column, value: &Value) -> Result<String, Error> {
 }
 
 fn literal(column: &Column, value: &Value) -> Result<String, Error> {
-    if !types::is_comparable(column.type_oid) {
+    if !types::is_comparable(column.base_type) {
         return Err(Error::argument(
             format!("column \"{}\" cannot be used in a filter", column.name),
             "Filters take columns of built-in types: numbers, text, dates and times, boolean, uuid, enums.",
         ));
     }
-    types::literal(column.type_oid, &scalar(column, value)?)
+    types::literal(column.base_type, &scalar(column, value)?)
 }
 
 /// The columns that make the groups.
@@ -321,7 +321,7 @@ pub fn group_columns(relation: &Relation, names: &[String]) -> Result<Vec<usize>
                 "Name every column once.",
             ));
         }
-        if !types::identifies(relation.columns[position].type_oid) {
+        if !types::identifies(relation.columns[position].base_type) {
             return Err(Error::argument(
                 format!("column \"{name}\" cannot make groups"),
                 "Groups are made by integers, text, dates and times, boolean, uuid and enums.",
@@ -340,7 +340,7 @@ const MAX_GROUPS: usize = 100_000;
 pub fn public_groups(columns: &[&Column], value: &Value) -> Result<Vec<Key>, Error> {
     let text = |column: &Column, value: &Value| match value {
         Value::Null => Ok(None),
-        value => types::canonical(column.type_oid, &scalar(column, value)?).map(Some),
+        value => types::canonical(column.base_type, -1, &scalar(column, value)?).map(Some),
     };
     let wrong = |what: String| Error::argument(what, GROUPS);
     let of = |object: &Map<String, Value>, column: &Column| {

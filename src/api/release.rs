@@ -1,10 +1,13 @@
 //! Releases by suppression.
 
-use super::input::{max_length, theta};
+use super::input::{k, max_length, theta};
 use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::relation::positions;
+use pgrx::JsonB;
 use pgrx::pg_sys::Datum;
+use serde_json::Value;
 use suppress::Release;
 use table::{Bag, Stop, Watch};
 
@@ -16,22 +19,23 @@ impl From<suppress::Error> for Error {
                 format!("nothing would be left: {error}"),
                 "Give a smaller theta or k, or a relation with more rows.",
             ),
-            suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => Error::argument(
-                format!("weights: {error}"),
-                "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
-            ),
+            suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => {
+                Error::argument(
+                    format!("weights: {error}"),
+                    "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
+                )
+            }
             suppress::Error::Broken { .. } => Error::Broken { what: error.to_string() },
         }
     }
 }
 
-/// Reads the source (columns in argument 2, keep in argument 3), lets `suppress` decide what of it
-/// is released, and returns that.
+/// Lets `suppress` decide what of the source is released, and returns that.
 fn release(
     call: &Call,
+    source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let source = TypedSource::read(call, 2, Some(3))?;
     let release = source.input.run("suppressing", |bag, watch| match suppress(bag, watch) {
         Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
         decided => Ok(decided),
@@ -41,28 +45,49 @@ fn release(
     source.release(call, pieces, |number, row| release.write(&bag, &release.pieces()[number], row))
 }
 
-/// The argument k: how many rows must look alike.
-fn k(call: &Call, i: usize) -> Result<u64, Error> {
-    match call.value::<i32>(i, "k")? {
-        k if k >= 2 => Ok(k as u64),
-        k => Err(Error::argument(
-            format!("k is {k}"),
-            "k is the number of rows that must look alike: 2 or more.",
-        )),
-    }
-}
-
 fn mii_suppress(call: &Call) -> Result<Datum, Error> {
     let theta = theta(call, 1)?;
     let max_length = max_length(call, 4)?;
-    release(call, |bag, watch| suppress::mii_suppress(bag, theta, max_length, watch))
+    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
+    release(call, source, |bag, watch| suppress::mii_suppress(bag, theta, max_length, watch))
 }
 
 fn k_mii(call: &Call) -> Result<Datum, Error> {
     let k = k(call, 1)?;
     let max_length = max_length(call, 4)?;
-    release(call, |bag, watch| suppress::k_mii(bag, k, max_length, watch))
+    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
+    release(call, source, |bag, watch| suppress::k_mii(bag, k, max_length, watch))
+}
+
+/// The argument weights: what a cell of each column is worth, by name; 1 where it says nothing.
+fn weights(call: &Call, i: usize, source: &TypedSource) -> Result<Option<Vec<f64>>, Error> {
+    let Some(JsonB(weights)) = call.optional(i) else { return Ok(None) };
+    let hint = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
+    let Value::Object(weights) = weights else {
+        return Err(Error::argument("weights is no object", hint));
+    };
+    let names: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
+    let mut values = vec![1.0; names.len()];
+    for (name, weight) in &weights {
+        let position = positions(&source.input.name, &names, "weights", Some(&[name.clone()]))?[0];
+        values[position] =
+            weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
+                Error::argument(format!("the weight of column \"{name}\" is {weight}"), hint)
+            })?;
+    }
+    Ok(Some(values))
+}
+
+fn k_anonymize(call: &Call) -> Result<Datum, Error> {
+    let k = k(call, 1)?;
+    let max_length = max_length(call, 5)?;
+    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
+    let weights = weights(call, 4, &source)?;
+    release(call, source, |bag, watch| {
+        suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
+    })
 }
 
 sql_function!(sanitize_mii_suppress, mii_suppress);
+sql_function!(sanitize_k_anonymize, k_anonymize);
 sql_function!(sanitize_k_mii, k_mii);

@@ -2,12 +2,14 @@
 
 use super::input::Input;
 use crate::pg::call::Call;
+use crate::pg::domain;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, TypedRows};
-use crate::pg::{pool, reader};
-use pgrx::pg_sys::Datum;
-use table::{Bag, CodedTable, Stop, Watch};
+use crate::pg::{pool, reader, text};
+use pgrx::pg_sys::{self, Datum};
+use std::collections::HashSet;
+use table::{Bag, CodedTable, NONE, Stop, Watch};
 
 /// A relation that is read: the columns that take part, then those that are kept as they are.
 pub struct TypedSource {
@@ -64,7 +66,65 @@ impl TypedSource {
                 pool::run("choosing columns", bag.memory(), |watch| bag.project_rows(&own, watch))?;
             (Input { name, bag }, rows)
         };
-        Ok(TypedSource { relation, columns, table, input: input.with_rows()?, input_rows })
+        Ok(TypedSource { relation, columns, table, input, input_rows })
+    }
+
+    /// Refuses a relation without rows.
+    pub fn with_rows(mut self) -> Result<Self, Error> {
+        self.input = self.input.with_rows()?;
+        Ok(self)
+    }
+
+    /// Maps every value that the public domain of its column does not have to NULL.
+    pub fn within_public_domains(mut self) -> Result<Self, Error> {
+        let width = self.input.bag.width();
+        let mut known = Vec::with_capacity(width);
+        for (column, &position) in self.columns[..width].iter().enumerate() {
+            let column_of = &self.relation.columns[position];
+            let public =
+                domain::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
+                    column: column_of.name.clone(),
+                    relation: self.relation.name.clone(),
+                })?;
+            let values: HashSet<Vec<u8>> =
+                public.values.iter().map(|value| text::from_utf8(value)).collect();
+            let domain = self.table.bag.domain(column);
+            known.push(domain.values().map(|value| values.contains(value)).collect::<Vec<_>>());
+        }
+        let bag = &self.table.bag;
+        let held = bag.memory() + self.input.bag.memory();
+        let (bag, rows) = pool::run("mapping values", held, |watch| {
+            let (own, mut rows) = bag.project_rows(&(0..width).collect::<Vec<_>>(), watch)?;
+            let mut builder = own.builder();
+            let mut cells = vec![NONE; width];
+            let mut numbers = Vec::with_capacity(own.distinct());
+            for row in 0..own.distinct() {
+                if row % 4096 == 0 {
+                    watch.check()?;
+                }
+                for ((cell, &code), known) in cells.iter_mut().zip(own.row(row)).zip(&known) {
+                    *cell = if code != NONE && known[code as usize] { code } else { NONE };
+                }
+                numbers.push(builder.add(&cells, own.weight(row)) as u32);
+            }
+            rows.iter_mut().for_each(|row| *row = numbers[*row as usize]);
+            Ok((builder.finish(), rows))
+        })?;
+        self.input.bag = bag;
+        self.input_rows = rows;
+        Ok(self)
+    }
+
+    /// The columns that take part, of another relation that has them too.
+    pub fn same_columns(&self, other: pg_sys::Oid) -> Result<Bag, Error> {
+        let other = Relation::open(other)?;
+        let width = self.input.bag.width();
+        let mut positions = Vec::with_capacity(width);
+        for &position in &self.columns[..width] {
+            let name = self.relation.columns[position].name.clone();
+            positions.extend(other.positions("columns", Some(&[name]))?);
+        }
+        Ok(reader::read(&other, &positions)?.bag)
     }
 
     /// Returns rows of the relation's type.
@@ -103,12 +163,9 @@ fn released(
 ) -> Result<Bag, Stop> {
     let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
     order.sort_by_key(|&row| input_rows[row as usize]);
-    let mut copies = order
-        .iter()
-        .map(|&row| (row as usize, table.weight(row as usize)))
-        .peekable();
+    let mut copies = order.iter().map(|&row| (row as usize, table.weight(row as usize))).peekable();
     let mut builder = table.builder();
-    let mut cells = vec![table::NONE; table.width()];
+    let mut cells = vec![NONE; table.width()];
     for (number, (row, weight)) in pieces.enumerate() {
         if number % 4096 == 0 {
             watch.check()?;

@@ -30,9 +30,7 @@ fn decode(bytes: &[u8]) -> Result<Bag, Error> {
 /// The bytes of a bag or bytea datum, detoasted into the current memory context.
 fn bytes<'a>(datum: Datum) -> &'a [u8] {
     // SAFETY: the SQL declarations give such arguments a varlena type; the context outlives the call.
-    unsafe {
-        varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
-    }
+    unsafe { varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr())) }
 }
 
 /// The bag in argument `i`.

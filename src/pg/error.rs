@@ -35,12 +35,16 @@ pub enum Error {
     NotARow { found: String },
     /// A promise did not hold on the last look: a fault of ours, and nothing is released.
     Broken { what: String },
+    /// Only the owner of a relation may say this about it.
+    NotOwner { relation: String },
+    /// A private mechanism needs a domain that is known without looking at the data.
+    NoDomain { column: String, relation: String },
+    /// A query of ours failed to run at all.
+    Query { what: String },
+    /// The operating system gives no random bytes.
+    NoEntropy { what: String },
     /// A set was returned where the caller takes none.
     Context,
-    /// A statement on the extension's own tables failed.
-    Statement(String),
-    /// The caller may not do this to the relation.
-    NotOwner { relation: String },
     /// Only superusers may do this.
     NotSuperuser,
     /// Nobody has set a budget for the relation.
@@ -57,8 +61,6 @@ pub enum Error {
     Standby,
     /// Reading a protected relation failed. Says nothing more: why may depend on the data.
     Unreadable,
-    /// The operating system gave no random bytes.
-    Randomness(String),
 }
 
 /// What a refused charge says, in the words of the ledger.
@@ -80,6 +82,10 @@ const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Argument { message: message.into(), hint: hint.into() }
+    }
+
+    pub fn query(error: impl std::fmt::Display) -> Self {
+        Error::Query { what: error.to_string() }
     }
 
     fn parts(&self) -> (Code, String, Option<String>, String) {
@@ -169,23 +175,42 @@ impl Error {
                 None,
                 "This is a fault of pg_sanitize: please report it.".into(),
             ),
+            Error::NotOwner { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("must be owner of {relation}"),
+                None,
+                "Ask the owner of the relation, or a superuser.".into(),
+            ),
+            Error::NoDomain { column, relation } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("the public domain of column \"{column}\" of {relation} is not known"),
+                Some(
+                    "Values taken from the rows themselves would tell who is there, whatever epsilon is."
+                        .into(),
+                ),
+                format!(
+                    "Declare it: SELECT sanitize.declare_domain({}, {}, ARRAY['…', '…']); or leave the column out.",
+                    literal(relation),
+                    literal(column)
+                ),
+            ),
+            Error::Query { what } => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                format!("a query of pg_sanitize failed: {what}"),
+                None,
+                "This is a fault of pg_sanitize: please report it.".into(),
+            ),
+            Error::NoEntropy { what } => (
+                Code::ERRCODE_SYSTEM_ERROR,
+                what.clone(),
+                None,
+                "Without them nothing private can be released.".into(),
+            ),
             Error::Context => (
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,
                 "the function returns rows, which cannot be used here".into(),
                 None,
                 "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
-            ),
-            Error::Statement(why) => (
-                Code::ERRCODE_INTERNAL_ERROR,
-                "a statement of pg_sanitize failed".into(),
-                Some(format!("{why}.")),
-                "Check that nothing of the schema sanitize was changed by hand.".into(),
-            ),
-            Error::NotOwner { relation } => (
-                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                format!("must be owner of {relation}"),
-                None,
-                "The owner of a relation or a superuser decides about its protection.".into(),
             ),
             Error::NotSuperuser => (
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -249,12 +274,6 @@ impl Error {
                 None,
                 "The reason may tell about the data, so it is not shown; the charge stands. The owner finds it in the server's log.".into(),
             ),
-            Error::Randomness(why) => (
-                Code::ERRCODE_SYSTEM_ERROR,
-                format!("the operating system gave no random bytes: {why}"),
-                None,
-                "Nothing can be released without them.".into(),
-            ),
         }
     }
 
@@ -314,6 +333,11 @@ pub unsafe fn raise_pending() {
         // SAFETY: made by `leave` in this call; Postgres copies it.
         unsafe { ThrowErrorData(data) };
     }
+}
+
+/// A text as SQL literal, for hints.
+fn literal(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
 }
 
 impl From<Stop> for Error {

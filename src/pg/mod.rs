@@ -4,6 +4,7 @@ pub mod bag;
 pub mod call;
 pub mod cell;
 pub mod clamped;
+pub mod domain;
 pub mod error;
 pub mod jsonb;
 pub mod pool;

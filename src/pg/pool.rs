@@ -61,6 +61,16 @@ pub fn run<T: Send>(
     held: u64,
     job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
 ) -> Result<T, Error> {
+    run_telling(phase, held, |watch| format!("{} itemsets", watch.itemsets()), job)
+}
+
+/// As [`run`]; `tell` says what there is so far, for the progress notices.
+pub fn run_telling<T: Send>(
+    phase: &'static str,
+    held: u64,
+    tell: impl Fn(&Watch) -> String,
+    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
+) -> Result<T, Error> {
     let watch = &settings::watch();
     watch.reserve(held)?;
     let pool = {
@@ -70,11 +80,11 @@ pub fn run<T: Send>(
             .stack_size(STACK)
             .build()
             .map_err(|error| {
-                Error::argument(
-                    format!("no threads can be started: {error}"),
-                    "Lower pg_sanitize.threads.",
-                )
-            })?
+            Error::argument(
+                format!("no threads can be started: {error}"),
+                "Lower pg_sanitize.threads.",
+            )
+        })?
     };
     let mut progress = Progress::begin(phase);
     let outcome = pool.in_place_scope(|scope| {
@@ -92,7 +102,7 @@ pub fn run<T: Send>(
                 Err(RecvTimeoutError::Timeout) if cancel_requested() => watch.cancel(),
                 Err(RecvTimeoutError::Timeout) => {
                     pgrx::check_for_interrupts!();
-                    progress.work(watch);
+                    progress.work(watch, &tell);
                 }
             }
         }

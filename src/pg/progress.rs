@@ -34,13 +34,13 @@ impl Progress {
         }
     }
 
-    /// Tells how far the work under `watch` is, if it is time.
-    pub fn work(&mut self, watch: &Watch) {
+    /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far.
+    pub fn work(&mut self, watch: &Watch, tell: impl Fn(&Watch) -> String) {
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
             let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
-            let found = watch.itemsets();
-            pgrx::notice!("pg_sanitize: {},{share} {found} itemsets, {seconds} s", self.phase);
+            let found = tell(watch);
+            pgrx::notice!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase);
         }
     }
 }

@@ -12,10 +12,12 @@ pub struct Column {
     pub name: String,
     /// Where the relation's descriptor has it, dropped columns counted.
     pub attribute: usize,
+    pub type_oid: pg_sys::Oid,
+    pub typmod: i32,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
-    /// Its type, a domain's base type.
-    pub type_oid: pg_sys::Oid,
+    /// Its type, or the type that its domain is over.
+    pub base_type: pg_sys::Oid,
     pub number: i16,
     pub not_null: bool,
 }
@@ -32,9 +34,9 @@ impl Column {
 
 /// A relation with rows to read.
 pub struct Relation {
+    pub oid: pg_sys::Oid,
     /// Its name for messages, qualified where needed and quoted.
     pub name: String,
-    pub oid: pg_sys::Oid,
     from: CString,
     pub columns: Vec<Column>,
 }
@@ -82,15 +84,17 @@ impl Relation {
                     Column {
                         name,
                         attribute,
+                        type_oid: description.atttypid,
+                        typmod: description.atttypmod,
                         catalog_name,
-                        type_oid: pg_sys::getBaseType(description.atttypid),
+                        base_type: pg_sys::getBaseType(description.atttypid),
                         number: description.attnum,
                         not_null: description.attnotnull,
                     }
                 })
                 .collect();
             pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-            let relation = Relation { name, oid, from, columns };
+            let relation = Relation { oid, name, from, columns };
             if readable {
                 Ok(relation)
             } else {

@@ -116,7 +116,7 @@ pub fn extension_owner() -> Result<Oid, Error> {
         let schema = pg_sys::get_namespace_oid(c"sanitize".as_ptr(), true);
         pg_sys::get_relname_relid(c"protection".as_ptr(), schema)
     };
-    owner_of(table).ok_or_else(|| Error::Statement("the extension's tables are missing".into()))
+    owner_of(table).ok_or_else(|| Error::query("the extension's tables are missing"))
 }
 
 /// Runs `work` with the rights to the extension's own tables.

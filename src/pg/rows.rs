@@ -61,7 +61,7 @@ unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 /// Runs a query in the caller's snapshot and hands every row to `sink`.
 pub fn each_row(query: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
     let query = CString::new(super::text::from_utf8(query))
-        .map_err(|_| Error::Statement("a query contains a zero byte".into()))?;
+        .map_err(|_| Error::query("a query contains a zero byte"))?;
     // SAFETY: the receiver outlives the query; an error inside unwinds through this frame.
     unsafe {
         let mut receiver = Receiver {

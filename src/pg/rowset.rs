@@ -4,8 +4,8 @@ use super::call::Call;
 use super::error::Error;
 use super::progress::Progress;
 use super::text;
-use pgrx::{IntoDatum, PgMemoryContexts};
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{IntoDatum, PgMemoryContexts};
 
 /// Rows between two looks for a cancel request, and between two resets of the row context.
 const BATCH: u64 = 256;
@@ -77,7 +77,8 @@ impl ResultRows {
             let info = (*call.fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
             if info.is_null()
                 || (*info).type_ != pg_sys::NodeTag::T_ReturnSetInfo
-                || (*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32 == 0
+                || (*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32
+                    == 0
             {
                 return Err(Error::Context);
             }

@@ -20,5 +20,5 @@ pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Erro
         }
         Ok::<_, pgrx::spi::Error>(rows)
     })
-    .map_err(|error| Error::Statement(error.to_string()))
+    .map_err(Error::query)
 }

@@ -55,18 +55,18 @@ pub fn is_comparable(base: Oid) -> bool {
 
 /// A value of the type from its text, as the type writes it itself. Raises what the type raises if
 /// the text is none of its values.
-pub fn canonical(base: Oid, value: &str) -> Result<String, Error> {
+pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
     let input = CString::new(text::from_utf8(value)).map_err(|_| {
         Error::argument("a value contains a zero byte", "Text of Postgres has none.")
     })?;
     // SAFETY: input and output functions of the type itself.
     unsafe {
         let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-        pg_sys::getTypeInputInfo(base, &mut function, &mut parameter);
-        let datum =
-            pg_sys::OidInputFunctionCall(function, input.as_ptr().cast_mut(), parameter, -1);
+        pg_sys::getTypeInputInfo(type_oid, &mut function, &mut parameter);
+        let input = input.as_ptr().cast_mut();
+        let datum = pg_sys::OidInputFunctionCall(function, input, parameter, typmod);
         let mut is_varlena = false;
-        pg_sys::getTypeOutputInfo(base, &mut function, &mut is_varlena);
+        pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
         let output = pg_sys::OidOutputFunctionCall(function, datum);
         Ok(text::to_utf8(CStr::from_ptr(output).to_bytes()))
     }
@@ -74,7 +74,7 @@ pub fn canonical(base: Oid, value: &str) -> Result<String, Error> {
 
 /// The value as a literal of the type, for a query.
 pub fn literal(base: Oid, value: &str) -> Result<String, Error> {
-    let value = CString::new(text::from_utf8(&canonical(base, value)?)).unwrap_or_default();
+    let value = CString::new(text::from_utf8(&canonical(base, -1, value)?)).unwrap_or_default();
     // SAFETY: both functions return palloc'd C strings.
     unsafe {
         let quoted = CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr()));

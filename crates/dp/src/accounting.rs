@@ -51,6 +51,12 @@ fn add_up(a: f64, b: f64) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum }
 }
 
+/// What is left of `total` after `part`: the largest number with which it adds up to no more.
+pub(crate) fn rest(total: f64, part: f64) -> f64 {
+    let rest = total - part;
+    if add_up(part, rest) > total { rest.next_down() } else { rest }
+}
+
 /// The guarantee when a coin of probability `r` sends each row to a mechanism of cost `first` or,
 /// with the remaining probability, to one of cost `second`.
 ///
@@ -216,6 +222,9 @@ mod tests {
             let sum = add_up(a, b);
             prop_assert!(sum >= a + b && sum - a >= b.next_down() && sum <= (a + b).next_up());
             prop_assert_eq!(add_up(a, 0.0), a);
+            let (part, total) = (a.min(b), a.max(b));
+            prop_assert!(add_up(part, rest(total, part)) <= total);
+            prop_assert!(add_up(part, rest(total, part).next_up().next_up()) >= total);
         }
 
         #[test]

@@ -1,25 +1,58 @@
 //! Mines a file of rows and says how long that takes: for benchmarks.
 //!
-//! Usage: mine FILE miis|frequent|closed|visit THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
+//! Usage: mine FILE miis|visit|mark|frequent|closed THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
 //!
 //! A line is a row, its cells separated by white space, `?` for NULL; the rows of the most common
 //! length are used, and the position is the column. Prints the number of itemsets by length and
-//! the shortest time of the runs, without reading and coding.
+//! the shortest time of the runs, without reading and coding. `visit` marks the cells that lie in
+//! MIIs without listing them, `mark` also skips what is marked already.
 
-use pg_sanitize_mining::{Visitor, closed, frequent, miis, visit_miis};
+use pg_sanitize_mining::{Subtree, Visitor, closed, frequent, miis, visit_miis};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use table::{Bag, Item, Itemsets, Stop, Watch};
+use table::{Bag, Item, Itemsets, NONE, Stop, Watch};
 
-/// Counts MIIs by length, and nothing else.
-struct Count([AtomicU64; 64]);
+/// Marks the cells that lie in MIIs, as suppression does; skips where all are marked, if `SKIPS`.
+struct Marks<const SKIPS: bool> {
+    found: AtomicU64,
+    words: usize,
+    bits: Vec<AtomicU64>,
+}
 
-impl Visitor for Count {
-    fn mii(&self, items: &[Item], _rows: &[u32], _support: u64) -> Result<(), Stop> {
-        self.0[items.len().min(63)].fetch_add(1, Relaxed);
+impl<const SKIPS: bool> Marks<SKIPS> {
+    fn new(bag: &Bag) -> Self {
+        let words = bag.width().div_ceil(64);
+        let bits: Vec<AtomicU64> = (0..bag.distinct() * words).map(|_| AtomicU64::new(0)).collect();
+        for (i, row) in (0..bag.distinct()).map(|i| bag.row(i)).enumerate() {
+            for column in (0..row.len()).filter(|&column| row[column] == NONE) {
+                bits[i * words + column / 64].fetch_or(1 << (column % 64), Relaxed);
+            }
+        }
+        Marks { found: AtomicU64::new(0), words, bits }
+    }
+}
+
+impl<const S: bool> Visitor for Marks<S> {
+    const SKIPS: bool = S;
+
+    fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
+        self.found.fetch_add(1, Relaxed);
+        for &row in rows {
+            for item in items {
+                let word = &self.bits[row as usize * self.words + item.column as usize / 64];
+                word.fetch_or(1 << (item.column % 64), Relaxed);
+            }
+        }
         Ok(())
+    }
+
+    fn skip(&self, subtree: &Subtree<'_>) -> bool {
+        subtree.all_rows(|row| {
+            let marks = &self.bits[row as usize * self.words..][..self.words];
+            marks.iter().zip(subtree.columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
+        })
     }
 }
 
@@ -39,10 +72,26 @@ fn lengths(list: &Itemsets) -> BTreeMap<usize, u64> {
     lengths
 }
 
+fn mark<const SKIPS: bool>(
+    bag: &Bag,
+    theta: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+    found: &mut u64,
+) -> Result<Itemsets, Stop> {
+    let marks = Marks::<SKIPS>::new(bag);
+    visit_miis(bag, theta, max_length, watch, &marks)?;
+    *found = marks.found.into_inner();
+    Ok(Itemsets::new())
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, what, threshold, rest @ ..] = args.as_slice() else {
-        return Err("usage: mine FILE miis|frequent|closed|visit THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]".into());
+        return Err(
+            "usage: mine FILE miis|visit|mark|frequent|closed THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]"
+                .into(),
+        );
     };
     let threshold: u64 = threshold.parse()?;
     let number = |i: usize, default: usize| rest.get(i).map_or(Ok(default), |s| s.parse::<usize>());
@@ -53,35 +102,27 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut best = Duration::MAX;
     let mut found = BTreeMap::new();
     let mut bytes = 0;
+    let mut marked = 0;
     for _ in 0..runs.max(1) {
         let watch = Watch::unlimited();
         let begin = Instant::now();
         let list = pool.install(|| match what.as_str() {
-            "miis" => miis(&bag, threshold, max_length, &watch).map(Some),
-            "frequent" => frequent(&bag, threshold, max_length, &watch).map(Some),
-            "closed" => closed(&bag, threshold, max_length, &watch).map(Some),
-            _ => {
-                let count = Count([const { AtomicU64::new(0) }; 64]);
-                visit_miis(&bag, threshold, max_length, &watch, &count)?;
-                found = (0..64)
-                    .map(|l| (l, count.0[l].load(Relaxed)))
-                    .filter(|&(_, n)| n > 0)
-                    .collect();
-                Ok(None)
-            }
+            "miis" => miis(&bag, threshold, max_length, &watch),
+            "frequent" => frequent(&bag, threshold, max_length, &watch),
+            "closed" => closed(&bag, threshold, max_length, &watch),
+            "visit" => mark::<false>(&bag, threshold, max_length, &watch, &mut marked),
+            _ => mark::<true>(&bag, threshold, max_length, &watch, &mut marked),
         })?;
         best = best.min(begin.elapsed());
-        if let Some(list) = list {
-            found = lengths(&list);
-            bytes = list.memory();
-        }
+        found = lengths(&list);
+        bytes = list.memory();
     }
     println!(
         "{path} {what} {threshold} threads={threads}: {} rows ({} distinct) x {}: {} itemsets {:?} in {:.1} ms, list {} bytes",
         bag.row_count(),
         bag.distinct(),
         bag.width(),
-        found.values().sum::<u64>(),
+        found.values().sum::<u64>() + marked,
         found.values().collect::<Vec<_>>(),
         best.as_secs_f64() * 1000.0,
         bytes

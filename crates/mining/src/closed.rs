@@ -1,6 +1,11 @@
 //! Closed itemsets.
 
-use crate::ground::Ground;
+use crate::budget::Budget;
+use crate::closed_narrow::ClosedNarrow;
+use crate::list::List;
+use crate::projection::{Projection, Scratch};
+use crate::ranking::ranked;
+use crate::visitor::Sink;
 use rayon::prelude::*;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
@@ -8,84 +13,290 @@ use table::{Bag, Item, Itemsets, Stop, Watch};
 /// support of at least `min_support` (at least 1) and a length of at most `max_length`, in no
 /// fixed order but the same one whatever the number of threads.
 ///
-/// Uno, Asai, Uchida and Arimura's LCM: a closed set is extended by an item of higher rank than
-/// the last one added; the closure of the result is new if it adds no item of lower rank.
+/// LCM (Uno, Kiyomi, Arimura: "LCM ver. 2"): a closed set is extended by an item of higher rank
+/// than the last one that was, and closed again. That gives each closed set once if extensions
+/// whose closure has a new item of lower rank are dropped.
 pub fn closed(
     bag: &Bag,
     min_support: u64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    search(bag, min_support, max_length, ClosedNarrow::GROUPS, watch)
+}
+
+pub(crate) fn search(
+    bag: &Bag,
+    min_support: u64,
+    max_length: Option<usize>,
+    narrow: usize,
+    watch: &Watch,
+) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
-    let ground = Ground::new(bag, watch, |support| support >= min_support)?;
-    let mut all = Itemsets::new();
-    if max_length == 0 || bag.row_count() < min_support {
-        return Ok(all);
-    }
-    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); ground.items.len()];
-    for i in 0..ground.len() as u32 {
-        ground.row(i).iter().for_each(|&rank| rows_of[rank as usize].push(i));
-    }
-    // The closure of the empty set: the items that every row has. They have the highest ranks.
     let total = bag.row_count();
-    let common: Vec<u32> = (0..ground.items.len() as u32)
-        .filter(|&rank| ground.supports[rank as usize] == total)
-        .collect();
-    watch.begin(ground.items.len() as u64);
-    let lists: Vec<Itemsets> = (0..ground.items.len() as u32 - common.len() as u32)
-        .into_par_iter()
-        .map(|rank| {
-            let mut task =
-                Task { ground: &ground, min_support, max_length, watch, list: Itemsets::new() };
-            task.extend(&common, rank, ground.supports[rank as usize], &rows_of[rank as usize])?;
-            watch.advance(1);
-            Ok(task.list)
-        })
-        .collect::<Result<_, Stop>>()?;
-    if !common.is_empty() && common.len() <= max_length {
-        let items: Vec<Item> = common.iter().map(|&rank| ground.items[rank as usize]).collect();
-        watch.found(1)?;
-        all.push(&items, total);
+    let mut all = List::new(watch);
+    // The closure of the empty set is the items that every row has.
+    let supports = bag.supports();
+    let common = ranked(&supports, |support| support == total);
+    if total < min_support || common.len() > max_length {
+        return all.finish();
     }
-    lists.iter().for_each(|list| all.append(list));
-    Ok(all)
+    if !common.is_empty() {
+        all.push(&common, total)?;
+    }
+    let items = ranked(&supports, |support| support >= min_support && support < total);
+    let mut budget = Budget::new(watch);
+    budget.add(Projection::root_memory(bag))?;
+    let projection = Projection::root(bag, &items, &mut Scratch::new(0, false, watch))?;
+    let root = Table { projection, ..Table::default() };
+    let shared = Shared { min_support, max_length, narrow, items: &items, watch };
+    watch.begin(items.len() as u64);
+    let list = || List::new(watch);
+    let found = (0..items.len() as u32)
+        .into_par_iter()
+        .try_fold(list, |found, rank| {
+            let part = shared.first(&root, &common, rank)?;
+            watch.advance(1);
+            found.then(part)
+        })
+        .try_reduce(list, List::then)?;
+    all.then(found)?.finish()
 }
 
-struct Task<'a> {
-    ground: &'a Ground,
+/// What all tasks share.
+struct Shared<'a, 'w> {
     min_support: u64,
     max_length: usize,
-    watch: &'a Watch,
-    list: Itemsets,
+    /// Tables of at most this many groups are searched with a few words per set of groups.
+    narrow: usize,
+    items: &'a [Item],
+    watch: &'w Watch,
 }
 
-impl Task<'_> {
-    /// Lists the closure of `set` plus `rank` and what extends it, if that is new.
-    fn extend(&mut self, set: &[u32], rank: u32, support: u64, rows: &[u32]) -> Result<(), Stop> {
-        self.watch.check()?;
-        let mut counts = vec![0; self.ground.items.len()];
-        let mut lists: Vec<Vec<u32>> = vec![Vec::new(); self.ground.items.len()];
-        for &row in rows {
-            for &r in self.ground.row(row) {
-                counts[r as usize] += self.ground.weights[row as usize];
-                lists[r as usize].push(row);
+impl<'w> Shared<'_, 'w> {
+    /// Lists the closed sets that extend `common` by the item of the given rank and then others.
+    fn first(&self, root: &Table, common: &[Item], rank: u32) -> Result<List<'w>, Stop> {
+        let mut task = Task::new(self, common.to_vec());
+        let Some(table) = task.child(root, rank)? else { return Ok(task.list) };
+        let items = table.projection.items() as u32;
+        if table.projection.groups.len() <= self.narrow {
+            task.search_narrow(&table)?;
+            return Ok(task.list);
+        }
+        let Task { list, set, budget: _held, .. } = task;
+        let more = (0..items)
+            .into_par_iter()
+            .try_fold(
+                || Task::new(self, set.clone()),
+                |mut task, item| {
+                    task.extend(&table, item)?;
+                    Ok(task)
+                },
+            )
+            .map(|task| task.map(|task| task.list))
+            .try_reduce(|| List::new(self.watch), List::then)?;
+        list.then(more)
+    }
+}
+
+/// The rows that contain a closed set, reduced to the items above the last one added.
+#[derive(Default)]
+pub(crate) struct Table {
+    pub projection: Projection,
+    /// The ranks of the items below the last one added, outside the set, that all rows of a
+    /// group have; ascending, group after group. Merging rows keeps what they have in common.
+    below: Vec<u32>,
+    /// Where each group's ranks are.
+    spans: Vec<(u32, u32)>,
+}
+
+impl Table {
+    /// The ranks below that all rows of a group have.
+    pub(crate) fn below(&self, group: u32) -> &[u32] {
+        let (start, length) = self.spans.get(group as usize).copied().unwrap_or_default();
+        &self.below[start as usize..][..length as usize]
+    }
+
+    /// The ranks outside the set that all rows of a group have, below the item that ends before
+    /// `position`.
+    fn below_item(&self, group: u32, position: u32) -> impl Iterator<Item = u32> {
+        let groups = &self.projection.groups;
+        let length = position - groups.start(group) - 1;
+        let earlier = groups.row(group)[..length as usize].iter();
+        self.below(group).iter().copied().chain(earlier.map(|&i| self.projection.ranks[i as usize]))
+    }
+
+    /// Whether all rows with `item` have an item in common that is below it and outside the set.
+    fn implies_below(&self, item: u32, common: &mut Vec<u32>) -> bool {
+        let mut rows = self.projection.occurrences(item).iter();
+        common.clear();
+        common.extend(rows.next().into_iter().flat_map(|&(g, p)| self.below_item(g, p)));
+        rows.all(|&(group, position)| {
+            let left = intersect(common, self.below_item(group, position));
+            common.truncate(left);
+            left > 0
+        }) && !common.is_empty()
+    }
+
+    /// Makes this the table of `parent`'s rows with `item`, for the items in `scratch.kept`.
+    fn gather(
+        &mut self,
+        parent: &Table,
+        item: u32,
+        support: u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<(), Stop> {
+        let Table { projection, below, spans } = self;
+        below.clear();
+        spans.clear();
+        projection.gather(&parent.projection, item, support, scratch, |from, position, into| {
+            let ranks = parent.below_item(from, position);
+            match spans.get_mut(into as usize) {
+                Some((start, length)) => {
+                    let common = &mut below[*start as usize..][..*length as usize];
+                    *length = intersect(common, ranks) as u32;
+                }
+                None => {
+                    let start = below.len();
+                    below.extend(ranks);
+                    spans.push((start as u32, (below.len() - start) as u32));
+                }
             }
-        }
-        let closure: Vec<u32> =
-            (0..counts.len() as u32).filter(|&r| counts[r as usize] == support).collect();
-        if closure.iter().any(|r| *r < rank && !set.contains(r)) || closure.len() > self.max_length {
-            return Ok(());
-        }
-        let items: Vec<Item> = closure.iter().map(|&r| self.ground.items[r as usize]).collect();
-        self.watch.found(1)?;
-        self.watch.reserve(Itemsets::bytes(1, items.len()))?;
-        self.list.push(&items, support);
-        for r in rank as usize + 1..counts.len() {
-            if counts[r] >= self.min_support && counts[r] < support {
-                self.extend(&closure, r as u32, counts[r], &lists[r])?;
-            }
-        }
+        })?;
+        projection.name(&parent.projection);
+        projection.index();
         Ok(())
+    }
+
+    fn memory(&self) -> usize {
+        self.projection.memory() + self.below.capacity() * 4 + self.spans.capacity() * 8
+    }
+}
+
+/// Leaves the ranks that are also in `others` at the beginning of `ranks` and returns how many;
+/// both are ascending.
+fn intersect(ranks: &mut [u32], mut others: impl Iterator<Item = u32>) -> usize {
+    let mut left = 0;
+    let mut other = others.next();
+    for i in 0..ranks.len() {
+        while other.is_some_and(|other| other < ranks[i]) {
+            other = others.next();
+        }
+        if other == Some(ranks[i]) {
+            ranks[left] = ranks[i];
+            left += 1;
+        }
+    }
+    left
+}
+
+/// A part of the search, by one thread.
+struct Task<'a, 'w> {
+    shared: &'a Shared<'a, 'w>,
+    list: List<'w>,
+    /// The closed set reached.
+    set: Vec<Item>,
+    /// Tables not in use, kept to be filled again.
+    spare: Vec<Table>,
+    /// Bytes of the tables in use.
+    held: usize,
+    scratch: Scratch<'w>,
+    common: Vec<u32>,
+    narrow: ClosedNarrow,
+    budget: Budget<'w>,
+}
+
+impl<'a, 'w> Task<'a, 'w> {
+    fn new(shared: &'a Shared<'a, 'w>, set: Vec<Item>) -> Self {
+        Task {
+            shared,
+            list: List::new(shared.watch),
+            set,
+            spare: Vec::new(),
+            held: 0,
+            scratch: Scratch::new(shared.items.len(), false, shared.watch),
+            common: Vec::new(),
+            narrow: ClosedNarrow::default(),
+            budget: Budget::new(shared.watch),
+        }
+    }
+
+    /// Lists the closed sets that extend the set by `item` of its table.
+    ///
+    /// A set can grow as often as there are columns: too often for recursion.
+    fn extend(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
+        // The tables entered, the next item to extend by in each, and the length of the set before.
+        let mut entered: Vec<(Table, u32, usize)> = Vec::new();
+        let mut length = self.set.len();
+        let mut child = self.child(table, item)?;
+        loop {
+            match child {
+                Some(child) if child.projection.groups.len() > self.shared.narrow => {
+                    entered.push((child, 0, length));
+                }
+                Some(child) => {
+                    self.search_narrow(&child)?;
+                    self.leave(child, length);
+                }
+                None => self.set.truncate(length),
+            }
+            while let Some((done, _, length)) =
+                entered.pop_if(|(table, next, _)| *next as usize == table.projection.items())
+            {
+                self.leave(done, length);
+            }
+            let Some((table, next, _)) = entered.last_mut() else { return Ok(()) };
+            *next += 1;
+            length = self.set.len();
+            child = self.child(table, *next - 1)?;
+        }
+    }
+
+    /// Goes back to the set of the given length; `table` is not needed any more.
+    fn leave(&mut self, table: Table, length: usize) {
+        self.held -= table.memory();
+        self.spare.push(table);
+        self.set.truncate(length);
+    }
+
+    /// Lists the closed sets that extend the set, whose table is `table` and narrow.
+    fn search_narrow(&mut self, table: &Table) -> Result<(), Stop> {
+        let Shared { min_support, max_length, items, .. } = *self.shared;
+        self.narrow.search(table, items, min_support, max_length, &mut self.set, &mut self.list)
+    }
+
+    /// Extends the set by `item` and closes it, if that is new and short enough, and returns the
+    /// table of the result if it can be extended further.
+    fn child(&mut self, table: &Table, item: u32) -> Result<Option<Table>, Stop> {
+        let Shared { min_support, max_length, items, watch, .. } = *self.shared;
+        watch.check()?;
+        if table.implies_below(item, &mut self.common) {
+            return Ok(None);
+        }
+        let projection = &table.projection;
+        let support = projection.count(item, &mut self.scratch)?;
+        let name = |item: u32| items[projection.ranks[item as usize] as usize];
+        self.set.push(name(item));
+        self.scratch.kept.clear();
+        for &(later, count) in &self.scratch.seen {
+            if count == support {
+                self.set.push(name(later));
+            } else if count >= min_support {
+                self.scratch.kept.push(later);
+            }
+        }
+        if self.set.len() > max_length {
+            return Ok(None);
+        }
+        self.list.push(&self.set, support)?;
+        if self.scratch.kept.is_empty() || self.set.len() == max_length {
+            return Ok(None);
+        }
+        let mut child = self.spare.pop().unwrap_or_default();
+        child.gather(table, item, support, &mut self.scratch)?;
+        self.held += child.memory();
+        self.budget.raise((self.held + self.scratch.memory()) as u64)?;
+        Ok(Some(child))
     }
 }

@@ -1,8 +1,10 @@
 //! Depth-first search for the MIIs that extend a prefix.
 
+use crate::budget::Budget;
 use crate::narrow::Narrow;
-use crate::path::Path;
-use crate::projection::Scratch;
+use crate::path::{Node, Path};
+use crate::projection::{Projection, Scratch};
+use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
 use table::{Item, Stop, Watch};
@@ -14,13 +16,12 @@ use table::{Item, Stop, Watch};
 /// occur in light groups (in a heavy group everything is frequent).
 pub(crate) struct Task<'a, S> {
     finder: Finder<'a, S>,
-    scratch: Scratch,
-    /// Bytes reserved.
-    reserved: u64,
+    scratch: Scratch<'a>,
+    budget: Budget<'a>,
     /// Items of the parent that are infrequent with the prefix, and their supports.
     infrequent: Vec<(u32, u64)>,
     narrow: Narrow<1>,
-    narrow4: Narrow<4>,
+    narrow_more: Narrow<FEW_WORDS>,
 }
 
 /// The path, and where MIIs are handed to.
@@ -31,43 +32,81 @@ pub(crate) struct Finder<'a, S> {
     numbers: Vec<u32>,
     items: Vec<Item>,
     rows: Vec<u32>,
+    columns: Vec<u64>,
 }
 
 impl<'a, S: Sink> Task<'a, S> {
     pub(crate) fn new(path: Path<'a>, sink: S, watch: &'a Watch) -> Self {
         Task {
-            scratch: Scratch::new(path.first.projection.items()),
-            finder: Finder { path, watch, sink, numbers: Vec::new(), items: Vec::new(), rows: Vec::new() },
-            reserved: 0,
+            scratch: Scratch::new(path.first.projection.items(), S::ROWS, watch),
+            finder: Finder {
+                columns: Vec::new(),
+                path,
+                watch,
+                sink,
+                numbers: Vec::new(),
+                items: Vec::new(),
+                rows: Vec::new(),
+            },
+            budget: Budget::new(watch),
             infrequent: Vec::new(),
             narrow: Narrow::default(),
-            narrow4: Narrow::default(),
+            narrow_more: Narrow::default(),
         }
     }
 
     /// What was found.
     pub(crate) fn finish(self) -> S {
-        self.finder.watch.release(self.reserved);
         self.finder.sink
-    }
-
-    /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
-    pub(crate) fn descend(&mut self, depth: usize) -> Result<(), Stop> {
-        let node = self.finder.path.node(depth);
-        match node.sets.words() {
-            1 => self.narrow.search(depth, &mut self.finder),
-            2..=4 => self.narrow4.search(depth, &mut self.finder),
-            _ => (0..node.projection.items() as u32).try_for_each(|item| self.child(depth, item)),
-        }
     }
 
     /// Finds the MIIs whose first items are the prefix (of `depth` items) and `item`, a number in
     /// the projection to the prefix.
-    pub(crate) fn child(&mut self, depth: usize, item: u32) -> Result<(), Stop> {
+    ///
+    /// A prefix can have almost as many items as there are columns: too many for recursion.
+    pub(crate) fn extend(&mut self, depth: usize, item: u32) -> Result<(), Stop> {
+        // The next item to extend by, for each item of the prefix after `depth`.
+        let mut entered: Vec<u32> = Vec::new();
+        let mut item = item;
+        loop {
+            let prefix = depth + entered.len();
+            if self.child(prefix, item)? {
+                if self.is_narrow(prefix + 1) {
+                    self.search_narrow(prefix + 1)?;
+                } else {
+                    entered.push(0);
+                }
+            }
+            let items =
+                |entered: &[u32]| self.finder.path.node(depth + entered.len()).projection.items();
+            while entered.last().is_some_and(|&next| next as usize == items(&entered)) {
+                entered.pop();
+            }
+            let Some(next) = entered.last_mut() else { return Ok(()) };
+            item = *next;
+            *next += 1;
+        }
+    }
+
+    fn is_narrow(&self, depth: usize) -> bool {
+        self.finder.path.node(depth).groups() <= self.finder.path.ground.narrow
+    }
+
+    /// Finds the MIIs that extend the prefix of `depth` items by at least two more, if the
+    /// projection to it is narrow.
+    pub(crate) fn search_narrow(&mut self, depth: usize) -> Result<(), Stop> {
+        match self.finder.path.node(depth).sets.words() {
+            1 => self.narrow.search(depth, &mut self.finder),
+            _ => self.narrow_more.search(depth, &mut self.finder),
+        }
+    }
+
+    /// Finds the MIIs that are the prefix, `item` and one more item; adds `item` to the prefix and
+    /// projects to it. False if no longer MII can begin so.
+    fn child(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
         let Task { finder, scratch, .. } = self;
-        finder.watch.check()?;
         let theta = finder.path.ground.theta;
-        let support = finder.path.node(depth).projection.count(item, scratch);
+        let support = finder.path.node(depth).projection.count(item, scratch)?;
         scratch.kept.clear();
         self.infrequent.clear();
         for &(later, count) in &scratch.seen {
@@ -90,44 +129,47 @@ impl<'a, S: Sink> Task<'a, S> {
             }
         }
         if scratch.kept.len() < 2 || depth + 3 > finder.path.ground.max_length {
-            return Ok(());
+            return Ok(false);
         }
+        self.lengthen(depth, item, support)
+    }
+
+    /// Adds `item` to the prefix of `depth` items and projects to what was kept. False if no MII
+    /// can lie below.
+    fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
+        let Task { finder, scratch, .. } = self;
         let path = &mut finder.path;
+        let theta = path.ground.theta;
+        path.prefix.truncate(depth);
+        path.prefix.push(item);
         if path.nodes.len() < depth {
             path.nodes.resize_with(depth, Default::default);
         }
+        // Out of the path while it is filled, since its parent is in there too.
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
-        node.projection.gather(parent, item, support, S::ROWS, scratch);
-        let some = node.projection.keep_light(theta, scratch) && node.projection.up.len() > 1;
+        node.projection.gather(parent, item, support, scratch, |_, _, _| {})?;
+        if S::SKIPS {
+            finder.skip(depth, &mut node.projection);
+        }
+        let path = &mut finder.path;
+        let parent = &path.node(depth).projection;
+        let some = node.projection.keep_light(theta, scratch)? && node.projection.up.len() > 1;
+        let wide = some && node.groups() > path.ground.narrow;
         if some {
             node.projection.name(parent);
             node.sets.fill(&node.projection, theta);
-            if !(1..=4).contains(&node.sets.words()) {
-                node.projection.index();
-                let bytes = (node.memory() * 2 + self.scratch.memory()) as u64;
-                if bytes > self.reserved {
-                    self.finder.watch.reserve(bytes - self.reserved)?;
-                    self.reserved = bytes;
-                }
-            }
         }
-        let path = &mut self.finder.path;
+        if wide {
+            node.projection.index();
+        }
         path.nodes[depth - 1] = node;
-        if !some {
-            return Ok(());
+        if wide {
+            let nodes: u64 = path.nodes.iter().map(Node::memory).sum();
+            self.budget.raise(nodes + scratch.memory() as u64)?;
         }
-        path.prefix.truncate(depth);
-        path.prefix.push(item);
-        if S::SKIPS && self.finder.skip(depth + 1, None, 0..path_items(&self.finder.path, depth + 1)) {
-            return Ok(());
-        }
-        self.descend(depth + 1)
+        Ok(some)
     }
-}
-
-fn path_items(path: &Path<'_>, depth: usize) -> u32 {
-    path.node(depth).projection.items() as u32
 }
 
 impl<S: Sink> Finder<'_, S> {
@@ -160,14 +202,29 @@ impl<S: Sink> Finder<'_, S> {
         self.sink.mii(&self.items, &self.rows, support)
     }
 
-    /// Whether the sink needs no MII made of the prefix up to `depth` and of `numbers` of the
-    /// projection to it; if `groups` are given, with some of the numbers that only they contain.
-    pub(crate) fn skip(&self, depth: usize, groups: Option<&[u64]>, numbers: impl IntoIterator<Item = u32>) -> bool {
-        let path = &self.path;
-        let mut columns = vec![0; path.ground.width.div_ceil(64)];
-        for item in path.items(depth).chain(numbers.into_iter().map(|number| path.item(depth, number))) {
+    /// Finds the groups of `child` that the sink needs no MIIs from; `child` is a projection of
+    /// the one at `depth`, not yet on the path.
+    fn skip(&mut self, depth: usize, child: &mut Projection) {
+        let Finder { path, columns, sink, .. } = self;
+        let words = path.ground.width.div_ceil(64);
+        columns.resize(words * 2, 0);
+        let (prefix, columns) = columns.split_at_mut(words);
+        let add = |columns: &mut [u64], item: Item| {
             columns[item.column as usize / 64] |= 1 << (item.column % 64);
-        }
-        self.sink.skip(&Subtree { path, depth, groups, columns: &columns })
+        };
+        prefix.fill(0);
+        path.items(depth + 1).for_each(|item| add(prefix, item));
+        let groups = &child.groups;
+        let skipped: Vec<bool> = (0..groups.len() as u32)
+            .map(|group| {
+                columns.copy_from_slice(prefix);
+                for &number in groups.row(group) {
+                    add(columns, path.item(depth, child.up[number as usize]));
+                }
+                let light = groups.weight(group) <= path.ground.theta;
+                light && sink.skip(&Subtree { columns, path, depth, groups, group })
+            })
+            .collect();
+        child.groups.skip(skipped.into_iter());
     }
 }

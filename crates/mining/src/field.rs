@@ -14,7 +14,8 @@ pub(crate) struct Field {
 
 /// The p and x with p^x = `order`, p prime and x at least 1.
 fn prime_power(order: u32) -> Option<(u32, u32)> {
-    let p = (2..).take_while(|p| p * p <= order).find(|p| order.is_multiple_of(*p)).unwrap_or(order);
+    let p =
+        (2..).take_while(|p| p * p <= order).find(|p| order.is_multiple_of(*p)).unwrap_or(order);
     let (mut rest, mut x) = (order, 0);
     while rest > 1 {
         if !rest.is_multiple_of(p) {
@@ -191,7 +192,10 @@ mod tests {
                     assert_eq!(f.multiply(a, b), f.multiply(b, a));
                     assert_eq!(f.subtract(f.add(a, b), b), a);
                     for c in 0..order {
-                        assert_eq!(f.multiply(a, f.multiply(b, c)), f.multiply(f.multiply(a, b), c));
+                        assert_eq!(
+                            f.multiply(a, f.multiply(b, c)),
+                            f.multiply(f.multiply(a, b), c)
+                        );
                         assert_eq!(
                             f.multiply(a, f.add(b, c)),
                             f.add(f.multiply(a, b), f.multiply(a, c))

@@ -1,11 +1,16 @@
 //! Frequent itemsets.
 
-use crate::ground::Ground;
+use crate::budget::Budget;
+use crate::list::List;
+use crate::projection::{Projection, Scratch};
+use crate::ranking::ranked;
+use crate::visitor::Sink;
 use rayon::prelude::*;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of
-/// at most `max_length`, in no fixed order but the same one whatever the number of threads.
+/// at most `max_length`, in no fixed order but the same one whatever the number of threads. The
+/// memory of the result stays reserved.
 pub fn frequent(
     bag: &Bag,
     min_support: u64,
@@ -14,69 +19,109 @@ pub fn frequent(
 ) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
+    let list = || List::new(watch);
     if max_length == 0 {
-        return Ok(Itemsets::new());
+        return list().finish();
     }
-    let ground = Ground::new(bag, watch, |support| support >= min_support)?;
-    let mut rows_of: Vec<Vec<u32>> = vec![Vec::new(); ground.items.len()];
-    for i in 0..ground.len() as u32 {
-        ground.row(i).iter().for_each(|&rank| rows_of[rank as usize].push(i));
-    }
-    watch.begin(ground.items.len() as u64);
-    let lists: Vec<Itemsets> = (0..ground.items.len())
+    let items = &ranked(&bag.supports(), |support| support >= min_support);
+    let mut budget = Budget::new(watch);
+    budget.add(Projection::root_memory(bag))?;
+    let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
+    watch.begin(items.len() as u64);
+    let task = || Task {
+        min_support,
+        max_length,
+        items,
+        list: list(),
+        set: Vec::new(),
+        scratch: Scratch::new(items.len(), false, watch),
+        spare: Vec::new(),
+        held: 0,
+        budget: Budget::new(watch),
+    };
+    (0..items.len() as u32)
         .into_par_iter()
-        .map(|rank| {
-            let mut task = Task {
-                ground: &ground,
-                min_support,
-                max_length,
-                watch,
-                prefix: Vec::new(),
-                list: Itemsets::new(),
-            };
-            task.extend(rank as u32, ground.supports[rank], &rows_of[rank])?;
+        .try_fold(list, |found, rank| {
+            let mut first = task();
+            let Some(projection) = &first.child(root, rank)? else { return found.then(first.list) };
+            let more = (0..projection.items() as u32)
+                .into_par_iter()
+                .try_fold(
+                    || Task { set: first.set.clone(), ..task() },
+                    |mut task, item| {
+                        task.extend(projection, item)?;
+                        Ok(task)
+                    },
+                )
+                .map(|task| task.map(|task| task.list))
+                .try_reduce(list, List::then)?;
             watch.advance(1);
-            Ok(task.list)
+            found.then(first.list)?.then(more)
         })
-        .collect::<Result<_, Stop>>()?;
-    let mut all = Itemsets::new();
-    lists.iter().for_each(|list| all.append(list));
-    Ok(all)
+        .try_reduce(list, List::then)?
+        .finish()
 }
 
+/// A part of the search, by one thread.
 struct Task<'a> {
-    ground: &'a Ground,
     min_support: u64,
     max_length: usize,
-    watch: &'a Watch,
-    prefix: Vec<Item>,
-    list: Itemsets,
+    items: &'a [Item],
+    list: List<'a>,
+    /// The itemset reached.
+    set: Vec<Item>,
+    scratch: Scratch<'a>,
+    /// Projections not in use, kept to be filled again.
+    spare: Vec<Projection>,
+    /// Bytes of the projections in use.
+    held: usize,
+    budget: Budget<'a>,
 }
 
 impl Task<'_> {
-    /// Lists the prefix with `rank` added, and all its extensions by higher ranks.
-    fn extend(&mut self, rank: u32, support: u64, rows: &[u32]) -> Result<(), Stop> {
-        self.watch.check()?;
-        self.prefix.push(self.ground.items[rank as usize]);
-        self.watch.found(1)?;
-        self.watch.reserve(Itemsets::bytes(1, self.prefix.len()))?;
-        self.list.push(&self.prefix, support);
-        if self.prefix.len() < self.max_length {
-            let mut counts = vec![0; self.ground.items.len()];
-            let mut lists: Vec<Vec<u32>> = vec![Vec::new(); self.ground.items.len()];
-            for &row in rows {
-                for &r in self.ground.row(row).iter().take_while(|&&r| r > rank) {
-                    counts[r as usize] += self.ground.weights[row as usize];
-                    lists[r as usize].push(row);
-                }
+    /// Lists the frequent itemsets that extend the set by `item` of its projection.
+    ///
+    /// A set can have as many items as there are columns: too many for recursion.
+    fn extend(&mut self, projection: &Projection, item: u32) -> Result<(), Stop> {
+        // The projections entered, and the next item to extend by in each.
+        let mut entered: Vec<(Projection, u32)> = Vec::new();
+        let mut child = self.child(projection, item)?;
+        loop {
+            match child {
+                Some(child) => entered.push((child, 0)),
+                None => _ = self.set.pop(),
             }
-            for r in rank as usize + 1..counts.len() {
-                if counts[r] >= self.min_support {
-                    self.extend(r as u32, counts[r], &lists[r])?;
-                }
+            while let Some((done, _)) = entered.pop_if(|(p, next)| *next as usize == p.items()) {
+                self.held -= done.memory();
+                self.spare.push(done);
+                self.set.pop();
             }
+            let Some((projection, next)) = entered.last_mut() else { return Ok(()) };
+            *next += 1;
+            child = self.child(projection, *next - 1)?;
         }
-        self.prefix.pop();
-        Ok(())
+    }
+
+    /// Extends the set by `item` and lists it; returns its projection if it can be extended
+    /// further.
+    fn child(&mut self, projection: &Projection, item: u32) -> Result<Option<Projection>, Stop> {
+        let support = projection.count(item, &mut self.scratch)?;
+        self.set.push(self.items[projection.ranks[item as usize] as usize]);
+        self.list.push(&self.set, support)?;
+        let Scratch { seen, kept, .. } = &mut self.scratch;
+        kept.clear();
+        kept.extend(
+            seen.iter().filter(|&&(_, count)| count >= self.min_support).map(|&(item, _)| item),
+        );
+        if kept.is_empty() || self.set.len() >= self.max_length {
+            return Ok(None);
+        }
+        let mut child = self.spare.pop().unwrap_or_default();
+        child.gather(projection, item, support, &mut self.scratch, |_, _, _| {})?;
+        child.name(projection);
+        child.index();
+        self.held += child.memory();
+        self.budget.raise((self.held + self.scratch.memory()) as u64)?;
+        Ok(Some(child))
     }
 }

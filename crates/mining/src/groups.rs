@@ -16,6 +16,8 @@ pub(crate) struct Groups {
     /// Where each group's cells begin; one more than there are groups.
     starts: Vec<u32>,
     weights: Vec<u64>,
+    /// The groups that nobody needs MIIs from; empty if there are none.
+    skipped: Vec<bool>,
     /// Whether the following three are kept.
     track: bool,
     /// The rows merged into each group as a linked list: its last row, and each row's predecessor.
@@ -52,7 +54,8 @@ impl Slots {
         };
         let pairs = row.chunks_exact(2);
         let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
-        let hash = pairs.fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
+        let hash = pairs
+            .fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
         let hash = fold(hash, last);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
@@ -83,6 +86,7 @@ impl Groups {
         self.starts.clear();
         self.starts.push(0);
         self.weights.clear();
+        self.skipped.clear();
         self.last.clear();
         self.previous.clear();
         self.origins.clear();
@@ -95,12 +99,15 @@ impl Groups {
         self.cells.push(cell);
     }
 
-    /// Ends the row under construction: merges it with an equal one if there is one.
+    /// Ends the row under construction: merges it with an equal one if there is one. Returns the
+    /// group it belongs to, which is the last one if it is new.
     #[inline]
-    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) {
+    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) -> u32 {
         let start = self.starts[self.starts.len() - 1] as usize;
         let row = self.origins.len() as u32;
-        match slots.find(&self.cells[start..], |group| self.row(group), self.len() as u32) {
+        let new = self.len() as u32;
+        let known = slots.find(&self.cells[start..], |group| self.row(group), new);
+        match known {
             Some(group) => {
                 self.cells.truncate(start);
                 self.weights[group as usize] += weight;
@@ -121,6 +128,7 @@ impl Groups {
         if self.track {
             self.origins.push(origin);
         }
+        known.unwrap_or(new)
     }
 
     /// Renumbers the items: item `i` becomes `numbers[i]`, or is removed if that is [`table::NONE`];
@@ -151,6 +159,9 @@ impl Groups {
                 Some(equal) => {
                     end = start;
                     self.weights[equal as usize] += self.weights[group];
+                    if !self.skipped.is_empty() {
+                        self.skipped[equal as usize] &= self.skipped[group];
+                    }
                     if self.track {
                         let mut first = self.last[group];
                         while self.previous[first as usize] != EMPTY {
@@ -162,6 +173,9 @@ impl Groups {
                 }
                 None => {
                     self.weights[groups] = self.weights[group];
+                    if !self.skipped.is_empty() {
+                        self.skipped[groups] = self.skipped[group];
+                    }
                     if self.track {
                         self.last[groups] = self.last[group];
                     }
@@ -173,6 +187,7 @@ impl Groups {
         self.cells.truncate(end);
         self.starts.truncate(groups + 1);
         self.weights.truncate(groups);
+        self.skipped.truncate(groups);
         if self.track {
             self.last.truncate(groups);
         }
@@ -214,6 +229,23 @@ impl Groups {
         &self.weights
     }
 
+    /// Says for each group whether it is skipped.
+    pub(crate) fn skip(&mut self, skipped: impl Iterator<Item = bool>) {
+        self.skipped.extend(skipped);
+    }
+
+    /// Whether nobody needs MIIs from a group.
+    #[inline]
+    pub(crate) fn skipped(&self, group: u32) -> bool {
+        self.skipped.get(group as usize).is_some_and(|&skipped| skipped)
+    }
+
+    /// Whether a group can contain MIIs that somebody needs.
+    #[inline]
+    pub(crate) fn light(&self, group: u32, theta: u64) -> bool {
+        self.weight(group) <= theta && !self.skipped(group)
+    }
+
     /// The origins of the rows merged into a group.
     pub(crate) fn origins(&self, group: u32) -> impl Iterator<Item = u32> {
         let next = |row: u32| (row != EMPTY).then_some(row);
@@ -227,5 +259,6 @@ impl Groups {
         (self.cells.capacity() + self.starts.capacity() + self.origins.capacity()) * 4
             + (self.last.capacity() + self.previous.capacity()) * 4
             + self.weights.capacity() * 8
+            + self.skipped.capacity()
     }
 }

@@ -5,12 +5,15 @@
 //! support of at most theta, and every proper non-empty subset of it has more.
 #![forbid(unsafe_code)]
 
+mod bits;
 mod bound;
+mod budget;
+mod candidates;
 mod closed;
+mod closed_narrow;
 mod explore;
 mod field;
 mod frequent;
-mod ground;
 mod groups;
 mod list;
 mod mii;
@@ -18,13 +21,18 @@ mod narrow;
 pub mod orthogonal;
 mod path;
 mod projection;
+mod ranking;
 #[doc(hidden)]
 pub mod reference;
 mod risk;
 mod sets;
+mod tree;
+#[cfg(test)]
+mod tests;
 mod visitor;
 
 pub use bound::{BOUND_COLUMNS, bound};
+pub use candidates::{Candidates, Kind, Run, candidates};
 pub use closed::closed;
 pub use frequent::frequent;
 pub use mii::{miis, visit_miis};

@@ -1,24 +1,24 @@
 //! Lists of itemsets under construction, within the limits of a watch.
 
+use crate::budget::Budget;
 use crate::visitor::{Sink, Subtree};
+use std::mem::{swap, take};
 use table::{Item, Itemsets, Stop, Watch};
 
 /// Itemsets between two reports to the watch: its counters are shared by all threads.
 const BATCH: u64 = 256;
 
-/// Itemsets found by one task.
-pub(crate) struct List<'a> {
-    watch: &'a Watch,
+/// Itemsets found by a part of a search.
+pub(crate) struct List<'w> {
+    budget: Budget<'w>,
     itemsets: Itemsets,
     /// Found and not yet reported.
     found: u64,
-    /// Bytes reserved.
-    reserved: u64,
 }
 
-impl<'a> List<'a> {
-    pub(crate) fn new(watch: &'a Watch) -> Self {
-        List { watch, itemsets: Itemsets::new(), found: 0, reserved: 0 }
+impl<'w> List<'w> {
+    pub(crate) fn new(watch: &'w Watch) -> Self {
+        List { budget: Budget::new(watch), itemsets: Itemsets::new(), found: 0 }
     }
 
     pub(crate) fn push(&mut self, items: &[Item], support: u64) -> Result<(), Stop> {
@@ -28,27 +28,17 @@ impl<'a> List<'a> {
     }
 
     fn report(&mut self) -> Result<(), Stop> {
-        self.watch.check()?;
-        self.watch.found(std::mem::take(&mut self.found))?;
-        let bytes = self.itemsets.memory();
-        if bytes > self.reserved {
-            self.watch.reserve(bytes - self.reserved)?;
-            self.reserved = bytes;
-        }
-        Ok(())
+        let watch = self.budget.watch();
+        watch.check()?;
+        watch.found(take(&mut self.found))?;
+        self.budget.raise(self.itemsets.memory())
     }
 
-    /// The list; its memory stays reserved.
+    /// The itemsets, whose memory stays reserved.
     pub(crate) fn finish(mut self) -> Result<Itemsets, Stop> {
         self.report()?;
-        self.reserved = 0;
-        Ok(std::mem::take(&mut self.itemsets))
-    }
-}
-
-impl Drop for List<'_> {
-    fn drop(&mut self) {
-        self.watch.release(self.reserved);
+        self.budget.hand_over();
+        Ok(self.itemsets)
     }
 }
 
@@ -60,17 +50,18 @@ impl Sink for List<'_> {
         self.push(items, support)
     }
 
-    fn skip(&self, _subtree: &Subtree<'_>) -> bool {
+    fn skip(&self, _part: &Subtree<'_>) -> bool {
         false
     }
 
-    fn append(&mut self, mut later: Self) -> Result<(), Stop> {
+    fn then(mut self, mut later: Self) -> Result<Self, Stop> {
         if self.itemsets.is_empty() {
-            std::mem::swap(self, &mut later);
+            swap(&mut self, &mut later);
         } else {
             self.itemsets.append(&later.itemsets);
         }
-        self.found += std::mem::take(&mut later.found);
-        self.report()
+        self.found += later.found;
+        self.report()?;
+        Ok(self)
     }
 }

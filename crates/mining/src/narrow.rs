@@ -1,48 +1,9 @@
 //! The search in a projection of few groups: a set of groups is a few machine words.
 
+use crate::bits::Set;
 use crate::explore::Finder;
 use crate::visitor::Sink;
-use std::ops::BitAnd;
 use table::Stop;
-
-/// A set of at most 64·W groups.
-#[derive(Clone, Copy, PartialEq)]
-struct Set<const W: usize>([u64; W]);
-
-impl<const W: usize> Set<W> {
-    const ALL: Self = Set([u64::MAX; W]);
-
-    fn new(words: &[u64]) -> Self {
-        let mut set = [0; W];
-        set[..words.len()].copy_from_slice(words);
-        Set(set)
-    }
-
-    #[inline]
-    fn meets(self, other: Self) -> bool {
-        self.0.iter().zip(other.0).fold(0, |any, (a, b)| any | (a & b)) != 0
-    }
-
-    #[inline]
-    fn groups(self) -> impl Iterator<Item = u32> {
-        self.0.into_iter().zip((0..).step_by(64)).flat_map(|(mut word, base)| {
-            std::iter::from_fn(move || {
-                let group = (word != 0).then(|| base + word.trailing_zeros());
-                word &= word.wrapping_sub(1);
-                group
-            })
-        })
-    }
-}
-
-impl<const W: usize> BitAnd for Set<W> {
-    type Output = Self;
-
-    #[inline]
-    fn bitand(self, other: Self) -> Self {
-        Set(std::array::from_fn(|i| self.0[i] & other.0[i]))
-    }
-}
 
 /// The state of the search.
 pub(crate) struct Narrow<const W: usize> {
@@ -77,7 +38,11 @@ impl<const W: usize> Default for Narrow<W> {
 
 impl<const W: usize> Narrow<W> {
     /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
-    pub(crate) fn search<S: Sink>(&mut self, depth: usize, finder: &mut Finder<'_, S>) -> Result<(), Stop> {
+    pub(crate) fn search<S: Sink>(
+        &mut self,
+        depth: usize,
+        finder: &mut Finder<'_, S>,
+    ) -> Result<(), Stop> {
         let node = finder.path.node(depth);
         let items = node.projection.items() as u32;
         self.depth = depth;
@@ -87,7 +52,7 @@ impl<const W: usize> Narrow<W> {
         self.sets.clear();
         self.sets.extend((0..items).map(|item| Set::new(node.sets.set(item))));
         self.heavy = Set::new(node.sets.heavy());
-        self.light = Set(self.heavy.0.map(|word| !word));
+        self.light = Set::new(node.sets.light());
         self.chosen.clear();
         self.tails.clear();
         self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));
@@ -119,10 +84,7 @@ impl<const W: usize> Narrow<W> {
                 }
             }
             let length = self.depth + self.chosen.len();
-            if self.tails.len() > end + 1
-                && length + 2 <= finder.path.ground.max_length
-                && !(S::SKIPS && self.skip(set, end, finder))
-            {
+            if self.tails.len() > end + 1 && length + 2 <= finder.path.ground.max_length {
                 self.extend(end, self.tails.len(), set, finder)?;
             }
             self.tails.truncate(end);
@@ -137,17 +99,8 @@ impl<const W: usize> Narrow<W> {
         if set.meets(self.heavy) {
             return None;
         }
-        let mut support = 0;
-        for (mut word, weights) in set.0.into_iter().zip(self.weights.chunks(64)) {
-            while word != 0 {
-                support += weights[word.trailing_zeros() as usize];
-                if support > self.theta {
-                    return None;
-                }
-                word &= word - 1;
-            }
-        }
-        Some(support)
+        Some(set.weight_up_to(self.theta.saturating_add(1), &self.weights))
+            .filter(|&support| support <= self.theta)
     }
 
     /// Hands on the prefix, what is chosen and `item`, in the groups `set`, if that is an MII.
@@ -176,11 +129,5 @@ impl<const W: usize> Narrow<W> {
             later = later & self.sets[chosen as usize];
             frequent
         })
-    }
-
-    /// Whether the sink needs nothing from below what is chosen, with the tails from `end` on.
-    fn skip<S: Sink>(&self, set: Set<W>, end: usize, finder: &Finder<'_, S>) -> bool {
-        let numbers = self.chosen.iter().chain(&self.tails[end..]).map(|&(number, _)| number);
-        finder.skip(self.depth, Some(&set.0), numbers)
     }
 }

@@ -78,7 +78,9 @@ impl OrthogonalArray {
             .filter(|&rows| rows <= MAX_ROWS)
             .ok_or(OrthogonalError::Rows { levels, strength })?;
         let factors = (strength..columns)
-            .map(|column| (0..strength).map(|j| factor(&field, levels, strength, column, j)).collect())
+            .map(|column| {
+                (0..strength).map(|j| factor(&field, levels, strength, column, j)).collect()
+            })
             .collect();
         Ok(OrthogonalArray { field, levels, next: Some(vec![0; strength as usize]), factors, rows })
     }
@@ -136,7 +138,9 @@ mod tests {
         for mask in (0u32..1 << columns).filter(|m| m.count_ones() == strength) {
             let seen: HashSet<Vec<u32>> = rows
                 .iter()
-                .map(|r| (0..columns).filter(|c| mask >> c & 1 == 1).map(|c| r[c as usize]).collect())
+                .map(|r| {
+                    (0..columns).filter(|c| mask >> c & 1 == 1).map(|c| r[c as usize]).collect()
+                })
                 .collect();
             assert_eq!(seen.len() as u64, size, "{columns} {levels} {strength} {mask:b}");
         }

@@ -1,5 +1,6 @@
 //! The way from the root of the search to where it is: one projection per item of the prefix.
 
+use crate::budget::Budget;
 use crate::projection::Projection;
 use crate::sets::Sets;
 use table::Item;
@@ -17,15 +18,22 @@ impl Node {
         self.sets.frequent(&self.projection, items, theta)
     }
 
-    pub(crate) fn memory(&self) -> usize {
-        self.projection.memory() + self.sets.memory()
+    /// Number of groups of rows.
+    pub(crate) fn groups(&self) -> usize {
+        self.projection.groups.len()
+    }
+
+    pub(crate) fn memory(&self) -> u64 {
+        (self.projection.memory() + self.sets.memory()) as u64
     }
 }
 
 /// What all parts of a search share.
-pub(crate) struct Ground {
+pub(crate) struct Ground<'w> {
     pub theta: u64,
     pub max_length: usize,
+    /// Projections of at most this many groups are searched with a few words per set of groups.
+    pub narrow: usize,
     /// Columns of the bag.
     pub width: usize,
     /// By rank: ascending support.
@@ -33,18 +41,19 @@ pub(crate) struct Ground {
     pub root: Node,
     /// By rank: the projection to the rows with that item, if there was memory to keep it.
     pub first: Vec<Option<Node>>,
-    /// Bytes reserved.
-    pub reserved: u64,
+    pub budget: Budget<'w>,
 }
 
-impl Ground {
+impl Ground<'_> {
     /// Whether the items with these ranks are frequent; `ranks` becomes scratch.
     fn frequent(&self, ranks: &mut Vec<u32>) -> bool {
         let Some(lowest) = (0..ranks.len()).min_by_key(|&i| ranks[i]) else { return true };
         match &self.first[ranks[lowest] as usize] {
             Some(node) => {
+                // An item that the projection lacks is infrequent with the lowest one. (It could
+                // also be in all rows of the lowest one, but then it would not reduce the support
+                // of any set with it, and the search would not have got here.)
                 ranks.swap_remove(lowest);
-                // Of the items in a frequent set, the first projection lacks none: see `minimal`.
                 ranks.iter_mut().all(|rank| match node.projection.ranks.binary_search(rank) {
                     Ok(number) => {
                         *rank = number as u32;
@@ -60,7 +69,7 @@ impl Ground {
 
 /// A prefix and the projections to it and to its beginnings.
 pub(crate) struct Path<'a> {
-    pub ground: &'a Ground,
+    pub ground: &'a Ground<'a>,
     /// The projection to the first item.
     pub first: &'a Node,
     /// The projections to the first two items, the first three and so on; the last ones may be
@@ -71,7 +80,7 @@ pub(crate) struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    pub(crate) fn new(ground: &'a Ground, first: &'a Node, rank: u32) -> Self {
+    pub(crate) fn new(ground: &'a Ground<'a>, first: &'a Node, rank: u32) -> Self {
         Path { ground, first, nodes: Vec::new(), prefix: vec![rank] }
     }
 
@@ -120,7 +129,12 @@ impl<'a> Path<'a> {
 
     /// Calls `accept` with the rows of the bag that a group of the projection at `depth` stands
     /// for, until it is false; whether it never was.
-    pub(crate) fn all_rows(&self, depth: usize, group: u32, accept: &mut impl FnMut(u32) -> bool) -> bool {
+    pub(crate) fn all_rows(
+        &self,
+        depth: usize,
+        group: u32,
+        accept: &mut impl FnMut(u32) -> bool,
+    ) -> bool {
         let mut origins = self.node(depth).projection.groups.origins(group);
         if depth == 0 {
             origins.all(accept)
@@ -135,19 +149,5 @@ impl<'a> Path<'a> {
             rows.push(row);
             true
         });
-    }
-
-    /// Like [`Path::all_rows`] for all light groups, or for those in `groups`.
-    pub(crate) fn all_light_rows(
-        &self,
-        depth: usize,
-        groups: Option<&[u64]>,
-        accept: &mut impl FnMut(u32) -> bool,
-    ) -> bool {
-        let weights = self.node(depth).projection.groups.weights();
-        (0..weights.len() as u32)
-            .filter(|&group| groups.is_none_or(|set| set[group as usize / 64] >> (group % 64) & 1 == 1))
-            .filter(|&group| weights[group as usize] <= self.ground.theta)
-            .all(|group| self.all_rows(depth, group, accept))
     }
 }

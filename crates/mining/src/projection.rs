@@ -3,6 +3,9 @@
 use crate::groups::{Groups, Slots};
 use table::{Bag, Item, NONE, Stop, Watch};
 
+/// Rows between two looks at the watch.
+const STEP: usize = 1 << 14;
+
 /// The rows that contain a prefix, without the items that cannot extend it, equal rows merged.
 ///
 /// Items have local numbers, in rank order.
@@ -22,8 +25,11 @@ pub(crate) struct Projection {
 }
 
 /// What projecting works with, kept between calls.
-pub(crate) struct Scratch {
-    pub slots: Slots,
+pub(crate) struct Scratch<'w> {
+    watch: &'w Watch,
+    /// Whether the origins of groups are kept: for a projection the groups of its parent.
+    track: bool,
+    slots: Slots,
     /// By item of the parent: its support with the prefix, 0 between calls.
     counts: Vec<u64>,
     /// By item of the parent: its number in the projection. Valid for items that occur.
@@ -34,10 +40,12 @@ pub(crate) struct Scratch {
     pub kept: Vec<u32>,
 }
 
-impl Scratch {
-    /// For projections with at most `items` items.
-    pub(crate) fn new(items: usize) -> Self {
+impl<'w> Scratch<'w> {
+    /// For projections with at most `items` items; with `track`, groups remember their origins.
+    pub(crate) fn new(items: usize, track: bool, watch: &'w Watch) -> Self {
         Scratch {
+            watch,
+            track,
             slots: Slots::new(),
             counts: vec![0; items],
             numbers: vec![NONE; items],
@@ -55,15 +63,9 @@ impl Scratch {
 
 impl Projection {
     /// The root of a search: all rows, with the given items, which are in rank order.
-    /// With `track`, here and below, the origins of groups are kept: for the root the rows of the
-    /// bag, for a projection the groups of its parent.
-    pub(crate) fn root(
-        bag: &Bag,
-        items: &[Item],
-        track: bool,
-        slots: &mut Slots,
-        watch: &Watch,
-    ) -> Result<Self, Stop> {
+    /// The origins of its groups are the rows of the bag.
+    pub(crate) fn root(bag: &Bag, items: &[Item], scratch: &mut Scratch<'_>) -> Result<Self, Stop> {
+        let Scratch { watch, track, slots, .. } = scratch;
         // Positions among cells are 32-bit numbers; more cells would not fit any memory budget.
         if bag.distinct().saturating_mul(bag.width()) > u32::MAX as usize {
             return Err(Stop::Memory { limit: watch.memory_limit() });
@@ -73,10 +75,10 @@ impl Projection {
             ranks[item.column as usize][item.code as usize] = rank as u32;
         }
         let mut root = Projection::default();
-        root.groups.clear(bag.distinct(), track, slots);
+        root.groups.clear(bag.distinct(), *track, slots);
         let mut row = Vec::with_capacity(bag.width());
         for i in 0..bag.distinct() {
-            if i % 4096 == 0 {
+            if i % STEP == 0 {
                 watch.check()?;
             }
             row.clear();
@@ -95,6 +97,13 @@ impl Projection {
         Ok(root)
     }
 
+    /// The bytes that [`Projection::root`] takes at most.
+    pub(crate) fn root_memory(bag: &Bag) -> u64 {
+        // Per cell its item and its occurrence; per row start, weight, origin, list and slots.
+        let rows = bag.distinct() as u64;
+        rows.saturating_mul(bag.width() as u64).saturating_mul(12).saturating_add(rows * 48)
+    }
+
     /// Number of items.
     pub(crate) fn items(&self) -> usize {
         self.ranks.len()
@@ -103,42 +112,48 @@ impl Projection {
     /// Where `item` occurs: (group, position after it among the groups' cells).
     #[inline]
     pub(crate) fn occurrences(&self, item: u32) -> &[(u32, u32)] {
-        &self.occurrences[self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
+        &self.occurrences
+            [self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
     }
 
     /// Counts the later items in the rows that contain `item`: leaves those that occur in
     /// `scratch.seen` and returns the support of `item`.
-    pub(crate) fn count(&self, item: u32, scratch: &mut Scratch) -> u64 {
-        let counts = &mut scratch.counts;
+    pub(crate) fn count(&self, item: u32, scratch: &mut Scratch<'_>) -> Result<u64, Stop> {
+        let Scratch { watch, counts, seen, .. } = scratch;
         let mut support = 0;
-        for &(group, position) in self.occurrences(item) {
-            let weight = self.groups.weight(group);
-            support += weight;
-            for &cell in self.groups.row_from(group, position) {
-                counts[cell as usize] += weight;
+        for occurrences in self.occurrences(item).chunks(STEP) {
+            watch.check()?;
+            for &(group, position) in occurrences {
+                let weight = self.groups.weight(group);
+                support += weight;
+                for &cell in self.groups.row_from(group, position) {
+                    counts[cell as usize] += weight;
+                }
             }
         }
-        scratch.seen.clear();
+        seen.clear();
         for (cell, count) in counts[..self.items()].iter_mut().enumerate().skip(item as usize + 1) {
             if *count > 0 {
-                scratch.seen.push((cell as u32, *count));
+                seen.push((cell as u32, *count));
                 *count = 0;
             }
         }
-        support
+        Ok(support)
     }
 
     /// Makes this the projection of `parent` to the rows that contain `item`, with support
     /// `support`, and to the items in `scratch.kept`, which are among those last counted.
+    /// `merged` is called for each row: with its group in the parent, the position after `item` in
+    /// it, and its group here.
     pub(crate) fn gather(
         &mut self,
         parent: &Projection,
         item: u32,
         support: u64,
-        track: bool,
-        scratch: &mut Scratch,
-    ) {
-        let Scratch { slots, numbers, seen, kept, .. } = scratch;
+        scratch: &mut Scratch<'_>,
+        mut merged: impl FnMut(u32, u32, u32),
+    ) -> Result<(), Stop> {
+        let Scratch { watch, track, slots, numbers, seen, kept, .. } = scratch;
         seen.iter().for_each(|&(cell, _)| numbers[cell as usize] = NONE);
         for (number, &cell) in kept.iter().enumerate() {
             numbers[cell as usize] = number as u32;
@@ -146,45 +161,55 @@ impl Projection {
         self.support = support;
         self.up.clone_from(kept);
         let occurrences = parent.occurrences(item);
-        self.groups.clear(occurrences.len(), track, slots);
-        for &(group, position) in occurrences {
-            for &cell in parent.groups.row_from(group, position) {
-                let number = numbers[cell as usize];
-                if number != NONE {
-                    self.groups.push(number);
+        self.groups.clear(occurrences.len(), *track, slots);
+        for occurrences in occurrences.chunks(STEP) {
+            watch.check()?;
+            for &(group, position) in occurrences {
+                for &cell in parent.groups.row_from(group, position) {
+                    let number = numbers[cell as usize];
+                    if number != NONE {
+                        self.groups.push(number);
+                    }
                 }
+                let into = self.groups.end_row(parent.groups.weight(group), group, slots);
+                merged(group, position, into);
             }
-            self.groups.end_row(parent.groups.weight(group), group, slots);
         }
+        Ok(())
     }
 
-    /// Removes the items that occur in no group of at most `theta` rows; rows that become equal
-    /// are merged, which may make them heavier. False if no such group is left.
-    pub(crate) fn keep_light(&mut self, theta: u64, scratch: &mut Scratch) -> bool {
-        let Scratch { slots, numbers, .. } = scratch;
+    /// Removes the items that occur in no light group; rows that become equal are merged, which
+    /// may make them heavy. False if no light group is left.
+    pub(crate) fn keep_light(
+        &mut self,
+        theta: u64,
+        scratch: &mut Scratch<'_>,
+    ) -> Result<bool, Stop> {
+        let Scratch { watch, slots, numbers, .. } = scratch;
         loop {
+            watch.check()?;
             let items = self.up.len();
             numbers[..items].fill(NONE);
             let mut light = false;
             for group in 0..self.groups.len() as u32 {
-                if self.groups.weight(group) <= theta {
+                if self.groups.light(group, theta) {
                     light = true;
                     self.groups.row(group).iter().for_each(|&item| numbers[item as usize] = 0);
                 }
             }
             if !light {
-                return false;
+                return Ok(false);
             }
             let mut left = 0;
-            for item in 0..items {
-                if numbers[item] != NONE {
-                    numbers[item] = left;
+            for (item, number) in numbers[..items].iter_mut().enumerate() {
+                if *number != NONE {
+                    *number = left;
                     self.up[left as usize] = self.up[item];
                     left += 1;
                 }
             }
             if left as usize == items {
-                return true;
+                return Ok(true);
             }
             self.up.truncate(left as usize);
             self.groups.renumber(&numbers[..items], slots);

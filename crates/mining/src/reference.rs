@@ -1,6 +1,6 @@
 //! Brute force: every definition word by word, for tests on small tables.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use table::{Bag, Item};
 
 /// Itemsets (sorted) with supports.
@@ -47,18 +47,18 @@ pub fn frequent(bag: &Bag, min_support: u64, max_length: Option<usize>) -> Found
     found
 }
 
-/// Closed frequent itemsets by definition: no superset has the same support.
+/// Closed frequent itemsets by definition: no superset has the same support. (If one has, then
+/// so has one with a single item more.)
 pub fn closed(bag: &Bag, min_support: u64, max_length: Option<usize>) -> Found {
-    let occurring = occurring(bag);
-    let contains = |big: &[Item], small: &[Item]| {
-        let big: BTreeSet<&Item> = big.iter().collect();
-        small.iter().all(|i| big.contains(i))
-    };
     let mut found = frequent(bag, min_support, max_length);
-    found.retain(|items, support| {
-        !occurring
-            .iter()
-            .any(|(big, s)| s == support && big.len() > items.len() && contains(big, items))
-    });
+    for (items, support) in occurring(bag) {
+        for out in 0..items.len() {
+            let mut subset = items.clone();
+            subset.remove(out);
+            if found.get(&subset) == Some(&support) {
+                found.remove(&subset);
+            }
+        }
+    }
     found
 }

@@ -2,6 +2,9 @@
 
 use crate::projection::Projection;
 
+/// Sets of so few words are always made.
+pub(crate) const FEW_WORDS: usize = 4;
+
 /// For each item of a projection the groups that contain it, as bits.
 #[derive(Default)]
 pub(crate) struct Sets {
@@ -11,21 +14,26 @@ pub(crate) struct Sets {
     bits: Vec<u64>,
     /// The groups of more than theta rows.
     heavy: Vec<u64>,
+    /// The groups that can contain MIIs that somebody needs.
+    light: Vec<u64>,
 }
 
 impl Sets {
-    /// Takes the sets of `projection`, unless they take more memory than its occurrences do.
+    /// Takes the sets of `projection`, unless they are many and take more memory than its
+    /// occurrences do.
     pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
         let groups = &projection.groups;
         self.words = groups.len().div_ceil(64);
         self.bits.clear();
         self.heavy.clear();
-        if self.words > 1 && self.words * projection.items() > groups.cells() {
+        self.light.clear();
+        if self.words > FEW_WORDS && self.words * projection.items() > groups.cells() {
             self.words = 0;
             return;
         }
         self.bits.resize(self.words * projection.items(), 0);
         self.heavy.resize(self.words, 0);
+        self.light.resize(self.words, 0);
         for group in 0..groups.len() as u32 {
             let (word, bit) = (group as usize / 64, 1 << (group % 64));
             for &item in groups.row(group) {
@@ -33,6 +41,8 @@ impl Sets {
             }
             if groups.weight(group) > theta {
                 self.heavy[word] |= bit;
+            } else if groups.light(group, theta) {
+                self.light[word] |= bit;
             }
         }
     }
@@ -54,7 +64,9 @@ impl Sets {
             });
         }
         (0..self.words).any(|word| {
-            let mut set = items.iter().fold(u64::MAX, |set, &item| set & self.bits[item as usize * self.words + word]);
+            let mut set = items
+                .iter()
+                .fold(u64::MAX, |set, &item| set & self.bits[item as usize * self.words + word]);
             if set & self.heavy[word] != 0 {
                 return true;
             }
@@ -84,7 +96,12 @@ impl Sets {
         &self.heavy
     }
 
+    /// The groups that can contain MIIs that somebody needs.
+    pub(crate) fn light(&self) -> &[u64] {
+        &self.light
+    }
+
     pub(crate) fn memory(&self) -> usize {
-        (self.bits.capacity() + self.heavy.capacity()) * 8
+        (self.bits.capacity() + self.heavy.capacity() + self.light.capacity()) * 8
     }
 }

@@ -1,5 +1,6 @@
 //! Who is told of the MIIs as they are found.
 
+use crate::groups::Groups;
 use crate::path::Path;
 use table::{Item, Stop};
 
@@ -14,28 +15,32 @@ pub trait Visitor: Sync {
     /// given, ascending), and its support. An error ends the search.
     fn mii(&self, items: &[Item], rows: &[u32], support: u64) -> Result<(), Stop>;
 
-    /// True if the visitor needs to know of none of the MIIs that lie in `subtree`.
-    fn skip(&self, subtree: &Subtree<'_>) -> bool {
-        let _ = subtree;
+    /// True if the visitor needs to know of no MII that uses only the columns of `part` and occurs
+    /// only in its rows. An MII that also occurs elsewhere may still be handed over.
+    fn skip(&self, part: &Subtree<'_>) -> bool {
+        let _ = part;
         false
     }
 }
 
-/// A part of the search that is about to begin.
+/// Rows that agree on some columns: a part of the search that is about to begin.
 pub struct Subtree<'a> {
+    /// The columns: bit `c % 64` of word `c / 64` for column `c`.
+    pub columns: &'a [u64],
+    /// The rows are those of a group, whose origins are groups of the projection at `depth`.
     pub(crate) path: &'a Path<'a>,
     pub(crate) depth: usize,
-    /// The groups of the projection at `depth`, if not all of them.
-    pub(crate) groups: Option<&'a [u64]>,
-    /// The columns that MIIs in this part can use: bit `c % 64` of word `c / 64` for column `c`.
-    pub columns: &'a [u64],
+    pub(crate) groups: &'a Groups,
+    pub(crate) group: u32,
 }
 
 impl Subtree<'_> {
-    /// Whether `accept` is true of every distinct row (a number of the bag given) that can contain
-    /// an MII of this part; stops at the first for which it is not.
+    /// Whether `accept` is true of every distinct row, a number of the bag given; stops at the
+    /// first for which it is not. Rows of a part that was skipped before are left out.
     pub fn all_rows(&self, mut accept: impl FnMut(u32) -> bool) -> bool {
-        self.path.all_light_rows(self.depth, self.groups, &mut accept)
+        let parent = &self.path.node(self.depth).projection.groups;
+        let mut origins = self.groups.origins(self.group).filter(|&origin| !parent.skipped(origin));
+        origins.all(|origin| self.path.all_rows(self.depth, origin, &mut accept))
     }
 }
 
@@ -48,10 +53,12 @@ pub(crate) trait Sink: Send {
 
     fn mii(&mut self, items: &[Item], rows: &[u32], support: u64) -> Result<(), Stop>;
 
-    fn skip(&self, subtree: &Subtree<'_>) -> bool;
+    fn skip(&self, part: &Subtree<'_>) -> bool;
 
-    /// Takes what a later task of the search has found.
-    fn append(&mut self, later: Self) -> Result<(), Stop>;
+    /// What this and then a later part of the search have found.
+    fn then(self, later: Self) -> Result<Self, Stop>
+    where
+        Self: Sized;
 }
 
 /// Hands MIIs on to a visitor.
@@ -65,11 +72,11 @@ impl<V: Visitor> Sink for Forward<'_, V> {
         self.0.mii(items, rows, support)
     }
 
-    fn skip(&self, subtree: &Subtree<'_>) -> bool {
-        self.0.skip(subtree)
+    fn skip(&self, part: &Subtree<'_>) -> bool {
+        self.0.skip(part)
     }
 
-    fn append(&mut self, _later: Self) -> Result<(), Stop> {
-        Ok(())
+    fn then(self, _later: Self) -> Result<Self, Stop> {
+        Ok(self)
     }
 }

@@ -7,9 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod k_anonymize;
 mod mii;
 mod release;
 
 pub use error::Error;
+pub use k_anonymize::{k_anonymize, lower_bound};
 pub use mii::{k_mii, mii_suppress};
-pub use release::{Counts, Piece, Release};
+pub use release::{Classes, Counts, Piece, Release};

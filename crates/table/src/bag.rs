@@ -178,11 +178,7 @@ impl Bag {
     }
 
     /// As [`Bag::project`]; also tells for each distinct row which row it became.
-    pub fn project_rows(
-        &self,
-        columns: &[usize],
-        watch: &Watch,
-    ) -> Result<(Bag, Vec<u32>), Stop> {
+    pub fn project_rows(&self, columns: &[usize], watch: &Watch) -> Result<(Bag, Vec<u32>), Stop> {
         let mut numbers = Vec::with_capacity(self.distinct());
         let mut set = RowSet::new(columns.len());
         let mut projected = vec![NONE; columns.len()];

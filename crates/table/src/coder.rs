@@ -77,8 +77,8 @@ impl Coder {
     /// then the caller makes the text and calls [`Coder::raw_text`].
     #[inline]
     pub fn raw(&mut self, column: usize, raw: &[u8]) -> bool {
-        let coder = &self.columns[column];
-        let Some(number) = coder.raws.as_ref().and_then(|raws| raws.find(raw)) else {
+        let coder = &mut self.columns[column];
+        let Some(number) = coder.raws.as_mut().and_then(|raws| raws.find(raw)) else {
             return false;
         };
         self.row[column] = coder.raw_codes[number as usize];

@@ -84,7 +84,8 @@ impl Itemsets {
 
     /// The bytes held.
     pub fn memory(&self) -> u64 {
-        (self.items.capacity() * size_of::<Item>() + (self.ends.capacity() + self.supports.capacity()) * 8) as u64
+        (self.items.capacity() * size_of::<Item>()
+            + (self.ends.capacity() + self.supports.capacity()) * 8) as u64
     }
 }
 

@@ -9,6 +9,7 @@ mod bag;
 mod builder;
 mod coder;
 mod itemsets;
+mod null_items;
 mod rows;
 mod sort;
 mod watch;

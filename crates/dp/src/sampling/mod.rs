@@ -11,3 +11,4 @@ pub use parameters::{Method, Parameters, parameters};
 pub use poisson::{Rate, Thinning};
 
 pub(crate) use binomial::tail_above;
+pub(crate) use parameters::{check_delta, check_split};

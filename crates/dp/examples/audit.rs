@@ -1,0 +1,43 @@
+//! Audits every sampling scheme with fresh coins: `cargo run --release --example audit -- 100000`.
+//!
+//! Prints a line per case and scheme; exits with 1 if a label is refuted, or if the published scheme
+//! is not.
+
+#[path = "../tests/audit/cases.rs"]
+mod cases;
+
+use cases::{ALPHA, cases};
+use pg_sanitize_dp::{Coins, Scheme};
+use std::process::ExitCode;
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let runs = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(100_000);
+    println!(
+        "lower bounds on epsilon at {} % confidence, {runs} runs on each table",
+        100.0 * (1.0 - ALPHA)
+    );
+    println!("scheme     case                        label epsilon  delta      bound   time");
+    let mut as_expected = true;
+    for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::Paper] {
+        let mut refuted = false;
+        for case in cases(scheme) {
+            let start = Instant::now();
+            let found =
+                case.run(scheme, runs, |_| Coins::os().expect("coins of the operating system"));
+            refuted |= found.bound > found.epsilon;
+            println!(
+                "{:<10} {:<27} {:<14} {:<10.3e} {:<7.3} {:.1} s{}",
+                found.scheme.name(),
+                found.name,
+                found.epsilon,
+                found.delta,
+                found.bound,
+                start.elapsed().as_secs_f64(),
+                if found.bound > found.epsilon { "  refuted" } else { "" }
+            );
+        }
+        as_expected &= refuted == (scheme == Scheme::Paper);
+    }
+    if as_expected { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}

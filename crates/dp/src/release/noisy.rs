@@ -1,0 +1,105 @@
+//! Noise for every cell of every marginal without drawing it before it is asked for.
+
+use super::levels::Verdict;
+use crate::{Key, Noise};
+use chacha20::ChaCha20Rng;
+use dashu_int::IBig;
+use rand_core::{Rng, SeedableRng};
+
+/// Judges a combination by its noisy count. The noise is a function of the combination and of a
+/// secret key, so it is the same whenever, in whatever order and by whichever thread it is asked for.
+pub(super) struct Noisy {
+    pub(super) key: Key,
+    pub(super) noise: Noise,
+    pub(super) theta: u64,
+}
+
+/// A step of the chain: the key that `input` leads to.
+fn step(key: &[u8; 32], input: u64) -> [u8; 32] {
+    let mut next = [0; 32];
+    stream(key, input).fill_bytes(&mut next);
+    next
+}
+
+/// The ChaCha20 stream of a key and a nonce.
+fn stream(key: &[u8; 32], nonce: u64) -> ChaCha20Rng {
+    let mut rng = ChaCha20Rng::from_seed(*key);
+    rng.set_stream(nonce);
+    rng
+}
+
+impl Verdict for Noisy {
+    /// The key of a set of columns.
+    type Columns = [u8; 32];
+
+    fn columns(&self, columns: &[u32]) -> [u8; 32] {
+        // The length first: no chain is the beginning of another.
+        let length = step(&self.key.0, columns.len() as u64);
+        columns.iter().fold(length, |key, &column| step(&key, u64::from(column)))
+    }
+
+    fn frequent(&self, columns: &[u8; 32], codes: &[u32], count: u64) -> bool {
+        // Two codes fit a nonce; all combinations of the same columns take equally many steps.
+        let mut pairs = codes
+            .chunks(2)
+            .map(|pair| pair.iter().fold(0, |nonce, &code| nonce << 32 | u64::from(code)));
+        let last = pairs.next_back().unwrap_or(0);
+        let key = pairs.fold(*columns, |key, nonce| step(&key, nonce));
+        self.noise.draw(&mut stream(&key, last)) + count > IBig::from(self.theta)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Coins, Ratio, testing::assert_fits};
+
+    fn noisy(seed: i64, theta: u64) -> Noisy {
+        let noise = Noise::Laplace { scale: Ratio::new(3u8, 1u8).unwrap() };
+        Noisy { key: Coins::seeded(seed).key(), noise, theta }
+    }
+
+    #[test]
+    fn the_noise_of_a_cell_is_fixed_and_follows_the_law() {
+        let q = (-1.0f64 / 3.0).exp();
+        let above = q / (1.0 + q); // P(X > 0)
+        for length in 1..=4u32 {
+            let columns: Vec<u32> = (0..length).collect();
+            let mut cell = 0;
+            assert_fits(&[1.0 - above, above], 3_000, || {
+                cell += 1;
+                let noisy = noisy(1, 10);
+                let codes: Vec<u32> = (0..length).map(|c| cell * 7 + c).collect();
+                let verdict = noisy.frequent(&noisy.columns(&columns), &codes, 10);
+                assert_eq!(verdict, noisy.frequent(&noisy.columns(&columns), &codes, 10));
+                i64::from(verdict)
+            });
+        }
+    }
+
+    #[test]
+    fn different_cells_have_different_streams() {
+        let noisy = noisy(2, 0);
+        let mut streams = Vec::new();
+        for columns in [&[0u32][..], &[1], &[0, 1], &[0, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
+            let key = noisy.columns(columns);
+            for codes in [[0u32, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]] {
+                let codes = &codes[..columns.len()];
+                let mut chain: Vec<u64> = codes
+                    .chunks(2)
+                    .map(|p| p.iter().fold(0, |n, &c| n << 32 | u64::from(c)))
+                    .collect();
+                let last = chain.pop().unwrap();
+                let key = chain.iter().fold(key, |key, &n| step(&key, n));
+                streams.push((columns.to_vec(), codes.to_vec(), stream(&key, last).next_u64()));
+            }
+        }
+        streams.sort();
+        streams.dedup();
+        let cells = streams.len();
+        let mut words: Vec<u64> = streams.into_iter().map(|s| s.2).collect();
+        words.sort();
+        words.dedup();
+        assert_eq!(words.len(), cells);
+    }
+}

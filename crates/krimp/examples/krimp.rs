@@ -1,0 +1,55 @@
+//! Compresses a file of transactions and says how well and how fast: for benchmarks.
+//!
+//! Usage: krimp FILE all|closed MIN_SUPPORT [prune|keep] [THREADS] [RUNS]
+//!
+//! A line is a row of item numbers separated by white space. Prints the sizes, the number of
+//! itemsets of two or more items, and the shortest time of the runs, mining included.
+
+#[path = "../tests/common/transactions.rs"]
+mod transactions;
+
+use pg_sanitize_krimp::{Kind, Options, Progress, fit};
+use std::error::Error;
+use std::time::{Duration, Instant};
+use table::Watch;
+
+fn main() -> Result<(), Box<dyn Error>> {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let [path, kind, min_support, rest @ ..] = args.as_slice() else {
+        return Err("usage: krimp FILE all|closed MIN_SUPPORT [prune|keep] [THREADS] [RUNS]".into());
+    };
+    let bag = transactions::read(&std::fs::read_to_string(path)?);
+    let options = Options {
+        candidates: if kind == "closed" { Kind::Closed } else { Kind::All },
+        prune: rest.first().is_some_and(|word| word == "prune"),
+        ..Options::new(min_support.parse()?)
+    };
+    let number = |i: usize| rest.get(i).map_or(Ok(1), |s| s.parse::<usize>());
+    let (threads, runs) = (number(1)?, number(2)?);
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
+    let mut best = Duration::MAX;
+    let mut table = None;
+    for _ in 0..runs.max(1) {
+        let begin = Instant::now();
+        let fitted = pool.install(|| fit(&bag, &options, &Watch::unlimited(), &Progress::new()))?;
+        best = best.min(begin.elapsed());
+        table = Some(fitted);
+    }
+    if let Some(table) = table {
+        println!(
+            "{path} {kind} {min_support} threads={threads}: {} rows ({} distinct), {} candidates, {} accepted, \
+             {} sets, {:.0} of {:.0} bits ({:.0} of them the table), {:.2} %, {:.2} s",
+            bag.row_count(),
+            bag.distinct(),
+            table.seen,
+            table.accepted,
+            table.patterns().len(),
+            table.sizes.total_bits,
+            table.sizes.standard_bits,
+            table.sizes.model_bits,
+            100.0 * table.sizes.ratio,
+            best.as_secs_f64()
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,55 @@
+//! Why there is no result.
+
+use std::fmt;
+use table::Stop;
+
+/// Why there is no result.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Error {
+    /// The computation was ended.
+    Stop(Stop),
+    /// More columns than a code table can have.
+    TooWide { columns: usize, limit: usize },
+    /// A value of this column is not UTF-8, so a model cannot hold it.
+    Encoding { column: String },
+    /// The value is not a model, or a damaged one: what is wrong with it.
+    Model(String),
+    /// The columns of the data are not those of the model: what differs.
+    Columns(String),
+    /// A Laplace correction that is not a positive number.
+    Laplace { value: f64 },
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::Stop(stop) => stop.fmt(f),
+            Error::TooWide { columns, limit } => {
+                write!(f, "{columns} columns are more than the {limit} a code table can have")
+            }
+            Error::Encoding { column } => {
+                write!(f, "column \"{column}\" has a value that is not UTF-8")
+            }
+            Error::Model(what) => write!(f, "not a valid Krimp model: {what}"),
+            Error::Columns(what) => write!(f, "the data do not have the model's columns: {what}"),
+            Error::Laplace { value } => {
+                write!(f, "a Laplace correction must be a positive number, not {value}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Error::Stop(stop) => Some(stop),
+            _ => None,
+        }
+    }
+}
+
+impl From<Stop> for Error {
+    fn from(stop: Stop) -> Self {
+        Error::Stop(stop)
+    }
+}

@@ -1,0 +1,30 @@
+//! Krimp: code tables that compress a table.
+//!
+//! A code table is a list of itemsets; a row is covered by the first itemset of the list that it
+//! contains, then the rest of the row by the next that the rest contains, and so on. The itemsets
+//! that together make data and table smallest describe the table (Vreeken, van Leeuwen and Siebes,
+//! Krimp: mining itemsets that compress).
+#![forbid(unsafe_code)]
+
+mod code_table;
+mod columns;
+mod cover;
+mod elements;
+mod error;
+mod fit;
+mod ground;
+mod options;
+mod progress;
+mod prune;
+#[doc(hidden)]
+pub mod reference;
+mod size;
+mod uncovered;
+
+pub use code_table::{CodeTable, Element};
+pub use error::Error;
+pub use fit::fit;
+pub use mining::Kind;
+pub use options::{Forbidden, Nulls, Options};
+pub use progress::{Progress, Snapshot};
+pub use size::Sizes;

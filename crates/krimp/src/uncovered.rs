@@ -1,0 +1,169 @@
+//! Which rows leave an item to the elements of small length.
+
+use crate::ground::Ground;
+use table::{NONE, Stop, Watch};
+
+/// Tables with fewer words of rows than this get bitmaps for all items.
+const SMALL: usize = 1 << 10;
+
+/// Bytes that the bitmaps of all levels may take; beyond it, levels share bitmaps.
+const MOST_BYTES: usize = 1 << 29;
+
+/// By item and level, the rows in which the item is not covered by an element of that many items
+/// or more: what the rows that can use a candidate have in common.
+///
+/// A candidate of length l comes after all longer elements and, in candidate order, after those
+/// of equal length; so its rows are the intersection of its items' rows of level l. Each bitmap
+/// has a summary, a bit per word, by which most words are never looked at. Items with so few rows
+/// that a list is smaller have a list of all their rows instead, and a level without bitmaps of
+/// its own uses those of a higher one: the rows told are then too many, never too few.
+pub(crate) struct Uncovered {
+    words: usize,
+    summary_words: usize,
+    /// The bitmap number of each item, or [`NONE`].
+    bitmap_of: Vec<u32>,
+    bitmaps: usize,
+    /// The rows of the items that have no bitmaps.
+    lists: Vec<Vec<u32>>,
+    /// The set of bitmaps that each level uses; levels 0 and 1 are not used.
+    set_of: Vec<usize>,
+    bits: Vec<u64>,
+    summary: Vec<u64>,
+    reserved: u64,
+}
+
+impl Uncovered {
+    /// All items uncovered, for elements of a length up to `longest`.
+    pub(crate) fn new(ground: &Ground, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+        let words = ground.rows().div_ceil(64);
+        let summary_words = words.div_ceil(64);
+        let mut rows = vec![0usize; ground.items()];
+        for row in 0..ground.rows() {
+            ground.row(row).iter().filter(|&&i| i != NONE).for_each(|&i| rows[i as usize] += 1);
+        }
+        let dense = |&rows: &usize| rows > 0 && (words < SMALL || rows >= words);
+        let bitmaps = rows.iter().filter(|rows| dense(rows)).count();
+        let set_bytes = (bitmaps * (words + summary_words) * 8).max(1);
+        // Levels 2 to longest + 1, at which nothing is covered; neighbours share a set of bitmaps.
+        let levels = longest.max(1);
+        let shared = levels.div_ceil((MOST_BYTES / set_bytes).clamp(1, levels));
+        let sets = levels.div_ceil(shared);
+        let set_of = (0..levels + 2).map(|level| level.saturating_sub(2) / shared).collect();
+        let listed: usize = rows.iter().filter(|rows| !dense(rows)).sum();
+        let reserved = (sets * set_bytes + listed * 4) as u64;
+        watch.reserve(reserved)?;
+        let mut next = 0..;
+        let bitmap_of: Vec<u32> = rows
+            .iter()
+            .map(|r| if dense(r) { next.next().unwrap_or(NONE) } else { NONE })
+            .collect();
+        let mut all = Uncovered {
+            words,
+            summary_words,
+            bitmap_of,
+            bitmaps,
+            lists: vec![Vec::new(); ground.items()],
+            set_of,
+            bits: vec![0; sets * bitmaps * words],
+            summary: vec![0; sets * bitmaps * summary_words],
+            reserved,
+        };
+        for row in 0..ground.rows() {
+            for &item in ground.row(row).iter().filter(|&&item| item != NONE) {
+                match all.bitmap_of[item as usize] {
+                    NONE => all.lists[item as usize].push(row as u32),
+                    bitmap => (0..sets).for_each(|set| all.set(set, bitmap, row)),
+                }
+            }
+        }
+        Ok(all)
+    }
+
+    /// The bytes reserved of the watch, to be released by whoever drops this.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved
+    }
+
+    fn set(&mut self, set: usize, bitmap: u32, row: usize) {
+        let map = set * self.bitmaps + bitmap as usize;
+        self.bits[map * self.words + row / 64] |= 1 << (row % 64);
+        self.summary[map * self.summary_words + row / 4096] |= 1 << (row / 64 % 64);
+    }
+
+    fn clear(&mut self, set: usize, bitmap: u32, row: usize) {
+        let map = set * self.bitmaps + bitmap as usize;
+        let word = &mut self.bits[map * self.words + row / 64];
+        *word &= !(1 << (row % 64));
+        if *word == 0 {
+            self.summary[map * self.summary_words + row / 4096] &= !(1 << (row / 64 % 64));
+        }
+    }
+
+    /// The first set that has an item which an element of this length covers: that of the first
+    /// level at which the item is uncovered.
+    fn first_with(&self, length: usize) -> usize {
+        self.set_of[(length + 1).min(self.set_of.len() - 1)]
+    }
+
+    /// Notes that in `row` the element that covers `item` now has length `new` instead of `old`.
+    pub(crate) fn change(&mut self, row: usize, item: u32, old: usize, new: usize) {
+        let bitmap = self.bitmap_of[item as usize];
+        if old == new || bitmap == NONE {
+            return;
+        }
+        let (old, new) = (self.first_with(old), self.first_with(new));
+        for set in old..new {
+            self.clear(set, bitmap, row);
+        }
+        for set in new..old {
+            self.set(set, bitmap, row);
+        }
+    }
+
+    /// Tells of all rows in which `items` are uncovered at `level`, in ascending order.
+    #[inline]
+    pub(crate) fn rows(
+        &self,
+        ground: &Ground,
+        items: &[u32],
+        level: usize,
+        mut tell: impl FnMut(usize),
+    ) {
+        if let Some(list) = self.shortest_list(items) {
+            for &row in list {
+                let cells = ground.row(row as usize);
+                if items.iter().all(|&i| cells[ground.columns[i as usize] as usize] == i) {
+                    tell(row as usize);
+                }
+            }
+            return;
+        }
+        let set = self.set_of[level.min(self.set_of.len() - 1)] * self.bitmaps;
+        let map = |item: u32| set + self.bitmap_of[item as usize] as usize;
+        for at in 0..self.summary_words {
+            let mut blocks = u64::MAX;
+            for &item in items {
+                blocks &= self.summary[map(item) * self.summary_words + at];
+            }
+            while blocks != 0 {
+                let word = at * 64 + blocks.trailing_zeros() as usize;
+                blocks &= blocks - 1;
+                let mut rows = u64::MAX;
+                for &item in items {
+                    rows &= self.bits[map(item) * self.words + word];
+                }
+                while rows != 0 {
+                    tell(word * 64 + rows.trailing_zeros() as usize);
+                    rows &= rows - 1;
+                }
+            }
+        }
+    }
+
+    /// The shortest of the lists of items that have no bitmaps.
+    #[inline]
+    fn shortest_list(&self, items: &[u32]) -> Option<&[u32]> {
+        let listed = items.iter().filter(|&&item| self.bitmap_of[item as usize] == NONE);
+        listed.map(|&item| self.lists[item as usize].as_slice()).min_by_key(|list| list.len())
+    }
+}

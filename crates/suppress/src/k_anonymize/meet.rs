@@ -1,0 +1,150 @@
+//! Which rows become equal in a form.
+
+use super::keys::{KeyTable, STRIDE, Selected};
+use std::ops::Range;
+use table::{Stop, Watch};
+
+/// Lists, one after the other.
+#[derive(Default)]
+pub(super) struct Lists {
+    pub items: Vec<u32>,
+    pub ends: Vec<u32>,
+}
+
+impl Lists {
+    /// Gathers (list, item) pairs into `lists` lists, in the order they come; pairs of list
+    /// `u32::MAX` are left out.
+    pub fn gather<I: Iterator<Item = (u32, u32)>>(lists: usize, pairs: impl Fn() -> I) -> Self {
+        let mut ends = vec![0; lists + 1];
+        for (list, _) in pairs().filter(|pair| pair.0 != u32::MAX) {
+            ends[list as usize + 1] += 1;
+        }
+        for list in 0..lists {
+            ends[list + 1] += ends[list];
+        }
+        let mut items = vec![0; ends[lists] as usize];
+        for (list, item) in pairs().filter(|pair| pair.0 != u32::MAX) {
+            let next = &mut ends[list as usize];
+            items[*next as usize] = item;
+            *next += 1;
+        }
+        ends.pop();
+        Lists { items, ends }
+    }
+
+    pub fn range(&self, list: usize) -> Range<usize> {
+        let begin = if list == 0 { 0 } else { self.ends[list - 1] };
+        begin as usize..self.ends[list] as usize
+    }
+
+    pub fn list(&self, list: usize) -> &[u32] {
+        &self.items[self.range(list)]
+    }
+}
+
+/// Rows that look for a class, and rows that could join them.
+pub(super) struct Crowd<'a> {
+    /// Keys and weights of the rows that look for a class.
+    pub seekers: &'a Selected,
+    pub weights: &'a [u64],
+    /// Keys of the others, the most welcome ones first, and how many rows each can give.
+    pub others: &'a Selected,
+    pub gifts: &'a [u64],
+    /// Groups that seekers and others make must have this many rows.
+    pub k: u64,
+    /// A group needs no more than this many rows of others to choose from.
+    pub choice: u64,
+}
+
+/// The groups of at least k rows that one form makes.
+#[derive(Default)]
+pub(super) struct Meeting {
+    pub keys: Vec<u64>,
+    /// The seekers of each group, as places among the seekers.
+    pub members: Lists,
+    /// The others that fit, as places among them.
+    pub guests: Lists,
+    /// How near the form brings the seekers to groups of k.
+    pub score: u64,
+}
+
+/// Working memory of a thread.
+#[derive(Default)]
+pub(super) struct Scratch {
+    table: KeyTable,
+    keys: Vec<u64>,
+    group_of: Vec<u32>,
+    group_keys: Vec<u64>,
+    own: Vec<u64>,
+    given: Vec<u64>,
+    hits: Vec<(u32, u32)>,
+    numbers: Vec<u32>,
+}
+
+impl Crowd<'_> {
+    /// Groups the seekers by what `form` leaves of them, and finds the others (up to place
+    /// `end`) that would be equal to them.
+    pub fn meet(
+        &self,
+        form: &[u16],
+        end: usize,
+        scratch: &mut Scratch,
+        watch: &Watch,
+    ) -> Result<Meeting, Stop> {
+        let Scratch { table, keys, group_of, group_keys, own, given, hits, numbers } = scratch;
+        table.reset(self.seekers.len());
+        group_of.clear();
+        group_keys.clear();
+        own.clear();
+        for from in (0..self.seekers.len()).step_by(STRIDE) {
+            watch.check()?;
+            self.seekers.keys(form, from, self.seekers.len().min(from + STRIDE), keys);
+            for (&key, &weight) in keys.iter().zip(&self.weights[from..]) {
+                let group = table.insert(key, own.len() as u32);
+                if group as usize == own.len() {
+                    own.push(0);
+                    group_keys.push(key);
+                }
+                own[group as usize] += weight;
+                group_of.push(group);
+            }
+        }
+        given.clear();
+        given.resize(own.len(), 0);
+        hits.clear();
+        for from in (0..end).step_by(STRIDE) {
+            watch.check()?;
+            self.others.keys(form, from, end.min(from + STRIDE), keys);
+            for (place, &key) in keys.iter().enumerate() {
+                let Some(group) = table.find(key) else { continue };
+                let given = &mut given[group as usize];
+                if *given < self.choice {
+                    *given += self.gifts[from + place];
+                    hits.push((group, (from + place) as u32));
+                }
+            }
+        }
+        let mut meeting = Meeting::default();
+        numbers.clear();
+        for group in 0..own.len() {
+            let large = own[group].saturating_add(given[group]) >= self.k;
+            numbers.push(if large { meeting.keys.len() as u32 } else { u32::MAX });
+            if large {
+                meeting.keys.push(group_keys[group]);
+            }
+        }
+        let groups = meeting.keys.len();
+        let number = |group: u32| numbers[group as usize];
+        meeting.members = Lists::gather(groups, || {
+            group_of.iter().zip(0..).map(|(&group, place)| (number(group), place))
+        });
+        meeting.guests =
+            Lists::gather(groups, || hits.iter().map(|&(group, place)| (number(group), place)));
+        // A pair of rows that meet is a step forward until there are k.
+        meeting.score = own
+            .iter()
+            .map(|&rows| rows.saturating_mul(rows.min(self.k)))
+            .fold(0, u64::saturating_add);
+        Ok(meeting)
+    }
+}

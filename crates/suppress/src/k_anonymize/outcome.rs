@@ -1,0 +1,67 @@
+//! What a plan comes to.
+
+use super::costs::DROP;
+use super::keys::Keyed;
+use super::plan::{Plan, Share};
+use crate::Release;
+
+/// Classes with the columns they show.
+pub(super) struct Outcome {
+    shares: Vec<Share>,
+    /// The blanked columns of each class, a bit each.
+    masks: Vec<u64>,
+    words: usize,
+    /// Units blanked, dropped rows included.
+    pub cost: u128,
+}
+
+impl Outcome {
+    /// A class shows every column in which its rows agree: at least what its form leaves, and
+    /// more if borrowed or chosen rows happen to agree in more.
+    pub fn new(plan: Plan<'_>) -> Self {
+        let keyed = plan.keyed;
+        let words = keyed.width().div_ceil(64);
+        let mut shares = plan.shares;
+        shares.retain(|share| share.weight > 0);
+        let mut first = vec![u32::MAX; plan.classes.len()];
+        let mut masks = vec![0; plan.classes.len() * words];
+        for share in &shares {
+            let first = &mut first[share.class as usize];
+            *first = share.row.min(*first);
+        }
+        for (column, cells) in keyed.cells.iter().enumerate() {
+            for share in &shares {
+                let (own, shown) =
+                    (cells[share.row as usize], cells[first[share.class as usize] as usize]);
+                let blanked = u64::from(own != shown || own == 0);
+                masks[share.class as usize * words + column / 64] |= blanked << (column % 64);
+            }
+        }
+        let mut cost: u128 = 0;
+        for (column, cells) in keyed.cells.iter().enumerate() {
+            let mut rows: u128 = 0;
+            for share in &shares {
+                let blanked =
+                    masks[share.class as usize * words + column / 64] >> (column % 64) & 1;
+                if blanked == 1 && cells[share.row as usize] != 0 {
+                    rows += u128::from(share.weight);
+                }
+            }
+            for &row in plan.free.iter().filter(|&&row| cells[row as usize] != 0) {
+                rows += u128::from(DROP) * u128::from(keyed.weights[row as usize]);
+            }
+            cost += rows * u128::from(plan.units[column]);
+        }
+        Outcome { shares, masks, words, cost }
+    }
+
+    pub fn release(mut self, keyed: &Keyed) -> Release {
+        let mut release = Release::new(keyed.width());
+        self.shares.sort_unstable_by_key(|share| (keyed.rows[share.row as usize], share.class));
+        for share in &self.shares {
+            let mask = &self.masks[share.class as usize * self.words..][..self.words];
+            release.push(keyed.rows[share.row as usize], mask, share.weight);
+        }
+        release
+    }
+}

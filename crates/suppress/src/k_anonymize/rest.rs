@@ -1,0 +1,214 @@
+//! The last free rows, each with the rows that are most like it.
+
+use super::costs::DROP;
+use super::plan::Plan;
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use table::{Stop, Watch};
+
+/// A row that could share a class with a free one.
+struct Candidate {
+    row: u32,
+    /// The share it comes from; `None` if it is free itself.
+    share: Option<u32>,
+    /// What its class shows of it.
+    worth: u64,
+}
+
+/// Cells compared before the last free rows are given up: about a second.
+const WORK: usize = 1 << 30;
+
+/// Opens classes around the free rows one by one; those for which that costs more than dropping
+/// them stay free.
+///
+/// What makes most rows equal to the free one at the least cost is blanked, cell after cell,
+/// until there are k. Linear in the rows for each free row.
+pub(super) fn rest(plan: &mut Plan<'_>, k: u64, watch: &Watch) -> Result<(), Stop> {
+    let cells = plan.shares.len() * plan.keyed.width();
+    let rows = WORK / cells.max(1) + 16;
+    for place in 0..plan.free.len().min(rows) {
+        watch.check()?;
+        let row = plan.free[place];
+        if plan.is_free(row)
+            && let Some(class) = Around::new(plan, row, k).grow(watch)?
+        {
+            class.open(plan);
+        }
+    }
+    plan.sweep();
+    Ok(())
+}
+
+/// A class that grows around a free row.
+struct Around<'p, 'a> {
+    plan: &'p Plan<'a>,
+    k: u64,
+    row: u32,
+    candidates: Vec<Candidate>,
+    differences: Differences,
+    blanked: Vec<u64>,
+    value: u64,
+}
+
+/// A class to open.
+struct Found {
+    key: u64,
+    value: u64,
+    rows: Vec<u32>,
+    /// (share, rows borrowed)
+    borrowed: Vec<(u32, u64)>,
+}
+
+impl Found {
+    fn open(self, plan: &mut Plan<'_>) {
+        let class = plan.class(self.key, self.value);
+        self.rows.into_iter().for_each(|row| plan.settle(row, class));
+        self.borrowed.into_iter().for_each(|(share, rows)| plan.lend(share, rows, class));
+    }
+}
+
+impl<'p, 'a> Around<'p, 'a> {
+    fn new(plan: &'p Plan<'a>, row: u32, k: u64) -> Self {
+        let lender = |share: u32| {
+            let from = &plan.shares[share as usize];
+            let worth = plan.classes[from.class as usize].value;
+            Candidate { row: from.row, share: Some(share), worth }
+        };
+        let lenders = (0..plan.shares.len() as u32).filter(|&share| plan.spare(share, k) > 0);
+        let others = plan.free.iter().filter(|&&other| other != row && plan.is_free(other));
+        let others = others.map(|&row| Candidate { row, share: None, worth: 0 });
+        let mut candidates: Vec<Candidate> = others.chain(lenders.map(lender)).collect();
+        // Free rows first, then those that lose least.
+        candidates.sort_by_key(|candidate| candidate.worth);
+        Around {
+            differences: Differences::new(plan, row, &candidates),
+            blanked: vec![0; plan.keyed.width().div_ceil(64)],
+            value: plan.value(&[], row),
+            plan,
+            k,
+            row,
+            candidates,
+        }
+    }
+
+    /// The class, if one of k rows costs less than dropping its free rows.
+    fn grow(mut self, watch: &Watch) -> Result<Option<Found>, Stop> {
+        loop {
+            watch.check()?;
+            if let Some(found) = self.gather() {
+                return Ok(self.pays(&found).then_some(found));
+            }
+            let more = (0..self.candidates.len())
+                .map(|i| (self.differences.cost(self.plan, i, &self.blanked), i))
+                .filter(|&(cost, _)| cost > 0)
+                .min();
+            let Some((cost, nearest)) = more else { return Ok(None) };
+            self.value -= cost;
+            self.differences.add(nearest, &mut self.blanked);
+        }
+    }
+
+    /// The class that what is not blanked gives, if there are k rows for it.
+    fn gather(&self) -> Option<Found> {
+        let plan = self.plan;
+        let mut found = Found {
+            key: self.differences.key(plan, self.row, &self.blanked),
+            value: self.value,
+            rows: vec![self.row],
+            borrowed: Vec::new(),
+        };
+        let mut lacking = self.k.saturating_sub(plan.weight(self.row));
+        let mut spent: HashMap<u32, u64, FixedState> = HashMap::default();
+        let fits = |i: &usize| self.differences.cost(plan, *i, &self.blanked) == 0;
+        for i in (0..self.candidates.len()).filter(fits) {
+            let candidate = &self.candidates[i];
+            let Some(number) = candidate.share else {
+                // Free rows come even if there are enough: they have no class.
+                found.rows.push(candidate.row);
+                lacking = lacking.saturating_sub(plan.weight(candidate.row));
+                continue;
+            };
+            if lacking == 0 {
+                break;
+            }
+            let share = &plan.shares[number as usize];
+            let spent = spent.entry(share.class).or_default();
+            let room = (plan.classes[share.class as usize].size - *spent).saturating_sub(self.k);
+            let rows = room.min(share.weight).min(lacking);
+            if rows > 0 {
+                *spent += rows;
+                lacking -= rows;
+                found.borrowed.push((number, rows));
+            }
+        }
+        (lacking == 0).then_some(found)
+    }
+
+    /// True if the class costs less than dropping its free rows.
+    fn pays(&self, found: &Found) -> bool {
+        let plan = self.plan;
+        let kept = |row: u32| {
+            let whole = plan.value(&[], row) as f64;
+            (DROP as f64 * whole - (whole - found.value as f64)) * plan.weight(row) as f64
+        };
+        let lost = |&(share, rows): &(u32, u64)| {
+            let class = plan.shares[share as usize].class;
+            (plan.classes[class as usize].value as f64 - found.value as f64) * rows as f64
+        };
+        let kept: f64 = found.rows.iter().map(|&row| kept(row)).sum();
+        kept >= found.borrowed.iter().map(lost).sum()
+    }
+}
+
+/// Where each candidate differs from the row: a bit per column.
+struct Differences {
+    words: usize,
+    bits: Vec<u64>,
+}
+
+impl Differences {
+    fn new(plan: &Plan<'_>, row: u32, candidates: &[Candidate]) -> Self {
+        let words = plan.keyed.width().div_ceil(64);
+        let mut bits = vec![0; candidates.len() * words];
+        for (column, cells) in plan.keyed.cells.iter().enumerate() {
+            let own = cells[row as usize];
+            if own == 0 {
+                continue;
+            }
+            for (i, candidate) in candidates.iter().enumerate() {
+                let differs = u64::from(cells[candidate.row as usize] != own);
+                bits[i * words + column / 64] |= differs << (column % 64);
+            }
+        }
+        Differences { words, bits }
+    }
+
+    fn of(&self, candidate: usize) -> &[u64] {
+        &self.bits[candidate * self.words..][..self.words]
+    }
+
+    /// What must be blanked for a candidate beyond what is blanked.
+    fn cost(&self, plan: &Plan<'_>, candidate: usize, blanked: &[u64]) -> u64 {
+        let mut cost = 0;
+        for (word, (&difference, &blanked)) in self.of(candidate).iter().zip(blanked).enumerate() {
+            let mut more = difference & !blanked;
+            while more != 0 {
+                cost += plan.units[word * 64 + more.trailing_zeros() as usize];
+                more &= more - 1;
+            }
+        }
+        cost
+    }
+
+    fn add(&self, candidate: usize, blanked: &mut [u64]) {
+        blanked.iter_mut().zip(self.of(candidate)).for_each(|(b, d)| *b |= d);
+    }
+
+    /// The key of what is left of the row.
+    fn key(&self, plan: &Plan<'_>, row: u32, blanked: &[u64]) -> u64 {
+        let cells = plan.keyed.cells.iter().enumerate();
+        cells
+            .filter(|(c, _)| blanked[c / 64] >> (c % 64) & 1 == 0)
+            .fold(0, |key, (_, cells)| key.wrapping_add(cells[row as usize]))
+    }
+}

@@ -1,0 +1,83 @@
+//! The search for classes, form by form.
+
+use super::borrow::borrow;
+use super::costs::UNIT;
+use super::frontier::Frontier;
+use super::keys::Keyed;
+use super::open::open;
+use super::plan::Plan;
+use super::rest::rest;
+use table::{Stop, Watch};
+
+/// What limits the search, never the promise.
+#[derive(Clone, Copy)]
+pub(super) struct Effort {
+    pub k: u64,
+    /// Forms that blank more columns than this are tried only a few at a time.
+    pub max_length: usize,
+    /// Tries of the same table differ in this number; 0 is the plain one.
+    pub shake: u64,
+}
+
+/// The most forms of a band.
+const FORMS: usize = 1024;
+/// The most forms of a band beyond the length that the caller set.
+const FEW_FORMS: usize = 16;
+
+/// What may be lost per free row to fill a class up, by try. Half a cell is best for most tables:
+/// a whole one is what the next band costs.
+const LOSSES: [u64; 4] = [UNIT / 2, UNIT / 4, UNIT, 4 * UNIT];
+
+/// Rows grouped in one band, so that the work is linear in the rows whatever the columns.
+fn entries(rows: usize) -> usize {
+    (32 * rows + (1 << 20)).min(1 << 31)
+}
+
+/// The bytes that a search takes: keys of all rows, of the free ones and of those to borrow, and
+/// the groups of a band.
+pub(super) fn bytes(rows: usize, width: usize) -> u64 {
+    3 * Keyed::bytes(rows, width) + entries(rows) as u64 * 12
+}
+
+/// Chooses a class for every row, or as many as it pays to keep.
+///
+/// Band by band of cost: rows that meet at least k - 1 others in a form of the band get a class
+/// (`open`); groups that lack a few rows borrow them (`borrow`); the others wait for the next band. Rows that
+/// no band has served are settled one by one (`rest`).
+pub(super) fn search<'a>(
+    keyed: &'a Keyed,
+    units: &'a [u64],
+    effort: Effort,
+    watch: &Watch,
+) -> Result<Plan<'a>, Stop> {
+    let k = effort.k;
+    let mut plan = Plan::new(keyed, units);
+    let mut frontier = Frontier::new(units);
+    let mut long = false;
+    watch.begin(keyed.len() as u64);
+    while !plan.free.is_empty() {
+        let most = if long { FEW_FORMS } else { FORMS };
+        let Some(forms) = frontier.next(most.min(entries(keyed.len()) / plan.free.len())) else {
+            break;
+        };
+        // Few rows and many forms: it is quicker to look at the rows that are like them.
+        if forms.len() > 256 && plan.free.len() <= 16 {
+            break;
+        }
+        let before = plan.free.len();
+        let scores = open(&mut plan, &frontier, &forms, k, effort.shake, watch)?;
+        if !plan.free.is_empty() && forms.iter().any(|form| !form.is_empty()) {
+            let most = 2 * entries(keyed.len()) / plan.shares.len().max(1);
+            let forms = &forms[..most.clamp(1, forms.len())];
+            let loss = LOSSES[(effort.shake % LOSSES.len() as u64) as usize];
+            borrow(&mut plan, forms, k, loss, watch)?;
+        }
+        for (form, score) in forms.iter().zip(scores) {
+            frontier.extend(form, score);
+        }
+        long = forms.iter().any(|form| form.len() >= effort.max_length);
+        watch.advance((before - plan.free.len()) as u64);
+    }
+    rest(&mut plan, k, watch)?;
+    Ok(plan)
+}

@@ -1,0 +1,50 @@
+-- Public domains: the values that a column may have, known without looking at its rows.
+CREATE TABLE sanitize.declared_domain (
+    source pg_catalog.regclass NOT NULL,
+    column_name pg_catalog.text NOT NULL,
+    domain_values pg_catalog.text[] NOT NULL,
+    PRIMARY KEY (source, column_name)
+);
+COMMENT ON TABLE sanitize.declared_domain IS
+    'public domains declared by the owners of relations (sanitize.declare_domain)';
+COMMENT ON COLUMN sanitize.declared_domain.source IS 'the relation';
+COMMENT ON COLUMN sanitize.declared_domain.column_name IS 'its column';
+COMMENT ON COLUMN sanitize.declared_domain.domain_values IS 'the values, as the column''s type writes them';
+SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_domain', '');
+
+-- Row security lets everybody read, and the owner of a relation write: so declare_domain needs
+-- nobody else's rights.
+ALTER TABLE sanitize.declared_domain ENABLE ROW LEVEL SECURITY;
+CREATE POLICY everybody_reads ON sanitize.declared_domain FOR SELECT USING (true);
+CREATE POLICY owners_write ON sanitize.declared_domain
+    USING (EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c
+                    WHERE c.oid OPERATOR(pg_catalog.=) source
+                      AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON sanitize.declared_domain TO PUBLIC;
+
+CREATE FUNCTION sanitize.declare_domain(source pg_catalog.regclass, column_name pg_catalog.text,
+        domain_values pg_catalog.text[])
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_domain';
+COMMENT ON FUNCTION sanitize.declare_domain(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[]) IS
+    'the owner says which values a column may have; private mechanisms use them in place of what the rows show';
+
+CREATE FUNCTION sanitize.column_domain(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS TABLE(domain_values pg_catalog.text[], origin pg_catalog.text)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_domain';
+COMMENT ON FUNCTION sanitize.column_domain(pg_catalog.regclass, pg_catalog.text) IS
+    'the public domain of a column and where it is known from: declared, enum, boolean, check, foreign key; no row if it is not known';
+
+CREATE VIEW sanitize.domains AS
+SELECT c.oid::pg_catalog.regclass AS source, a.attname::pg_catalog.text AS column_name, d.domain_values, d.origin
+  FROM pg_catalog.pg_class AS c
+  JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+  JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) c.oid
+ CROSS JOIN LATERAL sanitize.column_domain(c.oid, a.attname::pg_catalog.text) AS d
+ WHERE c.relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'v', 'm', 'p', 'f']::pg_catalog."char"[])
+   AND n.nspname OPERATOR(pg_catalog.!~) '^pg_|^information_schema$|^sanitize$'
+   AND a.attnum OPERATOR(pg_catalog.>) 0
+   AND NOT a.attisdropped
+   AND pg_catalog.has_column_privilege(c.oid, a.attnum, 'SELECT');
+COMMENT ON VIEW sanitize.domains IS 'the public domains of all columns that you may read';
+GRANT SELECT ON sanitize.domains TO PUBLIC;

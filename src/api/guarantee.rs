@@ -1,0 +1,168 @@
+//! The guarantee label of a method.
+
+use super::private::scheme;
+use crate::pg::call::{Call, sql_function};
+use crate::pg::error::Error;
+use dp::{Guarantee, Plan, Request, Scheme, Source};
+use pgrx::pg_sys::Datum;
+use pgrx::{IntoDatum, JsonB};
+use serde_json::{Map, Value};
+
+/// The options of a method: those of its function's arguments, by name.
+struct Options(Map<String, Value>);
+
+impl Options {
+    fn parse(options: Value, known: &[&str]) -> Result<Self, Error> {
+        let Value::Object(options) = options else {
+            return Err(Error::argument(
+                "options is no object",
+                "Give the method's arguments by name: {\"k\": 5}.",
+            ));
+        };
+        match options.keys().find(|name| !known.contains(&name.as_str())) {
+            None => Ok(Options(options)),
+            Some(name) => Err(Error::argument(
+                format!("there is no option \"{name}\""),
+                format!("The options of this method are: {}.", known.join(", ")),
+            )),
+        }
+    }
+
+    fn get<T>(
+        &self,
+        name: &str,
+        what: &str,
+        read: impl FnOnce(&Value) -> Option<T>,
+    ) -> Result<Option<T>, Error> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(None),
+            Some(value) => read(value).map(Some).ok_or_else(|| {
+                Error::argument(format!("option {name} is {value}"), format!("{name} is {what}."))
+            }),
+        }
+    }
+
+    fn needed<T>(&self, name: &str, found: Option<T>) -> Result<T, Error> {
+        found.ok_or_else(|| {
+            Error::argument(
+                format!("option {name} is missing"),
+                "Give every option that the label depends on.",
+            )
+        })
+    }
+
+    fn count(&self, name: &str, least: u64) -> Result<Option<u64>, Error> {
+        let what = format!("a whole number of at least {least}");
+        self.get(name, &what, |value| value.as_u64().filter(|&n| n >= least))
+    }
+
+    fn number(&self, name: &str) -> Result<Option<f64>, Error> {
+        self.get(name, "a number", Value::as_f64)
+    }
+
+    fn names(&self, name: &str) -> Result<Option<Vec<&str>>, Error> {
+        let read = |value: &Value| value.as_array().is_some_and(|a| a.iter().all(Value::is_string));
+        self.get(name, "an array of column names", |value| read(value).then_some(()))?;
+        let names = self.0.get(name).and_then(Value::as_array);
+        Ok(names.map(|names| names.iter().filter_map(Value::as_str).collect()))
+    }
+
+    fn max_length(&self) -> Result<Option<usize>, Error> {
+        Ok(self.count("max_length", 1)?.map(|length| length as usize))
+    }
+}
+
+fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
+    let suppression = ["theta", "k", "weights", "max_length", "columns", "keep"];
+    let (options, label) = match method {
+        "mii_suppress" => {
+            let options = Options::parse(options, &suppression)?;
+            let theta = options.needed("theta", options.count("theta", 0)?)?;
+            let label = Guarantee::mii_suppress(theta, options.max_length()?);
+            (options, label)
+        }
+        "k_mii" | "k_anonymize" => {
+            let options = Options::parse(options, &suppression)?;
+            let k = options.needed("k", options.count("k", 2)?)?;
+            let of = if method == "k_mii" { Guarantee::k_mii } else { Guarantee::k_anonymize };
+            let label = of(k, options.max_length()?);
+            (options, label)
+        }
+        "dp_mii_sample" => {
+            let known = [
+                "epsilon",
+                "delta",
+                "k",
+                "scheme",
+                "public_source",
+                "split",
+                "max_length",
+                "columns",
+                "keep",
+                "seed",
+            ];
+            let options = Options::parse(options, &known)?;
+            let label = dp_mii_sample(&options)?;
+            (options, label)
+        }
+        "impute" => {
+            let options = Options::parse(
+                options,
+                &["columns", "method", "seed", "keep", "of", "of_options"],
+            )?;
+            let of = options
+                .get("of", "the name of a method", |value| value.as_str().map(String::from))?;
+            let of_options =
+                options.0.get("of_options").cloned().unwrap_or_else(|| Map::new().into());
+            let of = of.map(|method| label(&method, of_options)).transpose()?;
+            let filled = Guarantee::impute(of.as_ref());
+            (options, filled)
+        }
+        _ => {
+            return Err(Error::argument(
+                format!("method is \"{method}\""),
+                "method is 'mii_suppress', 'k_mii', 'k_anonymize', 'dp_mii_sample' or 'impute'.",
+            ));
+        }
+    };
+    let keep = options.names("keep")?.unwrap_or_default();
+    Ok(label.keeping(&keep))
+}
+
+fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
+    let name = options.get("scheme", "the name of a scheme", |v| v.as_str().map(String::from))?;
+    let columns = options.names("columns")?;
+    let request = Request {
+        scheme: name.map_or(Ok(Scheme::DpCounts), |name| scheme(&name))?,
+        epsilon: options.needed("epsilon", options.number("epsilon")?)?,
+        delta: options.needed("delta", options.number("delta")?)?,
+        k: options.needed("k", options.count("k", 2)?)?,
+        split: options.number("split")?.unwrap_or(0.1),
+        max_length: if options.0.contains_key("max_length") {
+            options.max_length()?
+        } else {
+            Some(2)
+        },
+        columns: columns.as_ref().map_or(1, Vec::len),
+    };
+    let seed = options.get("seed", "a whole number", Value::as_i64)?;
+    let source = if seed.is_some() { Source::Seeded } else { Source::Os };
+    let mut label = Guarantee::dp_mii_sample(&Plan::new(request)?, source);
+    if columns.is_none() && label.delta.is_some() {
+        // How delta is used depends on the number of columns; what was asked for is never passed.
+        label.delta = Some(request.delta);
+    }
+    Ok(label)
+}
+
+fn guarantee(call: &Call) -> Result<Datum, Error> {
+    let method = call.value::<String>(0, "method")?;
+    let JsonB(options) = call.value(1, "options")?;
+    let label = label(&method, options)?;
+    serde_json::to_value(label.label())
+        .ok()
+        .and_then(|label| JsonB(label).into_datum())
+        .ok_or_else(|| Error::Broken { what: "the label is no JSON".into() })
+}
+
+sql_function!(sanitize_guarantee, guarantee);
