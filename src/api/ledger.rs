@@ -5,6 +5,7 @@ use crate::pg::error::{Error, Exhausted};
 use crate::pg::relation::Relation;
 use crate::pg::worker::{self, Decision, worker_function};
 use crate::pg::{rights, sql};
+use dp::Cost;
 use pgrx::pg_sys::Oid;
 use serde::{Deserialize, Serialize};
 
@@ -65,20 +66,40 @@ pub fn charge(relation: &Relation, what: &str, epsilon: f64, delta: f64) -> Resu
     }
 }
 
-/// [`charge`] if the relation is protected. For mechanisms that also work, with the caller's own right
-/// to read, on relations that nobody protects.
-#[expect(dead_code, reason = "called by the mechanisms that release rows")]
-pub fn charge_if_protected(
-    relation: &Relation,
-    what: &str,
-    epsilon: f64,
-    delta: f64,
-) -> Result<bool, Error> {
-    let protected = super::budget::protection(relation.oid)?.is_some();
-    if protected {
-        charge(relation, what, epsilon, delta)?;
+/// [`charge`] for a mechanism that protects single rows, if the relation is protected: a unit that has
+/// up to g rows costs what g rows cost. Returns whether it is protected.
+///
+/// Such a mechanism does not bound the rows of a unit, so they must be bounded already. Whoever calls
+/// one can read the relation, so being told that they are not is no news.
+pub fn charge_for_rows(relation: &Relation, what: &str, cost: Cost) -> Result<bool, Error> {
+    let Some(protection) = super::budget::protection(relation.oid)? else {
+        return Ok(false);
+    };
+    let unit = &relation.columns[relation.position(&protection.unit)?];
+    let mut rows = 1;
+    if !relation.is_key(unit) {
+        rows = protection.max_rows_per_unit;
+        let (from, unit) = (relation.from(), unit.quoted());
+        let excess = sql::run(
+            &format!(
+                "SELECT '1'::pg_catalog.text FROM {from} GROUP BY {unit}
+                 HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) {rows} OR {unit} IS NULL LIMIT 1"
+            ),
+            &[],
+        )?;
+        if !excess.is_empty() {
+            return Err(Error::argument(
+                format!(
+                    "{} has a unit with more than {rows} rows, or rows without a unit",
+                    relation.name
+                ),
+                "Rows are released here, and max_rows_per_unit must hold for them: release from a view that keeps to it, or protect with a larger one.",
+            ));
+        }
     }
-    Ok(protected)
+    let cost = cost.of_rows(rows);
+    charge(relation, what, cost.epsilon, cost.delta)?;
+    Ok(true)
 }
 
 /// What the caller can still spend on a relation.
@@ -126,8 +147,7 @@ struct Left {
 
 /// Decides one request in the worker's transaction, with the rights to the extension's tables only.
 fn decide(request: &[u8]) -> Result<Decision, Error> {
-    let request: Request =
-        serde_json::from_slice(request).map_err(Error::query)?;
+    let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
     let reply = rights::with_extension_rights(|| charge_or_refuse(&request))?;
     let reply = serde_json::to_vec(&reply).map_err(Error::query)?;
     Ok(Decision::Reply(reply))

@@ -48,6 +48,17 @@ RESET ROLE;
 SELECT * FROM pg_temp.said($$SELECT sanitize.charge('visits', 'too much', 0.6, 0.002)$$);
 SELECT * FROM pg_temp.said($$SELECT sanitize.charge('visits', 'nothing', 0)$$);
 \x off
+-- Released rows are charged to the same ledger, by what a unit's rows cost together.
+CREATE TABLE smokers (person int, sex bool, smoker bool);
+INSERT INTO smokers SELECT i / 2, i % 2 = 0, i % 3 = 0 FROM generate_series(2, 2001) i;
+SELECT sanitize.protect('smokers', 'person', 5, 0.01, 2);
+SELECT count(*) > 0 AS drawn FROM sanitize.dp_mii_sample(NULL::smokers, 1, 1e-6, 20, columns => '{sex,smoker}');
+SELECT what, round(epsilon::numeric, 6) AS epsilon, delta > 1e-6 AS more_delta FROM sanitize.ledger WHERE source = 'smokers'::regclass;
+SELECT state, message FROM pg_temp.said($$SELECT * FROM sanitize.dp_mii_sample(NULL::smokers, 2, 1e-6, 20, columns => '{sex,smoker}')$$);
+INSERT INTO smokers VALUES (1, true, true);
+SELECT state, message FROM pg_temp.said($$SELECT * FROM sanitize.dp_mii_sample(NULL::smokers, 1, 1e-6, 20, columns => '{sex,smoker}')$$);
+SELECT sanitize.unprotect('smokers');
+DROP TABLE smokers;
 SELECT sanitize.disallow('visits', 'regress_analyst');
 SET ROLE regress_analyst;
 SELECT state, message FROM pg_temp.said($$SELECT sanitize.charge('visits', 'no more', 0.1)$$);
