@@ -20,3 +20,5 @@ pgrx::extension_sql_file!("../sql/measures.sql", name = "measures", requires = [
 pgrx::extension_sql_file!("../sql/domains.sql", name = "domains", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/private.sql", name = "private", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/krimp.sql", name = "krimp", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/aggregate.sql", name = "aggregate", requires = ["budget"]);

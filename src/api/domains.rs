@@ -4,6 +4,7 @@ use crate::pg::call::{Call, sql_function};
 use crate::pg::domain::{self, canonical};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
+use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::text;
 use pgrx::pg_sys::{self, Datum};
@@ -22,7 +23,7 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     let values = call.value::<Vec<Option<String>>>(2, "domain_values")?;
-    if !domain::owns(relation.oid) {
+    if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
     if values.is_empty() || values.contains(&None) {
@@ -31,14 +32,14 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
             "Name every value that the column may have. NULL belongs to every domain by itself.",
         ));
     }
-    let values: BTreeSet<String> =
+    let values: Result<BTreeSet<String>, Error> =
         values.iter().flatten().map(|value| canonical(column, value)).collect();
-    let values: Vec<String> = values.into_iter().collect();
+    let values: Vec<String> = values?.into_iter().collect();
     let statement = "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
                      VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
                      DO UPDATE SET domain_values = excluded.domain_values";
     let arguments = [relation.oid.into(), column.name.as_str().into(), values.into()];
-    Spi::run_with_args(statement, &arguments).map_err(Error::spi)?;
+    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
     Ok(call.null())
 }
 

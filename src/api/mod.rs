@@ -1,11 +1,16 @@
 //! The SQL functions, one file per family: check arguments, read, call a crate, return.
 
+mod aggregate;
+mod budget;
 mod domains;
 mod guarantee;
 mod input;
 mod krimp;
+mod ledger;
 mod measures;
 mod mining;
+mod noise;
 mod private;
+mod question;
 mod release;
 mod typed_source;

@@ -1,11 +1,13 @@
 //! Differentially private releases, and the arithmetic behind them.
 
 use super::input::{k, max_length};
+use super::ledger;
 use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::rowset::{ResultRows, Value};
-use dp::{Coins, Method, Plan, Request, Scheme};
+use crate::pg::typed;
+use dp::{Coins, Cost, Method, Plan, Request, Scheme};
 use pgrx::pg_sys::{self, Datum};
 
 impl From<dp::Error> for Error {
@@ -102,6 +104,9 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
         source = source.within_public_domains()?;
     }
     let public = public_source.map(|oid| source.same_columns(oid)).transpose()?;
+    // A seed makes the rows reproducible, not free.
+    let cost = Cost { epsilon: request.epsilon, delta: request.delta };
+    ledger::charge_for_rows(&typed::relation(call, 0)?, "dp_mii_sample", cost)?;
     let mut coins = Coins::new(call.optional::<i64>(10))?;
     let released = source.input.run("sampling", |bag, watch| {
         match dp::sample(bag, &plan, public.as_ref(), &mut coins, watch) {

@@ -3,6 +3,7 @@
 use super::error::Error;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{FromDatum, fcinfo};
+use std::ffi::CStr;
 
 /// The arguments of a call.
 pub struct Call {
@@ -56,6 +57,19 @@ impl Call {
         })
     }
 
+    /// Argument `i` as its type's text; `None` if NULL.
+    pub fn text_of(&self, i: usize) -> Option<String> {
+        let value = self.datum(i)?;
+        let mut function = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        // SAFETY: the value is of the argument's type, whose own output function is called.
+        unsafe {
+            pg_sys::getTypeOutputInfo(self.argument_type(i), &mut function, &mut is_varlena);
+            let text = pg_sys::OidOutputFunctionCall(function, value);
+            Some(super::text::to_utf8(CStr::from_ptr(text).to_bytes()))
+        }
+    }
+
     /// The result NULL.
     pub fn null(&self) -> Datum {
         // SAFETY: fcinfo is valid for the call.
@@ -75,16 +89,26 @@ macro_rules! sql_function {
             }
         };
 
-        #[pgrx::pg_guard]
         #[unsafe(no_mangle)]
         /// # Safety
         /// Called by the function manager only.
         pub unsafe extern "C-unwind" fn $name(
             fcinfo: pgrx::pg_sys::FunctionCallInfo,
         ) -> pgrx::pg_sys::Datum {
-            // SAFETY: the function manager's fcinfo is valid during the call.
-            let call = unsafe { $crate::pg::call::Call::new(fcinfo) };
-            $body(&call).unwrap_or_else(|error| error.raise())
+            #[pgrx::pg_guard]
+            unsafe extern "C-unwind" fn guarded(
+                fcinfo: pgrx::pg_sys::FunctionCallInfo,
+            ) -> pgrx::pg_sys::Datum {
+                // SAFETY: the function manager's fcinfo is valid during the call.
+                let call = unsafe { $crate::pg::call::Call::new(fcinfo) };
+                $body(&call).unwrap_or_else(|error| error.leave())
+            }
+            // SAFETY: as above; nothing here is left to drop when the second call jumps away.
+            unsafe {
+                let result = guarded(fcinfo);
+                $crate::pg::error::raise_pending();
+                result
+            }
         }
     };
 }

@@ -3,7 +3,7 @@
 use super::error::Error;
 use super::reader;
 use super::relation::{Column, Relation};
-use super::text;
+use super::{text, types};
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, Spi, is_a};
 use std::ffi::{CStr, CString};
@@ -19,21 +19,8 @@ const FIRST_USER_OID: u32 = 16384;
 
 /// The text that a column shows for a value given as text. Text that is no value of its type is an
 /// error in Postgres' own words.
-pub fn canonical(column: &Column, value: &str) -> String {
-    let value = CString::new(text::from_utf8(value)).unwrap_or_default();
-    // SAFETY: the type's own input and output functions, called as Postgres calls them.
-    unsafe {
-        let mut input = pg_sys::InvalidOid;
-        let mut parameter = pg_sys::InvalidOid;
-        pg_sys::getTypeInputInfo(column.type_oid, &mut input, &mut parameter);
-        let datum = pg_sys::OidInputFunctionCall(
-            input,
-            value.as_ptr().cast_mut(),
-            parameter,
-            column.typmod,
-        );
-        output(column.type_oid, datum)
-    }
+pub fn canonical(column: &Column, value: &str) -> Result<String, Error> {
+    types::canonical(column.type_oid, column.typmod, value)
 }
 
 /// The text form of a value.
@@ -47,21 +34,6 @@ unsafe fn output(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> String {
         let mut is_varlena = false;
         pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
         text::to_utf8(CStr::from_ptr(pg_sys::OidOutputFunctionCall(function, datum)).to_bytes())
-    }
-}
-
-/// True if the current user owns the relation or may act as its owner.
-pub fn owns(relation: pg_sys::Oid) -> bool {
-    // SAFETY: catalog look-ups.
-    unsafe {
-        #[cfg(any(feature = "pg14", feature = "pg15"))]
-        return pg_sys::pg_class_ownercheck(relation, pg_sys::GetUserId());
-        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
-        return pg_sys::object_ownercheck(
-            pg_sys::RelationRelationId,
-            relation,
-            pg_sys::GetUserId(),
-        );
     }
 }
 
@@ -96,7 +68,7 @@ fn strings(query: &str, arguments: &[pgrx::datum::DatumWithOid<'_>]) -> Result<V
         let rows = client.select(query, None, arguments)?;
         rows.map(|row| row.get::<String>(1)).collect::<Result<Vec<_>, _>>()
     });
-    Ok(read.map_err(Error::spi)?.into_iter().flatten().collect())
+    Ok(read.map_err(Error::query)?.into_iter().flatten().collect())
 }
 
 fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
@@ -124,7 +96,9 @@ fn check(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Er
         // SAFETY: the text is a node tree of the catalog.
         let literals = unsafe { literals(pg_sys::stringToNode(tree.as_ptr()).cast()) };
         if let Some(literals) = literals {
-            let mut values: Vec<String> = literals.iter().map(|v| canonical(column, v)).collect();
+            let values: Result<Vec<String>, Error> =
+                literals.iter().map(|v| canonical(column, v)).collect();
+            let mut values = values?;
             values.sort_unstable();
             values.dedup();
             return Ok(Some(values));

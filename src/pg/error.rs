@@ -1,7 +1,8 @@
 //! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
 
-use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::pg_sys::{self, panic::ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use std::sync::atomic::{AtomicPtr, Ordering};
 use table::{Stop, WireError};
 
 #[derive(Debug)]
@@ -44,14 +45,46 @@ pub enum Error {
     NoEntropy { what: String },
     /// A set was returned where the caller takes none.
     Context,
+    /// Only superusers may do this.
+    NotSuperuser,
+    /// Nobody has set a budget for the relation.
+    NotProtected { relation: String },
+    /// The caller may not ask about the relation.
+    NotAllowed { relation: String },
+    /// The budget does not suffice.
+    Exhausted(Box<Exhausted>),
+    /// The charge could not be made, or (not `certain`) perhaps was made.
+    Ledger { certain: bool, why: &'static str },
+    /// The ledger came from elsewhere and nobody has confirmed that it is whole.
+    Unconfirmed { home: String, here: String },
+    /// A standby cannot write the ledger.
+    Standby,
+    /// Reading a protected relation failed. Says nothing more: why may depend on the data.
+    Unreadable,
 }
+
+/// What a refused charge says, in the words of the ledger.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Exhausted {
+    /// Whose budget: the relation's, or a role's share of it.
+    pub whose: String,
+    pub epsilon_left: String,
+    pub delta_left: String,
+    pub epsilon_asked: String,
+    pub delta_asked: String,
+    /// When the window ends, if there is one.
+    pub renews: Option<String>,
+}
+
+/// The SQLSTATE of an exhausted budget: a class of our own, PS.
+const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Argument { message: message.into(), hint: hint.into() }
     }
 
-    pub fn spi(error: pgrx::spi::Error) -> Self {
+    pub fn query(error: impl std::fmt::Display) -> Self {
         Error::Query { what: error.to_string() }
     }
 
@@ -179,7 +212,94 @@ impl Error {
                 None,
                 "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
             ),
+            Error::NotSuperuser => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                "must be superuser to confirm the ledger".into(),
+                None,
+                "Ask the administrator of this server.".into(),
+            ),
+            Error::NotProtected { relation } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} is not protected"),
+                None,
+                "Its owner calls sanitize.protect first, and commits.".into(),
+            ),
+            Error::NotAllowed { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("you may not ask about {relation}"),
+                None,
+                "Its owner can let you with sanitize.allow.".into(),
+            ),
+            Error::Exhausted(budget) => (
+                // Replaced by the SQLSTATE of our own when it is raised.
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                format!("the privacy budget of {} is exhausted", budget.whose),
+                Some(format!(
+                    "Left: epsilon {}, delta {}. Asked: epsilon {}, delta {}. {}",
+                    budget.epsilon_left,
+                    budget.delta_left,
+                    budget.epsilon_asked,
+                    budget.delta_asked,
+                    match &budget.renews {
+                        Some(time) => format!("The budget renews at {time}."),
+                        None => "The budget does not renew.".into(),
+                    }
+                )),
+                "Ask for less, wait for the renewal, or let the owner raise the budget. sanitize.dp_cost tells the cost beforehand.".into(),
+            ),
+            Error::Ledger { certain, why } => (
+                Code::ERRCODE_INSUFFICIENT_RESOURCES,
+                "the ledger could not be charged, so nothing is released".into(),
+                Some(match certain {
+                    true => format!("{}{}. Nothing was charged.", why[..1].to_uppercase(), &why[1..]),
+                    false => format!("{}{}. The charge may stand: see sanitize.ledger.", why[..1].to_uppercase(), &why[1..]),
+                }),
+                "Try again later.".into(),
+            ),
+            Error::Unconfirmed { home, here } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "the ledger was restored or moved and nobody has confirmed that it is whole".into(),
+                Some(format!("It was last whole in {home}; this is {here}.")),
+                "A superuser makes sure that no charge is missing and calls sanitize.confirm_ledger().".into(),
+            ),
+            Error::Standby => (
+                Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,
+                "a standby server cannot charge a budget".into(),
+                None,
+                "Ask the primary server.".into(),
+            ),
+            Error::Unreadable => (
+                Code::ERRCODE_DATA_EXCEPTION,
+                "the protected relation could not be read".into(),
+                None,
+                "The reason may tell about the data, so it is not shown; the charge stands. The owner finds it in the server's log.".into(),
+            ),
         }
+    }
+
+    /// Leaves a function called from SQL with the error: raises it, or, if its SQLSTATE is one of our
+    /// own, hands it to [`raise_pending`].
+    pub fn leave(self) -> pg_sys::Datum {
+        if matches!(self, Error::Exhausted(_)) {
+            let (_, message, detail, hint) = self.parts();
+            // Six bits for each character, as MAKE_SQLSTATE has it.
+            let code = BUDGET_EXHAUSTED;
+            let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
+            // SAFETY: the memory context of the call outlives the call.
+            let data = unsafe {
+                let data =
+                    pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+                (*data).elevel = PgLogLevel::ERROR as i32;
+                (*data).sqlerrcode = code;
+                (*data).message = super::text::c_string(&message);
+                (*data).detail = super::text::c_string(&detail.unwrap_or_default());
+                (*data).hint = super::text::c_string(&hint);
+                data
+            };
+            PENDING.store(data, Ordering::Relaxed);
+            return pg_sys::Datum::null();
+        }
+        self.raise()
     }
 
     /// Raises the error in Postgres; does not return.
@@ -192,6 +312,26 @@ impl Error {
         }
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
+    }
+}
+
+/// The error that the function on its way out will raise.
+static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
+
+// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own.
+unsafe extern "C-unwind" {
+    fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+}
+
+/// Raises what [`Error::leave`] left behind, if anything.
+///
+/// # Safety
+/// Called by a function that holds nothing to drop, as the error jumps over it into Postgres.
+pub unsafe fn raise_pending() {
+    let data = PENDING.swap(std::ptr::null_mut(), Ordering::Relaxed);
+    if !data.is_null() {
+        // SAFETY: made by `leave` in this call; Postgres copies it.
+        unsafe { ThrowErrorData(data) };
     }
 }
 

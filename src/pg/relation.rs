@@ -16,6 +16,20 @@ pub struct Column {
     pub typmod: i32,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
+    /// Its type, or the type that its domain is over.
+    pub base_type: pg_sys::Oid,
+    pub number: i16,
+    pub not_null: bool,
+}
+
+impl Column {
+    /// The name, quoted by Postgres itself where needed.
+    pub fn quoted(&self) -> String {
+        // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
+        let quoted =
+            unsafe { CStr::from_ptr(pg_sys::quote_identifier(self.catalog_name.as_ptr())) };
+        text::to_utf8(quoted.to_bytes())
+    }
 }
 
 /// A relation with rows to read.
@@ -73,6 +87,9 @@ impl Relation {
                         type_oid: description.atttypid,
                         typmod: description.atttypmod,
                         catalog_name,
+                        base_type: pg_sys::getBaseType(description.atttypid),
+                        number: description.attnum,
+                        not_null: description.attnotnull,
                     }
                 })
                 .collect();
@@ -105,6 +122,58 @@ impl Relation {
         query.push(0);
         // Made of C strings and constants: the only NUL is the last byte.
         CString::from_vec_with_nul(query).unwrap_or_default()
+    }
+
+    /// Its name for a query, qualified and quoted.
+    pub fn from(&self) -> String {
+        text::to_utf8(self.from.to_bytes())
+    }
+
+    /// The position of a column.
+    pub fn position(&self, name: &str) -> Result<usize, Error> {
+        self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
+            let existing: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
+            Error::NoSuchColumn {
+                column: name.to_string(),
+                relation: self.name.clone(),
+                columns: existing.join(", "),
+            }
+        })
+    }
+
+    /// True if no two rows have the same value in the column and none has NULL, by the schema:
+    /// a unique index on the column alone, without a condition, and checked at once.
+    pub fn is_key(&self, column: &Column) -> bool {
+        if !column.not_null {
+            return false;
+        }
+        // SAFETY: the relation is locked by `open`; index descriptors are read while they are open.
+        unsafe {
+            let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+            let opened = pg_sys::relation_open(self.oid, lock);
+            let form = &*(*opened).rd_rel;
+            // An index holds for its own table, not for tables that inherit from it.
+            let whole = form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
+                || (form.relkind as u8 == pg_sys::RELKIND_RELATION && !form.relhassubclass);
+            let mut found = false;
+            if whole {
+                let indexes =
+                    pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(opened));
+                for oid in indexes.iter_oid() {
+                    let index = pg_sys::index_open(oid, lock);
+                    let shape = &*(*index).rd_index;
+                    found |= shape.indisunique
+                        && shape.indisvalid
+                        && shape.indimmediate
+                        && shape.indnkeyatts == 1
+                        && *shape.indkey.values.as_slice(1).as_ptr() == column.number
+                        && pg_sys::RelationGetIndexPredicate(index).is_null();
+                    pg_sys::index_close(index, lock);
+                }
+            }
+            pg_sys::relation_close(opened, lock);
+            found
+        }
     }
 
     /// The positions of the named columns (all if `None`), in the relation's order.

@@ -41,6 +41,13 @@ pub fn datum(bytes: &[u8]) -> Datum {
     unsafe { pg_sys::cstring_to_text_with_len(bytes.as_ptr().cast(), bytes.len() as i32).into() }
 }
 
+/// A Rust string as a palloc'd C string in the database's encoding.
+pub fn c_string(text: &str) -> *mut std::ffi::c_char {
+    let bytes = from_utf8(text);
+    // SAFETY: pnstrdup stops at the length or at a NUL and adds one.
+    unsafe { pg_sys::pnstrdup(bytes.as_ptr().cast(), bytes.len()) }
+}
+
 /// True if the bytes are valid text in the database's encoding.
 pub fn valid(bytes: &[u8]) -> bool {
     // SAFETY: reads `bytes`; with the last argument true it raises nothing.

@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 mod accounting;
+pub mod aggregate;
 pub mod audit;
 mod error;
 pub mod guarantee;

@@ -1,0 +1,242 @@
+//! What noisy aggregates promise: coverage, no bias, and no more epsilon than was charged.
+
+use pg_sanitize_dp::Coins;
+use pg_sanitize_dp::aggregate::{Answer, Bounded, Kind, Measure, Plan, Query, Range, Step};
+
+/// Fewer without optimisation, where a run takes ten times as long.
+const RUNS: usize = if cfg!(debug_assertions) { 1_500 } else { 10_000 };
+/// One per cent, or what so few runs can tell: three standard errors.
+const SLACK: f64 = if cfg!(debug_assertions) { 0.017 } else { 0.01 };
+
+fn assert_covers(what: &str, share: f64) {
+    assert!((0.95 - SLACK..=0.95 + SLACK).contains(&share), "{what}: coverage {share}");
+}
+
+fn range(low: i64, high: i64) -> Range {
+    Range::new(low, high, Step::ONE).unwrap()
+}
+
+fn plan(kinds: &[Kind], rows_per_unit: u64, epsilon: f64, delta: f64) -> Plan {
+    let measures = kinds
+        .iter()
+        .enumerate()
+        .map(|(i, kind)| Measure { name: format!("m{i}"), kind: kind.clone(), weight: 1.0 })
+        .collect();
+    let query = Query { measures, rows_per_unit, grouped: false, private_groups: false };
+    Plan::new(query, epsilon, delta).unwrap()
+}
+
+/// The integers of one group of units with one row each.
+fn totals(plan: &Plan, width: usize, values: impl Iterator<Item = i64>) -> Vec<i128> {
+    let mut coins = Coins::seeded(0);
+    let mut rows = Bounded::new(1, width);
+    for value in values {
+        rows.row_of_new_unit(0, &vec![value; width], &mut coins);
+    }
+    plan.totals(&mut rows, 1, &mut coins).pop().unwrap().1
+}
+
+fn number(answer: &Answer) -> f64 {
+    answer.value.as_ref().unwrap().parse().unwrap()
+}
+
+/// Values with mean 44.5, spread over 0..=89.
+fn ages(n: i64) -> impl Iterator<Item = i64> {
+    (0..n).map(|i| (i * 37) % 90)
+}
+
+fn check(kind: Kind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: i64) {
+    let plan = plan(std::slice::from_ref(&kind), 1, epsilon, delta);
+    let slots = totals(&plan, width, ages(n));
+    let mut coins = Coins::seeded(7);
+    let mut covered = vec![0; truths.len()];
+    let mut sums = vec![0.0; truths.len()];
+    let mut squares = vec![0.0; truths.len()];
+    for _ in 0..RUNS {
+        let answers = plan.answers(&slots, &mut coins);
+        assert_eq!(answers.len(), truths.len());
+        for (i, (answer, truth)) in answers.iter().zip(truths).enumerate() {
+            covered[i] += usize::from(answer.low <= *truth && *truth <= answer.high);
+            let error = number(answer) - truth;
+            sums[i] += error;
+            squares[i] += error * error;
+        }
+    }
+    for i in 0..truths.len() {
+        let share = covered[i] as f64 / RUNS as f64;
+        assert_covers(&format!("{kind:?} {i}"), share);
+        let (bias, error) = (sums[i] / RUNS as f64, (squares[i] / RUNS as f64).sqrt());
+        // Four standard errors of a mean of so many runs; quantiles are rounded to leaves.
+        let slack =
+            if matches!(kind, Kind::Quantiles(..)) { 0.5 } else { 4.0 / (RUNS as f64).sqrt() };
+        assert!(bias.abs() < slack * error, "{kind:?} {i}: bias {bias}, error {error}");
+    }
+}
+
+#[test]
+fn counts_cover() {
+    check(Kind::Count, 1.0, 0.0, &[5000.0], 0, 5000);
+    check(Kind::Units, 0.5, 0.0, &[5000.0], 0, 5000);
+    check(Kind::CountOf, 0.1, 0.0, &[5000.0], 1, 5000);
+}
+
+#[test]
+fn sums_cover() {
+    let sum = ages(5000).sum::<i64>() as f64;
+    check(Kind::Sum(range(0, 120)), 1.0, 0.0, &[sum], 1, 5000);
+    // Clamped: the truth is the sum of the clamped values.
+    let clamped = ages(5000).map(|age| age.clamp(20, 50)).sum::<i64>() as f64;
+    check(Kind::Sum(range(20, 50)), 1.0, 0.0, &[clamped], 1, 5000);
+}
+
+#[test]
+fn means_cover() {
+    let mean = ages(5000).sum::<i64>() as f64 / 5000.0;
+    check(Kind::Mean(range(0, 120)), 1.0, 0.0, &[mean], 1, 5000);
+    check(Kind::Mean(range(0, 120)), 0.1, 0.0, &[mean], 1, 5000);
+}
+
+#[test]
+fn variances_cover() {
+    let mean = ages(5000).sum::<i64>() as f64 / 5000.0;
+    let variance = ages(5000).map(|age| (age as f64 - mean).powi(2)).sum::<f64>() / 5000.0;
+    check(Kind::Variance(range(0, 120)), 1.0, 0.0, &[variance], 1, 5000);
+}
+
+#[test]
+fn histograms_cover() {
+    let mut truth = [0.0; 4];
+    for age in ages(5000) {
+        truth[(age as usize * 4 / 100).min(3)] += 1.0;
+    }
+    check(Kind::Histogram(range(0, 100), 4), 1.0, 0.0, &truth, 1, 5000);
+}
+
+#[test]
+fn quantiles_cover() {
+    // 160 people of each of 256 values: between two values the quantile moves evenly.
+    let values = (0..40_960).map(|i| i % 256);
+    let plan = plan(&[Kind::Quantiles(range(0, 255), vec![0.5, 0.9])], 1, 0.2, 0.0);
+    let slots = totals(&plan, 1, values);
+    let truths = [0.5 * 256.0 - 0.5, 0.9 * 256.0 - 0.5];
+    let mut coins = Coins::seeded(7);
+    let mut covered = [0; 2];
+    for _ in 0..RUNS {
+        for (i, answer) in plan.answers(&slots, &mut coins).iter().enumerate() {
+            covered[i] += usize::from(answer.low <= truths[i] && truths[i] <= answer.high);
+        }
+    }
+    for covered in covered {
+        assert_covers("quantile", covered as f64 / RUNS as f64);
+    }
+}
+
+#[test]
+fn many_measures_take_gaussian_noise_and_cover() {
+    let kinds = vec![Kind::Count; 40];
+    let plan = plan(&kinds, 1, 1.0, 1e-6);
+    assert_eq!((plan.cost().epsilon, plan.cost().delta), (1.0, 1e-6));
+    let laplace = self::plan(&kinds, 1, 1.0, 0.0);
+    let slots = totals(&plan, 0, ages(1000));
+    let mut coins = Coins::seeded(3);
+    let (mut covered, mut all) = (0, 0);
+    let laplace_stddev = laplace.answers(&slots, &mut coins)[0].stddev;
+    for _ in 0..RUNS / 40 {
+        for answer in plan.answers(&slots, &mut coins) {
+            assert!(answer.stddev < 0.8 * laplace_stddev);
+            covered += usize::from(answer.low <= 1000.0 && 1000.0 <= answer.high);
+            all += 1;
+        }
+    }
+    let share = covered as f64 / f64::from(all);
+    assert_covers("Gaussian", share);
+}
+
+/// The answers of a table and of the same table with one unit more, which has `rows` rows: how much
+/// more likely an event is in one than in the other never exceeds e^epsilon.
+fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: f64) -> f64 {
+    let plan = plan(std::slice::from_ref(kind), limit, epsilon, 0.0);
+    let width = usize::from(kind.has_value());
+    let runs = 4 * RUNS;
+    let mut coins = Coins::seeded(11);
+    let mut draws = |with: bool| -> Vec<f64> {
+        let mut drawn = Vec::with_capacity(runs);
+        for _ in 0..runs {
+            let mut table = Bounded::new(limit, width);
+            for unit in 0..3 {
+                table.row_of_number(unit, 0, &vec![1; width], &mut coins);
+            }
+            for _ in 0..if with { rows } else { 0 } {
+                table.row_of_number(99, 0, &vec![value; width], &mut coins);
+            }
+            let totals = plan.totals(&mut table, 1, &mut coins).pop().unwrap().1;
+            drawn.push(plan.answers(&totals, &mut coins)[0].low);
+        }
+        drawn.sort_by(f64::total_cmp);
+        drawn
+    };
+    let (with, without) = (draws(true), draws(false));
+    let above =
+        |sorted: &[f64], cut: f64| (sorted.len() - sorted.partition_point(|&x| x < cut)) as f64;
+    let mut worst: f64 = 0.0;
+    for place in 1..40 {
+        let cut = with[runs * place / 40];
+        let (a, b) = (above(&with, cut), above(&without, cut));
+        for (a, b) in [(a, b), (runs as f64 - a, runs as f64 - b), (b, a)] {
+            if a >= 100.0 && b >= 100.0 {
+                // Less three standard errors of the logarithm of the ratio.
+                worst = worst.max((a / b).ln() - 3.0 * (1.0 / a + 1.0 / b).sqrt());
+            }
+        }
+    }
+    worst
+}
+
+#[test]
+fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
+    for (kind, value) in [(Kind::Count, 0), (Kind::Sum(range(-5, 10)), 1_000_000), (Kind::Units, 0)]
+    {
+        for limit in [1, 3] {
+            let found = empirical_epsilon(&kind, limit, 50, value, 1.0);
+            assert!(found <= 1.0, "{kind:?} {limit}: {found}");
+            // The test must be able to see a loss: for a full contribution most of it is there.
+            assert!(found > 0.6 || kind == Kind::Units, "{kind:?} {limit}: only {found}");
+        }
+    }
+}
+
+#[test]
+fn small_groups_are_shown_with_probability_below_delta() {
+    let measures = vec![Measure { name: "n".into(), kind: Kind::Count, weight: 1.0 }];
+    let query = Query { measures, rows_per_unit: 2, grouped: true, private_groups: true };
+    assert!(Plan::new(query.clone(), 1.0, 0.0).is_err());
+    let delta = 0.02;
+    let plan = Plan::new(query, 1.0, delta).unwrap();
+    assert_eq!(plan.cost().delta, delta);
+    let mut coins = Coins::seeded(5);
+    let runs = 50_000;
+    // A person alone in two groups: either of them shown with probability at most delta.
+    let shown = (0..runs).filter(|_| {
+        let first = plan.shows(1, &mut coins);
+        plan.shows(1, &mut coins) || first
+    });
+    let share = shown.count() as f64 / f64::from(runs);
+    assert!(share <= delta * 1.05 && share > delta / 2.0, "{share}");
+    assert!((0..1000).all(|_| plan.shows(500, &mut coins)));
+    assert!((0..1000).all(|_| !plan.shows(0, &mut coins)));
+}
+
+#[test]
+fn weights_and_errors() {
+    let measure = |weight| Measure { name: "n".into(), kind: Kind::Count, weight };
+    let query =
+        |measures| Query { measures, rows_per_unit: 1, grouped: false, private_groups: false };
+    let plan = Plan::new(query(vec![measure(3.0), measure(1.0)]), 1.0, 0.0).unwrap();
+    let stddevs = plan.stddevs();
+    assert!((stddevs[1].1[0].1 / stddevs[0].1[0].1 - 3.0).abs() < 1e-3);
+    for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+        assert!(Plan::new(query(vec![measure(bad)]), 1.0, 0.0).is_err());
+        assert!(Plan::new(query(vec![measure(1.0)]), bad, 0.0).is_err());
+    }
+    assert!(Plan::new(query(vec![]), 1.0, 0.0).is_err());
+}

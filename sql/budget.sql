@@ -1,0 +1,146 @@
+-- The budget: who is protected, how much may be learnt, and what has been learnt so far. Nobody but
+-- the extension's owner can read or write these tables; the functions and views below are the way in.
+-- Amounts are numeric, so that ten times 0.1 is 1.
+
+CREATE TABLE sanitize.protection (
+    source pg_catalog.regclass PRIMARY KEY,
+    unit pg_catalog.text NOT NULL,
+    max_rows_per_unit pg_catalog.int4 NOT NULL CHECK (max_rows_per_unit > 0),
+    epsilon pg_catalog.numeric NOT NULL CHECK (epsilon > 0),
+    epsilon_spent pg_catalog.numeric NOT NULL CHECK (epsilon_spent >= 0),
+    delta pg_catalog.numeric NOT NULL CHECK (delta >= 0 AND delta < 1),
+    delta_spent pg_catalog.numeric NOT NULL CHECK (delta_spent >= 0),
+    window_length pg_catalog.interval,
+    window_start pg_catalog.timestamptz NOT NULL
+);
+COMMENT ON TABLE sanitize.protection IS
+    'the protected relations: unit of protection, total budget, and what is spent of it in this window';
+
+CREATE TABLE sanitize.allowance (
+    source pg_catalog.regclass NOT NULL,
+    grantee pg_catalog.regrole NOT NULL,
+    epsilon pg_catalog.numeric CHECK (epsilon > 0),
+    epsilon_spent pg_catalog.numeric NOT NULL CHECK (epsilon_spent >= 0),
+    delta pg_catalog.numeric CHECK (delta >= 0 AND delta < 1),
+    delta_spent pg_catalog.numeric NOT NULL CHECK (delta_spent >= 0),
+    PRIMARY KEY (source, grantee)
+);
+COMMENT ON TABLE sanitize.allowance IS
+    'who may ask about a protected relation; epsilon and delta: a share of their own, NULL: the whole budget';
+
+CREATE TABLE sanitize.ledger_entry (
+    id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    charged_at pg_catalog.timestamptz NOT NULL,
+    source pg_catalog.regclass NOT NULL,
+    who pg_catalog.text NOT NULL,
+    login pg_catalog.text NOT NULL,
+    what pg_catalog.text NOT NULL,
+    epsilon pg_catalog.numeric NOT NULL,
+    delta pg_catalog.numeric NOT NULL
+);
+CREATE INDEX ledger_entry_source ON sanitize.ledger_entry (source, charged_at);
+COMMENT ON TABLE sanitize.ledger_entry IS 'every charge, committed before anything was released';
+COMMENT ON SEQUENCE sanitize.ledger_entry_id_seq IS 'numbers the entries of the ledger';
+
+-- Where the ledger was last known to be whole. A dump carries this row to places where it is not
+-- true any more; charges are refused there until somebody confirms.
+CREATE TABLE sanitize.ledger_home (
+    only_row pg_catalog.bool PRIMARY KEY CHECK (only_row),
+    place pg_catalog.text NOT NULL,
+    confirmed_at pg_catalog.timestamptz NOT NULL,
+    confirmed_by pg_catalog.text NOT NULL
+);
+COMMENT ON TABLE sanitize.ledger_home IS
+    'the cluster, timeline, database and table in which the ledger is known to be whole';
+
+CREATE FUNCTION sanitize.ledger_place() RETURNS pg_catalog.text
+    LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
+    SELECT pg_catalog.format('cluster %s, timeline %s, database %s, table %s',
+        (SELECT system_identifier FROM pg_catalog.pg_control_system()),
+        pg_catalog.substr(pg_catalog.pg_walfile_name(pg_catalog.pg_current_wal_insert_lsn()), 1, 8),
+        (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()),
+        'sanitize.ledger_entry'::pg_catalog.regclass::pg_catalog.oid)
+$$;
+COMMENT ON FUNCTION sanitize.ledger_place() IS
+    'where this ledger is: changes when the tables come out of a dump, a backup or a promoted standby';
+REVOKE ALL ON FUNCTION sanitize.ledger_place() FROM PUBLIC;
+
+-- Rows of relations and roles that are gone would be dumped as bare numbers, which mean something
+-- else where the dump is restored.
+SELECT pg_catalog.pg_extension_config_dump('sanitize.protection',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.allowance',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source) AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_home', '');
+
+CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT 1, window_length pg_catalog.interval DEFAULT NULL)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
+COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval) IS
+    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent stays spent';
+
+CREATE FUNCTION sanitize.unprotect(source pg_catalog.regclass) RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_unprotect';
+COMMENT ON FUNCTION sanitize.unprotect(pg_catalog.regclass) IS
+    'ends the protection and all allowances of a relation: nobody can ask any more. The ledger stays';
+
+CREATE FUNCTION sanitize.allow(source pg_catalog.regclass, grantee pg_catalog.regrole, epsilon pg_catalog.float8 DEFAULT NULL, delta pg_catalog.float8 DEFAULT NULL)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_allow';
+COMMENT ON FUNCTION sanitize.allow(pg_catalog.regclass, pg_catalog.regrole, pg_catalog.float8, pg_catalog.float8) IS
+    'lets a role and its members ask about a protected relation, with an optional share of the budget; the role needs no right to read it';
+
+CREATE FUNCTION sanitize.disallow(source pg_catalog.regclass, grantee pg_catalog.regrole) RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_disallow';
+COMMENT ON FUNCTION sanitize.disallow(pg_catalog.regclass, pg_catalog.regrole) IS
+    'takes back what sanitize.allow gave';
+
+CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_charge';
+COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8) IS
+    'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. Committed at once; ROLLBACK does not undo it';
+
+CREATE FUNCTION sanitize.confirm_ledger() RETURNS pg_catalog.text
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_confirm_ledger';
+COMMENT ON FUNCTION sanitize.confirm_ledger() IS
+    'for superusers, after a restore or a failover: says that the ledger here holds every charge there was. Until then nothing is released';
+REVOKE ALL ON FUNCTION sanitize.confirm_ledger() FROM PUBLIC;
+
+CREATE VIEW sanitize.budget WITH (security_barrier) AS
+    SELECT b.source, b.grantee,
+           b.epsilon::pg_catalog.float8 AS epsilon,
+           (CASE WHEN w.over THEN 0 ELSE b.epsilon_spent END)::pg_catalog.float8 AS epsilon_spent,
+           b.delta::pg_catalog.float8 AS delta,
+           (CASE WHEN w.over THEN 0 ELSE b.delta_spent END)::pg_catalog.float8 AS delta_spent,
+           p.window_start,
+           p.window_start OPERATOR(pg_catalog.+) p.window_length AS window_end
+      FROM sanitize.protection AS p
+      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.source
+     CROSS JOIN LATERAL (
+           SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent
+           UNION ALL
+           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, a.delta, a.delta_spent
+             FROM sanitize.allowance AS a WHERE a.source OPERATOR(pg_catalog.=) p.source) AS b
+     CROSS JOIN LATERAL (
+           SELECT coalesce(p.window_start OPERATOR(pg_catalog.+) p.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
+     WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
+        OR b.grantee IS NOT NULL AND pg_catalog.pg_has_role(b.grantee, 'USAGE');
+COMMENT ON VIEW sanitize.budget IS
+    'what may be spent and what is, for each protected relation (grantee NULL) and each allowance; owners see theirs, grantees their own';
+
+CREATE VIEW sanitize.ledger WITH (security_barrier) AS
+    SELECT e.charged_at AS "when", e.who, e.what,
+           e.epsilon::pg_catalog.float8 AS epsilon, e.delta::pg_catalog.float8 AS delta,
+           e.source, e.login, e.id
+      FROM sanitize.ledger_entry AS e
+      LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source
+     WHERE pg_catalog.pg_has_role(coalesce(c.relowner, 10::pg_catalog.oid), 'USAGE')
+        OR e.who OPERATOR(pg_catalog.=) current_user::pg_catalog.text
+        OR e.login OPERATOR(pg_catalog.=) current_user::pg_catalog.text;
+COMMENT ON VIEW sanitize.ledger IS
+    'every charge: when, who (and who had logged in), what for, how much; owners see those of their relations, everybody their own';
+GRANT SELECT ON sanitize.budget, sanitize.ledger TO PUBLIC;

@@ -1,0 +1,125 @@
+//! Whose rights a piece of work has.
+
+use super::error::Error;
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::CStr;
+
+/// Runs `work` with the rights of `role` and in a security-restricted operation: code that the data's
+/// owner may have put in the way (functions in views, defaults, triggers) cannot reach the caller's
+/// session. Settings that could change what a statement means, and messages to the client, are pinned.
+///
+/// An error leaves the switch to the abort of the transaction, which undoes it.
+pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // SAFETY: user, context and settings are put back as they were found; errors unwind past this
+    // frame into the abort, which restores all three.
+    unsafe {
+        let (mut user, mut context) = (pg_sys::InvalidOid, 0);
+        pg_sys::GetUserIdAndSecContext(&mut user, &mut context);
+        let restricted =
+            pg_sys::SECURITY_RESTRICTED_OPERATION | pg_sys::SECURITY_LOCAL_USERID_CHANGE;
+        let level = pg_sys::NewGUCNestLevel();
+        pg_sys::SetUserIdAndSecContext(role, context | restricted as i32);
+        for (name, value) in [
+            (c"search_path", c"pg_catalog, pg_temp"),
+            (c"client_min_messages", c"error"),
+            (c"row_security", c"on"),
+        ] {
+            pin(name, value);
+        }
+        let result = work();
+        pg_sys::AtEOXact_GUC(false, level);
+        pg_sys::SetUserIdAndSecContext(user, context);
+        result
+    }
+}
+
+/// Sets a setting until the current nest level ends.
+unsafe fn pin(name: &CStr, value: &CStr) {
+    // SAFETY: constant C strings; the setting is one that any user may set.
+    unsafe {
+        pg_sys::set_config_option(
+            name.as_ptr(),
+            value.as_ptr(),
+            pg_sys::GucContext::PGC_USERSET,
+            pg_sys::GucSource::PGC_S_SESSION,
+            pg_sys::GucAction::GUC_ACTION_SAVE,
+            true,
+            0,
+            false,
+        );
+    }
+}
+
+/// The role whose rights the caller has at the moment.
+pub fn current_user() -> Oid {
+    // SAFETY: reads a variable of the session.
+    unsafe { pg_sys::GetUserId() }
+}
+
+/// The role that logged in, or SET SESSION AUTHORIZATION made.
+pub fn session_user() -> Oid {
+    // SAFETY: reads a variable of the session.
+    unsafe { pg_sys::GetSessionUserId() }
+}
+
+/// True for superusers.
+pub fn is_superuser(role: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::superuser_arg(role) }
+}
+
+/// True if `role` owns the relation, through membership too, or is a superuser.
+pub fn owns(role: Oid, relation: Oid) -> bool {
+    // SAFETY: a catalog look-up; false for a relation that does not exist is decided before.
+    unsafe {
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        return pg_sys::pg_class_ownercheck(relation, role);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        return pg_sys::object_ownercheck(pg_sys::RelationRelationId, relation, role);
+    }
+}
+
+/// True if `role` is `group` or a member of it; being a superuser does not count.
+pub fn is_member(role: Oid, group: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::is_member_of_role_nosuper(role, group) }
+}
+
+/// The name of a role, `None` if there is none.
+pub fn role_name(role: Oid) -> Option<String> {
+    // SAFETY: returns null or a palloc'd C string.
+    unsafe {
+        let name = pg_sys::GetUserNameFromId(role, true);
+        (!name.is_null()).then(|| super::text::to_utf8(CStr::from_ptr(name).to_bytes()))
+    }
+}
+
+/// The owner of a relation that exists.
+pub fn owner_of(relation: Oid) -> Option<Oid> {
+    // SAFETY: the tuple is read while the cache holds it.
+    unsafe {
+        let key = pg_sys::Datum::from(relation);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, key);
+        if tuple.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(tuple);
+        Some(owner)
+    }
+}
+
+/// The owner of the extension's tables, whose rights it takes to write them.
+pub fn extension_owner() -> Result<Oid, Error> {
+    // SAFETY: catalog look-ups by name.
+    let table = unsafe {
+        let schema = pg_sys::get_namespace_oid(c"sanitize".as_ptr(), true);
+        pg_sys::get_relname_relid(c"protection".as_ptr(), schema)
+    };
+    owner_of(table).ok_or_else(|| Error::query("the extension's tables are missing"))
+}
+
+/// Runs `work` with the rights to the extension's own tables.
+pub fn with_extension_rights<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    with_rights_of(extension_owner()?, work)
+}

@@ -1,0 +1,85 @@
+//! The rows of a query, one at a time: nothing of them is kept.
+
+use super::error::Error;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgTupleDesc, Spi};
+use std::ffi::CString;
+
+/// Takes the rows of a query.
+pub trait RowSink {
+    /// Called once, with the shape of the rows.
+    fn begin(&mut self, descriptor: &PgTupleDesc);
+
+    /// Called for each row.
+    ///
+    /// # Safety
+    /// `values` and `nulls` have as many entries as the descriptor, of its types.
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error>;
+}
+
+#[repr(C)]
+struct Receiver<'a> {
+    base: pg_sys::DestReceiver,
+    sink: &'a mut dyn RowSink,
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn startup(
+    this: *mut pg_sys::DestReceiver,
+    _operation: i32,
+    descriptor: pg_sys::TupleDesc,
+) {
+    // SAFETY: `this` is the Receiver that `each_row` passed.
+    unsafe {
+        (*this.cast::<Receiver>()).sink.begin(&PgTupleDesc::from_pg_copy(descriptor));
+    }
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn receive(
+    slot: *mut pg_sys::TupleTableSlot,
+    this: *mut pg_sys::DestReceiver,
+) -> bool {
+    // SAFETY: `this` is the Receiver that `each_row` passed; the slot is the executor's and holds as
+    // many attributes as its descriptor says.
+    unsafe {
+        let natts = (*(*slot).tts_tupleDescriptor).natts;
+        if i32::from((*slot).tts_nvalid) < natts {
+            pg_sys::slot_getsomeattrs_int(slot, natts);
+        }
+        let sink = &mut (*this.cast::<Receiver>()).sink;
+        if let Err(error) = sink.row((*slot).tts_values, (*slot).tts_isnull) {
+            error.raise();
+        }
+    }
+    true
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
+
+/// Runs a query in the caller's snapshot and hands every row to `sink`.
+pub fn each_row(query: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
+    let query = CString::new(super::text::from_utf8(query))
+        .map_err(|_| Error::query("a query contains a zero byte"))?;
+    // SAFETY: the receiver outlives the query; an error inside unwinds through this frame.
+    unsafe {
+        let mut receiver = Receiver {
+            base: pg_sys::DestReceiver {
+                receiveSlot: Some(receive),
+                rStartup: Some(startup),
+                rShutdown: Some(nothing),
+                rDestroy: Some(nothing),
+                mydest: pg_sys::CommandDest::DestNone,
+            },
+            sink,
+        };
+        let options = pg_sys::SPIExecuteOptions {
+            read_only: true,
+            dest: (&raw mut receiver).cast(),
+            ..Default::default()
+        };
+        Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
+    }
+    Ok(())
+}

@@ -1,0 +1,24 @@
+//! Statements on the extension's own tables. Every value goes in and comes out as text, with casts in
+//! the statement: there are few of them, and none is in a hurry.
+
+use super::error::Error;
+use pgrx::Spi;
+
+/// One row of text.
+pub type Row = Vec<Option<String>>;
+
+/// Runs a statement whose parameters and result columns are text.
+pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+    Spi::connect_mut(|client| {
+        let arguments: Vec<_> = arguments.iter().map(|&value| value.into()).collect();
+        let table = client.update(statement, None, &arguments)?;
+        let mut rows = Vec::with_capacity(table.len());
+        for tuple in table {
+            let row: Result<Row, _> =
+                (1..=tuple.columns()).map(|i| tuple.get::<String>(i)).collect();
+            rows.push(row?);
+        }
+        Ok::<_, pgrx::spi::Error>(rows)
+    })
+    .map_err(Error::query)
+}

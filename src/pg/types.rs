@@ -1,0 +1,88 @@
+//! Which types a private query may touch: built-in ones only, whose operators and casts no user can
+//! have defined.
+
+use super::error::Error;
+use super::text;
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::{CStr, CString};
+
+const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+const NUMBERS: [Oid; 3] = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+/// Equal values of these have equal bytes.
+const EXACT: [Oid; 11] = [
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::BPCHAROID,
+    pg_sys::BOOLOID,
+    pg_sys::DATEOID,
+    pg_sys::TIMEOID,
+    pg_sys::TIMESTAMPOID,
+    pg_sys::TIMESTAMPTZOID,
+    pg_sys::UUIDOID,
+    pg_sys::OIDOID,
+    pg_sys::NAMEOID,
+];
+
+fn is_enum(base: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::type_is_enum(base) }
+}
+
+/// Integers, which can be added as they are.
+pub fn is_integer(base: Oid) -> bool {
+    INTEGERS.contains(&base)
+}
+
+/// Integers of at most 32 bits, whose sums over a table stay within 64.
+pub fn is_short_integer(base: Oid) -> bool {
+    base == pg_sys::INT2OID || base == pg_sys::INT4OID
+}
+
+/// What can be added after scaling.
+pub fn is_number(base: Oid) -> bool {
+    is_integer(base) || NUMBERS.contains(&base)
+}
+
+/// What can tell units, or groups, apart by its bytes.
+pub fn identifies(base: Oid) -> bool {
+    is_integer(base) || EXACT.contains(&base) || is_enum(base)
+}
+
+/// What a filter can compare.
+pub fn is_comparable(base: Oid) -> bool {
+    identifies(base) || is_number(base)
+}
+
+/// A value of the type from its text, as the type writes it itself. Raises what the type raises if
+/// the text is none of its values.
+pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
+    let input = CString::new(text::from_utf8(value)).map_err(|_| {
+        Error::argument("a value contains a zero byte", "Text of Postgres has none.")
+    })?;
+    // SAFETY: input and output functions of the type itself.
+    unsafe {
+        let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(type_oid, &mut function, &mut parameter);
+        let input = input.as_ptr().cast_mut();
+        let datum = pg_sys::OidInputFunctionCall(function, input, parameter, typmod);
+        let mut is_varlena = false;
+        pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
+        let output = pg_sys::OidOutputFunctionCall(function, datum);
+        Ok(text::to_utf8(CStr::from_ptr(output).to_bytes()))
+    }
+}
+
+/// The value as a literal of the type, for a query.
+pub fn literal(base: Oid, value: &str) -> Result<String, Error> {
+    let value = CString::new(text::from_utf8(&canonical(base, -1, value)?)).unwrap_or_default();
+    // SAFETY: both functions return palloc'd C strings.
+    unsafe {
+        let quoted = CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr()));
+        let name = CStr::from_ptr(pg_sys::format_type_extended(
+            base,
+            -1,
+            pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16,
+        ));
+        Ok(format!("{}::{}", text::to_utf8(quoted.to_bytes()), text::to_utf8(name.to_bytes())))
+    }
+}
