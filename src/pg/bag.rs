@@ -115,16 +115,6 @@ impl State {
     }
 }
 
-/// The memory context of the aggregate that makes this call.
-fn aggregate_context(call: &Call) -> Result<pg_sys::MemoryContext, Error> {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: fcinfo is valid; the out-variable is filled only if the result is not 0.
-    match unsafe { pg_sys::AggCheckCallContext(call.fcinfo, &mut context) } {
-        0 => Err(Error::Context),
-        _ => Ok(context),
-    }
-}
-
 /// The state in argument `i`.
 fn state(call: &Call, i: usize) -> Option<&mut State> {
     // SAFETY: only the functions here make values of type internal that reach this aggregate.
@@ -137,7 +127,7 @@ fn keep(context: pg_sys::MemoryContext, state: State) -> Datum {
 }
 
 fn row_bag_trans(call: &Call) -> Result<Datum, Error> {
-    let context = aggregate_context(call)?;
+    let context = call.aggregate_context()?;
     let Some(record) = call.datum(1) else {
         // A row that does not exist (the empty side of an outer join).
         return Ok(call.datum(0).unwrap_or_else(|| call.null()));
@@ -215,7 +205,7 @@ impl Rows {
 }
 
 fn row_bag_combine(call: &Call) -> Result<Datum, Error> {
-    let context = aggregate_context(call)?;
+    let context = call.aggregate_context()?;
     let Some(other) = state(call, 1) else {
         return Ok(call.datum(0).unwrap_or_else(|| call.null()));
     };
@@ -236,7 +226,7 @@ fn row_bag_combine(call: &Call) -> Result<Datum, Error> {
 }
 
 fn row_bag_serial(call: &Call) -> Result<Datum, Error> {
-    aggregate_context(call)?;
+    call.aggregate_context()?;
     match state(call, 0) {
         Some(state) => encode(std::mem::replace(state, State::Spent).into_bag()?),
         None => Ok(call.null()),
@@ -244,7 +234,7 @@ fn row_bag_serial(call: &Call) -> Result<Datum, Error> {
 }
 
 fn row_bag_deserial(call: &Call) -> Result<Datum, Error> {
-    aggregate_context(call)?;
+    call.aggregate_context()?;
     let bag = decode(bytes(call.datum(0).ok_or(Error::Null { argument: "state" })?))?;
     // SAFETY: the current context is where the executor wants the result.
     Ok(keep(unsafe { pg_sys::CurrentMemoryContext }, State::Bag(bag)))

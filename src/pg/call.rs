@@ -70,6 +70,16 @@ impl Call {
         }
     }
 
+    /// The memory context of the aggregate that makes this call.
+    pub fn aggregate_context(&self) -> Result<pg_sys::MemoryContext, Error> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: fcinfo is valid; the out-variable is filled only if the result is not 0.
+        match unsafe { pg_sys::AggCheckCallContext(self.fcinfo, &mut context) } {
+            0 => Err(Error::Context),
+            _ => Ok(context),
+        }
+    }
+
     /// The result NULL.
     pub fn null(&self) -> Datum {
         // SAFETY: fcinfo is valid for the call.

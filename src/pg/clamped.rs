@@ -5,20 +5,10 @@ use super::error::Error;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, varlena};
 
-/// The memory context of the aggregate that makes this call.
-fn aggregate_context(call: &Call) -> Result<pg_sys::MemoryContext, Error> {
-    let mut context = std::ptr::null_mut();
-    // SAFETY: fcinfo is valid; the out-variable is filled only if the result is not 0.
-    match unsafe { pg_sys::AggCheckCallContext(call.fcinfo, &mut context) } {
-        0 => Err(Error::Context),
-        _ => Ok(context),
-    }
-}
-
 /// The state in argument `i`.
-fn state(call: &Call, i: usize) -> Option<&mut i128> {
+fn state(call: &Call, i: usize) -> Option<i128> {
     // SAFETY: only the functions here make values of type internal that reach these aggregates.
-    call.datum(i).and_then(|datum| unsafe { datum.cast_mut_ptr::<i128>().as_mut() })
+    call.datum(i).map(|datum| unsafe { *datum.cast_mut_ptr::<i128>() })
 }
 
 fn keep(context: pg_sys::MemoryContext, sum: i128) -> Datum {
@@ -27,7 +17,7 @@ fn keep(context: pg_sys::MemoryContext, sum: i128) -> Datum {
 
 /// Adds `term` of the clamped value to the state.
 fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum, Error> {
-    let context = aggregate_context(call)?;
+    let context = call.aggregate_context()?;
     let datum = call.datum(0).unwrap_or_else(|| keep(context, 0));
     let (low, high) = (call.value::<i64>(2, "low")?, call.value::<i64>(3, "high")?);
     if low > high {
@@ -37,10 +27,9 @@ fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum, Error> {
         ));
     }
     if let Some(x) = call.optional::<i64>(1) {
-        // SAFETY: as in `state`.
-        if let Some(sum) = unsafe { datum.cast_mut_ptr::<i128>().as_mut() } {
-            *sum = sum.saturating_add(term(x.clamp(low, high).into()));
-        }
+        // SAFETY: as in `state`; the state is this call's alone.
+        let sum = unsafe { &mut *datum.cast_mut_ptr::<i128>() };
+        *sum = sum.saturating_add(term(x.clamp(low, high).into()));
     }
     Ok(datum)
 }
@@ -54,8 +43,8 @@ fn squares_trans(call: &Call) -> Result<Datum, Error> {
 }
 
 fn combine(call: &Call) -> Result<Datum, Error> {
-    let context = aggregate_context(call)?;
-    let sums = [state(call, 0).map(|sum| *sum), state(call, 1).map(|sum| *sum)];
+    let context = call.aggregate_context()?;
+    let sums = [state(call, 0), state(call, 1)];
     match sums {
         [None, None] => Ok(call.null()),
         [a, b] => Ok(keep(context, a.unwrap_or(0).saturating_add(b.unwrap_or(0)))),
@@ -63,7 +52,7 @@ fn combine(call: &Call) -> Result<Datum, Error> {
 }
 
 fn serial(call: &Call) -> Result<Datum, Error> {
-    aggregate_context(call)?;
+    call.aggregate_context()?;
     match state(call, 0) {
         Some(sum) => Ok(varlena::rust_byte_slice_to_bytea(&sum.to_le_bytes()).into_pg().into()),
         None => Ok(call.null()),
@@ -71,7 +60,7 @@ fn serial(call: &Call) -> Result<Datum, Error> {
 }
 
 fn deserial(call: &Call) -> Result<Datum, Error> {
-    aggregate_context(call)?;
+    call.aggregate_context()?;
     let bytes = call.value::<&[u8]>(0, "state")?;
     let bytes = bytes.try_into().map_err(|_| Error::Context)?;
     // SAFETY: the current context is where the executor wants the result.
@@ -79,9 +68,9 @@ fn deserial(call: &Call) -> Result<Datum, Error> {
 }
 
 fn finish(call: &Call) -> Result<Datum, Error> {
-    aggregate_context(call)?;
+    call.aggregate_context()?;
     match state(call, 0) {
-        Some(sum) => Ok(Datum::from((*sum).clamp(i64::MIN.into(), i64::MAX.into()) as i64)),
+        Some(sum) => Ok(Datum::from(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64)),
         None => Ok(call.null()),
     }
 }

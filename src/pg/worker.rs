@@ -80,7 +80,7 @@ fn announced(kind: Kind) -> Vec<(u32, i32)> {
     let wanted = tag(kind, 0);
     let mut context = PgMemoryContexts::new("pg_sanitize locks");
     // SAFETY: the array is palloc'd in the context and has `nelements` entries.
-    let found = unsafe {
+    unsafe {
         context.switch_to(|_| {
             let data = &*pg_sys::GetLockStatusData();
             std::slice::from_raw_parts(data.locks, data.nelements as usize)
@@ -96,8 +96,7 @@ fn announced(kind: Kind) -> Vec<(u32, i32)> {
                 .map(|lock| (lock.locktag.locktag_field2, lock.pid))
                 .collect()
         })
-    };
-    found
+    }
 }
 
 /// Wakes a process; false if it is gone.
