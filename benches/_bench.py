@@ -1,9 +1,14 @@
 """What the benchmarks share: timing, a connection, data files, the mining example, tables of text."""
 
+import csv
+import io
 import os
+import re
+import resource
 import subprocess
 import sys
 import time
+import zipfile
 from collections import Counter
 from pathlib import Path
 
@@ -28,6 +33,26 @@ def rows_of(path):
     return [row for row in rows if len(row) == width]
 
 
+DIABETES = (
+    "race gender age admission_type_id discharge_disposition_id admission_source_id"
+    " medical_specialty max_glu_serum A1Cresult change diabetesMed readmitted"
+).split()
+
+
+def diabetes():
+    """Twelve columns of the hospital stays, one word per cell."""
+    with zipfile.ZipFile(data_file("medical/dataset_diabetes.zip")) as archive:
+        name = next(n for n in archive.namelist() if n.endswith("diabetic_data.csv"))
+        table = csv.DictReader(io.StringIO(archive.read(name).decode()))
+        return [[re.sub(r"\s", "_", row[c]).replace("?", "unknown") for c in DIABETES] for row in table]
+
+
+def arx_adult():
+    """The rows of Adult as ARX ships it."""
+    with data_file("arx-adult/adult.csv").open() as file:
+        return list(csv.reader(file, delimiter=";"))[1:]
+
+
 def connect(database):
     """A fresh database with the extension."""
     with psycopg.connect(dbname="postgres", autocommit=True) as server:
@@ -50,13 +75,40 @@ def fill(connection, table, rows, repeat=1):
     connection.execute(f"VACUUM ANALYZE {table}")
 
 
-def best(runs, call):
+def best(runs, call, clock=time.perf_counter):
     """The shortest time of several runs in seconds, and the last result."""
     times = []
     for _ in range(runs):
-        began = time.perf_counter()
+        began = clock()
         result = call()
-        times.append(time.perf_counter() - began)
+        times.append(clock() - began)
+    return min(times), result
+
+
+def backend_time(connection):
+    """The processor time that the connection's backend has taken so far, in seconds."""
+    fields = Path(f"/proc/{connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def children_time():
+    """The processor time that the programs started here have taken so far, in seconds."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def processor_time(clock, call, batches=3, runs=1):
+    """The processor time of a call by this clock in seconds, and the last result.
+
+    Other work on the machine makes a call wait, which this does not count. Clocks tick slowly: a
+    batch has several runs, and the best batch counts.
+    """
+    times = []
+    for _ in range(batches):
+        began = clock()
+        for _ in range(runs):
+            result = call()
+        times.append((clock() - began) / runs)
     return min(times), result
 
 

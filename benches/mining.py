@@ -3,15 +3,12 @@
 pyfim's eclat and fpgrowth leave out items that every row has, so its sam is the contender.
 """
 
-import csv
-import io
 import re
 import tempfile
 import time
-import zipfile
 from pathlib import Path
 
-from _bench import ROOT, best, connect, data_file, example, fill, peak_memory, rows_of, show
+from _bench import best, connect, data_file, diabetes, example, fill, peak_memory, rows_of, show
 from fim import sam
 
 LUCS = {
@@ -20,18 +17,6 @@ LUCS = {
     "mushroom": "lucs/mushroom.D90.N8124.C2.num",
     "chessKRvK": "lucs/chessKRvK.D58.N28056.C18.num",
 }
-DIABETES = (
-    "race gender age admission_type_id discharge_disposition_id admission_source_id"
-    " medical_specialty max_glu_serum A1Cresult change diabetesMed readmitted"
-).split()
-
-
-def diabetes():
-    """Twelve columns of the hospital stays, one word per cell."""
-    with zipfile.ZipFile(data_file("medical/dataset_diabetes.zip")) as archive:
-        name = next(n for n in archive.namelist() if n.endswith("diabetic_data.csv"))
-        table = csv.DictReader(io.StringIO(archive.read(name).decode()))
-        return [[re.sub(r"\s", "_", row[c]).replace("?", "unknown") for c in DIABETES] for row in table]
 
 
 def mine(path, what, threshold, threads=1, runs=3):
