@@ -49,7 +49,8 @@ def aggregates(connection):
                    group_by => '{{g}}', groups => {GROUPS})"""
         noisy = best(connection, call, 200)
         print(
-            f"  {table:10} {workers} workers   GROUP BY {plain:6.2f} s   dp_aggregate {noisy:6.2f} s   "
+            f"  {table:10} {workers} workers   GROUP BY {plain:6.2f} s   "
+            f"dp_aggregate {noisy:6.2f} s   "
             f"{noisy / plain:.2f} times (bar {bar})"
         )
 
