@@ -24,3 +24,32 @@ SELECT sanitize.k_anonymity('stays', '{sex,postcode,profession,insurance,ward}')
 SELECT column_name, cells, suppressed, round((100 * share)::numeric, 1) AS percent
 FROM sanitize.suppression('released', '{sex,postcode,profession,insurance,ward}');
 \timing off
+
+\echo
+\echo '=== The same promise at a lower price: k_anonymize hides as few cells as it can ==='
+\timing on
+CREATE TABLE shared AS
+SELECT * FROM sanitize.k_anonymize(NULL::stays, k => 5,
+    columns => '{sex,postcode,profession,insurance,ward}', keep => '{diagnosis,los_days}');
+SELECT column_name, cells, suppressed, round((100 * share)::numeric, 1) AS percent
+FROM sanitize.suppression('shared', '{sex,postcode,profession,insurance,ward}');
+SELECT sanitize.k_anonymity('shared', '{sex,postcode,profession,insurance,ward}') AS k;
+\timing off
+
+\echo
+\echo '=== A differentially private sample: no row matters much, whatever an attacker knows ==='
+\echo 'The values a column may have are declared: taken from the rows they would tell who is there.'
+\timing on
+SELECT sanitize.declare_domain('stays', 'sex', ARRAY['F', 'M']),
+       sanitize.declare_domain('stays', 'ward', ARRAY['cardiology', 'internal medicine', 'obstetrics',
+           'oncology', 'paediatrics', 'psychiatry', 'surgery']),
+       sanitize.declare_domain('stays', 'insurance', ARRAY['abroad', 'private', 'public', 'self-paid']);
+SELECT sex, ward, insurance, count(*)
+FROM sanitize.dp_mii_sample(NULL::stays, epsilon => 1, delta => 1e-6, k => 20,
+    columns => '{sex,ward,insurance}')
+GROUP BY 1, 2, 3 ORDER BY 4 DESC LIMIT 6;
+\timing off
+\pset format wrapped
+\pset columns 100
+SELECT sanitize.guarantee('dp_mii_sample',
+    '{"epsilon": 1, "delta": 1e-6, "k": 20, "columns": ["sex", "ward", "insurance"]}') ->> 'sentence' AS label;

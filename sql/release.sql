@@ -22,3 +22,10 @@ CREATE FUNCTION sanitize.k_anonymize(source anyelement, k pg_catalog.int4,
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_anonymize';
 COMMENT ON FUNCTION sanitize.k_anonymize(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.jsonb, pg_catalog.int4) IS
     'a k-anonymous release with as few blanked cells and dropped rows as can be found: every row of it equals at least k - 1 others in the columns that take part';
+
+CREATE FUNCTION sanitize.impute(source anyelement, columns pg_catalog.text[] DEFAULT NULL,
+        method pg_catalog.text DEFAULT 'conditional', seed pg_catalog.int8 DEFAULT NULL)
+    RETURNS SETOF anyelement
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_impute';
+COMMENT ON FUNCTION sanitize.impute(anyelement, pg_catalog.text[], pg_catalog.text, pg_catalog.int8) IS
+    'a released table with its NULL cells filled by values drawn from the same table: from all values of the column, or from those of rows that share as much as possible. Guesses, for tools that cannot take NULL';

@@ -5,10 +5,11 @@ use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::positions;
+use dp::Coins;
 use pgrx::JsonB;
 use pgrx::pg_sys::Datum;
 use serde_json::Value;
-use suppress::Release;
+use suppress::{Method, Release};
 use table::{Bag, Stop, Watch};
 
 impl From<suppress::Error> for Error {
@@ -88,6 +89,30 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
     })
 }
 
+fn impute(call: &Call) -> Result<Datum, Error> {
+    let method = match call.value::<String>(2, "method")?.as_str() {
+        "conditional" => Method::Conditional,
+        "marginal" => Method::Marginal,
+        method => {
+            return Err(Error::argument(
+                format!("method is \"{method}\""),
+                "method is 'conditional' or 'marginal'.",
+            ));
+        }
+    };
+    let names = call.names(1, "columns")?;
+    let mut coins = Coins::new(call.optional::<i64>(3))?;
+    let source = TypedSource::read_all(call)?;
+    let existing: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
+    let columns = positions(&source.input.name, &existing, "columns", names.as_deref())?;
+    let filled = source.input.run("filling", |bag, watch| {
+        suppress::impute(bag, &columns, method, |n| dp::below(&mut coins, n), watch)
+    })?;
+    let pieces = filled.pieces().iter().copied();
+    source.release(call, pieces, |number, row| row.copy_from_slice(filled.row(number)))
+}
+
+sql_function!(sanitize_impute, impute);
 sql_function!(sanitize_mii_suppress, mii_suppress);
 sql_function!(sanitize_k_anonymize, k_anonymize);
 sql_function!(sanitize_k_mii, k_mii);

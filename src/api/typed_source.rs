@@ -52,6 +52,21 @@ impl TypedSource {
                 "Keep fewer columns.",
             ));
         }
+        TypedSource::read_columns(relation, columns, keep)
+    }
+
+    /// Reads all columns of the relation whose row type argument 0 has.
+    pub fn read_all(call: &Call) -> Result<Self, Error> {
+        let relation = typed::relation(call, 0)?;
+        let columns = relation.positions("columns", None)?;
+        TypedSource::read_columns(relation, columns, Vec::new())
+    }
+
+    fn read_columns(
+        relation: Relation,
+        mut columns: Vec<usize>,
+        keep: Vec<usize>,
+    ) -> Result<Self, Error> {
         let width = columns.len();
         columns.extend(keep);
         let table = reader::read(&relation, &columns)?;

@@ -209,7 +209,17 @@ unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
-/// The values of the column that a foreign key of this column alone refers to.
+/// True if the current user may read the relation as a whole.
+fn readable(relation: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe {
+        pg_sys::pg_class_aclcheck(relation, pg_sys::GetUserId(), pg_sys::ACL_SELECT.into())
+            == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
+/// The values of the column that a foreign key of this column alone refers to. Who may not read
+/// them there does not learn them here: for them the domain is not known.
 fn foreign_key(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
     let query = "SELECT pg_catalog.concat(confrelid::pg_catalog.int8, ' ', confkey[1])
                    FROM pg_catalog.pg_constraint
@@ -225,6 +235,9 @@ fn foreign_key(relation: &Relation, column: &Column) -> Result<Option<Vec<String
     let (Ok(oid), Ok(attribute)) = (oid.parse::<u32>(), attribute.parse::<usize>()) else {
         return Ok(None);
     };
+    if !readable(oid.into()) {
+        return Ok(None);
+    }
     let lookup = Relation::open(oid.into())?;
     let Some(position) = lookup.columns.iter().position(|c| c.attribute + 1 == attribute) else {
         return Ok(None);

@@ -111,11 +111,9 @@ impl<'a> TypedRows<'a> {
             };
         }
         self.check_domains();
-        for _ in 0..copies {
-            // SAFETY: the arrays have the descriptor's length; every value is of the type of the
-            // column that it was read from.
-            unsafe { self.rows.push_datums(&mut self.datums, &mut self.nulls) };
-        }
+        // SAFETY: the arrays have the descriptor's length; every value is of the type of the column
+        // that it was read from.
+        unsafe { self.rows.push_datums(&mut self.datums, &mut self.nulls, copies) };
         self.rows.end_row();
     }
 

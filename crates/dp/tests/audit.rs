@@ -13,15 +13,9 @@ fn run(case: &Case, scheme: Scheme, runs: usize) -> Finding {
 
 fn assert_holds(scheme: Scheme) {
     for case in cases(scheme) {
-        let runs = if case.tables[0].row_count() > 5000 { 200 } else { 3000 };
+        let runs = if case.tables[0].row_count() > 5000 { 100 } else { 1000 };
         let found = run(&case, scheme, runs);
-        assert!(
-            found.bound <= found.epsilon,
-            "{}: {} > {}",
-            found.name,
-            found.bound,
-            found.epsilon
-        );
+        assert!(found.bound <= found.epsilon, "{found}");
     }
 }
 
@@ -42,18 +36,18 @@ fn noisy_counts_of_a_part_keep_their_label() {
 
 #[test]
 fn the_audit_comes_close_where_the_theorem_is_tight() {
-    let found = run(&tight_class(), Scheme::Public, 20_000);
-    assert!(found.bound > 0.5 * found.epsilon, "{} of {}", found.bound, found.epsilon);
+    let found = run(&tight_class(), Scheme::Public, 8000);
+    assert!(found.bound > 0.15 * found.epsilon, "{found}");
 }
 
 #[test]
 fn a_sample_size_that_depends_on_the_table_gives_the_paper_away() {
-    let found = run(&identical_rows(), Scheme::Paper, 2000);
-    assert!(found.bound > 10.0 * found.epsilon, "{} of {}", found.bound, found.epsilon);
+    let found = run(&identical_rows(), Scheme::Paper, 500);
+    assert!(found.bound > 10.0 * found.epsilon, "{found}");
 }
 
 #[test]
 fn rows_that_give_the_rare_combinations_give_the_paper_away() {
-    let found = run(&pairs_at_the_threshold(), Scheme::Paper, 2400);
-    assert!(found.bound > 5.0 * found.epsilon, "{} of {}", found.bound, found.epsilon);
+    let found = run(&pairs_at_the_threshold(), Scheme::Paper, 600);
+    assert!(found.bound > 3.0 * found.epsilon, "{found}");
 }

@@ -43,6 +43,28 @@ impl<const W: usize> Columns<W> {
         Columns(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
 
+    /// The column that has `n` others before it; there must be one.
+    #[inline]
+    pub(crate) fn nth(&self, mut n: usize) -> usize {
+        for (i, &word) in self.0.iter().enumerate() {
+            let here = word.count_ones() as usize;
+            if n < here {
+                let mut word = word;
+                for _ in 0..n {
+                    word &= word - 1;
+                }
+                return 64 * i + word.trailing_zeros() as usize;
+            }
+            n -= here;
+        }
+        0
+    }
+
+    #[inline]
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.iter().all(|&word| word == 0)
+    }
+
     /// The columns in ascending order.
     #[inline]
     pub(crate) fn iter(self) -> impl Iterator<Item = usize> {
@@ -99,5 +121,7 @@ mod tests {
         assert!(all.contains(&some) && !some.contains(&all) && all.has(64) && !some.has(64));
         assert_eq!(all.minus(&some).iter().collect::<Vec<_>>(), [0, 64]);
         assert_eq!(all.minus(&some).union(&some), all);
+        assert_eq!((0..4).map(|n| all.nth(n)).collect::<Vec<_>>(), [0, 63, 64, 200]);
+        assert!(all.minus(&all).is_empty() && !some.is_empty());
     }
 }

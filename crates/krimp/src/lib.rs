@@ -6,25 +6,35 @@
 //! Krimp: mining itemsets that compress).
 #![forbid(unsafe_code)]
 
+mod alias;
+mod classes;
 mod code_table;
 mod columns;
 mod cover;
 mod elements;
+mod encode;
 mod error;
 mod fit;
+mod generator;
 mod ground;
+mod model;
 mod options;
 mod progress;
 mod prune;
 #[doc(hidden)]
 pub mod reference;
 mod size;
+mod stored;
 mod uncovered;
 
+pub use classes::{apportion, split};
 pub use code_table::{CodeTable, Element};
+pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use error::Error;
 pub use fit::fit;
+pub use generator::{DomainOrder, Generated, Generator, Laplace};
 pub use mining::Kind;
+pub use model::{Model, ModelColumn, Pattern, fit_model};
 pub use options::{Forbidden, Nulls, Options};
 pub use progress::{Progress, Snapshot};
 pub use size::Sizes;

@@ -31,9 +31,11 @@ impl<'w> Budget<'w> {
         self.raise(self.bytes.saturating_add(bytes))
     }
 
-    /// Leaves the bytes reserved: whoever has what they were for gives them back.
-    pub(crate) fn hand_over(&mut self) {
-        self.bytes = 0;
+    /// Leaves `bytes` reserved, for whoever takes over what they are for, and gives back the rest.
+    pub(crate) fn hand_over(mut self, bytes: u64) -> Result<(), Stop> {
+        self.raise(bytes)?;
+        self.bytes -= bytes;
+        Ok(())
     }
 }
 

@@ -7,6 +7,7 @@ use crate::projection::{Projection, Scratch};
 use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
+use std::mem::replace;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Every non-empty closed itemset (no superset has the same support, whatever its length) with a
@@ -55,13 +56,17 @@ pub(crate) fn search(
     let list = || List::new(watch);
     let found = (0..items.len() as u32)
         .into_par_iter()
-        .try_fold(list, |found, rank| {
-            let part = shared.first(&root, &common, rank)?;
-            watch.advance(1);
-            found.then(part)
-        })
+        .try_fold(
+            || Task::new(&shared, common.clone(), &root),
+            |mut first, rank| {
+                first.extend_in_parallel(&root, rank)?;
+                watch.advance(1);
+                Ok(first)
+            },
+        )
+        .map(|task| task.map(|task| task.list))
         .try_reduce(list, List::then)?;
-    all.then(found)?.finish()
+    found.then(all)?.finish()
 }
 
 /// What all tasks share.
@@ -72,32 +77,6 @@ struct Shared<'a, 'w> {
     narrow: usize,
     items: &'a [Item],
     watch: &'w Watch,
-}
-
-impl<'w> Shared<'_, 'w> {
-    /// Lists the closed sets that extend `common` by the item of the given rank and then others.
-    fn first(&self, root: &Table, common: &[Item], rank: u32) -> Result<List<'w>, Stop> {
-        let mut task = Task::new(self, common.to_vec());
-        let Some(table) = task.child(root, rank)? else { return Ok(task.list) };
-        let items = table.projection.items() as u32;
-        if table.projection.groups.len() <= self.narrow {
-            task.search_narrow(&table)?;
-            return Ok(task.list);
-        }
-        let Task { list, set, budget: _held, .. } = task;
-        let more = (0..items)
-            .into_par_iter()
-            .try_fold(
-                || Task::new(self, set.clone()),
-                |mut task, item| {
-                    task.extend(&table, item)?;
-                    Ok(task)
-                },
-            )
-            .map(|task| task.map(|task| task.list))
-            .try_reduce(|| List::new(self.watch), List::then)?;
-        list.then(more)
-    }
 }
 
 /// The rows that contain a closed set, reduced to the items above the last one added.
@@ -208,18 +187,47 @@ struct Task<'a, 'w> {
 }
 
 impl<'a, 'w> Task<'a, 'w> {
-    fn new(shared: &'a Shared<'a, 'w>, set: Vec<Item>) -> Self {
+    /// For sets that extend `set`, whose table is `table`.
+    fn new(shared: &'a Shared<'a, 'w>, set: Vec<Item>, table: &Table) -> Self {
         Task {
             shared,
             list: List::new(shared.watch),
             set,
             spare: Vec::new(),
             held: 0,
-            scratch: Scratch::new(shared.items.len(), false, shared.watch),
+            scratch: Scratch::new(table.projection.items(), false, shared.watch),
             common: Vec::new(),
             narrow: ClosedNarrow::default(),
             budget: Budget::new(shared.watch),
         }
+    }
+
+    /// Does what [`Task::extend`] does, with several tasks if there is much to do.
+    fn extend_in_parallel(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
+        let length = self.set.len();
+        let Some(child) = self.child(table, item)? else {
+            self.set.truncate(length);
+            return Ok(());
+        };
+        if child.projection.groups.len() <= self.shared.narrow {
+            self.search_narrow(&child)?;
+        } else {
+            let list = || List::new(self.shared.watch);
+            let more = (0..child.projection.items() as u32)
+                .into_par_iter()
+                .try_fold(
+                    || Task::new(self.shared, self.set.clone(), &child),
+                    |mut task, item| {
+                        task.extend(&child, item)?;
+                        Ok(task)
+                    },
+                )
+                .map(|task| task.map(|task| task.list))
+                .try_reduce(list, List::then)?;
+            self.list = replace(&mut self.list, list()).then(more)?;
+        }
+        self.leave(child, length);
+        Ok(())
     }
 
     /// Lists the closed sets that extend the set by `item` of its table.

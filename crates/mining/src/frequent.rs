@@ -6,6 +6,7 @@ use crate::projection::{Projection, Scratch};
 use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
+use std::mem::replace;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of
@@ -28,36 +29,43 @@ pub fn frequent(
     budget.add(Projection::root_memory(bag))?;
     let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
     watch.begin(items.len() as u64);
-    let task = || Task {
+    let task = |set: Vec<Item>, projection: &Projection| Task {
         min_support,
         max_length,
         items,
         list: list(),
-        set: Vec::new(),
-        scratch: Scratch::new(items.len(), false, watch),
+        set,
+        scratch: Scratch::new(projection.items(), false, watch),
         spare: Vec::new(),
         held: 0,
         budget: Budget::new(watch),
     };
     (0..items.len() as u32)
         .into_par_iter()
-        .try_fold(list, |found, rank| {
-            let mut first = task();
-            let Some(projection) = &first.child(root, rank)? else { return found.then(first.list) };
-            let more = (0..projection.items() as u32)
-                .into_par_iter()
-                .try_fold(
-                    || Task { set: first.set.clone(), ..task() },
-                    |mut task, item| {
-                        task.extend(projection, item)?;
-                        Ok(task)
-                    },
-                )
-                .map(|task| task.map(|task| task.list))
-                .try_reduce(list, List::then)?;
-            watch.advance(1);
-            found.then(first.list)?.then(more)
-        })
+        .try_fold(
+            || task(Vec::new(), root),
+            |mut first, rank| {
+                if let Some(projection) = first.child(root, rank)? {
+                    let more = (0..projection.items() as u32)
+                        .into_par_iter()
+                        .try_fold(
+                            || task(first.set.clone(), &projection),
+                            |mut task, item| {
+                                task.extend(&projection, item)?;
+                                Ok(task)
+                            },
+                        )
+                        .map(|task| task.map(|task| task.list))
+                        .try_reduce(list, List::then)?;
+                    first.list = replace(&mut first.list, list()).then(more)?;
+                    first.leave(projection);
+                }
+                first.set.pop();
+                watch.advance(1);
+                Ok(first)
+            },
+        )
+        .map(|task| task.map(|task| task.list))
         .try_reduce(list, List::then)?
         .finish()
 }
@@ -92,14 +100,19 @@ impl Task<'_> {
                 None => _ = self.set.pop(),
             }
             while let Some((done, _)) = entered.pop_if(|(p, next)| *next as usize == p.items()) {
-                self.held -= done.memory();
-                self.spare.push(done);
+                self.leave(done);
                 self.set.pop();
             }
             let Some((projection, next)) = entered.last_mut() else { return Ok(()) };
             *next += 1;
             child = self.child(projection, *next - 1)?;
         }
+    }
+
+    /// Keeps a projection that is not needed any more, to be filled again.
+    fn leave(&mut self, projection: Projection) {
+        self.held -= projection.memory();
+        self.spare.push(projection);
     }
 
     /// Extends the set by `item` and lists it; returns its projection if it can be extended

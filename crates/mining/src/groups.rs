@@ -131,6 +131,17 @@ impl Groups {
         known.unwrap_or(new)
     }
 
+    /// Ends the row under construction as a group of its own, even if there is an equal one.
+    pub(crate) fn end_group(&mut self, weight: u64, origin: u32) {
+        self.weights.push(weight);
+        self.starts.push(self.cells.len() as u32);
+        if self.track {
+            self.last.push(self.origins.len() as u32);
+            self.previous.push(EMPTY);
+            self.origins.push(origin);
+        }
+    }
+
     /// Renumbers the items: item `i` becomes `numbers[i]`, or is removed if that is [`table::NONE`];
     /// `numbers` keeps the order. Rows that become equal are merged.
     pub(crate) fn renumber(&mut self, numbers: &[u32], slots: &mut Slots) {

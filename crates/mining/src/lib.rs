@@ -26,9 +26,9 @@ mod ranking;
 pub mod reference;
 mod risk;
 mod sets;
-mod tree;
 #[cfg(test)]
 mod tests;
+mod tree;
 mod visitor;
 
 pub use bound::{BOUND_COLUMNS, bound};

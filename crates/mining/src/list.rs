@@ -36,8 +36,9 @@ impl<'w> List<'w> {
 
     /// The itemsets, whose memory stays reserved.
     pub(crate) fn finish(mut self) -> Result<Itemsets, Stop> {
+        self.itemsets.shrink_to_fit();
         self.report()?;
-        self.budget.hand_over();
+        self.budget.hand_over(self.itemsets.memory())?;
         Ok(self.itemsets)
     }
 }

@@ -67,7 +67,8 @@ pub(crate) fn search<S: Sink>(
     if max_length == 2 {
         return Ok(found);
     }
-    found.then(longer(&ground, watch, &sink)?)
+    // The larger part first: what is second is copied.
+    longer(&ground, watch, &sink)?.then(found)
 }
 
 /// The MIIs of length 1: the rare items.
@@ -134,6 +135,9 @@ fn first<S: Sink>(
         sink.mii(&[ground.items[rank as usize], ground.items[later as usize]], &rows, count)?;
     }
     let mut node = Node::default();
+    if scratch.kept.is_empty() {
+        return Ok(node);
+    }
     node.projection.gather(parent, rank, support, scratch, |_, _, _| {})?;
     node.projection.name(parent);
     node.projection.index();
@@ -191,20 +195,25 @@ fn longer<S: Sink>(
     let items = ground.items.len();
     (0..items as u32)
         .into_par_iter()
-        .try_fold(sink, |found, rank| {
-            let mut budget = Budget::new(watch);
-            let more = match &ground.first[rank as usize] {
-                Some(node) => below(ground, rank, node, watch, sink)?,
-                None => {
-                    let node =
-                        first::<S>(ground, rank, &mut Scratch::new(items, S::ROWS, watch), None)?;
-                    budget.add(node.memory())?;
-                    below(ground, rank, &node, watch, sink)?
-                }
-            };
-            watch.advance(1);
-            found.then(more)
-        })
+        .try_fold(
+            || (sink(), None),
+            |(found, mut scratch), rank| {
+                let more = match &ground.first[rank as usize] {
+                    Some(node) => below(ground, rank, node, watch, sink)?,
+                    None => {
+                        let scratch =
+                            scratch.get_or_insert_with(|| Scratch::new(items, S::ROWS, watch));
+                        let node = first::<S>(ground, rank, scratch, None)?;
+                        let mut budget = Budget::new(watch);
+                        budget.add(node.memory())?;
+                        below(ground, rank, &node, watch, sink)?
+                    }
+                };
+                watch.advance(1);
+                Ok((found.then(more)?, scratch))
+            },
+        )
+        .map(|part| part.map(|(found, _)| found))
         .try_reduce(sink, S::then)
 }
 
@@ -216,6 +225,9 @@ fn below<S: Sink>(
     watch: &Watch,
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<S, Stop> {
+    if node.projection.items() < 2 {
+        return Ok(sink());
+    }
     let task = || Task::new(Path::new(ground, node, rank), sink(), watch);
     if node.groups() <= ground.narrow {
         let mut task = task();

@@ -24,7 +24,7 @@ impl Node {
     }
 
     pub(crate) fn memory(&self) -> u64 {
-        (self.projection.memory() + self.sets.memory()) as u64
+        (size_of::<Self>() + self.projection.memory() + self.sets.memory()) as u64
     }
 }
 

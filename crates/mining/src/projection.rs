@@ -6,6 +6,9 @@ use table::{Bag, Item, NONE, Stop, Watch};
 /// Rows between two looks at the watch.
 const STEP: usize = 1 << 14;
 
+/// Items per row from which on a projection counts as sparse.
+const SPARSE: usize = 64;
+
 /// The rows that contain a prefix, without the items that cannot extend it, equal rows merged.
 ///
 /// Items have local numbers, in rank order.
@@ -89,7 +92,8 @@ impl Projection {
             );
             row.sort_unstable();
             row.iter().for_each(|&rank| root.groups.push(rank));
-            root.groups.end_row(bag.weight(i), i as u32, slots);
+            // Rows of a bag are distinct: too few have become equal to be worth merging.
+            root.groups.end_group(bag.weight(i), i as u32);
         }
         root.support = bag.row_count();
         root.ranks = (0..items.len() as u32).collect();
@@ -132,11 +136,24 @@ impl Projection {
             }
         }
         seen.clear();
-        for (cell, count) in counts[..self.items()].iter_mut().enumerate().skip(item as usize + 1) {
+        let mut take = |cell: u32, count: &mut u64| {
             if *count > 0 {
-                seen.push((cell as u32, *count));
-                *count = 0;
+                seen.push((cell, std::mem::take(count)));
             }
+        };
+        let later = item as usize + 1..self.items();
+        // With many items and few rows, going through the rows again is less than through the items.
+        if self.occurrences(item).len() * SPARSE < later.len() {
+            for &(group, position) in self.occurrences(item) {
+                for &cell in self.groups.row_from(group, position) {
+                    take(cell, &mut counts[cell as usize]);
+                }
+            }
+            seen.sort_unstable();
+        } else {
+            (later.start as u32..)
+                .zip(&mut counts[later])
+                .for_each(|(cell, count)| take(cell, count));
         }
         Ok(support)
     }

@@ -7,11 +7,13 @@
 #![forbid(unsafe_code)]
 
 mod error;
+mod impute;
 mod k_anonymize;
 mod mii;
 mod release;
 
 pub use error::Error;
+pub use impute::{Filled, Method, impute};
 pub use k_anonymize::{k_anonymize, lower_bound};
 pub use mii::{k_mii, mii_suppress};
 pub use release::{Classes, Counts, Piece, Release};

@@ -120,7 +120,7 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(12))]
+    #![proptest_config(ProptestConfig::with_cases(3))]
     #[test]
     fn wide_tables_are_no_exception(rows in common::rows(70, 2, 30), k in 2u64..5) {
         check(rows, 70, k, None, None);

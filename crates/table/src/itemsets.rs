@@ -40,6 +40,13 @@ impl Itemsets {
         self.supports.extend_from_slice(&other.supports);
     }
 
+    /// Gives back memory that more itemsets would have used.
+    pub fn shrink_to_fit(&mut self) {
+        self.items.shrink_to_fit();
+        self.ends.shrink_to_fit();
+        self.supports.shrink_to_fit();
+    }
+
     /// Number of itemsets.
     pub fn len(&self) -> usize {
         self.ends.len()

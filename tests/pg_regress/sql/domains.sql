@@ -55,6 +55,8 @@ INSERT INTO sanitize.declared_domain VALUES ('stays', 'free2', ARRAY['mine']);
 UPDATE sanitize.declared_domain SET domain_values = '{mine}';
 DELETE FROM sanitize.declared_domain;
 SELECT domain_values FROM sanitize.column_domain('stays', 'free');
+-- Who may not read the table that a foreign key refers to does not learn its values.
+SELECT count(*) FROM sanitize.column_domain('stays', 'w');
 RESET ROLE;
 SET ROLE regress_owner;
 SELECT sanitize.declare_domain('stays', 'free', ARRAY['owner''s']);

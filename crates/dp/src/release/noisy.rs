@@ -53,6 +53,7 @@ impl Verdict for Noisy {
 mod tests {
     use super::*;
     use crate::{Coins, Ratio, testing::assert_fits};
+    use std::collections::{BTreeMap, BTreeSet};
 
     fn noisy(seed: i64, theta: u64) -> Noisy {
         let noise = Noise::Laplace { scale: Ratio::new(3u8, 1u8).unwrap() };
@@ -66,7 +67,7 @@ mod tests {
         for length in 1..=4u32 {
             let columns: Vec<u32> = (0..length).collect();
             let mut cell = 0;
-            assert_fits(&[1.0 - above, above], 3_000, || {
+            assert_fits(&[1.0 - above, above], 1_000, || {
                 cell += 1;
                 let noisy = noisy(1, 10);
                 let codes: Vec<u32> = (0..length).map(|c| cell * 7 + c).collect();
@@ -80,26 +81,24 @@ mod tests {
     #[test]
     fn different_cells_have_different_streams() {
         let noisy = noisy(2, 0);
-        let mut streams = Vec::new();
+        let nonce =
+            |pair: &[u32]| pair.iter().fold(0, |nonce, &code| nonce << 32 | u64::from(code));
+        // The first word of every cell's stream and of every key of columns: no two may meet.
+        let mut words = BTreeMap::new();
         for columns in [&[0u32][..], &[1], &[0, 1], &[0, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
             let key = noisy.columns(columns);
-            for codes in [[0u32, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]] {
+            let first = u64::from_le_bytes(key[..8].try_into().unwrap());
+            words.insert((columns.to_vec(), None), first);
+            for codes in [[0u32, 0, 0, 0], [0, 0, 0, 1], [1, 0, 0, 0], [0, 1, 0, 0], [2, 0, 1, 0]] {
                 let codes = &codes[..columns.len()];
-                let mut chain: Vec<u64> = codes
-                    .chunks(2)
-                    .map(|p| p.iter().fold(0, |n, &c| n << 32 | u64::from(c)))
-                    .collect();
+                let mut chain: Vec<u64> = codes.chunks(2).map(nonce).collect();
                 let last = chain.pop().unwrap();
-                let key = chain.iter().fold(key, |key, &n| step(&key, n));
-                streams.push((columns.to_vec(), codes.to_vec(), stream(&key, last).next_u64()));
+                let key = chain.iter().fold(key, |key, &nonce| step(&key, nonce));
+                let word = stream(&key, last).next_u64();
+                words.insert((columns.to_vec(), Some(codes.to_vec())), word);
             }
         }
-        streams.sort();
-        streams.dedup();
-        let cells = streams.len();
-        let mut words: Vec<u64> = streams.into_iter().map(|s| s.2).collect();
-        words.sort();
-        words.dedup();
-        assert_eq!(words.len(), cells);
+        let distinct: BTreeSet<u64> = words.values().copied().collect();
+        assert_eq!(distinct.len(), words.len());
     }
 }

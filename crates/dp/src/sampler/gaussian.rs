@@ -49,7 +49,7 @@ mod tests {
             let total: f64 = (-1000..=1000).map(density).sum();
             assert_fits_integers(
                 |x| density(x) / total,
-                10_000,
+                6_000,
                 || i64::try_from(discrete_gaussian(&mut coins, &sigma2)).unwrap(),
             );
         }

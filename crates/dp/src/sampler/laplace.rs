@@ -52,7 +52,7 @@ mod tests {
             let (scale, value) = (Ratio::new(t, s).unwrap(), t as f64 / s as f64);
             assert_fits_integers(
                 |x| probability(value, x),
-                20_000,
+                8_000,
                 || i64::try_from(discrete_laplace(&mut coins, &scale)).unwrap(),
             );
         }
@@ -64,7 +64,7 @@ mod tests {
         let scale = Ratio::exact("epsilon", 0.3).unwrap().divide(1).unwrap();
         assert_fits_integers(
             |x| probability(1.0 / 0.3, x),
-            20_000,
+            8_000,
             || i64::try_from(discrete_laplace(&mut coins, &scale)).unwrap(),
         );
     }

@@ -1,6 +1,7 @@
 //! Neighbouring tables on which sampling schemes are audited.
 
 use pg_sanitize_dp::{Coins, Plan, Released, Request, Scheme, audit::epsilon_bound, sample};
+use std::fmt;
 use table::{Bag, Watch};
 
 /// The probability with which a bound may be too high.
@@ -50,6 +51,14 @@ pub struct Finding {
     /// The label's epsilon and delta; for the paper's scheme its claim.
     pub epsilon: f64,
     pub delta: f64,
+}
+
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Finding { name, scheme, bound, epsilon, delta } = self;
+        let scheme = scheme.name();
+        write!(f, "{scheme:<10} {name:<27} {epsilon:<8} {delta:<10.3e} {bound:.3}")
+    }
 }
 
 impl Case {
@@ -146,15 +155,15 @@ pub fn identical_rows() -> Case {
 /// while its triples stay rare, and a whole class goes blank.
 pub fn pairs_at_the_threshold() -> Case {
     let width = 6;
-    let request = request(0.1, 0.01, 10, 3, width);
+    let request = Request { split: 0.3, ..request(0.1, 0.01, 10, 3, width) };
     let theta = Plan::new(Request { scheme: Scheme::Paper, ..request }).unwrap().theta as usize;
     let row = |set: &[usize]| -> Vec<&str> {
         (0..width).map(|column| if set.contains(&column) { "t" } else { "o" }).collect()
     };
-    let mut rows = vec![(row(&[]), 3000)];
+    let mut rows = vec![(row(&[]), 1500)];
     for i in 0..width {
-        rows.push((row(&[i]), 600));
-        rows.extend((0..i).map(|j| (row(&[i, j]), 10 * theta)));
+        rows.push((row(&[i]), 400));
+        rows.extend((0..i).map(|j| (row(&[i, j]), theta * 10 / 3)));
     }
     let all: Vec<usize> = (0..width).collect();
     Case {

@@ -13,6 +13,9 @@ use table::{Bag, Stop, Watch};
 /// Sets of NULL columns that are looked at one by one: the most frequent ones.
 const NULL_SETS: usize = 16;
 
+/// Forms of a band times columns, for each is extended by every column.
+const EXTENSIONS: usize = 1 << 18;
+
 /// A cost that no release of the bag with classes of at least `k` rows can be below, as
 /// [`crate::Release::cost`] counts it.
 ///
@@ -46,8 +49,10 @@ pub fn lower_bound(
     let mut sets: Vec<(Vec<u16>, Vec<u32>)> = sets.into_iter().collect();
     sets.sort_by_key(|(_, rows)| Reverse(rows.len()));
     let mut bound = 0.0;
-    for (nulls, rows) in sets.iter().take(NULL_SETS) {
-        bound += Ascent::new(&keyed, &weights, nulls, rows, k.max(1)).run(watch)?;
+    sets.truncate(NULL_SETS);
+    let extensions = EXTENSIONS / sets.len().max(1);
+    for (nulls, rows) in &sets {
+        bound += Ascent::new(&keyed, &weights, nulls, rows, k.max(1)).run(extensions, watch)?;
     }
     watch.release(bytes);
     // Sums of prices are rounded; a bound must not be.
@@ -97,8 +102,8 @@ impl<'a> Ascent<'a> {
         }
     }
 
-    /// The sum of all prices.
-    fn run(mut self, watch: &Watch) -> Result<f64, Stop> {
+    /// The sum of all prices. No band has more forms, times columns, than `extensions`.
+    fn run(mut self, extensions: usize, watch: &Watch) -> Result<f64, Stop> {
         let rows = self.rising.clone();
         let units = units(&self.weights);
         let mut frontier = Frontier::new(&units);
@@ -106,7 +111,9 @@ impl<'a> Ascent<'a> {
         let mut heap = BinaryHeap::new();
         while !self.rising.is_empty() {
             let Some((forms, longest)) = frontier.ahead() else { break };
-            if longest >= LONG || forms > work(self.keyed.len()) / self.keyed.len() {
+            let most = work(self.keyed.len()) / self.keyed.len();
+            let most = most.min(extensions / self.columns.len().max(1));
+            if longest >= LONG || forms > most {
                 break;
             }
             let Some(forms) = frontier.next(usize::MAX) else { break };

@@ -1,6 +1,8 @@
 //! Which forms to try next.
 
-use std::collections::{BTreeMap, HashMap};
+use foldhash::fast::FixedState;
+use hashbrown::HashMap;
+use std::collections::BTreeMap;
 
 /// The columns that a form blanks, ascending.
 pub(super) type Form = Box<[u16]>;
@@ -14,7 +16,7 @@ pub(super) struct Frontier<'a> {
     /// The width of a band.
     band: u64,
     /// The forms known of each band, with the sum of their parents' scores.
-    bands: BTreeMap<u64, HashMap<Form, u64>>,
+    bands: BTreeMap<u64, HashMap<Form, u64, FixedState>>,
     /// Columns by the score of the form that blanks only them, best first.
     columns: Vec<(u64, u16)>,
 }
@@ -23,6 +25,9 @@ pub(super) struct Frontier<'a> {
 /// of columns is done in dozens of steps.
 pub(super) const LONG: usize = 16;
 
+/// The score of a suggested form.
+const SUGGESTED: u64 = u64::MAX;
+
 impl<'a> Frontier<'a> {
     /// Begins with the form that blanks nothing. `units` are the costs of the columns.
     pub fn new(units: &'a [u64]) -> Self {
@@ -30,7 +35,7 @@ impl<'a> Frontier<'a> {
         let sum: u64 = units.iter().sum();
         let columns = (0..units.len() as u16).map(|column| (0, column)).collect();
         let mut bands = BTreeMap::new();
-        bands.insert(0, HashMap::from([(Form::default(), 0)]));
+        bands.insert(0, HashMap::from_iter([(Form::default(), 0)]));
         // Weights far apart would give thousands of bands: 128 are enough to keep the order.
         Frontier { units, band: least.max(sum / 128), bands, columns }
     }
@@ -40,12 +45,22 @@ impl<'a> Frontier<'a> {
         form.iter().map(|&c| self.units[usize::from(c)]).sum()
     }
 
-    /// The forms of the next band, best first: at most `most`, but at least one.
+    /// Adds forms that will be tried whatever else there is.
+    pub fn suggest(&mut self, forms: Vec<Form>) {
+        for form in forms {
+            let band = self.cost(&form).div_ceil(self.band);
+            self.bands.entry(band).or_default().insert(form, SUGGESTED);
+        }
+    }
+
+    /// The forms of the next band, best first: at most `most` that were not suggested, but at
+    /// least one.
     pub fn next(&mut self, most: usize) -> Option<Vec<Form>> {
         let (_, forms) = self.bands.pop_first()?;
         let mut forms: Vec<(Form, u64)> = forms.into_iter().collect();
         forms.sort_unstable_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
-        forms.truncate(most.max(1));
+        let suggested = forms.partition_point(|&(_, score)| score == SUGGESTED);
+        forms.truncate(suggested.saturating_add(most.max(1)));
         Some(forms.into_iter().map(|(form, _)| form).collect())
     }
 
@@ -80,7 +95,7 @@ impl<'a> Frontier<'a> {
             longer.sort_unstable();
             let band = self.cost(&longer).div_ceil(self.band);
             let sum = self.bands.entry(band).or_default().entry(longer.into()).or_default();
-            *sum = sum.saturating_add(score);
+            *sum = sum.saturating_add(score.min(SUGGESTED / 2));
         }
     }
 }

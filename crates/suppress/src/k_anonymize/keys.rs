@@ -98,6 +98,13 @@ impl Keyed {
         Selected { cells, whole }
     }
 
+    /// The key of what is left of a row if the columns of a mask are blanked.
+    pub fn key(&self, row: u32, blanked: &[u64]) -> u64 {
+        let left =
+            self.cells.iter().enumerate().filter(|(c, _)| blanked[c / 64] >> (c % 64) & 1 == 0);
+        left.fold(0, |key, (_, cells)| key.wrapping_add(cells[row as usize]))
+    }
+
     /// The bytes held for `rows` rows of `width` cells, here or in [`Selected`].
     pub fn bytes(rows: usize, width: usize) -> u64 {
         (rows as u64).saturating_mul(width as u64 * 8 + 16)

@@ -7,6 +7,7 @@ mod exact;
 mod frontier;
 mod keys;
 mod meet;
+mod near;
 mod open;
 mod outcome;
 mod plan;
@@ -51,11 +52,12 @@ pub fn k_anonymize(
     if bag.row_count() <= exact::ROWS {
         return exact::exact(bag, k, &weights).k_anonymous(bag, k, watch);
     }
-    let bytes = search::bytes(bag.distinct(), bag.width()) * tries(bag.distinct());
+    let tries = tries(bag.distinct(), bag.width());
+    let bytes = search::bytes(bag.distinct(), bag.width()) * tries;
     watch.reserve(bytes)?;
     let units = costs::units(&weights);
     let keyed = Keyed::new(bag, watch)?;
-    let outcomes: Vec<Outcome> = (0..tries(keyed.len()))
+    let outcomes: Vec<Outcome> = (0..tries)
         .into_par_iter()
         .map(|shake| {
             let max_length = max_length.unwrap_or(usize::MAX);
@@ -69,7 +71,8 @@ pub fn k_anonymize(
     release.k_anonymous(bag, k, watch)
 }
 
-/// Small tables are searched several times in slightly different ways, the larger the fewer.
-fn tries(rows: usize) -> u64 {
-    ((1 << 15) / rows.max(1) as u64).clamp(1, 32)
+/// Small tables are searched several times in slightly different ways: the larger the fewer.
+fn tries(rows: usize, width: usize) -> u64 {
+    let size = rows.max(1).saturating_mul(1 + width * width / 36);
+    ((1 << 14) / size).clamp(1, 16) as u64
 }

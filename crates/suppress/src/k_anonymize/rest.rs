@@ -1,6 +1,7 @@
 //! The last free rows, each with the rows that are most like it.
 
 use super::costs::DROP;
+use super::near::Differences;
 use super::plan::Plan;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
@@ -81,7 +82,7 @@ impl<'p, 'a> Around<'p, 'a> {
         // Free rows first, then those that lose least.
         candidates.sort_by_key(|candidate| candidate.worth);
         Around {
-            differences: Differences::new(plan, row, &candidates),
+            differences: Differences::new(plan.keyed, row, candidates.iter().map(|c| c.row)),
             blanked: vec![0; plan.keyed.width().div_ceil(64)],
             value: plan.value(&[], row),
             plan,
@@ -99,7 +100,7 @@ impl<'p, 'a> Around<'p, 'a> {
                 return Ok(self.pays(&found).then_some(found));
             }
             let more = (0..self.candidates.len())
-                .map(|i| (self.differences.cost(self.plan, i, &self.blanked), i))
+                .map(|i| (self.differences.cost(i, &self.blanked, self.plan.units), i))
                 .filter(|&(cost, _)| cost > 0)
                 .min();
             let Some((cost, nearest)) = more else { return Ok(None) };
@@ -112,14 +113,14 @@ impl<'p, 'a> Around<'p, 'a> {
     fn gather(&self) -> Option<Found> {
         let plan = self.plan;
         let mut found = Found {
-            key: self.differences.key(plan, self.row, &self.blanked),
+            key: plan.keyed.key(self.row, &self.blanked),
             value: self.value,
             rows: vec![self.row],
             borrowed: Vec::new(),
         };
         let mut lacking = self.k.saturating_sub(plan.weight(self.row));
         let mut spent: HashMap<u32, u64, FixedState> = HashMap::default();
-        let fits = |i: &usize| self.differences.cost(plan, *i, &self.blanked) == 0;
+        let fits = |i: &usize| self.differences.fits(*i, &self.blanked);
         for i in (0..self.candidates.len()).filter(fits) {
             let candidate = &self.candidates[i];
             let Some(number) = candidate.share else {
@@ -157,58 +158,5 @@ impl<'p, 'a> Around<'p, 'a> {
         };
         let kept: f64 = found.rows.iter().map(|&row| kept(row)).sum();
         kept >= found.borrowed.iter().map(lost).sum()
-    }
-}
-
-/// Where each candidate differs from the row: a bit per column.
-struct Differences {
-    words: usize,
-    bits: Vec<u64>,
-}
-
-impl Differences {
-    fn new(plan: &Plan<'_>, row: u32, candidates: &[Candidate]) -> Self {
-        let words = plan.keyed.width().div_ceil(64);
-        let mut bits = vec![0; candidates.len() * words];
-        for (column, cells) in plan.keyed.cells.iter().enumerate() {
-            let own = cells[row as usize];
-            if own == 0 {
-                continue;
-            }
-            for (i, candidate) in candidates.iter().enumerate() {
-                let differs = u64::from(cells[candidate.row as usize] != own);
-                bits[i * words + column / 64] |= differs << (column % 64);
-            }
-        }
-        Differences { words, bits }
-    }
-
-    fn of(&self, candidate: usize) -> &[u64] {
-        &self.bits[candidate * self.words..][..self.words]
-    }
-
-    /// What must be blanked for a candidate beyond what is blanked.
-    fn cost(&self, plan: &Plan<'_>, candidate: usize, blanked: &[u64]) -> u64 {
-        let mut cost = 0;
-        for (word, (&difference, &blanked)) in self.of(candidate).iter().zip(blanked).enumerate() {
-            let mut more = difference & !blanked;
-            while more != 0 {
-                cost += plan.units[word * 64 + more.trailing_zeros() as usize];
-                more &= more - 1;
-            }
-        }
-        cost
-    }
-
-    fn add(&self, candidate: usize, blanked: &mut [u64]) {
-        blanked.iter_mut().zip(self.of(candidate)).for_each(|(b, d)| *b |= d);
-    }
-
-    /// The key of what is left of the row.
-    fn key(&self, plan: &Plan<'_>, row: u32, blanked: &[u64]) -> u64 {
-        let cells = plan.keyed.cells.iter().enumerate();
-        cells
-            .filter(|(c, _)| blanked[c / 64] >> (c % 64) & 1 == 0)
-            .fold(0, |key, (_, cells)| key.wrapping_add(cells[row as usize]))
     }
 }

@@ -4,6 +4,7 @@ use super::borrow::borrow;
 use super::costs::UNIT;
 use super::frontier::Frontier;
 use super::keys::Keyed;
+use super::near::suggest;
 use super::open::open;
 use super::plan::Plan;
 use super::rest::rest;
@@ -19,10 +20,19 @@ pub(super) struct Effort {
     pub shake: u64,
 }
 
-/// The most forms of a band.
-const FORMS: usize = 1024;
 /// The most forms of a band beyond the length that the caller set.
 const FEW_FORMS: usize = 16;
+
+/// Cells compared at most to suggest forms. Tables of up to 10 columns need no suggestions, all
+/// their forms can be tried; with some more a few help; the forms of wide tables are so many that
+/// hardly any is tried otherwise.
+fn compared(width: usize) -> usize {
+    match width {
+        0..=10 => 0,
+        11..=16 => 1 << 22,
+        _ => 1 << 26,
+    }
+}
 
 /// What may be lost per free row to fill a class up, by try. Half a cell is best for most tables:
 /// a whole one is what the next band costs.
@@ -31,6 +41,12 @@ const LOSSES: [u64; 4] = [UNIT / 2, UNIT / 4, UNIT, 4 * UNIT];
 /// Rows grouped in one band, so that the work is linear in the rows whatever the columns.
 fn entries(rows: usize) -> usize {
     (32 * rows + (1 << 20)).min(1 << 31)
+}
+
+/// The most forms of a band: each is extended by every column, which must not take longer than
+/// to try it on a small table.
+fn forms(rows: usize, width: usize) -> usize {
+    ((64 * rows).clamp(1 << 10, 1 << 13) / width.max(1)).max(FEW_FORMS)
 }
 
 /// The bytes that a search takes: keys of all rows, of the free ones and of those to borrow, and
@@ -55,15 +71,17 @@ pub(super) fn search<'a>(
     let mut frontier = Frontier::new(units);
     let mut long = false;
     watch.begin(keyed.len() as u64);
+    let mut suggested = false;
     while !plan.free.is_empty() {
-        let most = if long { FEW_FORMS } else { FORMS };
+        let cells = plan.free.len().saturating_mul(keyed.len()).saturating_mul(units.len());
+        if !suggested && cells <= compared(units.len()) {
+            frontier.suggest(suggest(keyed, units, &plan.free, k, watch)?);
+            suggested = true;
+        }
+        let most = if long { FEW_FORMS } else { forms(keyed.len(), units.len()) };
         let Some(forms) = frontier.next(most.min(entries(keyed.len()) / plan.free.len())) else {
             break;
         };
-        // Few rows and many forms: it is quicker to look at the rows that are like them.
-        if forms.len() > 256 && plan.free.len() <= 16 {
-            break;
-        }
         let before = plan.free.len();
         let scores = open(&mut plan, &frontier, &forms, k, effort.shake, watch)?;
         if !plan.free.is_empty() && forms.iter().any(|form| !form.is_empty()) {

@@ -1,0 +1,531 @@
+//! Rows drawn from a model (Vreeken, van Leeuwen and Siebes, Preserving privacy through data
+//! generation).
+//!
+//! A row begins with all columns open. As long as there are any, one of them is chosen; among the
+//! elements that have a value for it and for no closed column, one is drawn with a probability
+//! proportional to its usage plus the Laplace correction; its values are assigned and its columns
+//! closed. Generated rows carry no guarantee: a model is made of the data as they are.
+
+use crate::Error;
+use crate::alias::Alias;
+use crate::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
+use crate::model::Model;
+use foldhash::fast::FixedState;
+use rand_core::Rng;
+use rayon::prelude::*;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+use table::{Item, NONE, Stop, Watch};
+
+/// Rows that share one stream of random numbers.
+const CHUNK: u64 = 1 << 12;
+
+/// Rows between two looks at the watch.
+const STEP: u64 = 256;
+
+/// Bytes of lists that a thread keeps before it begins anew.
+const CACHE_BYTES: usize = 64 << 20;
+
+/// Which open column comes next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DomainOrder {
+    /// Any, all equally likely.
+    #[default]
+    Random,
+    /// The first.
+    Fixed,
+}
+
+/// What is added to the usage of each element, so that every value of every column can occur.
+///
+/// An element that has several items gets the largest of their corrections. A larger one for a
+/// column or a value makes the elements that have it more alike in weight and so dampens what
+/// they say about it.
+#[derive(Debug, Clone)]
+pub struct Laplace {
+    table: f64,
+    columns: BTreeMap<u32, f64>,
+    items: BTreeMap<Item, f64>,
+}
+
+impl Laplace {
+    /// The same correction for all elements.
+    pub fn new(table: f64) -> Result<Self, Error> {
+        Ok(Laplace { table: valid(table)?, columns: BTreeMap::new(), items: BTreeMap::new() })
+    }
+
+    /// Another correction for a column of the model.
+    pub fn column(&mut self, column: u32, value: f64) -> Result<(), Error> {
+        self.columns.insert(column, valid(value)?);
+        Ok(())
+    }
+
+    /// Another correction for a value of the model.
+    pub fn item(&mut self, item: Item, value: f64) -> Result<(), Error> {
+        self.items.insert(item, valid(value)?);
+        Ok(())
+    }
+
+    fn of(&self, item: &Item) -> f64 {
+        let column = || self.columns.get(&item.column);
+        self.items.get(item).or_else(column).copied().unwrap_or(self.table)
+    }
+}
+
+fn valid(value: f64) -> Result<f64, Error> {
+    // Far below what would make sums overflow, far above what leaves anything of the data.
+    if (0.0..=1e15).contains(&value) { Ok(value) } else { Err(Error::Laplace { value }) }
+}
+
+/// Rows, as codes.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Generated {
+    /// Row after row, a cell per column: a position in the column's values, [`NONE`] for NULL.
+    pub cells: Vec<u32>,
+    /// Elements that the rows were put together from.
+    pub elements: u64,
+}
+
+/// Draws rows from a model.
+pub struct Generator(Width);
+
+enum Width {
+    Narrow(Compiled<1>),
+    Medium(Compiled<4>),
+    Wide(Compiled<MAX_WORDS>),
+}
+
+impl Generator {
+    /// A generator of rows with the model's columns.
+    ///
+    /// The correction may be 0 only if each column has a singleton that is in use.
+    pub fn new(model: &Model, laplace: &Laplace, order: DomainOrder) -> Result<Self, Error> {
+        let width = match model.columns.len() {
+            0..=64 => Width::Narrow(Compiled::new(model, laplace, order)?),
+            65..=256 => Width::Medium(Compiled::new(model, laplace, order)?),
+            257..=MAX_COLUMNS => Width::Wide(Compiled::new(model, laplace, order)?),
+            columns => return Err(Error::TooWide { columns, limit: MAX_COLUMNS }),
+        };
+        Ok(Generator(width))
+    }
+
+    /// The rows from number `start` on.
+    ///
+    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the
+    /// same streams give the same rows, however many threads there are and however many rows are
+    /// asked for at a time. Asking from a multiple of 4096 on wastes no work.
+    pub fn rows<R: Rng>(
+        &self,
+        start: u64,
+        rows: usize,
+        stream: impl Fn(u64) -> R + Sync,
+        watch: &Watch,
+    ) -> Result<Generated, Stop> {
+        match &self.0 {
+            Width::Narrow(compiled) => compiled.rows(start, rows, stream, watch),
+            Width::Medium(compiled) => compiled.rows(start, rows, stream, watch),
+            Width::Wide(compiled) => compiled.rows(start, rows, stream, watch),
+        }
+    }
+}
+
+/// An element and its weight.
+struct Part<const W: usize> {
+    columns: Columns<W>,
+    /// NULL has the code [`NONE`].
+    items: Vec<Item>,
+    weight: f64,
+}
+
+/// A model prepared for drawing.
+struct Compiled<const W: usize> {
+    width: usize,
+    order: DomainOrder,
+    parts: Vec<Part<W>>,
+    /// By column: the parts that have a value for it.
+    by_column: Vec<Vec<u32>>,
+    /// The columns that have any values, NULL included.
+    filled: Columns<W>,
+    caches: Mutex<Vec<Cache<W>>>,
+}
+
+/// By closed columns and the column to be filled: the parts that can be drawn.
+///
+/// What is drawn depends on the random number alone and not on what is kept here.
+#[derive(Default)]
+struct Cache<const W: usize> {
+    lists: HashMap<(Columns<W>, u32), Alias, FixedState>,
+    bytes: usize,
+}
+
+impl<const W: usize> Compiled<W> {
+    fn new(model: &Model, laplace: &Laplace, order: DomainOrder) -> Result<Self, Error> {
+        let mut parts = Vec::new();
+        for pattern in &model.patterns {
+            let correction = pattern.items.iter().map(|item| laplace.of(item)).fold(0.0, f64::max);
+            parts.push(Part {
+                columns: pattern.items.iter().map(|item| item.column as usize).collect(),
+                items: pattern.items.clone(),
+                weight: pattern.usage as f64 + correction,
+            });
+        }
+        let mut filled = Columns::EMPTY;
+        for (column, known) in model.columns.iter().enumerate() {
+            let mut sum = 0.0;
+            let codes = known.usages.iter().enumerate().map(|(code, &usage)| (code as u32, usage));
+            let missing = (known.nulls > 0).then_some((NONE, known.nulls));
+            for (code, usage) in codes.chain(missing) {
+                let item = Item { column: column as u32, code };
+                let weight = usage as f64 + laplace.of(&item);
+                sum += weight;
+                filled.insert(column);
+                parts.push(Part {
+                    columns: [column].into_iter().collect(),
+                    items: vec![item],
+                    weight,
+                });
+            }
+            if filled.has(column) && sum == 0.0 {
+                return Err(Error::Laplace { value: 0.0 });
+            }
+        }
+        let mut by_column = vec![Vec::new(); model.columns.len()];
+        for (number, part) in parts.iter_mut().enumerate() {
+            for item in &mut part.items {
+                by_column[item.column as usize].push(number as u32);
+                if Some(item.code) == model.columns[item.column as usize].null_code() {
+                    item.code = NONE;
+                }
+            }
+        }
+        let caches = Mutex::default();
+        Ok(Compiled { width: model.columns.len(), order, parts, by_column, filled, caches })
+    }
+
+    fn rows<R: Rng>(
+        &self,
+        start: u64,
+        rows: usize,
+        stream: impl Fn(u64) -> R + Sync,
+        watch: &Watch,
+    ) -> Result<Generated, Stop> {
+        let end = start.saturating_add(rows as u64);
+        let chunks = (start / CHUNK..end.div_ceil(CHUNK)).into_par_iter().map(|chunk| {
+            let mut cache = self
+                .caches
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .pop()
+                .unwrap_or_default();
+            let first = chunk * CHUNK;
+            let last = end.min(first.saturating_add(CHUNK));
+            let mut part = Generated { cells: Vec::new(), elements: 0 };
+            let mut row = vec![NONE; self.width];
+            let mut rng = stream(chunk);
+            for number in first..last {
+                if number % STEP == 0 {
+                    watch.check()?;
+                }
+                let elements = self.row(&mut row, &mut cache, &mut rng);
+                if number >= start {
+                    part.cells.extend_from_slice(&row);
+                    part.elements += elements;
+                }
+            }
+            self.caches.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
+            Ok(part)
+        });
+        let parts = chunks.collect::<Result<Vec<_>, Stop>>()?;
+        let cells = parts.iter().map(|part| part.cells.len()).sum();
+        let mut all = Generated { cells: Vec::with_capacity(cells), elements: 0 };
+        for part in parts {
+            all.cells.extend_from_slice(&part.cells);
+            all.elements += part.elements;
+        }
+        Ok(all)
+    }
+
+    /// Draws a row; returns the number of elements in it.
+    fn row<R: Rng>(&self, row: &mut [u32], cache: &mut Cache<W>, rng: &mut R) -> u64 {
+        row.fill(NONE);
+        let mut open = self.filled;
+        let mut elements = 0;
+        while !open.is_empty() {
+            let choice = match self.order {
+                DomainOrder::Random => {
+                    ((u128::from(rng.next_u64()) * open.len() as u128) >> 64) as usize
+                }
+                DomainOrder::Fixed => 0,
+            };
+            let part = &self.parts[self.draw(open, open.nth(choice), cache, rng.next_u64())];
+            for item in &part.items {
+                row[item.column as usize] = item.code;
+            }
+            open = open.minus(&part.columns);
+            elements += 1;
+        }
+        elements
+    }
+
+    /// The part that a random word selects for a column.
+    #[inline]
+    fn draw(&self, open: Columns<W>, column: usize, cache: &mut Cache<W>, word: u64) -> usize {
+        let key = (open, column as u32);
+        if let Some(list) = cache.lists.get(&key) {
+            return list.pick(word) as usize;
+        }
+        let eligible = self.eligible(open, column);
+        let list = Alias::new(&eligible);
+        let part = list.pick(word) as usize;
+        let bytes = Alias::bytes(eligible.len()) + size_of::<(Columns<W>, u32, Alias)>();
+        if cache.bytes + bytes > CACHE_BYTES {
+            *cache = Cache::default();
+        }
+        cache.bytes += bytes;
+        cache.lists.insert(key, list);
+        part
+    }
+
+    /// The parts that have a value for a column and for no closed one, with their weights.
+    fn eligible(&self, open: Columns<W>, column: usize) -> Vec<(u32, f64)> {
+        let parts = self.by_column[column].iter();
+        let fitting = parts.filter(|&&part| open.contains(&self.parts[part as usize].columns));
+        fitting.map(|&part| (part, self.parts[part as usize].weight)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::{ModelColumn, Pattern};
+    use crate::{Nulls, Options, Progress, fit_model};
+    use chacha20::ChaCha20Rng;
+    use rand_core::SeedableRng;
+    use serde_json::Value;
+    use table::Bag;
+
+    fn stream(seed: u64) -> impl Fn(u64) -> ChaCha20Rng {
+        move |chunk| {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            rng.set_stream(chunk);
+            rng
+        }
+    }
+
+    fn compiled(model: &Model, laplace: f64, order: DomainOrder) -> Compiled<1> {
+        Compiled::new(model, &Laplace::new(laplace).unwrap(), order).unwrap()
+    }
+
+    /// The probability of each row, by going through all draws.
+    fn law(generator: &Compiled<1>) -> BTreeMap<Vec<u32>, f64> {
+        fn go(
+            generator: &Compiled<1>,
+            open: Columns<1>,
+            row: Vec<u32>,
+            p: f64,
+            law: &mut BTreeMap<Vec<u32>, f64>,
+        ) {
+            if open.is_empty() {
+                *law.entry(row).or_default() += p;
+                return;
+            }
+            let choices = match generator.order {
+                DomainOrder::Random => open.len(),
+                DomainOrder::Fixed => 1,
+            };
+            for choice in 0..choices {
+                let eligible = generator.eligible(open, open.nth(choice));
+                let sum: f64 = eligible.iter().map(|&(_, weight)| weight).sum();
+                for (part, weight) in eligible {
+                    let part = &generator.parts[part as usize];
+                    let mut row = row.clone();
+                    part.items.iter().for_each(|item| row[item.column as usize] = item.code);
+                    let p = p * weight / sum / choices as f64;
+                    go(generator, open.minus(&part.columns), row, p, law);
+                }
+            }
+        }
+        let mut all = BTreeMap::new();
+        go(generator, generator.filled, vec![NONE; generator.width], 1.0, &mut all);
+        all
+    }
+
+    /// Fails if `rows` do not look like draws from `law`: chi-square beyond its mean by six
+    /// standard deviations or more.
+    fn assert_fits(law: &BTreeMap<Vec<u32>, f64>, cells: &[u32], width: usize) {
+        let rows = cells.len() / width;
+        let mut counts: BTreeMap<&[u32], f64> = BTreeMap::new();
+        cells.chunks(width).for_each(|row| *counts.entry(row).or_default() += 1.0);
+        assert!(counts.keys().all(|row| law.contains_key(*row)), "a row of probability 0");
+        let chi_square: f64 = law
+            .iter()
+            .map(|(row, p)| {
+                let expected = p * rows as f64;
+                (counts.get(row.as_slice()).unwrap_or(&0.0) - expected).powi(2) / expected
+            })
+            .sum();
+        let freedom = law.len() as f64 - 1.0;
+        assert!(chi_square < freedom + 6.0 * (2.0 * freedom).sqrt(), "chi-square {chi_square}");
+    }
+
+    /// "AC3 BD3 CF2 A1 …" over the columns AB, CD, EF.
+    fn figure(frequencies: &str) -> Model {
+        let column = |name: &str, values: [&str; 2]| ModelColumn {
+            name: name.to_string(),
+            values: values.map(|v| Some(v.to_string())).to_vec(),
+            supports: vec![100; 2],
+            usages: vec![0; 2],
+            nulls: 0,
+        };
+        let mut columns =
+            [column("1", ["A", "B"]), column("2", ["C", "D"]), column("3", ["E", "F"])];
+        let mut patterns = Vec::new();
+        for word in frequencies.split_whitespace().take(9) {
+            let (letters, usage) = word.split_at(word.len() - 1);
+            let usage = usage.parse().unwrap();
+            let item = |letter: char| {
+                let number = letter as u32 - 'A' as u32;
+                Item { column: number / 2, code: number % 2 }
+            };
+            let items: Vec<Item> = letters.chars().map(item).collect();
+            match items.as_slice() {
+                [item] => columns[item.column as usize].usages[item.code as usize] = usage,
+                _ => patterns.push(Pattern { items, support: 100, usage }),
+            }
+        }
+        Model { rows: 200, options: Options::new(1), columns: columns.to_vec(), patterns }
+    }
+
+    #[test]
+    fn the_law_of_the_papers_figure() {
+        let text = include_str!("../../../tests/data/krimp_vectors.json");
+        let vectors: Vec<Value> = serde_json::from_str(text).unwrap();
+        let vectors = vectors.iter().filter(|v| v["id"].as_str().unwrap().starts_with("001-fig1"));
+        let mut seen = 0;
+        for v in vectors {
+            let model = figure(v["input"]["frequencies"].as_str().unwrap());
+            let order = match v["input"]["domain_choice"].as_str().unwrap() {
+                "D1,D2,D3" => DomainOrder::Fixed,
+                _ => DomainOrder::Random,
+            };
+            let generator = compiled(&model, 0.0, order);
+            let law = law(&generator);
+            let expected = v["expected"].as_object().unwrap();
+            assert_eq!(law.len(), expected.len());
+            for (row, p) in &law {
+                let letters =
+                    row.iter().enumerate().map(|(c, &v)| (b'A' + 2 * c as u8 + v as u8) as char);
+                let expected = expected[&letters.collect::<String>()]["p"].as_f64().unwrap();
+                assert!((p - expected).abs() < 1e-12, "{row:?}: {p} instead of {expected}");
+            }
+            let rows = generator.rows(0, 100_000, stream(1), &Watch::unlimited()).unwrap();
+            assert_fits(&law, &rows.cells, 3);
+            seen += 1;
+        }
+        assert_eq!(seen, 2);
+    }
+
+    /// Rows that depend on each other, with NULLs.
+    fn bag() -> Bag {
+        let rows = (0..400usize).map(|i| {
+            let a = i % 3;
+            let b = (a + usize::from(i % 5 == 0)) % 3;
+            let c = (i % 7 > 1).then_some(b);
+            [Some(a), Some(b), c, Some(i % 2)].map(|cell| cell.map(|n| n.to_string()))
+        });
+        Bag::from_text(4, rows)
+    }
+
+    #[test]
+    fn fitted_models_are_drawn_from_by_their_law() {
+        for nulls in [Nulls::Missing, Nulls::Value] {
+            let options = Options { nulls, ..Options::new(5) };
+            let model = fit_model(&bag(), &options, &Watch::unlimited(), &Progress::new()).unwrap();
+            assert!(!model.patterns().is_empty());
+            let generator = compiled(&model, 3.0, DomainOrder::Random);
+            let law = law(&generator);
+            let rows = generator.rows(0, 50_000, stream(2), &Watch::unlimited()).unwrap();
+            assert_fits(&law, &rows.cells, 4);
+            let nulls = rows.cells.chunks(4).filter(|row| row[2] == NONE).count();
+            // 115 of the 400 rows; a correction of 3 moves that a little.
+            assert!((nulls as f64 / 50_000.0 - 0.2875).abs() < 0.05, "{nulls}");
+        }
+    }
+
+    #[test]
+    fn value_frequencies_converge() {
+        let options = Options { nulls: Nulls::Value, ..Options::new(1) };
+        let bag = bag();
+        let model = fit_model(&bag, &options, &Watch::unlimited(), &Progress::new()).unwrap();
+        let generator = compiled(&model, 0.001, DomainOrder::Random);
+        let rows = generator.rows(0, 50_000, stream(3), &Watch::unlimited()).unwrap();
+        for column in &model.columns {
+            let c = model.column(&column.name).unwrap();
+            for (code, &support) in column.supports.iter().enumerate() {
+                let code = if Some(code as u32) == column.null_code() { NONE } else { code as u32 };
+                let found = rows.cells.chunks(4).filter(|row| row[c] == code).count();
+                let difference = found as f64 / 50_000.0 - support as f64 / 400.0;
+                assert!(difference.abs() < 0.05, "{} {code}: {difference}", column.name);
+            }
+        }
+    }
+
+    #[test]
+    fn rows_do_not_depend_on_threads_batches_or_the_cache() {
+        let model =
+            fit_model(&bag(), &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
+        let generator = compiled(&model, 0.1, DomainOrder::Random);
+        let rows = |start, n, threads| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| generator.rows(start, n, stream(4), &Watch::unlimited()).unwrap())
+        };
+        let all = rows(0, 10_000, 1);
+        assert_eq!(all, rows(0, 10_000, 3));
+        assert_eq!(all.cells[5000 * 4..6000 * 4], rows(5000, 1000, 2).cells);
+        assert!(rows(7, 0, 1).cells.is_empty());
+    }
+
+    #[test]
+    fn corrections_by_column_and_value_flatten_what_they_name() {
+        let model =
+            fit_model(&bag(), &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
+        let agreement = |laplace: &Laplace| {
+            let generator: Compiled<1> =
+                Compiled::new(&model, laplace, DomainOrder::Random).unwrap();
+            law(&generator).iter().filter(|(row, _)| row[0] == row[1]).map(|(_, p)| p).sum::<f64>()
+        };
+        let plain = agreement(&Laplace::new(0.001).unwrap());
+        let mut column = Laplace::new(0.001).unwrap();
+        column.column(1, 1e6).unwrap();
+        let mut value = Laplace::new(0.001).unwrap();
+        value.item(Item { column: 1, code: 2 }, 1e6).unwrap();
+        assert!(plain > 0.75, "{plain}");
+        assert!(agreement(&column) < 0.5);
+        assert!(agreement(&value) < 0.6);
+    }
+
+    #[test]
+    fn a_correction_must_make_sense() {
+        for value in [-1.0, f64::NAN, f64::INFINITY, 1e300] {
+            assert!(matches!(Laplace::new(value), Err(Error::Laplace { .. })));
+        }
+        let mut model = figure("AC3 BD3 CF2 A1 B2 C1 D1 E1 F1");
+        model.columns[0].usages = vec![0, 0];
+        let none = Laplace::new(0.0).unwrap();
+        assert!(matches!(
+            Generator::new(&model, &none, DomainOrder::Random),
+            Err(Error::Laplace { .. })
+        ));
+    }
+
+    #[test]
+    fn a_model_of_nothing_gives_rows_of_nothing() {
+        let bag = Bag::from_text(2, Vec::<[Option<&str>; 2]>::new());
+        let model =
+            fit_model(&bag, &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
+        let generator =
+            Generator::new(&model, &Laplace::new(0.001).unwrap(), DomainOrder::Random).unwrap();
+        let rows = generator.rows(0, 3, stream(5), &Watch::unlimited()).unwrap();
+        assert_eq!((rows.cells, rows.elements), (vec![NONE; 6], 0));
+    }
+}
