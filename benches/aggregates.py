@@ -38,14 +38,19 @@ def aggregates(connection):
     connection.execute("VACUUM ANALYZE one_each")
     connection.execute("VACUUM ANALYZE many_each")
     print(f"count and sum over 100 groups of {ROWS} rows")
-    for table, bar in [("one_each", 1.5), ("many_each", 4)]:
+    cases = [
+        (workers, *case) for workers in (0, 2) for case in [("one_each", 1.5), ("many_each", 4)]
+    ]
+    for workers, table, bar in cases:
+        connection.execute(f"SET max_parallel_workers_per_gather = {workers}")
         connection.execute(f"SELECT sanitize.protect('{table}', 'unit', 1000000, 0, 3)")
         plain = best(connection, f"SELECT g, count(*), sum(x) FROM {table} GROUP BY g", 100)
         call = f"""SELECT * FROM sanitize.dp_aggregate('{table}', '{MEASURES}', 1,
                    group_by => '{{g}}', groups => {GROUPS})"""
         noisy = best(connection, call, 200)
         print(
-            f"  {table:10} GROUP BY {plain:6.2f} s   dp_aggregate {noisy:6.2f} s   "
+            f"  {table:10} {workers} workers   GROUP BY {plain:6.2f} s   "
+            f"dp_aggregate {noisy:6.2f} s   "
             f"{noisy / plain:.2f} times (bar {bar})"
         )
 
