@@ -19,11 +19,15 @@ LUCS = {
 }
 
 
+def parsed(output):
+    """Seconds and number of itemsets of the example's line."""
+    found = re.search(r": (\d+) itemsets .* in ([0-9.]+) ms", output)
+    return float(found[2]) / 1000, int(found[1])
+
+
 def mine(path, what, threshold, threads=1, runs=3):
     """Seconds and number of itemsets of the crate's own example: mining without reading."""
-    output = example("mining", "mine", path, what, threshold, threads, runs)
-    seconds = float(re.search(r"([0-9.]+) s", output)[1])
-    return seconds, int(re.search(r"^total\D*(\d+)", output, re.MULTILINE)[1])
+    return parsed(example("mining", "mine", path, what, threshold, threads, runs))
 
 
 folder = Path(tempfile.mkdtemp())
@@ -78,7 +82,7 @@ else:
     peer = time.perf_counter() - began
     (folder / "sample.num").write_text("\n".join(" ".join(row) for row in sample) + "\n")
     output = example("mining", "mine", folder / "sample.num", "miis", 1, 1, 3, 3)
-    ours = float(re.search(r"([0-9.]+) s", output)[1])
+    ours, _ = parsed(output)
     show(
         f"Sample uniques of up to 3 values, {len(sample):,} rows of adult",
         ["program", "seconds"],
