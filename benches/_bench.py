@@ -44,7 +44,9 @@ def diabetes():
     with zipfile.ZipFile(data_file("medical/dataset_diabetes.zip")) as archive:
         name = next(n for n in archive.namelist() if n.endswith("diabetic_data.csv"))
         table = csv.DictReader(io.StringIO(archive.read(name).decode()))
-        return [[re.sub(r"\s", "_", row[c]).replace("?", "unknown") for c in DIABETES] for row in table]
+        return [
+            [re.sub(r"\s", "_", row[c]).replace("?", "unknown") for c in DIABETES] for row in table
+        ]
 
 
 def arx_adult():
@@ -87,7 +89,9 @@ def best(runs, call, clock=time.perf_counter):
 
 def backend_time(connection):
     """The processor time that the connection's backend has taken so far, in seconds."""
-    fields = Path(f"/proc/{connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    fields = (
+        Path(f"/proc/{connection.info.backend_pid}/stat").read_text().rpartition(")")[2].split()
+    )
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 

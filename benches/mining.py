@@ -100,7 +100,13 @@ for repeat in (1, 10, 100):
     whole, (miis,) = best(2, lambda: connection.execute(query).fetchone())
     reading, _ = best(2, lambda: connection.execute(read).fetchone())
     rows.append(
-        [f"{repeat * len(adult):,}", f"{miis:,}", f"{reading:.2f}", f"{whole:.2f}", f"{peak_memory(connection):.0f} MB"]
+        [
+            f"{repeat * len(adult):,}",
+            f"{miis:,}",
+            f"{reading:.2f}",
+            f"{whole:.2f}",
+            f"{peak_memory(connection):.0f} MB",
+        ]
     )
     connection.execute("DROP TABLE repeated")
 show(

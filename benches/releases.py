@@ -68,7 +68,15 @@ whole, kept = measure("SELECT count(*) FROM sanitize.k_mii(NULL::adult, 2)", run
 show(
     "k_mii on adult (45,222 x 15), theta 1, that is k = 2 (bar: ratio at most 1.2)",
     ["mining alone", "reading alone", "k_mii", "ratio to both", "rows released"],
-    [[f"{mining:.3f}", f"{reading:.3f}", f"{whole:.3f}", f"{whole / (mining + reading):.2f}", f"{kept:,}"]],
+    [
+        [
+            f"{mining:.3f}",
+            f"{reading:.3f}",
+            f"{whole:.3f}",
+            f"{whole / (mining + reading):.2f}",
+            f"{kept:,}",
+        ]
+    ],
 )
 
 fill(connection, "repeated", adult, repeat=100)
@@ -110,7 +118,14 @@ def mondrian():
 table = [["k_anonymize", f"{ours:.3f}", "1", f"{kept:,}"]]
 for dropped in (50, 5):
     taken, released = best(1, lambda: anjana(dropped), clock=time.process_time)
-    table.append([f"anjana, up to {dropped} % of rows dropped", f"{taken:.2f}", f"{taken / ours:.0f}", f"{len(released):,}"])
+    table.append(
+        [
+            f"anjana, up to {dropped} % of rows dropped",
+            f"{taken:.2f}",
+            f"{taken / ours:.0f}",
+            f"{len(released):,}",
+        ]
+    )
 taken, released = best(1, mondrian, clock=time.process_time)
 kept = sum(row["count"] for row in released)
 table.append(["anonypy", f"{taken:.2f}", f"{taken / ours:.0f}", f"{kept:,}"])
@@ -124,7 +139,9 @@ show(
 SIZES = (30_000, 100_000, 300_000, 1_000_000)
 WIDTHS = (2, 72, 5, 7, 16, 41, 7, 14, 2)
 connection.execute("SELECT setseed(0.5)")
-columns = ", ".join(f"floor({width} * random() ^ 3)::int AS c{i}" for i, width in enumerate(WIDTHS, 1))
+columns = ", ".join(
+    f"floor({width} * random() ^ 3)::int AS c{i}" for i, width in enumerate(WIDTHS, 1)
+)
 connection.execute(
     f"CREATE UNLOGGED TABLE generated AS SELECT row_number() OVER () AS n, d.* FROM (SELECT DISTINCT *"
     f" FROM (SELECT {columns} FROM generate_series(1, 10000000)) AS g) AS d"
@@ -133,7 +150,9 @@ names = ", ".join(f"c{i}" for i in range(1, len(WIDTHS) + 1))
 table = []
 for size in SIZES:
     name = f"generated_{size}"
-    connection.execute(f"CREATE UNLOGGED TABLE {name} AS SELECT {names} FROM generated ORDER BY hashint8(n) LIMIT {size}")
+    connection.execute(
+        f"CREATE UNLOGGED TABLE {name} AS SELECT {names} FROM generated ORDER BY hashint8(n) LIMIT {size}"
+    )
     connection.execute(f"VACUUM ANALYZE {name}")
     with psycopg.connect(dbname="bench_releases", autocommit=True) as fresh:
         fresh.execute("SET pg_sanitize.progress = 0")
@@ -147,9 +166,23 @@ for size in SIZES:
 first = table[0][1] / (SIZES[0] * math.log2(SIZES[0]))
 show(
     f"k_anonymize on generated tables of 9 columns, k = {K} (bar: n log n or better: the last column stays near 1)",
-    ["distinct rows", "rows released", "% of cells blank", "seconds", "peak", "seconds / (n log n)"],
     [
-        [f"{n:,}", f"{kept:,}", f"{blank:.1f}", f"{t:.2f}", f"{peak:.0f} MB", f"{t / (n * math.log2(n)) / first:.2f}"]
+        "distinct rows",
+        "rows released",
+        "% of cells blank",
+        "seconds",
+        "peak",
+        "seconds / (n log n)",
+    ],
+    [
+        [
+            f"{n:,}",
+            f"{kept:,}",
+            f"{blank:.1f}",
+            f"{t:.2f}",
+            f"{peak:.0f} MB",
+            f"{t / (n * math.log2(n)) / first:.2f}",
+        ]
         for n, t, kept, blank, peak in table
     ],
 )

@@ -160,7 +160,17 @@ for name in PAPER_SETS:
         table.append([*line, percent(printed[0]), percent(of_paper)])
 show(
     "Accuracy of a random forest in % (bar: k_mii on adult, theta 1, at most 0.5 below the original)",
-    ["set", "theta", "original", "k_mii", "change", "k_anonymize", "change", "printed original", "printed k-MII"],
+    [
+        "set",
+        "theta",
+        "original",
+        "k_mii",
+        "change",
+        "k_anonymize",
+        "change",
+        "printed original",
+        "printed k-MII",
+    ],
     table,
 )
 
@@ -200,7 +210,18 @@ for epsilon, delta in ((0.1, 1e-3), (0.1, 1e-6), (1, 1e-3), (1, 1e-6)):
         blank = 100 * fmean((sample == 0).mean() for sample in drawn)
         score = mean(accuracy(sample, original, seed) for seed, sample in enumerate(drawn))
         name = scheme + (" (not private)" if scheme == "paper" else "")
-        table.append([epsilon, f"{delta:.0e}", k, name, f"{rows:,.0f}", f"{blank:.1f}", f"{labelled:,.0f}", percent(score)])
+        table.append(
+            [
+                epsilon,
+                f"{delta:.0e}",
+                k,
+                name,
+                f"{rows:,.0f}",
+                f"{blank:.1f}",
+                f"{labelled:,.0f}",
+                percent(score),
+            ]
+        )
 show(
     f"dp_mii_sample on {len(private):,} rows of adult, mean of {SAMPLES} samples; accuracy without protection"
     f" {base:.2f} %, of always the same answer {majority:.2f} %; empty where a sample has no class left",

@@ -184,13 +184,11 @@ def test_any_column_name_is_only_a_name(connection):
     alphabet = "\"'`;,.()[]{}$%&|\\/-+*= \t\nabcXYZ09_äß日😀\x01\x7f"
     names = {"".join(chance.choices(alphabet, k=chance.randint(1, 12))) for _ in range(200)}
     names = sorted(name for name in names if len(name.encode()) <= 63)
-    table = sql.Identifier("x\"; SELECT pg_sleep(9); --")
+    table = sql.Identifier('x"; SELECT pg_sleep(9); --')
     columns = sql.SQL(", ").join(sql.SQL("{} text").format(sql.Identifier(n)) for n in names)
     connection.execute(sql.SQL("CREATE TABLE {} ({})").format(table, columns))
     connection.execute(sql.SQL("INSERT INTO {} DEFAULT VALUES").format(table))
-    connection.execute(
-        sql.SQL("UPDATE {} SET {} = 'v'").format(table, sql.Identifier(names[0]))
-    )
+    connection.execute(sql.SQL("UPDATE {} SET {} = 'v'").format(table, sql.Identifier(names[0])))
     found = connection.execute(
         "SELECT column_name FROM sanitize.mii_risk(%s::text, 1, %s) WHERE value IS NULL",
         [table.as_string(connection), names],

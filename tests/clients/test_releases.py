@@ -75,7 +75,9 @@ def test_k_anonymize_keeps_most_of_arx_adult(connection, k, kept, blank):
     assert smallest_class(connection) >= k
     # Nothing is invented: what is left of a row is there in the source.
     query = "SELECT count(*) FROM (SELECT DISTINCT age, salary FROM release WHERE num_nulls(age, salary) = 0"
-    assert connection.execute(query + " EXCEPT SELECT age, salary FROM arx) AS e").fetchone() == (0,)
+    assert connection.execute(query + " EXCEPT SELECT age, salary FROM arx) AS e").fetchone() == (
+        0,
+    )
 
 
 @pytest.mark.parametrize("function", ["mii_suppress", "k_mii", "k_anonymize"])
@@ -179,7 +181,9 @@ def binomial(n, p):
 def test_a_sample_of_equal_rows_follows_its_law(connection, rows, k):
     """Equal rows are all sampled or not by their own coins: Binomial(n, beta), 0 if below k."""
     connection.execute("DROP TABLE IF EXISTS equal_rows, public_rows")
-    connection.execute(f"CREATE TABLE equal_rows AS SELECT true AS a FROM generate_series(1, {rows})")
+    connection.execute(
+        f"CREATE TABLE equal_rows AS SELECT true AS a FROM generate_series(1, {rows})"
+    )
     connection.execute("CREATE TABLE public_rows AS SELECT true AS a FROM generate_series(1, 1000)")
     beta = connection.execute(
         "SELECT beta FROM sanitize.dp_mii_parameters(1, 1e-6, %s)", [k]
