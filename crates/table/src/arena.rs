@@ -8,6 +8,9 @@ use std::hash::BuildHasher;
 /// is its size and not one and a half times that.
 const CHUNK: usize = 1 << 18;
 
+/// Where a value is: chunk, offset, length.
+pub(crate) type Span = (u32, u32, u32);
+
 /// Slots of the cache of recent values.
 const SLOTS: usize = 256;
 
@@ -47,8 +50,7 @@ fn ends(value: &[u8]) -> (u64, u64) {
 pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
     chunks: Vec<Vec<u8>>,
-    /// Where each value is: chunk, offset, length.
-    spans: Vec<(u32, u32, u32)>,
+    spans: Vec<Span>,
     index: HashTable<u32>,
     hasher: RandomState,
     bytes: usize,
@@ -142,7 +144,7 @@ impl Interner {
     }
 
     /// The chunks, and where each value is in them.
-    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<(u32, u32, u32)>) {
+    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<Span>) {
         (self.chunks, self.spans)
     }
 

@@ -1,6 +1,6 @@
 //! The bag: distinct coded rows with weights, and the domains that explain the codes.
 
-use crate::arena::Interner;
+use crate::arena::{Interner, Span};
 use crate::rows::RowSet;
 use crate::{NONE, Rows, Stop, Watch, sort_watched};
 
@@ -9,7 +9,7 @@ use crate::{NONE, Rows, Stop, Watch, sort_watched};
 pub struct Domain {
     name: String,
     chunks: Vec<Vec<u8>>,
-    spans: Vec<(u32, u32, u32)>,
+    spans: Vec<Span>,
 }
 
 impl Domain {
