@@ -1,6 +1,6 @@
 //! Which rows become equal in a form.
 
-use super::keys::{KeyTable, STRIDE, Selected};
+use super::keys::{Filter, KeyTable, Parts, STRIDE, Selected};
 use std::ops::Range;
 use table::{Stop, Watch};
 
@@ -71,8 +71,12 @@ pub(super) struct Meeting {
 /// Working memory of a thread.
 #[derive(Default)]
 pub(super) struct Scratch {
-    table: KeyTable,
     keys: Vec<u64>,
+    pairs: Vec<(u64, u32)>,
+    filter: Filter,
+    seekers: Parts,
+    others: Parts,
+    table: KeyTable,
     group_of: Vec<u32>,
     group_keys: Vec<u64>,
     own: Vec<u64>,
@@ -91,39 +95,80 @@ impl Crowd<'_> {
         scratch: &mut Scratch,
         watch: &Watch,
     ) -> Result<Meeting, Stop> {
-        let Scratch { table, keys, group_of, group_keys, own, given, hits, numbers } = scratch;
-        table.reset(self.seekers.len());
-        group_of.clear();
-        group_keys.clear();
-        own.clear();
+        self.pair(form, end, scratch, watch)?;
+        self.group(scratch, watch)?;
+        Ok(self.gather(scratch))
+    }
+
+    /// Keys and places of the seekers, and of the others that may be like one of them.
+    fn pair(
+        &self,
+        form: &[u16],
+        end: usize,
+        scratch: &mut Scratch,
+        watch: &Watch,
+    ) -> Result<(), Stop> {
+        let Scratch { keys, pairs, filter, seekers, others, .. } = scratch;
+        let bits = Parts::bits(self.seekers.len());
+        filter.reset(self.seekers.len());
+        pairs.clear();
         for from in (0..self.seekers.len()).step_by(STRIDE) {
             watch.check()?;
             self.seekers.keys(form, from, self.seekers.len().min(from + STRIDE), keys);
-            for (&key, &weight) in keys.iter().zip(&self.weights[from..]) {
+            keys.iter().for_each(|&key| filter.add(key));
+            pairs.extend(keys.iter().zip(from as u32..).map(|(&key, place)| (key, place)));
+        }
+        seekers.sort(pairs, bits);
+        pairs.clear();
+        for from in (0..end).step_by(STRIDE) {
+            watch.check()?;
+            self.others.keys(form, from, end.min(from + STRIDE), keys);
+            let known = keys.iter().zip(from as u32..).filter(|(key, _)| filter.may_have(**key));
+            pairs.extend(known.map(|(&key, place)| (key, place)));
+        }
+        others.sort(pairs, bits);
+        Ok(())
+    }
+
+    /// Numbers the groups of equal keys.
+    fn group(&self, scratch: &mut Scratch, watch: &Watch) -> Result<(), Stop> {
+        let Scratch { seekers, others, table, group_of, group_keys, own, given, hits, .. } =
+            scratch;
+        group_of.clear();
+        group_of.resize(self.seekers.len(), 0);
+        group_keys.clear();
+        own.clear();
+        given.clear();
+        hits.clear();
+        for part in 0..1 << Parts::bits(self.seekers.len()) {
+            watch.check()?;
+            let pairs = seekers.part(part);
+            table.reset(pairs.len());
+            for &(key, place) in pairs {
                 let group = table.insert(key, own.len() as u32);
                 if group as usize == own.len() {
                     own.push(0);
                     group_keys.push(key);
                 }
-                own[group as usize] += weight;
-                group_of.push(group);
+                own[group as usize] += self.weights[place as usize];
+                group_of[place as usize] = group;
             }
-        }
-        given.clear();
-        given.resize(own.len(), 0);
-        hits.clear();
-        for from in (0..end).step_by(STRIDE) {
-            watch.check()?;
-            self.others.keys(form, from, end.min(from + STRIDE), keys);
-            for (place, &key) in keys.iter().enumerate() {
+            given.resize(own.len(), 0);
+            for &(key, place) in others.part(part) {
                 let Some(group) = table.find(key) else { continue };
                 let given = &mut given[group as usize];
                 if *given < self.choice {
-                    *given += self.gifts[from + place];
-                    hits.push((group, (from + place) as u32));
+                    *given += self.gifts[place as usize];
+                    hits.push((group, place));
                 }
             }
         }
+        Ok(())
+    }
+
+    /// The groups that are large enough.
+    fn gather(&self, scratch: &mut Scratch) -> Meeting {
+        let Scratch { group_of, group_keys, own, given, hits, numbers, .. } = scratch;
         let mut meeting = Meeting::default();
         numbers.clear();
         for group in 0..own.len() {
@@ -145,6 +190,6 @@ impl Crowd<'_> {
             .iter()
             .map(|&rows| rows.saturating_mul(rows.min(self.k)))
             .fold(0, u64::saturating_add);
-        Ok(meeting)
+        meeting
     }
 }
