@@ -70,7 +70,8 @@ fn weights(call: &Call, i: usize, source: &TypedSource) -> Result<Option<Vec<f64
     let names: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
     let mut values = vec![1.0; names.len()];
     for (name, weight) in &weights {
-        let position = positions(&source.input.name, &names, "weights", Some(&[name.clone()]))?[0];
+        let position =
+            positions(&source.input.name, &names, "weights", Some(std::slice::from_ref(name)))?[0];
         values[position] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
                 Error::argument(format!("the weight of column \"{name}\" is {weight}"), hint)

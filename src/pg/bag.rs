@@ -115,10 +115,11 @@ impl State {
     }
 }
 
-/// The state in argument `i`.
-fn state(call: &Call, i: usize) -> Option<&mut State> {
+/// The state that a datum of type internal points to; the aggregate has no other reference to it
+/// during the call.
+fn state<'a>(datum: Option<Datum>) -> Option<&'a mut State> {
     // SAFETY: only the functions here make values of type internal that reach this aggregate.
-    call.datum(i).and_then(|datum| unsafe { datum.cast_mut_ptr::<State>().as_mut() })
+    datum.and_then(|datum| unsafe { datum.cast_mut_ptr::<State>().as_mut() })
 }
 
 /// Moves a state into `context`, which drops it when it goes.
@@ -206,7 +207,7 @@ impl Rows {
 
 fn row_bag_combine(call: &Call) -> Result<Datum, Error> {
     let context = call.aggregate_context()?;
-    let Some(other) = state(call, 1) else {
+    let Some(other) = state(call.datum(1)) else {
         return Ok(call.datum(0).unwrap_or_else(|| call.null()));
     };
     let bag = std::mem::replace(other, State::Spent).into_bag()?;
@@ -227,7 +228,7 @@ fn row_bag_combine(call: &Call) -> Result<Datum, Error> {
 
 fn row_bag_serial(call: &Call) -> Result<Datum, Error> {
     call.aggregate_context()?;
-    match state(call, 0) {
+    match state(call.datum(0)) {
         Some(state) => encode(std::mem::replace(state, State::Spent).into_bag()?),
         None => Ok(call.null()),
     }

@@ -213,8 +213,11 @@ unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
 fn readable(relation: pg_sys::Oid) -> bool {
     // SAFETY: a catalog look-up.
     unsafe {
-        pg_sys::pg_class_aclcheck(relation, pg_sys::GetUserId(), pg_sys::ACL_SELECT.into())
-            == pg_sys::AclResult::ACLCHECK_OK
+        pg_sys::pg_class_aclcheck(
+            relation,
+            pg_sys::GetUserId(),
+            pg_sys::ACL_SELECT as pg_sys::AclMode,
+        ) == pg_sys::AclResult::ACLCHECK_OK
     }
 }
 
