@@ -2,13 +2,20 @@
 //! the statement: there are few of them, and none is in a hurry.
 
 use super::error::Error;
-use pgrx::Spi;
+use pgrx::{Spi, pg_sys};
 
 /// One row of text.
 pub type Row = Vec<Option<String>>;
 
+/// What a standby knows of the budget may be old, and it can charge nothing: it is asked in vain.
+pub fn refuse_standby() -> Result<(), Error> {
+    // SAFETY: a query of shared state.
+    if unsafe { pg_sys::RecoveryInProgress() } { Err(Error::Standby) } else { Ok(()) }
+}
+
 /// Runs a statement whose parameters and result columns are text.
 pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+    refuse_standby()?;
     Spi::connect_mut(|client| {
         let arguments: Vec<_> = arguments.iter().map(|&value| value.into()).collect();
         let table = client.update(statement, None, &arguments)?;

@@ -168,10 +168,7 @@ fn copy(to: &mut [std::ffi::c_char], from: &CStr) {
 
 /// Has the worker whose main function is `function` decide and commit a request; returns its reply.
 pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
-    // SAFETY: a query of shared state.
-    if unsafe { pg_sys::RecoveryInProgress() } {
-        return Err(Error::Standby);
-    }
+    super::sql::refuse_standby()?;
     if request.len() > ROOM {
         return Err(Error::Ledger { certain: true, why: "the request is too long" });
     }
