@@ -44,9 +44,7 @@ def diabetes():
     with zipfile.ZipFile(data_file("medical/dataset_diabetes.zip")) as archive:
         name = next(n for n in archive.namelist() if n.endswith("diabetic_data.csv"))
         table = csv.DictReader(io.StringIO(archive.read(name).decode()))
-        return [
-            [re.sub(r"\s", "_", row[c]).replace("?", "unknown") for c in DIABETES] for row in table
-        ]
+        return [[re.sub(r"\s", "_", row[c]) for c in DIABETES] for row in table]
 
 
 def arx_adult():
