@@ -195,6 +195,9 @@ impl Guarantee {
         };
         let Some(total) = plan.total else {
             label.mode = Mode::Paper;
+            label.mechanism = "DP-MII-suppress as published: k-anonymous release; scheme rows \
+                               unprotected; sample size data dependent"
+                .into();
             label.numeric = Some(Numeric::Exact);
             label.paper_claim = Some(format!(
                 "({}, {})-differential privacy",
@@ -203,7 +206,6 @@ impl Guarantee {
             ));
             label.paper_claim_holds = Some(false);
             label.not_covered = vec![
-                "k-anonymous release; scheme rows unprotected; sample size data dependent".into(),
                 "a row in the part that gives the rare combinations has no protection".into(),
                 "the number of rows drawn tells the number of rows that were left".into(),
             ];
@@ -417,6 +419,7 @@ mod tests {
         assert_eq!(label["kind"], "none");
         assert_eq!(label["mode"], "paper");
         assert_eq!(label["paper_claim_holds"], false);
+        assert!(label["mechanism"].as_str().unwrap().contains("scheme rows unprotected; sample"));
         assert_eq!(label["paper_claim"], "(1, 0.000001)-differential privacy");
         assert_eq!(label.get("epsilon"), None);
     }
