@@ -8,7 +8,7 @@ use crate::pg::pool;
 use crate::pg::relation::positions;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::text;
-use krimp::{CodeTable, Forbidden, Kind, Options, Progress};
+use krimp::{Candidates, CodeTable, Forbidden, Options, Progress};
 use pgrx::JsonB;
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
@@ -36,10 +36,10 @@ impl From<krimp::Error> for Error {
 }
 
 /// The argument candidates: which frequent itemsets may become patterns.
-fn candidates(call: &Call, i: usize) -> Result<Kind, Error> {
+fn candidates(call: &Call, i: usize) -> Result<Candidates, Error> {
     match call.value::<String>(i, "candidates")?.as_str() {
-        "all" => Ok(Kind::All),
-        "closed" => Ok(Kind::Closed),
+        "all" => Ok(Candidates::All),
+        "closed" => Ok(Candidates::Closed),
         kind => Err(Error::argument(
             format!("candidates is \"{kind}\""),
             "candidates is 'all' or 'closed'.",

@@ -1,6 +1,6 @@
 //! Compresses a file of transactions and says how well and how fast: for benchmarks.
 //!
-//! Usage: krimp FILE all|closed MIN_SUPPORT [prune|keep] [THREADS] [RUNS]
+//! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS]
 //!
 //! A line is a row of item numbers separated by white space. Prints the sizes, the number of
 //! itemsets of two or more items, and the shortest time of the runs, mining included.
@@ -8,7 +8,7 @@
 #[path = "../tests/common/transactions.rs"]
 mod transactions;
 
-use pg_sanitize_krimp::{Kind, Options, Progress, fit};
+use pg_sanitize_krimp::{Candidates, Options, Progress, fit};
 use std::error::Error;
 use std::time::{Duration, Instant};
 use table::Watch;
@@ -16,11 +16,17 @@ use table::Watch;
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, kind, min_support, rest @ ..] = args.as_slice() else {
-        return Err("usage: krimp FILE all|closed MIN_SUPPORT [prune|keep] [THREADS] [RUNS]".into());
+        return Err(
+            "usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS]".into()
+        );
     };
     let bag = transactions::read(&std::fs::read_to_string(path)?);
     let options = Options {
-        candidates: if kind == "closed" { Kind::Closed } else { Kind::All },
+        candidates: match kind.as_str() {
+            "closed" => Candidates::Closed,
+            "pairs" => Candidates::Pairs,
+            _ => Candidates::All,
+        },
         prune: rest.first().is_some_and(|word| word == "prune"),
         ..Options::new(min_support.parse()?)
     };

@@ -19,6 +19,17 @@ pub struct Element {
     pub code_length: Option<f64>,
 }
 
+/// Why a fit ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// There was no candidate left to try.
+    Complete,
+    /// The time was over.
+    Time,
+    /// The memory was used up.
+    Memory,
+}
+
 /// A code table: itemsets in cover order, with the code that their usages give.
 ///
 /// Cover order is length descending, support descending, item order; every value of every column
@@ -37,6 +48,8 @@ pub struct CodeTable {
     /// Candidates tried, and how many of them entered.
     pub seen: u64,
     pub accepted: u64,
+    /// Always complete unless candidates are made from pairs.
+    pub ended: Ended,
 }
 
 impl CodeTable {
@@ -58,7 +71,7 @@ impl CodeTable {
         cover: &Cover<'_, W>,
         bag: &Bag,
         null_codes: Vec<Option<u32>>,
-        (seen, accepted): (u64, u64),
+        (ended, seen, accepted): (Ended, u64, u64),
     ) -> Self {
         let ground = cover.ground;
         let code =
@@ -102,6 +115,7 @@ impl CodeTable {
             null_codes,
             seen,
             accepted,
+            ended,
         }
     }
 }

@@ -35,6 +35,32 @@ pub(crate) struct Cover<'a, const W: usize> {
 /// A row whose cover changes, how many elements of it stay, and the columns that they leave.
 type Affected<const W: usize> = (u32, u16, Columns<W>);
 
+/// Who is told of changes while they are made.
+pub(crate) trait Observer {
+    /// False if [`Observer::row`] does nothing, so that nothing is collected for it.
+    const SEES_ROWS: bool = true;
+
+    /// An element enters at a slot; rows that use it follow.
+    fn enters(&mut self, slot: u32);
+
+    /// A row's cover, as ids in no fixed order, before and after the change.
+    fn row(&mut self, weight: u64, before: &[u32], after: &[u32]);
+
+    /// An element has left its slot.
+    fn leaves(&mut self, slot: u32);
+}
+
+/// Nobody.
+impl Observer for () {
+    const SEES_ROWS: bool = false;
+
+    fn enters(&mut self, _: u32) {}
+
+    fn row(&mut self, _: u64, _: &[u32], _: &[u32]) {}
+
+    fn leaves(&mut self, _: u32) {}
+}
+
 /// Changes of usages while they are added up.
 #[derive(Default)]
 struct Deltas {
@@ -143,6 +169,14 @@ impl<'a, const W: usize> Cover<'a, W> {
         items.iter().map(|&item| self.ground.standard[item as usize]).sum()
     }
 
+    /// The length in bits of the element of an id in the standard code.
+    fn standard_of(&self, id: u32) -> f64 {
+        match id.checked_sub(self.ground.items() as u32) {
+            Some(slot) => self.elements.get(slot).standard,
+            None => self.ground.standard[id as usize],
+        }
+    }
+
     /// The element of these items, which are in item order.
     pub(crate) fn element(&self, items: &[u32], support: u64) -> Element<W> {
         let (columns, standard) = (self.columns(items), self.standard(items));
@@ -243,17 +277,30 @@ impl<'a, const W: usize> Cover<'a, W> {
             totals.usage = totals.usage.wrapping_add_signed(delta);
             bits += self.terms.of(old) - self.terms.of(new);
             if old == 0 || new == 0 {
-                let standard = match id.checked_sub(self.ground.items() as u32) {
-                    Some(slot) => self.elements.get(slot).standard,
-                    None => self.ground.standard[id as usize],
-                };
                 if old == 0 {
                     totals.used += 1;
-                    bits += standard;
+                    bits += self.standard_of(id);
                 } else {
                     totals.used -= 1;
-                    bits -= standard;
+                    bits -= self.standard_of(id);
                 }
+            }
+        }
+        bits + self.totals.change(totals)
+    }
+
+    /// The bits by which the total size would grow if the rows that have both of two elements, of
+    /// ids `a` and `b`, in their cover had the union instead, and nothing else changed.
+    pub(crate) fn estimate(&self, a: u32, b: u32, together: u64) -> f64 {
+        let mut totals = Totals { usage: self.totals.usage - together, used: self.totals.used + 1 };
+        let mut bits = -self.terms.of(together);
+        for id in [a, b] {
+            let usage = self.usages[id as usize];
+            bits += self.terms.of(usage) - self.terms.of(usage - together);
+            if usage == together {
+                totals.used -= 1;
+            } else {
+                bits += self.standard_of(id);
             }
         }
         bits + self.totals.change(totals)
@@ -261,7 +308,12 @@ impl<'a, const W: usize> Cover<'a, W> {
 
     /// Lets an element enter; returns the slots whose usage fell, in cover order. `level` is as
     /// for [`Cover::try_insert`].
-    pub(crate) fn insert(&mut self, element: Element<W>, level: usize) -> Vec<u32> {
+    pub(crate) fn insert(
+        &mut self,
+        element: Element<W>,
+        level: usize,
+        observer: &mut impl Observer,
+    ) -> Vec<u32> {
         let rank = self.elements.place(&element);
         let mut rows: Vec<Affected<W>> = Vec::new();
         self.uncovered.rows(self.ground, &element.items, level, |row| {
@@ -273,7 +325,17 @@ impl<'a, const W: usize> Cover<'a, W> {
         let slot = self.elements.insert(element);
         let ids = self.usages.len().max(self.id(slot) as usize + 1);
         self.usages.resize(ids, 0);
-        self.apply(&rows, rank)
+        observer.enters(slot);
+        self.apply(&rows, rank, observer)
+    }
+
+    /// The number of rows that contain an itemset.
+    pub(crate) fn support(&self, items: &[u32]) -> u64 {
+        let mut support = 0;
+        self.uncovered.rows(self.ground, items, usize::MAX, |row| {
+            support += self.ground.weights[row];
+        });
+        support
     }
 
     /// Tells of the rows whose cover has the element.
@@ -299,27 +361,43 @@ impl<'a, const W: usize> Cover<'a, W> {
     }
 
     /// Takes an element out; returns the slots whose usage fell, in cover order.
-    pub(crate) fn remove(&mut self, slot: u32) -> Vec<u32> {
+    pub(crate) fn remove(&mut self, slot: u32, observer: &mut impl Observer) -> Vec<u32> {
         let rank = self.elements.rank(slot);
         let mut rows = Vec::new();
         self.users(slot, |row| rows.push(row));
         self.elements.remove(slot);
-        let mut fell = self.apply(&rows, rank);
+        let mut fell = self.apply(&rows, rank, observer);
         fell.retain(|&other| other != slot);
+        observer.leaves(slot);
         fell
     }
 
     /// Covers rows anew from `rank` on; returns the slots whose usage fell, in cover order.
-    fn apply(&mut self, rows: &[Affected<W>], rank: u32) -> Vec<u32> {
+    fn apply<O: Observer>(
+        &mut self,
+        rows: &[Affected<W>],
+        rank: u32,
+        observer: &mut O,
+    ) -> Vec<u32> {
         let items = self.ground.items() as u32;
         let Scratch { deltas, offsets, rows: taken } = &mut self.scratch;
         deltas.by_id.resize(self.usages.len(), 0);
         // By column: the length of the element that covers it, before and after.
         let mut lengths = vec![(1, 1); self.ground.width];
+        let (mut before, mut after) = (Vec::new(), Vec::new());
+        let ids = |ids: &mut Vec<u32>, cells: &[u32], cover: &[u32], free: Columns<W>| {
+            ids.clear();
+            ids.extend(cover.iter().map(|slot| items + slot));
+            ids.extend(free.iter().map(|column| cells[column]));
+        };
         for &(row, kept, rest) in rows {
             let (row, kept) = (row as usize, kept as usize);
             let weight = self.ground.weights[row] as i64;
             let cells = self.ground.row(row);
+            if O::SEES_ROWS {
+                let cover = &self.covers[row * self.most..][..self.counts[row] as usize];
+                ids(&mut before, cells, cover, self.free[row]);
+            }
             rest.iter().for_each(|column| lengths[column] = (1, 1));
             for &slot in &self.covers[row * self.most..][kept..self.counts[row] as usize] {
                 deltas.add(items + slot, -weight);
@@ -338,6 +416,11 @@ impl<'a, const W: usize> Cover<'a, W> {
             left.minus(&self.free[row]).iter().for_each(|c| deltas.add(cells[c], weight));
             self.counts[row] = (kept + taken.len()) as u16;
             self.free[row] = left;
+            if O::SEES_ROWS {
+                let cover = &self.covers[row * self.most..][..self.counts[row] as usize];
+                ids(&mut after, cells, cover, left);
+                observer.row(weight as u64, &before, &after);
+            }
             for column in rest.iter() {
                 let (old, new) = lengths[column];
                 self.uncovered.change(row, cells[column], old, new);

@@ -91,6 +91,11 @@ impl<const W: usize> Elements<W> {
         self.order.partition_point(|&slot| self.get(slot).cover_order(element).is_lt()) as u32
     }
 
+    /// True if the element at a rank has the same items.
+    pub(crate) fn is_at(&self, element: &Element<W>, rank: u32) -> bool {
+        self.order.get(rank as usize).is_some_and(|&slot| self.get(slot).items == element.items)
+    }
+
     /// The first rank after the elements that have at least this length.
     #[inline]
     pub(crate) fn after_length(&self, length: usize) -> u32 {

@@ -1,17 +1,19 @@
 //! Krimp: candidates enter the code table if they make the total size smaller.
 
-use crate::code_table::CodeTable;
+use crate::code_table::{CodeTable, Ended};
 use crate::columns::with_width;
 use crate::cover::{Cover, Scratch};
 use crate::ground::Ground;
-use crate::options::{Nulls, Options};
+use crate::options::{Candidates, Nulls, Options};
+use crate::pairs;
+use crate::prune::prune;
 use crate::size::TOLERANCE;
-use crate::{Error, Progress, prune};
-use mining::{Candidates, Run};
+use crate::{Error, Progress};
+use mining::{Kind, Run};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::sync::{Mutex, PoisonError};
-use table::{Bag, Stop, Watch};
+use table::{Bag, Item, Stop, Watch};
 
 /// Candidates that are fetched together.
 const BLOCK: usize = 1 << 14;
@@ -23,7 +25,8 @@ const STEP: usize = 256;
 ///
 /// Beginning with the singletons, each candidate in candidate order (support descending, length
 /// descending, item order) is inserted and kept if the total size of data and table strictly
-/// falls. The result does not depend on the number of threads.
+/// falls. With [`Candidates::Pairs`] candidates are made on the way, in the order of what they are
+/// estimated to save. The result does not depend on the number of threads, unless time ends it.
 pub fn fit(
     bag: &Bag,
     options: &Options,
@@ -51,14 +54,14 @@ fn fit_width<const W: usize>(
     progress: &Progress,
 ) -> Result<CodeTable, Error> {
     let (bag, null_codes) = itemised(bag, options.nulls);
-    let candidates = mining::candidates(
-        &bag,
-        options.candidates,
-        options.min_support,
-        options.max_length,
-        |items| options.allows(items),
-        watch,
-    )?;
+    let kind = match options.candidates {
+        Candidates::All => Kind::All,
+        Candidates::Closed => Kind::Closed,
+        Candidates::Pairs => return fit_pairs::<W>(&bag, null_codes, options, watch, progress),
+    };
+    let allowed = |items: &[Item]| options.allows(items);
+    let (min_support, max_length) = (options.min_support, options.max_length);
+    let candidates = mining::candidates(&bag, kind, min_support, max_length, allowed, watch)?;
     progress.begin(candidates.len() as u64);
     watch.begin(candidates.len() as u64);
     let ground = Ground::new(&bag, watch)?;
@@ -79,9 +82,27 @@ fn fit_width<const W: usize>(
     for run in candidates.runs() {
         search.run(&candidates, run)?;
     }
-    let counts = (candidates.len() as u64, search.accepted);
+    let counts = (Ended::Complete, candidates.len() as u64, search.accepted);
     let table = CodeTable::new(&search.cover, &bag, null_codes, counts);
     watch.release(candidates.reserved() + ground.reserved() + search.cover.reserved());
+    Ok(table)
+}
+
+fn fit_pairs<const W: usize>(
+    bag: &Bag,
+    null_codes: Vec<Option<u32>>,
+    options: &Options,
+    watch: &Watch,
+    progress: &Progress,
+) -> Result<CodeTable, Error> {
+    progress.begin(0);
+    watch.begin(0);
+    let ground = Ground::new(bag, watch)?;
+    let longest = ground.width.min(options.max_length.unwrap_or(usize::MAX));
+    let mut cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
+    let counts = pairs::search(&mut cover, options, watch, progress)?;
+    let table = CodeTable::new(&cover, bag, null_codes, counts);
+    watch.release(ground.reserved() + cover.reserved());
     Ok(table)
 }
 
@@ -105,7 +126,7 @@ struct Search<'a, const W: usize> {
 
 impl<const W: usize> Search<'_, W> {
     /// Tries the candidates of a run in order.
-    fn run(&mut self, candidates: &Candidates, run: &Run) -> Result<(), Stop> {
+    fn run(&mut self, candidates: &mining::Candidates, run: &Run) -> Result<(), Stop> {
         let mut items = Vec::new();
         for start in (run.start..run.end).step_by(BLOCK) {
             let end = run.end.min(start + BLOCK);
@@ -181,11 +202,11 @@ impl<const W: usize> Search<'_, W> {
     /// Lets a candidate enter that makes the size grow by `bits`.
     fn accept(&mut self, items: &[u32], support: u64, bits: f64) -> Result<(), Stop> {
         let element = self.cover.element(items, support);
-        let fell = self.cover.insert(element, items.len());
+        let fell = self.cover.insert(element, items.len(), &mut ());
         self.size += bits;
         if self.options.prune {
             let mut scratch = Scratch::default();
-            self.size += prune::prune(&mut self.cover, fell, self.watch, &mut scratch)?;
+            self.size += prune(&mut self.cover, fell, self.watch, &mut scratch, &mut ())?;
         }
         self.accepted += 1;
         let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };

@@ -19,6 +19,7 @@ mod generator;
 mod ground;
 mod model;
 mod options;
+mod pairs;
 mod progress;
 mod prune;
 #[doc(hidden)]
@@ -28,13 +29,12 @@ mod stored;
 mod uncovered;
 
 pub use classes::{apportion, split};
-pub use code_table::{CodeTable, Element};
+pub use code_table::{CodeTable, Element, Ended};
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use error::Error;
 pub use fit::fit;
 pub use generator::{DomainOrder, Generated, Generator, Laplace};
-pub use mining::Kind;
 pub use model::{Model, ModelColumn, Pattern, fit_model};
-pub use options::{Forbidden, Nulls, Options};
+pub use options::{Candidates, Forbidden, Nulls, Options};
 pub use progress::{Progress, Snapshot};
 pub use size::Sizes;

@@ -74,7 +74,12 @@ impl Model {
                 });
             }
         }
-        Ok(Model { rows: table.rows, options: options.clone(), columns, patterns })
+        Ok(Model {
+            rows: table.rows,
+            options: Options { time: None, ..options.clone() },
+            columns,
+            patterns,
+        })
     }
 
     /// Rows of the data it was fitted to.

@@ -1,8 +1,22 @@
 //! What a fit is asked for.
 
-use mining::Kind;
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 use table::Item;
+
+/// Where candidates come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Candidates {
+    /// All frequent itemsets.
+    #[default]
+    All,
+    /// The frequent itemsets that have no superset of equal support.
+    Closed,
+    /// Unions of two elements of the table, the most promising ones first: for data with too many
+    /// frequent itemsets. The search can be ended at any time.
+    Pairs,
+}
 
 /// How a NULL cell counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -45,13 +59,14 @@ pub struct Options {
     pub min_support: u64,
     /// The most items of a pattern.
     pub max_length: Option<usize>,
-    /// Which frequent itemsets are candidates.
-    pub candidates: Kind,
+    pub candidates: Candidates,
     /// What no pattern may contain.
     pub forbidden: Vec<Forbidden>,
     /// Whether elements that no longer earn their place are taken out when another enters.
     pub prune: bool,
     pub nulls: Nulls,
+    /// How long [`Candidates::Pairs`] are tried; without it until no pair makes the size smaller.
+    pub time: Option<Duration>,
 }
 
 impl Options {
@@ -60,10 +75,11 @@ impl Options {
         Options {
             min_support,
             max_length: None,
-            candidates: Kind::All,
+            candidates: Candidates::All,
             forbidden: Vec::new(),
             prune: false,
             nulls: Nulls::Missing,
+            time: None,
         }
     }
 

@@ -1,6 +1,6 @@
 //! Taking out elements that no longer earn their place.
 
-use crate::cover::{Cover, Scratch};
+use crate::cover::{Cover, Observer, Scratch};
 use crate::size::TOLERANCE;
 use std::collections::VecDeque;
 use table::{Stop, Watch};
@@ -19,19 +19,20 @@ pub(crate) fn prune<const W: usize>(
     fell: Vec<u32>,
     watch: &Watch,
     scratch: &mut Scratch,
+    observer: &mut impl Observer,
 ) -> Result<f64, Stop> {
     let mut queue = VecDeque::from(fell);
     let mut grown = 0.0;
     while let Some(slot) = queue.pop_front() {
         watch.check()?;
         if cover.usage(slot) == 0 {
-            cover.remove(slot);
+            cover.remove(slot, observer);
             continue;
         }
         let bits = cover.try_remove(slot, scratch);
         if bits < -TOLERANCE {
             grown += bits;
-            let fell = cover.remove(slot);
+            let fell = cover.remove(slot, observer);
             queue.make_contiguous().sort_by_key(|&slot| cover.usage(slot));
             for slot in fell {
                 if !queue.contains(&slot) {

@@ -1,6 +1,7 @@
 //! Krimp word by word, for tests on small tables: every cover and every size from scratch.
 
-use crate::{Element, Kind, Options, Sizes};
+use crate::size::TOLERANCE;
+use crate::{Candidates, Element, Options, Sizes};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use table::{Bag, Item};
@@ -72,32 +73,53 @@ fn fell(table: &[Set], usages: &[u64], before: &BTreeMap<Set, u64>) -> Vec<Set> 
     fallen.map(|(set, _)| set.clone()).collect()
 }
 
-/// [`crate::fit`] by definition. NULL is no item.
-pub fn fit(bag: &Bag, options: &Options) -> Fitted {
+fn data(bag: &Bag) -> Data {
     let rows = (0..bag.distinct()).map(|i| (Bag::row_items(bag.row(i)).collect(), bag.weight(i)));
-    let data = Data { rows: rows.collect(), supports: mining::reference::occurring(bag) };
-    let mut candidates: Vec<Set> = match options.candidates {
-        Kind::All => {
-            mining::reference::frequent(bag, options.min_support.max(1), options.max_length)
-        }
-        Kind::Closed => {
-            mining::reference::closed(bag, options.min_support.max(1), options.max_length)
-        }
-    }
-    .into_keys()
-    .filter(|set| set.len() > 1 && options.allows(set))
-    .collect();
+    Data { rows: rows.collect(), supports: mining::reference::occurring(bag) }
+}
+
+fn singletons(bag: &Bag) -> Vec<Set> {
+    let columns = bag.domains().iter().zip(0..);
+    let codes = columns
+        .flat_map(|(domain, column)| (0..domain.len() as u32).map(move |code| (column, code)));
+    codes.map(|(column, code)| vec![Item { column, code }]).collect()
+}
+
+/// The code table of the singletons and these patterns, and its sizes. NULL is no item.
+pub fn cover(bag: &Bag, patterns: &[Vec<Item>]) -> (Vec<Element>, Sizes) {
+    let data = data(bag);
+    let mut table = singletons(bag);
+    data.cover_order(&mut table);
+    let standard = data.total(&table, &data.usages(&table));
+    table.extend_from_slice(patterns);
+    data.cover_order(&mut table);
+    let usages = data.usages(&table);
+    let (data_bits, model_bits) = data.sizes(&table, &usages);
+    let sum: u64 = usages.iter().sum();
+    let elements = table.into_iter().zip(usages).map(|(items, usage)| Element {
+        support: data.support(&items),
+        items,
+        usage,
+        code_length: (usage > 0).then(|| (sum as f64 / usage as f64).log2()),
+    });
+    (elements.collect(), Sizes::new(data_bits, model_bits, standard))
+}
+
+/// [`crate::fit`] by definition, for frequent or closed candidates. NULL is no item.
+pub fn fit(bag: &Bag, options: &Options) -> Fitted {
+    let data = data(bag);
+    let (min_support, max_length) = (options.min_support.max(1), options.max_length);
+    let sets = match options.candidates {
+        Candidates::Closed => mining::reference::closed(bag, min_support, max_length),
+        _ => mining::reference::frequent(bag, min_support, max_length),
+    };
+    let mut candidates: Vec<Set> =
+        sets.into_keys().filter(|set| set.len() > 1 && options.allows(set)).collect();
     candidates.sort_by_key(|s| (Reverse(data.support(s)), Reverse(s.len()), s.clone()));
-    let mut table: Vec<Set> = Vec::new();
-    for (column, domain) in bag.domains().iter().enumerate() {
-        table.extend(
-            (0..domain.len() as u32).map(|code| vec![Item { column: column as u32, code }]),
-        );
-    }
+    let mut table = singletons(bag);
     data.cover_order(&mut table);
     let mut usages = data.usages(&table);
     let mut size = data.total(&table, &usages);
-    let standard = size;
     let mut trace = Vec::new();
     for candidate in candidates {
         let mut longer = table.clone();
@@ -105,7 +127,7 @@ pub fn fit(bag: &Bag, options: &Options) -> Fitted {
         data.cover_order(&mut longer);
         let new = data.usages(&longer);
         let total = data.total(&longer, &new);
-        let enters = total < size - crate::size::TOLERANCE;
+        let enters = total < size - TOLERANCE;
         trace.push((candidate, total, enters));
         if enters {
             let before = table.iter().cloned().zip(usages).collect();
@@ -116,19 +138,9 @@ pub fn fit(bag: &Bag, options: &Options) -> Fitted {
             }
         }
     }
-    let (data_bits, model_bits) = data.sizes(&table, &usages);
-    let sum: u64 = usages.iter().sum();
-    let elements = table.into_iter().zip(usages).map(|(items, usage)| Element {
-        support: data.support(&items),
-        items,
-        usage,
-        code_length: (usage > 0).then(|| (sum as f64 / usage as f64).log2()),
-    });
-    Fitted {
-        elements: elements.collect(),
-        sizes: Sizes::new(data_bits, model_bits, standard),
-        trace,
-    }
+    table.retain(|set| set.len() > 1);
+    let (elements, sizes) = cover(bag, &table);
+    Fitted { elements, sizes, trace }
 }
 
 fn prune(
@@ -147,7 +159,7 @@ fn prune(
         let before: BTreeMap<Set, u64> =
             table.iter().cloned().zip(usages.iter().copied()).collect();
         let unused = before[&set] == 0;
-        if unused || total < *size - crate::size::TOLERANCE {
+        if unused || total < *size - TOLERANCE {
             (*table, *usages, *size) = (shorter, new, total);
             if unused {
                 continue;

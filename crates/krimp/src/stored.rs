@@ -1,7 +1,7 @@
 //! Models as JSON.
 
 use crate::model::{Model, ModelColumn, Pattern};
-use crate::{CodeTable, Error, Forbidden, Kind, Nulls, Options};
+use crate::{Candidates, CodeTable, Error, Forbidden, Nulls, Options};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::cmp::Reverse;
@@ -21,18 +21,11 @@ const LARGEST: u64 = i64::MAX as u64;
 struct StoredOptions {
     min_support: u64,
     max_length: Option<usize>,
-    candidates: StoredKind,
+    candidates: Candidates,
     #[serde(default)]
     forbidden: Vec<StoredForbidden>,
     prune: bool,
     nulls: Nulls,
-}
-
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoredKind {
-    All,
-    Closed,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -65,7 +58,7 @@ impl Model {
     /// | `format` | `"pg_sanitize.krimp"` |
     /// | `version` | 1 |
     /// | `rows` | rows of the data it was fitted to |
-    /// | `options` | what the fit was asked for: `min_support`, `max_length` or null, `candidates` (`"all"`, `"closed"`), `forbidden` (`{"columns": [0, 2]}` or `{"items": [[0, 1]]}` each), `prune`, `nulls` (`"missing"`, `"value"`) |
+    /// | `options` | what the fit was asked for: `min_support`, `max_length` or null, `candidates` (`"all"`, `"closed"`, `"pairs"`), `forbidden` (`{"columns": [0, 2]}` or `{"items": [[0, 1]]}` each), `prune`, `nulls` (`"missing"`, `"value"`) |
     /// | `columns` | an object per column: `name`; `values`, texts in ascending order of their bytes, with a null at the end where NULL is an item; `supports` and `usages` of these values as singletons, in the same order; `nulls`, the NULL cells where NULL is no item |
     /// | `patterns` | an object per itemset of two or more items, in cover order: `items`, pairs of column and value as positions in the lists above; `support`; `usage` |
     ///
@@ -88,10 +81,7 @@ impl Model {
             "options": StoredOptions {
                 min_support: options.min_support,
                 max_length: options.max_length,
-                candidates: match options.candidates {
-                    Kind::All => StoredKind::All,
-                    Kind::Closed => StoredKind::Closed,
-                },
+                candidates: options.candidates,
                 forbidden: forbidden.collect(),
                 prune: options.prune,
                 nulls: options.nulls,
@@ -174,13 +164,11 @@ fn read(value: &Value) -> Result<Model, String> {
     let options = Options {
         min_support: options.min_support,
         max_length: options.max_length,
-        candidates: match options.candidates {
-            StoredKind::All => Kind::All,
-            StoredKind::Closed => Kind::Closed,
-        },
+        candidates: options.candidates,
         forbidden: forbidden.collect(),
         prune: options.prune,
         nulls: options.nulls,
+        time: None,
     };
     Ok(Model { rows, options, columns, patterns })
 }

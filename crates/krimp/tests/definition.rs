@@ -1,6 +1,8 @@
 //! The fast fit against the definition, on random small tables.
 
-use pg_sanitize_krimp::{CodeTable, Forbidden, Kind, Options, Progress, fit, reference};
+use pg_sanitize_krimp::{
+    Candidates, CodeTable, Element, Ended, Forbidden, Options, Progress, fit, reference,
+};
 use proptest::prelude::*;
 use table::{Bag, Item, Watch};
 
@@ -40,7 +42,7 @@ fn options() -> impl Strategy<Value = Options> {
     )
         .prop_map(|(min_support, max_length, closed, forbidden, prune)| Options {
             max_length,
-            candidates: if closed { Kind::Closed } else { Kind::All },
+            candidates: if closed { Candidates::Closed } else { Candidates::All },
             forbidden,
             prune,
             ..Options::new(min_support)
@@ -66,7 +68,7 @@ proptest! {
     fn a_fit_is_what_the_definition_says(bag in tables(), options in options()) {
         let expected = reference::fit(&bag, &options);
         let found = fitted(&bag, &options, 1);
-        let key = |e: &pg_sanitize_krimp::Element| (e.items.clone(), e.support, e.usage);
+        let key = |e: &Element| (e.items.clone(), e.support, e.usage);
         prop_assert_eq!(
             found.elements.iter().map(key).collect::<Vec<_>>(),
             expected.elements.iter().map(key).collect::<Vec<_>>()
@@ -79,6 +81,37 @@ proptest! {
         let (a, b) = (found.sizes, expected.sizes);
         prop_assert!(close(a.data_bits, b.data_bits) && close(a.model_bits, b.model_bits), "{:?} {:?}", a, b);
         prop_assert!(close(a.standard_bits, b.standard_bits) && close(a.ratio, b.ratio), "{:?} {:?}", a, b);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn pairs_lead_to_a_table_that_is_what_it_says(bag in tables(), options in options()) {
+        let options = Options { candidates: Candidates::Pairs, ..options };
+        let found = fitted(&bag, &options, 1);
+        prop_assert_eq!(found.ended, Ended::Complete);
+        let patterns: Vec<_> = found.patterns().iter().map(|e| e.items.clone()).collect();
+        let frequent = mining::reference::frequent(&bag, options.min_support.max(1), options.max_length);
+        for pattern in &patterns {
+            prop_assert!(frequent.contains_key(pattern), "{:?}", pattern);
+            let forbidden = options.forbidden.iter().any(|forbidden| match forbidden {
+                Forbidden::Columns(columns) => columns.iter().all(|c| pattern.iter().any(|i| i.column == *c)),
+                Forbidden::Items(items) => items.iter().all(|item| pattern.contains(item)),
+            });
+            prop_assert!(!forbidden, "{:?}", pattern);
+        }
+        let (elements, sizes) = reference::cover(&bag, &patterns);
+        let key = |e: &Element| (e.items.clone(), e.support, e.usage);
+        prop_assert_eq!(
+            found.elements.iter().map(key).collect::<Vec<_>>(),
+            elements.iter().map(key).collect::<Vec<_>>()
+        );
+        prop_assert!(close(found.sizes.total_bits, sizes.total_bits));
+        prop_assert!(found.sizes.total_bits <= found.sizes.standard_bits + 1e-9);
+        prop_assert_eq!(found.accepted == 0, patterns.is_empty());
+        prop_assert_eq!(fitted(&bag, &options, 3), found);
     }
 }
 

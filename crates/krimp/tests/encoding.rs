@@ -1,7 +1,7 @@
 //! Encoding with a model: sizes of the data it was fitted to and of other data, dissimilarity.
 
 use pg_sanitize_krimp::{
-    Error, Kind, Model, Nulls, Options, Progress, dissimilarity, encode, fit, fit_model,
+    Candidates, Error, Model, Nulls, Options, Progress, dissimilarity, encode, fit, fit_model,
 };
 use serde_json::Value;
 use table::{Bag, Coder, Encoding, Watch};
@@ -83,7 +83,7 @@ fn the_fitted_data_take_the_size_of_the_fit() {
     let bag = people();
     for nulls in [Nulls::Missing, Nulls::Value] {
         for prune in [false, true] {
-            for candidates in [Kind::All, Kind::Closed] {
+            for candidates in [Candidates::All, Candidates::Closed] {
                 let options = Options { nulls, prune, candidates, ..Options::new(2) };
                 let table = fit(&bag, &options, &Watch::unlimited(), &Progress::new()).unwrap();
                 assert!(table.patterns().len() > 1 && table.sizes.ratio < 0.9);
