@@ -152,8 +152,11 @@ impl<'a> Grower<'a> {
         }
         self.watch.begin(lists.len() as u64);
         // A task per pair of items: the sets that begin with one item are too uneven in number.
+        // Left to itself, rayon makes a few tasks of all pairs, one of which takes most of the
+        // time: two threads were hardly faster than one.
         let branches = lists
             .into_par_iter()
+            .with_max_len(1)
             .map(|(item, entries)| {
                 let mut first = Branch::new(&self, allowed);
                 let mut lists = Vec::new();
@@ -165,6 +168,7 @@ impl<'a> Grower<'a> {
                 parts.extend(
                     lists
                         .into_par_iter()
+                        .with_max_len(1)
                         .map(|(second, entries)| {
                             let mut branch = Branch::new(&self, allowed);
                             branch.prefix.push(self.items[item as usize]);
