@@ -27,6 +27,7 @@ pub mod reference;
 mod size;
 mod stored;
 mod uncovered;
+mod unions;
 
 pub use classes::{apportion, split};
 pub use code_table::{CodeTable, Element, Ended};
