@@ -244,7 +244,7 @@ impl<const W: usize> Search<'_, W> {
         }
         self.accepted += 1;
         let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
-        self.progress.accepted(self.cover.elements.len(), ratio);
+        self.progress.now(self.accepted, self.cover.elements.len(), ratio);
         Ok(())
     }
 }
