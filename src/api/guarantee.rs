@@ -3,9 +3,9 @@
 use super::private::scheme;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::jsonb;
 use dp::{Guarantee, Plan, Request, Scheme, Source};
 use pgrx::pg_sys::Datum;
-use pgrx::{IntoDatum, JsonB};
 use serde_json::{Map, Value};
 
 /// The options of a method: those of its function's arguments, by name.
@@ -157,12 +157,11 @@ fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
 
 fn guarantee(call: &Call) -> Result<Datum, Error> {
     let method = call.value::<String>(0, "method")?;
-    let JsonB(options) = call.value(1, "options")?;
+    let options =
+        jsonb::argument(call, 1, "options")?.ok_or(Error::Null { argument: "options" })?;
     let label = label(&method, options)?;
-    serde_json::to_value(label.label())
-        .ok()
-        .and_then(|label| JsonB(label).into_datum())
-        .ok_or_else(|| Error::Broken { what: "the label is no JSON".into() })
+    let label = serde_json::to_value(label.label());
+    jsonb::datum(&label.map_err(|error| Error::Broken { what: error.to_string() })?)
 }
 
 sql_function!(sanitize_guarantee, guarantee);

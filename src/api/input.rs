@@ -73,6 +73,22 @@ fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
     Ok(input)
 }
 
+/// The relations in arguments 0 and 1, cut to the columns named in argument `columns`: all of the
+/// first if there is none. Columns of the second are those of the same name.
+pub fn sources(call: &Call, columns: usize) -> Result<(Input, Input), Error> {
+    let names = call.names(columns, "columns")?;
+    let first = Relation::open(call.value(0, "source")?)?;
+    let second = Relation::open(call.value(1, "source")?)?;
+    let own = first.positions("columns", names.as_deref())?;
+    let mut others = Vec::with_capacity(own.len());
+    for &position in &own {
+        others.push(second.position(&first.columns[position].name)?);
+    }
+    let bag = reader::read(&first, &own)?.bag;
+    let other = reader::read(&second, &others)?.bag;
+    Ok((Input { name: first.name, bag }, Input { name: second.name, bag: other }))
+}
+
 /// The argument theta: how many rows may share what still counts as standing out.
 pub fn theta(call: &Call, i: usize) -> Result<u64, Error> {
     let theta = call.value::<i32>(i, "theta")?;

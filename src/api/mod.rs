@@ -3,6 +3,8 @@
 mod aggregate;
 mod budget;
 mod domains;
+mod fit;
+mod generate;
 mod guarantee;
 mod input;
 mod krimp;

@@ -5,7 +5,7 @@ use crate::pg::call::Call;
 use crate::pg::domain;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::typed::{self, TypedRows};
+use crate::pg::typed::{self, ReadValues, TypedRows};
 use crate::pg::{pool, reader, text};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
@@ -158,7 +158,8 @@ impl TypedSource {
         let released = pool::run("releasing", table.bag.memory() + input.bag.memory(), |watch| {
             released(&table.bag, &input_rows, width, pieces, write, watch)
         })?;
-        let mut rows = TypedRows::begin(call, &relation, &columns, &table)?;
+        let values = ReadValues::new(&table, &relation, &columns);
+        let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
         for i in 0..released.distinct() {
             rows.push(released.row(i), released.weight(i));
         }

@@ -23,6 +23,8 @@ pub enum Error {
     Memory { limit: u64 },
     /// More itemsets than the cap.
     Itemsets { limit: u64 },
+    /// A limit was reached by candidates for patterns.
+    Candidates { setting: &'static str, limit: String },
     /// Stopped at the user's request.
     Cancelled,
     /// The bytes of a bag are damaged.
@@ -138,6 +140,14 @@ impl Error {
                 format!("there are more than {limit} itemsets"),
                 Some(format!("pg_sanitize.max_itemsets is {limit}.")),
                 "Raise pg_sanitize.max_itemsets, set max_length, or name fewer columns.".into(),
+            ),
+            Error::Candidates { setting, limit } => (
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "there are too many candidates for patterns".into(),
+                Some(format!("{setting} is {limit}.")),
+                format!(
+                    "Raise min_support, set max_length, or use candidates => 'pairs', which needs no list of candidates; or raise {setting}."
+                ),
             ),
             Error::Cancelled => (
                 Code::ERRCODE_QUERY_CANCELED,

@@ -1,8 +1,17 @@
 //! NOTICE lines that tell how far a long call is.
 
 use super::settings;
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::{PgLogLevel, PgSqlErrorCode};
 use std::time::{Duration, Instant};
 use table::Watch;
+
+/// A NOTICE with a hint.
+pub fn notice(message: String, hint: &str) {
+    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "pg_sanitize")
+        .set_hint(hint)
+        .report(PgLogLevel::NOTICE);
+}
 
 pub struct Progress {
     phase: &'static str,

@@ -38,7 +38,7 @@ impl Cell {
             pg_sys::getTypeOutputInfo(description.atttypid, &mut function, &mut is_varlena);
             pg_sys::fmgr_info_cxt(function, &mut output, context);
         }
-        Cell { attribute, form: Form::of(description), output }
+        Cell { attribute, form: Form::of(description.atttypid), output }
     }
 }
 

@@ -97,12 +97,12 @@ impl RowSink for Reader<'_> {
             let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
             // SAFETY: a catalog look-up.
             unsafe { pg_sys::getTypeOutputInfo(attribute.atttypid, &mut output, &mut is_varlena) };
-            self.columns.push(GroupColumn { form: Form::of(attribute), output });
+            self.columns.push(GroupColumn { form: Form::of(attribute.atttypid), output });
         }
         if let Rows::ByUnit { unit, .. } = &mut self.rows
             && let Some(attribute) = descriptor.get(self.group_columns)
         {
-            *unit = Form::of(attribute);
+            *unit = Form::of(attribute.atttypid);
         }
     }
 

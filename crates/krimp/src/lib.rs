@@ -28,7 +28,7 @@ mod size;
 mod stored;
 mod uncovered;
 
-pub use classes::{apportion, split};
+pub use classes::{Classes, apportion};
 pub use code_table::{CodeTable, Element, Ended};
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use error::Error;
