@@ -25,7 +25,7 @@ const CHUNK: u64 = 1 << 12;
 /// The argument n: how many rows are wanted.
 fn row_number(call: &Call, i: usize) -> Result<u64, Error> {
     let n = call.value::<i64>(i, "n")?;
-    u64::try_from(n).map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows."))
+    u64::try_from(n).map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows: 0 or more."))
 }
 
 /// The arguments laplace and laplace_by: what is added to the usages.
