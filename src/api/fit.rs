@@ -3,6 +3,7 @@
 use super::input::{max_length, min_support};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
+use crate::pg::notice::notice;
 use crate::pg::relation::positions;
 use crate::pg::{jsonb, pool, settings, text};
 use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
@@ -180,7 +181,7 @@ pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> 
         Ended::Time => "max_time",
         Ended::Memory => "pg_sanitize.max_memory",
     };
-    pgrx::notice!("pg_sanitize: fitting ended by {limit}, {}", tell());
+    notice(format!("pg_sanitize: fitting ended by {limit}, {}", tell()));
     Ok(table)
 }
 

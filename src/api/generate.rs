@@ -4,14 +4,16 @@ use super::fit::{Places, fit, forbidden, options};
 use super::krimp::model;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::notice::{notice_hint, warning};
+use crate::pg::pool::{self, Sender};
 use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
-use crate::pg::{jsonb, pool, progress, reader};
+use crate::pg::{jsonb, reader};
 use dp::{Coins, Key};
 use krimp::{Classes, DomainOrder, Generator, Laplace, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 use std::cell::Cell;
-use table::{Bag, Item, NONE};
+use table::{Bag, Item, NONE, Watch};
 
 /// Cells that are drawn at a time: 16 MB of codes.
 const CELLS: usize = 4 << 20;
@@ -25,7 +27,8 @@ const CHUNK: u64 = 1 << 12;
 /// The argument n: how many rows are wanted.
 fn row_number(call: &Call, i: usize) -> Result<u64, Error> {
     let n = call.value::<i64>(i, "n")?;
-    u64::try_from(n).map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows: 0 or more."))
+    u64::try_from(n)
+        .map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows: 0 or more."))
 }
 
 /// The arguments laplace and laplace_by: what is added to the usages.
@@ -88,9 +91,9 @@ impl Corrections {
                             Some(code) => {
                                 laplace.item(Item { column: column as u32, code }, *value)?
                             }
-                            None if warn => pgrx::warning!(
+                            None if warn => warning(format!(
                                 "laplace_by: column \"{name}\" has no value \"{text}\""
-                            ),
+                            )),
                             None => {}
                         }
                     }
@@ -119,17 +122,24 @@ impl Drawn {
         mut emit: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
         let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
-        let mut start = 0;
-        while start < n {
-            let rows = step.min(n - start);
-            let held = 2 * rows * width as u64 * size_of::<u32>() as u64;
-            let part = pool::run("generating", held, |watch| {
-                generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch)
-            })?;
-            part.cells.chunks_exact(width.max(1)).for_each(&mut emit);
-            start += rows;
-            self.elements += part.elements;
-        }
+        // One part is drawn, one waits, one is handed on.
+        let held = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
+        let draw = |watch: &Watch, sender: &Sender<u64, Vec<u32>>| {
+            let (mut start, mut elements) = (0, 0);
+            while start < n {
+                let rows = step.min(n - start);
+                let part =
+                    generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch)?;
+                sender.send(part.cells)?;
+                start += rows;
+                elements += part.elements;
+            }
+            Ok(elements)
+        };
+        let drawing = |_: &Watch| String::from("rows are drawn");
+        self.elements += pool::run_sending("generating", held, drawing, draw, |cells| {
+            cells.chunks_exact(width.max(1)).for_each(&mut emit);
+        })?;
         self.rows += n;
         Ok(())
     }
@@ -139,7 +149,7 @@ impl Drawn {
     fn tell(&self) {
         if self.rows > 0 {
             let each = self.elements as f64 / self.rows as f64;
-            progress::notice(
+            notice_hint(
                 format!("krimp_generate: {} rows of {each:.2} patterns each", self.rows),
                 "No privacy is guaranteed. The fewer patterns, the more rows are copies: see sanitize.krimp_report.",
             );

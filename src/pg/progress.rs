@@ -1,17 +1,9 @@
 //! NOTICE lines that tell how far a long call is.
 
+use super::notice::notice;
 use super::settings;
-use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::{PgLogLevel, PgSqlErrorCode};
 use std::time::{Duration, Instant};
 use table::Watch;
-
-/// A NOTICE with a hint.
-pub fn notice(message: String, hint: &str) {
-    ErrorReport::new(PgSqlErrorCode::ERRCODE_SUCCESSFUL_COMPLETION, message, "pg_sanitize")
-        .set_hint(hint)
-        .report(PgLogLevel::NOTICE);
-}
 
 pub struct Progress {
     phase: &'static str,
@@ -39,7 +31,7 @@ impl Progress {
     pub fn rows(&mut self, rows: u64) {
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
-            pgrx::notice!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase);
+            notice(format!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase));
         }
     }
 
@@ -49,7 +41,7 @@ impl Progress {
             let seconds = self.began.elapsed().as_secs();
             let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
             let found = tell(watch);
-            pgrx::notice!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase);
+            notice(format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
         }
     }
 }

@@ -6,7 +6,7 @@ import random
 
 import psycopg
 import pytest
-from helpers import load_lucs, peak_memory, stops_within_a_second
+from helpers import cancel_after, load_lucs, peak_memory, stops_within_a_second
 
 ADULT = "lucs/adult.D97.N48842.C2.num"
 MUSHROOM = "lucs/mushroom.D90.N8124.C2.num"
@@ -176,6 +176,22 @@ PHASES = [
 @pytest.mark.parametrize("phase, source", PHASES)
 def test_every_phase_stops_within_a_second(database, dense, phase, source):
     stops_within_a_second(database.connect(), phase, f"SELECT count(*) FROM {source}")
+
+
+def test_a_cancel_in_the_middle_of_a_notice_waits_for_the_threads(database, dense):
+    """Postgres answers a cancel request after each NOTICE. Threads that were still at work then
+    would crash the server."""
+    connection = database.connect()
+    connection.execute("SET pg_sanitize.progress = 1")
+    queries = [
+        "SELECT count(*) FROM model, sanitize.krimp_generate(NULL::dense, model, 1000000000)",
+        "SELECT count(*) FROM sanitize.krimp_codetable('dense', 200)",
+    ]
+    for run in range(20):
+        with cancel_after(connection, 0.05 + 0.01 * run):
+            with pytest.raises(psycopg.errors.QueryCanceled):
+                connection.execute(queries[run % 2])
+        assert connection.execute("SELECT 1").fetchone() == (1,)
 
 
 def test_progress_tells_candidates_and_ratio(database, dense):
