@@ -167,3 +167,10 @@ def stops_within_a_second(connection, phase, query):
     asker.join()
     assert ended - asked[0] < 1.0
     assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def program(name):
+    """A program of the server's own version: it lies beside the one that runs."""
+    with psycopg.connect(dbname="postgres") as server:
+        executable = os.readlink(f"/proc/{server.info.backend_pid}/exe")
+    return os.path.join(os.path.dirname(executable), name)
