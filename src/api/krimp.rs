@@ -62,11 +62,16 @@ pub fn modelled(call: &Call, i: usize, model: &Model) -> Result<Bag, Error> {
     Ok(reader::read(&relation, &columns)?.bag)
 }
 
+/// What progress notices say meanwhile.
+fn encoding() -> String {
+    "rows are covered".into()
+}
+
 fn krimp_size(call: &Call) -> Result<Datum, Error> {
     let model = model(call, 0)?;
     let bag = modelled(call, 1, &model)?;
     let encoded =
-        run("encoding", bag.memory(), String::new, |watch| krimp::encode(&model, &bag, watch))??;
+        run("encoding", bag.memory(), encoding, |watch| krimp::encode(&model, &bag, watch))??;
     let sizes = encoded.sizes;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
@@ -87,7 +92,7 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     let held = a.bag.memory() + b.bag.memory();
     let model = |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options)?);
     let (model_a, model_b) = (model(&a.bag)?, model(&b.bag)?);
-    let found = run("encoding", held, String::new, |watch| {
+    let found = run("encoding", held, encoding, |watch| {
         krimp::dissimilarity((&model_a, &a.bag), (&model_b, &b.bag), watch)
     })??;
     Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))

@@ -145,6 +145,19 @@ def load_lucs(connection, path, table, repeat=1, incomplete=False):
     return len(rows) * repeat, width
 
 
+def load_items(connection, path, table):
+    """Makes a table with a column per item of such a file, the most frequent first, that is '1' or
+    NULL: the order in which the authors' program of Krimp knows items."""
+    rows = [line.split() for line in data_file(path).read_text().splitlines() if line.strip()]
+    supports = Counter(item for row in rows for item in row)
+    items = sorted(supports, key=lambda item: (-supports[item], int(item)))
+    columns = sql.SQL(", ").join(sql.SQL(f"i{item} text") for item in items)
+    connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(table), columns))
+    with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))) as s:
+        for row in map(set, rows):
+            s.write("\t".join("1" if item in row else r"\N" for item in items) + "\n")
+
+
 def stops_within_a_second(connection, phase, query):
     """Runs the query, cancels it at the first progress line of the phase, and times the answer."""
     reached = threading.Event()

@@ -1,6 +1,5 @@
 """The ledger: how fast it is, what it survives, and what it refuses."""
 
-import os
 import subprocess
 import threading
 import time

@@ -18,7 +18,9 @@ PORT = "55999"
 def charged(database):
     """A protected table of which something is spent."""
     with database.connect() as connection:
-        connection.execute("CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 100) AS i")
+        connection.execute(
+            "CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 100) AS i"
+        )
         connection.execute("SELECT sanitize.protect('people', 'id', 10)")
         connection.execute("SELECT sanitize.charge('people', 'test', 2)")
 
@@ -42,7 +44,14 @@ def standby(database, charged):
     server = {key: os.environ[key] for key in ("PGHOST", "PGPORT", "PGUSER") if key in os.environ}
     flags = {"PGHOST": "--host", "PGPORT": "--port", "PGUSER": "--username"}
     connect = [f"{flags[key]}={value}" for key, value in server.items()]
-    run("pg_basebackup", *connect, f"--pgdata={data}", "--write-recovery-conf", "--checkpoint=fast", "--no-sync")
+    run(
+        "pg_basebackup",
+        *connect,
+        f"--pgdata={data}",
+        "--write-recovery-conf",
+        "--checkpoint=fast",
+        "--no-sync",
+    )
     options = f"-c port={PORT} -c unix_socket_directories={folder} -c listen_addresses=''"
     log = os.path.join(folder, "log")
     run("pg_ctl", "start", "--wait", f"--pgdata={data}", f"--log={log}", f"--options={options}")
