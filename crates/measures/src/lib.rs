@@ -7,9 +7,12 @@
 mod classes;
 mod closeness;
 mod diversity;
+mod records;
 mod suppression;
+mod translation;
 
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
+pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};
