@@ -7,12 +7,15 @@
 mod classes;
 mod closeness;
 mod diversity;
+mod itemsets;
 mod records;
+mod supports;
 mod suppression;
 mod translation;
 
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
+pub use itemsets::{Comparison, compare_itemsets};
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};
