@@ -1,6 +1,6 @@
 //! Compresses a file of transactions and says how well and how fast: for benchmarks.
 //!
-//! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS]
+//! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES]
 //!
 //! A line is a row of item numbers separated by white space. Prints the sizes, the number of
 //! itemsets of two or more items, and the shortest time of the runs, mining included.
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, kind, min_support, rest @ ..] = args.as_slice() else {
         return Err(
-            "usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS]".into()
+            "usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES]".into()
         );
     };
     let bag = transactions::read(&std::fs::read_to_string(path)?);
@@ -32,12 +32,14 @@ fn main() -> Result<(), Box<dyn Error>> {
     };
     let number = |i: usize| rest.get(i).map_or(Ok(1), |s| s.parse::<usize>());
     let (threads, runs) = (number(1)?, number(2)?);
+    let memory = rest.get(3).map_or(Ok(u64::MAX), |s| s.parse::<u64>().map(|mb| mb << 20))?;
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let mut best = Duration::MAX;
     let mut table = None;
     for _ in 0..runs.max(1) {
         let begin = Instant::now();
-        let fitted = pool.install(|| fit(&bag, &options, &Watch::unlimited(), &Progress::new()))?;
+        let watch = Watch::new(memory, u64::MAX);
+        let fitted = pool.install(|| fit(&bag, &options, &watch, &Progress::new()))?;
         best = best.min(begin.elapsed());
         table = Some(fitted);
     }

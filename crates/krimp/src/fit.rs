@@ -9,17 +9,18 @@ use crate::pairs;
 use crate::prune::prune;
 use crate::size::TOLERANCE;
 use crate::{Error, Progress};
-use mining::{Kind, Run};
-use rayon::prelude::*;
+use mining::Kind;
 use std::borrow::Cow;
-use std::sync::{Mutex, PoisonError};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use table::{Bag, Item, Stop, Watch};
 
-/// Candidates that are fetched together.
-const BLOCK: usize = 1 << 14;
-
-/// Candidates that a thread evaluates before it looks at the watch.
+/// Candidates that a thread evaluates before it looks at the watch and at what others found.
 const STEP: usize = 256;
+
+/// Candidates that threads share before progress is told. Several runs of equal support and
+/// length: half of the time goes to runs that are too short to be shared one by one.
+const WINDOW: usize = 1 << 14;
 
 /// Fits a code table to a bag (Siebes, Vreeken and van Leeuwen, Item sets that compress).
 ///
@@ -72,16 +73,14 @@ fn fit_width<const W: usize>(
         standard: ground.standard_bits(),
         size: ground.standard_bits(),
         cover,
+        candidates: &candidates,
         accepted: 0,
-        window: 2 * STEP,
-        scratches: Mutex::default(),
+        workers: Mutex::default(),
         options,
         watch,
         progress,
     };
-    for run in candidates.runs() {
-        search.run(&candidates, run)?;
-    }
+    search.run()?;
     let counts = (Ended::Complete, candidates.len() as u64, search.accepted);
     let table = CodeTable::new(&search.cover, &bag, null_codes, counts);
     watch.release(candidates.reserved() + ground.reserved() + search.cover.reserved());
@@ -109,99 +108,134 @@ fn fit_pairs<const W: usize>(
 /// A fit under way.
 struct Search<'a, const W: usize> {
     cover: Cover<'a, W>,
+    candidates: &'a mining::Candidates,
     /// The item number of each number that the candidates use.
     numbers: Vec<u32>,
     /// The size in bits under singletons, and now.
     standard: f64,
     size: f64,
     accepted: u64,
-    /// Candidates to look at before the next one enters, as far as can be foreseen.
-    window: usize,
-    /// What threads evaluate with, kept from window to window.
-    scratches: Mutex<Vec<Scratch>>,
+    workers: Mutex<Vec<Worker>>,
     options: &'a Options,
     watch: &'a Watch,
     progress: &'a Progress,
 }
 
+/// What a thread evaluates with, kept for the next time.
+#[derive(Default)]
+struct Worker {
+    scratch: Scratch,
+    items: Vec<u32>,
+}
+
+/// A candidate that makes the total size smaller: its place in candidate order, what it is, and
+/// the bits by which the size grows.
+struct Accepted {
+    place: usize,
+    items: Vec<u32>,
+    support: u64,
+    bits: f64,
+}
+
 impl<const W: usize> Search<'_, W> {
-    /// Tries the candidates of a run in order.
-    fn run(&mut self, candidates: &mining::Candidates, run: &Run) -> Result<(), Stop> {
-        let mut items = Vec::new();
-        for start in (run.start..run.end).step_by(BLOCK) {
-            let end = run.end.min(start + BLOCK);
-            candidates.write(run, start, end, &mut items);
-            items.iter_mut().for_each(|item| *item = self.numbers[*item as usize]);
-            let mut rest = items.as_slice();
-            while !rest.is_empty() {
-                let (window, after) = rest.split_at(rest.len().min(self.window * run.length));
-                if let Some((first, bits)) = self.first_accepted(run, window)? {
-                    let candidate = first * run.length..(first + 1) * run.length;
-                    rest = &rest[candidate.end..];
-                    self.accept(&window[candidate], run.support, bits)?;
-                    self.window = (self.window / 2).max(2 * STEP);
-                } else {
-                    rest = after;
-                    self.window = (self.window * 2).min(BLOCK);
+    /// Tries all candidates in order.
+    fn run(&mut self) -> Result<(), Stop> {
+        let mut start = 0;
+        // Where several candidates in a hundred enter, waking other threads takes longer than
+        // finding the next one alone.
+        let mut window = STEP;
+        while start < self.candidates.len() {
+            let end = self.candidates.len().min(start + window);
+            let next = match self.first_accepted(start, end)? {
+                Some(accepted) => {
+                    window = STEP;
+                    let next = accepted.place + 1;
+                    self.accept(accepted)?;
+                    next
                 }
-            }
-            self.progress.seen((end - start) as u64);
-            self.watch.advance((end - start) as u64);
+                None => {
+                    window = WINDOW;
+                    end
+                }
+            };
+            self.progress.seen((next - start) as u64);
+            self.watch.advance((next - start) as u64);
+            start = next;
         }
         Ok(())
     }
 
-    /// The first of the candidates that makes the total size smaller, and by how much.
+    /// The first of the candidates `start..end` that makes the total size smaller.
     ///
-    /// Threads look at parts of the list, against the table as it is: what they found out about
-    /// candidates after the first one that enters is lost.
-    fn first_accepted(&self, run: &Run, items: &[u32]) -> Result<Option<(usize, f64)>, Stop> {
-        let evaluate = |(part, items): (usize, &[u32])| {
-            let mut scratch = self
-                .scratches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop()
-                .unwrap_or_default();
-            let found = self.first_in_part(run, items, &mut scratch);
-            self.scratches.lock().unwrap_or_else(PoisonError::into_inner).push(scratch);
-            match found {
-                Ok(None) => None,
-                Ok(Some((i, bits))) => Some(Ok((part * STEP + i, bits))),
-                Err(stop) => Some(Err(stop)),
+    /// Threads take small steps in turn and evaluate them against the table as it is. What they
+    /// found out about candidates after the first one that enters is lost: at most a step each.
+    fn first_accepted(&self, start: usize, end: usize) -> Result<Option<Accepted>, Stop> {
+        let threads = rayon::current_num_threads().min((end - start) / STEP);
+        let next = AtomicUsize::new(start);
+        let end = AtomicUsize::new(end);
+        let first: Mutex<Result<Option<Accepted>, Stop>> = Mutex::new(Ok(None));
+        let work = || {
+            let mut worker = lock(&self.workers).pop().unwrap_or_default();
+            loop {
+                let step = next.fetch_add(STEP, Relaxed);
+                let last = end.load(Relaxed);
+                if step >= last {
+                    break;
+                }
+                let found = self.step(step, last.min(step + STEP), &mut worker);
+                if !matches!(found, Ok(None)) {
+                    // Steps begin in order: what comes before is done or being done.
+                    end.fetch_min(step, Relaxed);
+                    let mut first = lock(&first);
+                    match (&*first, &found) {
+                        (Ok(Some(a)), Ok(Some(b))) if a.place < b.place => {}
+                        (Err(_), _) => {}
+                        _ => *first = found,
+                    }
+                }
             }
+            lock(&self.workers).push(worker);
         };
-        let parts = STEP * run.length;
-        let found = if rayon::current_num_threads() == 1 || items.len() <= parts {
-            items.chunks(parts).enumerate().find_map(evaluate)
-        } else {
-            items.par_chunks(parts).enumerate().find_map_first(evaluate)
-        };
-        found.transpose()
+        rayon::scope(|scope| {
+            (1..threads).for_each(|_| scope.spawn(|_| work()));
+            work();
+        });
+        first.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn first_in_part(
+    /// [`Search::first_accepted`] by one thread.
+    fn step(
         &self,
-        run: &Run,
-        items: &[u32],
-        scratch: &mut Scratch,
-    ) -> Result<Option<(usize, f64)>, Stop> {
+        start: usize,
+        end: usize,
+        worker: &mut Worker,
+    ) -> Result<Option<Accepted>, Stop> {
         self.watch.check()?;
-        let rank = self.cover.elements.after_length(run.length);
-        for (i, candidate) in items.chunks_exact(run.length).enumerate() {
-            if let Some(bits) =
-                self.cover.try_insert(candidate, rank, run.length, self.watch, scratch)?
-                && bits < -TOLERANCE
-            {
-                return Ok(Some((i, bits)));
+        let runs = self.candidates.runs();
+        let first = runs.partition_point(|run| run.end <= start);
+        for run in runs[first..].iter().take_while(|run| run.start < end) {
+            let Worker { scratch, items } = worker;
+            let start = start.max(run.start);
+            self.candidates.write(run, start, end.min(run.end), items);
+            items.iter_mut().for_each(|item| *item = self.numbers[*item as usize]);
+            let rank = self.cover.elements.after_length(run.length);
+            for (i, items) in items.chunks_exact(run.length).enumerate() {
+                if let Some(bits) =
+                    self.cover.try_insert(items, rank, run.length, self.watch, scratch)?
+                    && bits < -TOLERANCE
+                {
+                    let (place, items) = (start + i, items.to_vec());
+                    return Ok(Some(Accepted { place, items, support: run.support, bits }));
+                }
             }
         }
         Ok(None)
     }
 
-    /// Lets a candidate enter that makes the size grow by `bits`.
-    fn accept(&mut self, items: &[u32], support: u64, bits: f64) -> Result<(), Stop> {
-        let element = self.cover.element(items, support);
+    /// Lets a candidate enter.
+    fn accept(&mut self, accepted: Accepted) -> Result<(), Stop> {
+        let Accepted { items, support, bits, .. } = accepted;
+        let element = self.cover.element(&items, support);
         let fell = self.cover.insert(element, items.len(), &mut ());
         self.size += bits;
         if self.options.prune {
@@ -213,4 +247,9 @@ impl<const W: usize> Search<'_, W> {
         self.progress.accepted(self.cover.elements.len(), ratio);
         Ok(())
     }
+}
+
+/// What a mutex holds; a thread that panicked while it held it left it whole.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

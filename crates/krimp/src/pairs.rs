@@ -29,11 +29,15 @@ const MATRIX: usize = 2000;
 /// pairs of a wide table would be put back into the queue again and again.
 const FRESH: f64 = 0.95;
 
-/// Rows counted between two looks at the watch.
-const STEP: usize = 1 << 12;
+/// Pairs that the queue is filled with. A wide table has millions, most of which are gone before
+/// they are the best: taking each of them from the queue took half of the time.
+const QUEUE: usize = 1 << 16;
 
 /// Bytes of a pair in the map, at its usual load.
 const PAIR_BYTES: usize = 48;
+
+/// Bytes of a pair in the queue.
+const QUEUED_BYTES: usize = size_of::<Queued>();
 
 /// What is known of two elements.
 #[derive(Default)]
@@ -55,33 +59,43 @@ struct Pairs {
     serials: Vec<u32>,
     /// By serial less the number of items; `None` if the element has left.
     slots: Vec<Option<u32>>,
+    /// Bytes reserved of the watch.
+    reserved: u64,
     /// Pairs that became more frequent.
     grown: Vec<(u32, u32)>,
     stays: Vec<u32>,
     goes: Vec<u32>,
     comes: Vec<u32>,
+    /// By id; false between rows.
+    marks: Vec<bool>,
 }
 
 impl Pairs {
-    /// The pairs of items in rows that only singletons cover.
-    fn new<const W: usize>(cover: &Cover<'_, W>, watch: &Watch) -> Result<Self, Stop> {
-        let ground = cover.ground;
-        let mut pairs = Pairs {
-            items: ground.items() as u32,
+    fn new(items: usize) -> Self {
+        Pairs {
+            items: items as u32,
             by_serials: HashMap::default(),
             serials: Vec::new(),
             slots: Vec::new(),
+            reserved: 0,
             grown: Vec::new(),
             stays: Vec::new(),
             goes: Vec::new(),
             comes: Vec::new(),
-        };
-        let small = ground.items() <= MATRIX;
-        let mut matrix = vec![0u64; if small { ground.items() * ground.items() } else { 0 }];
+            marks: Vec::new(),
+        }
+    }
+
+    /// Counts the pairs of items in rows that only singletons cover.
+    fn count<const W: usize>(&mut self, cover: &Cover<'_, W>, watch: &Watch) -> Result<(), Stop> {
+        let ground = cover.ground;
+        let cells = ground.items() * ground.items();
+        let bytes = cells as u64 * 8;
+        let small = ground.items() <= MATRIX && watch.reserve(bytes).is_ok();
+        let mut matrix = vec![0u64; if small { cells } else { 0 }];
         for row in 0..ground.rows() {
-            if row % STEP == 0 {
-                watch.check()?;
-            }
+            watch.check()?;
+            self.account(0, watch)?;
             let weight = ground.weights[row];
             let items = || ground.row(row).iter().copied().filter(|&item| item != table::NONE);
             for (i, a) in items().enumerate() {
@@ -89,16 +103,29 @@ impl Pairs {
                     if small {
                         matrix[a as usize * ground.items() + b as usize] += weight;
                     } else {
-                        pairs.by_serials.entry((a, b)).or_default().together += weight;
+                        self.by_serials.entry((a, b)).or_default().together += weight;
                     }
                 }
             }
         }
         for (i, &together) in matrix.iter().enumerate().filter(|&(_, &n)| n > 0) {
             let key = ((i / ground.items()) as u32, (i % ground.items()) as u32);
-            pairs.by_serials.insert(key, Pair { together, refused_at: None });
+            self.by_serials.insert(key, Pair { together, refused_at: None });
         }
-        Ok(pairs)
+        if small {
+            watch.release(bytes);
+        }
+        self.account(0, watch)
+    }
+
+    /// Reserves what the pairs have come to take, and a queue of so many.
+    fn account(&mut self, queued: usize, watch: &Watch) -> Result<(), Stop> {
+        let bytes = (self.by_serials.capacity() * PAIR_BYTES + queued * QUEUED_BYTES) as u64;
+        if bytes > self.reserved {
+            watch.reserve(bytes - self.reserved)?;
+            self.reserved = bytes;
+        }
+        Ok(())
     }
 
     fn serial(&self, id: u32) -> u32 {
@@ -114,10 +141,6 @@ impl Pairs {
             Some(number) => self.slots[number as usize].map(|slot| self.items + slot),
             None => Some(serial),
         }
-    }
-
-    fn bytes(&self) -> u64 {
-        (self.by_serials.capacity() * PAIR_BYTES) as u64
     }
 
     fn add(&mut self, a: u32, b: u32, weight: u64) {
@@ -155,13 +178,10 @@ impl Observer for Pairs {
     fn row(&mut self, weight: u64, before: &[u32], after: &[u32]) {
         let mut lists = [&mut self.stays, &mut self.goes, &mut self.comes].map(std::mem::take);
         let [stays, goes, comes] = &mut lists;
-        let serials = |ids: &mut Vec<u32>, from: &[u32], choose: &dyn Fn(&u32) -> bool| {
-            ids.clear();
-            ids.extend(from.iter().filter(|id| choose(id)).map(|&id| self.serial(id)));
-        };
-        serials(stays, before, &|id| after.contains(id));
-        serials(goes, before, &|id| !after.contains(id));
-        serials(comes, after, &|id| !before.contains(id));
+        lists_of(before, after, &mut self.marks, [stays, goes, comes]);
+        for ids in [&mut *stays, goes, comes] {
+            ids.iter_mut().for_each(|id| *id = self.serial(*id));
+        }
         for (i, &a) in goes.iter().enumerate() {
             goes[i + 1..].iter().chain(stays.iter()).for_each(|&b| self.take(a, b, weight));
         }
@@ -172,15 +192,34 @@ impl Observer for Pairs {
     }
 }
 
+/// The ids that two lists share, that only the first has, and that only the second has.
+fn lists_of(before: &[u32], after: &[u32], marks: &mut Vec<bool>, lists: [&mut Vec<u32>; 3]) {
+    let [stays, goes, comes] = lists;
+    [&mut *stays, goes, comes].into_iter().for_each(Vec::clear);
+    let most = before.iter().chain(after).max().map_or(0, |&id| id as usize + 1);
+    marks.resize(marks.len().max(most), false);
+    after.iter().for_each(|&id| marks[id as usize] = true);
+    for &id in before {
+        // A mark that is left belongs to an id that comes.
+        if std::mem::take(&mut marks[id as usize]) { stays.push(id) } else { goes.push(id) }
+    }
+    comes.extend(after.iter().filter(|&&id| std::mem::take(&mut marks[id as usize])));
+}
+
 /// A search under way.
 struct Search<'a, 'b, const W: usize> {
     cover: &'a mut Cover<'b, W>,
     pairs: Pairs,
-    /// Estimated savings in bits and whose they are. An estimate may be out of date.
-    queue: BinaryHeap<(u64, Reverse<(u32, u32)>)>,
+    /// The most promising pairs; estimates may be out of date.
+    queue: BinaryHeap<Queued>,
+    /// The best of those that the queue had no room for.
+    next_best: Option<Queued>,
     options: &'a Options,
     watch: &'a Watch,
 }
+
+/// The bits that the union of a pair is estimated to save, and whose they are.
+type Queued = (u64, Reverse<(u32, u32)>);
 
 /// A union to be evaluated.
 struct Candidate {
@@ -203,21 +242,22 @@ pub(crate) fn search<const W: usize>(
     let standard = cover.ground.standard_bits();
     let mut size = standard;
     let (mut seen, mut accepted) = (0, 0);
-    let pairs = Pairs::new(cover, watch)?;
-    let mut search = Search { cover, pairs, queue: BinaryHeap::new(), options, watch };
-    let mut reserved = 0;
+    let pairs = Pairs::new(cover.ground.items());
+    let mut search =
+        Search { cover, pairs, queue: BinaryHeap::new(), next_best: None, options, watch };
+    let mut counted = search.pairs.count(search.cover, watch);
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(BATCH, Scratch::default);
     let mut ended = Ended::Complete;
     let mut fruitful = true;
     'search: loop {
-        let bytes = search.pairs.bytes();
-        if bytes > reserved {
-            if watch.reserve(bytes - reserved).is_err() {
+        match counted {
+            Ok(()) => counted = search.pairs.account(search.queue.capacity(), watch),
+            Err(Stop::Memory { .. }) => {
                 ended = Ended::Memory;
                 break;
             }
-            reserved = bytes;
+            Err(stop) => return Err(stop),
         }
         if search.queue.is_empty() {
             if !fruitful {
@@ -225,6 +265,7 @@ pub(crate) fn search<const W: usize>(
             }
             // What was refused may have become better since the table has changed.
             fruitful = false;
+            search.pairs.by_serials.values_mut().for_each(|pair| pair.refused_at = None);
             search.fill();
         }
         loop {
@@ -260,7 +301,7 @@ pub(crate) fn search<const W: usize>(
             }
         }
     }
-    watch.release(reserved);
+    watch.release(search.pairs.reserved);
     Ok((ended, seen, accepted))
 }
 
@@ -273,21 +314,36 @@ impl<const W: usize> Search<'_, '_, W> {
         (saved > TOLERANCE).then(|| saved.to_bits())
     }
 
-    /// Puts all promising pairs into the queue.
+    /// Makes the queue anew of the most promising pairs.
     fn fill(&mut self) {
-        let keys = self.pairs.by_serials.iter();
-        let queue: Vec<_> = keys
+        let pairs = self.pairs.by_serials.iter();
+        let mut queue: Vec<Queued> = pairs
+            .filter(|(_, pair)| pair.refused_at != Some(pair.together))
             .filter_map(|(&key, pair)| Some((self.estimate(key, pair.together)?, Reverse(key))))
             .collect();
-        self.pairs.by_serials.values_mut().for_each(|pair| pair.refused_at = None);
+        self.next_best = None;
+        if queue.len() > QUEUE {
+            queue.select_nth_unstable_by(QUEUE, |a, b| b.cmp(a));
+            self.next_best = Some(queue[QUEUE]);
+            queue.truncate(QUEUE);
+            queue.shrink_to_fit();
+        }
         self.queue = BinaryHeap::from(queue);
+    }
+
+    /// The most promising pair.
+    fn pop(&mut self) -> Option<Queued> {
+        if self.next_best.is_some() && self.queue.peek() < self.next_best.as_ref() {
+            self.fill();
+        }
+        self.queue.pop()
     }
 
     /// The most promising candidates, best first.
     fn next(&mut self) -> Vec<Candidate> {
         let mut batch: Vec<Candidate> = Vec::new();
         while batch.len() < BATCH
-            && let Some((estimate, Reverse(key))) = self.queue.pop()
+            && let Some((estimate, Reverse(key))) = self.pop()
         {
             let Some(pair) = self.pairs.by_serials.get(&key) else { continue };
             if pair.refused_at == Some(pair.together) {

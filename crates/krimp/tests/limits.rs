@@ -34,16 +34,22 @@ fn fitted(bag: &Bag, options: &Options, watch: &Watch) -> Result<CodeTable, Erro
 #[test]
 fn threads_do_not_change_the_result() {
     let bag = bag(150, 11, 3);
-    for options in [
-        Options { prune: true, ..Options::new(1) },
-        Options { candidates: Candidates::Pairs, prune: true, ..Options::new(1) },
+    // Enough candidates for threads to share.
+    for (least, options) in [
+        (50_000, Options { prune: true, ..Options::new(1) }),
+        (20, Options { candidates: Candidates::Pairs, prune: true, ..Options::new(1) }),
     ] {
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| fitted(&bag, &options, &Watch::unlimited()).unwrap())
         };
         let one = with(1);
-        assert!(one.seen > 20 && one.patterns().len() > 5, "{} {}", one.seen, one.patterns().len());
+        assert!(
+            one.seen > least && one.patterns().len() > 5,
+            "{} {}",
+            one.seen,
+            one.patterns().len()
+        );
         assert_eq!(with(2), one);
         assert_eq!(with(5), one);
     }
@@ -149,4 +155,28 @@ fn wide_tables() {
         fitted(&bag, &Options::new(1), &Watch::unlimited()),
         Err(Error::TooWide { columns: 1665, .. })
     ));
+}
+
+/// The widest relation of PostgreSQL, on stacks as large as those of the extension's threads.
+#[test]
+fn the_widest_tables_fit_the_stack() {
+    let width = 1600;
+    let row = |i: usize| (0..width).map(move |c| Some(((c * i) % 3).to_string()));
+    let bag = Bag::from_text(width, (0..6).map(|i| row(i / 2)));
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(2).stack_size(16 << 20).build().unwrap();
+    let fitted = |bag: &Bag, options: &Options, memory| {
+        let watch = Watch::new(memory, u64::MAX);
+        pool.install(|| fitted(bag, options, &watch))
+    };
+    // Every row is an itemset of 1600 items, and so are its subsets: the search goes all the way
+    // down before it runs out of memory.
+    let stopped = fitted(&bag, &Options::new(2), 64 << 20);
+    assert_eq!(stopped, Err(Error::Stop(Stop::Memory { limit: 64 << 20 })));
+    let closed = Options { candidates: Candidates::Closed, ..Options::new(2) };
+    let table = fitted(&bag, &closed, u64::MAX).unwrap();
+    assert_eq!(table.patterns()[0].items.len(), width);
+    let bag = Bag::from_text(width, [row(1), row(1)]);
+    let time = Some(Duration::from_millis(1500));
+    let pairs = Options { candidates: Candidates::Pairs, time, ..Options::new(2) };
+    assert!(fitted(&bag, &pairs, u64::MAX).unwrap().sizes.ratio < 1.0);
 }

@@ -1,7 +1,8 @@
 //! Itemsets as candidates of a compressor: few bytes each, in one fixed order.
 
 use crate::closed;
-use crate::tree::{Grower, Link, NO_NODE, Tree};
+use crate::grow::Grower;
+use crate::tree::{Keys, Link, NO_NODE, Tree};
 use table::{Bag, Item, Stop, Watch, sort_watched};
 
 /// Which frequent itemsets are candidates.
@@ -106,16 +107,13 @@ pub fn candidates(
         Kind::All => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
         Kind::Closed => closed_tree(bag, min_support, max_length, &allowed, watch)?,
     };
-    let nodes = tree.links.len() as u64;
-    // The order and the keys it is sorted by, each twice while they are moved.
-    watch.reserve(nodes * 2 * (4 + 8))?;
-    let (order, runs) = candidate_order(&tree, watch)?;
-    let reserved = nodes * size_of::<Link>() as u64 + order.len() as u64 * 4;
+    let (order, runs) = candidate_order(tree.keys, Keys::new(bag.width()), watch)?;
+    let reserved = tree.links.len() as u64 * Tree::LINK_BYTES + order.len() as u64 * 4;
     watch.release((watch.memory() - before).saturating_sub(reserved));
     Ok(Candidates { items: tree.items, links: tree.links, order, runs, reserved })
 }
 
-/// A prefix tree of the closed sets. Nodes that are not sets themselves have support 0.
+/// A prefix tree of the closed sets. Nodes that are not sets themselves have the key 0.
 fn closed_tree(
     bag: &Bag,
     min_support: u64,
@@ -132,7 +130,8 @@ fn closed_tree(
     items.sort_unstable();
     items.dedup();
     let mut links: Vec<Link> = Vec::new();
-    let mut supports = Vec::new();
+    let mut keys = Vec::new();
+    let key = Keys::new(bag.width());
     let mut path: Vec<(Item, u32)> = Vec::new();
     for &i in &order {
         let set = sets.items(i as usize);
@@ -144,63 +143,90 @@ fn closed_tree(
             let number = items.partition_point(|&known| known < item) as u32;
             path.push((item, links.len() as u32));
             links.push(Link { parent, item: number });
-            supports.push(0);
+            keys.push(0);
         }
-        if let Some(support) = supports.last_mut() {
-            *support = sets.support(i as usize);
+        if let Some(last) = keys.last_mut() {
+            *last = key.key(sets.support(i as usize), set.len());
         }
     }
-    Ok(Tree { items, links, supports })
+    Tree::check(links.len())?;
+    Ok(Tree { items, links, keys })
 }
 
 /// The nodes that are sets of two or more items, in candidate order, and their runs.
 ///
 /// Nodes come in depth-first order, in which sets of equal length are in item order already: a
 /// stable radix sort by support and length is all that is needed.
-fn candidate_order(tree: &Tree, watch: &Watch) -> Result<(Vec<u32>, Vec<Run>), Stop> {
-    const DIGIT: u32 = 11;
-    let mut depths: Vec<u16> = Vec::with_capacity(tree.links.len());
-    for link in &tree.links {
-        let depth = depths.get(link.parent as usize).map_or(1, |depth| depth + 1);
-        depths.push(depth);
-    }
-    watch.check()?;
-    let lengths = depths.iter().max().map_or(1, |&depth| u64::from(depth) + 1);
-    let (mut order, mut keys): (Vec<u32>, Vec<u64>) = (0..tree.links.len())
-        .filter(|&i| depths[i] > 1 && tree.supports[i] > 0)
-        .map(|i| (i as u32, tree.supports[i].saturating_mul(lengths) + u64::from(depths[i])))
-        .unzip();
-    drop(depths);
-    let largest = keys.iter().max().copied().unwrap_or(0);
-    let (mut next_order, mut next_keys) = (vec![0; order.len()], vec![0; keys.len()]);
-    let mut shift = 0;
-    while shift < u64::BITS && largest >> shift > 0 {
-        watch.check()?;
-        let digit = |key: u64| (key >> shift) as usize & ((1 << DIGIT) - 1);
-        let mut starts = vec![0usize; 1 << DIGIT];
-        keys.iter().for_each(|&key| starts[digit(key)] += 1);
-        // Larger keys come first.
-        let mut end = 0;
-        for start in starts.iter_mut().rev() {
-            (*start, end) = (end, end + *start);
+fn candidate_order(
+    nodes: Vec<u64>,
+    keys: Keys,
+    watch: &Watch,
+) -> Result<(Vec<u32>, Vec<Run>), Stop> {
+    let is_candidate = |key: &u64| keys.length(*key) > 1;
+    let count = nodes.iter().filter(|key| is_candidate(key)).count();
+    let largest = nodes.iter().max().copied().unwrap_or(0);
+    // A node's number and key, once as they are and once as they are moved to.
+    let bytes = count as u64 * (4 + Tree::KEY_BYTES);
+    watch.reserve(bytes)?;
+    let sets = (0..).zip(nodes.iter().copied()).filter(|(_, key)| is_candidate(key));
+    let mut order = vec![0; count];
+    let mut sorted = vec![0; count];
+    scatter(sets, 0, &mut order, &mut sorted, watch)?;
+    watch.release(nodes.len() as u64 * Tree::KEY_BYTES);
+    drop(nodes);
+    if largest >> DIGIT > 0 {
+        watch.reserve(bytes)?;
+        let (mut next_order, mut next_sorted) = (vec![0; count], vec![0; count]);
+        let mut shift = DIGIT;
+        while shift < u64::BITS && largest >> shift > 0 {
+            let sets = order.iter().copied().zip(sorted.iter().copied());
+            scatter(sets, shift, &mut next_order, &mut next_sorted, watch)?;
+            std::mem::swap(&mut order, &mut next_order);
+            std::mem::swap(&mut sorted, &mut next_sorted);
+            shift += DIGIT;
         }
-        for (&i, &key) in order.iter().zip(&keys) {
-            let to = &mut starts[digit(key)];
-            next_order[*to] = i;
-            next_keys[*to] = key;
-            *to += 1;
-        }
-        std::mem::swap(&mut order, &mut next_order);
-        std::mem::swap(&mut keys, &mut next_keys);
-        shift += DIGIT;
     }
     let mut runs: Vec<Run> = Vec::new();
-    for run in keys.chunk_by(|a, b| a == b) {
+    for run in sorted.chunk_by(|a, b| a == b) {
         let start = runs.last().map_or(0, |run| run.end);
-        let (support, length) = (run[0] / lengths, (run[0] % lengths) as usize);
+        let (support, length) = (keys.support(run[0]), keys.length(run[0]));
         runs.push(Run { support, length, start, end: start + run.len() });
     }
     Ok((order, runs))
+}
+
+/// Bits of the keys that are sorted by at a time.
+const DIGIT: u32 = 11;
+
+/// Candidates moved between two looks at the watch.
+const STEP: usize = 1 << 20;
+
+/// Writes numbers and keys in descending order of the digit at `shift`, equal ones as they come.
+fn scatter(
+    sets: impl Iterator<Item = (u32, u64)> + Clone,
+    shift: u32,
+    order: &mut [u32],
+    sorted: &mut [u64],
+    watch: &Watch,
+) -> Result<(), Stop> {
+    watch.check()?;
+    let digit = |key: u64| (key >> shift) as usize & ((1 << DIGIT) - 1);
+    let mut starts = vec![0usize; 1 << DIGIT];
+    sets.clone().for_each(|(_, key)| starts[digit(key)] += 1);
+    let mut end = 0;
+    for start in starts.iter_mut().rev() {
+        (*start, end) = (end, end + *start);
+    }
+    for (i, (number, key)) in sets.enumerate() {
+        if i % STEP == 0 {
+            watch.check()?;
+        }
+        let to = &mut starts[digit(key)];
+        order[*to] = number;
+        sorted[*to] = key;
+        *to += 1;
+    }
+    Ok(())
 }
 
 #[cfg(test)]

@@ -14,6 +14,7 @@ mod explore;
 mod field;
 mod frequent;
 mod groups;
+mod grow;
 mod list;
 mod mii;
 mod narrow;
