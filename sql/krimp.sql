@@ -52,3 +52,11 @@ CREATE FUNCTION sanitize.krimp_dissimilarity(a pg_catalog.regclass, b pg_catalog
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_krimp_dissimilarity';
 COMMENT ON FUNCTION sanitize.krimp_dissimilarity(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.text, pg_catalog.interval) IS
     'how unlike two relations are: the extra bits, as a share, that one needs with the code table of the other; 0 for equal relations';
+
+CREATE FUNCTION sanitize.krimp_report(released pg_catalog.regclass, original pg_catalog.regclass,
+        model pg_catalog.jsonb DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL,
+        samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+    RETURNS TABLE(measure pg_catalog.text, value pg_catalog.float8, advice pg_catalog.text)
+    LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'sanitize_krimp_report';
+COMMENT ON FUNCTION sanitize.krimp_report(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.text[], pg_catalog.int4, pg_catalog.int8) IS
+    'what a generated table shows of its original: patterns per row (from the model), anonymity score, copied rows, leaked rare itemsets, and what to do about it. Computed from the original, so for its owner and not for publication';

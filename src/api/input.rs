@@ -73,13 +73,16 @@ fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// The relations in arguments 0 and 1, cut to the columns named in argument `columns`: all of the
-/// first if there is none. Columns of the second are those of the same name.
-pub fn sources(call: &Call, columns: usize) -> Result<(Input, Input), Error> {
-    let names = call.names(columns, "columns")?;
-    let first = Relation::open(call.value(0, "source")?)?;
-    let second = Relation::open(call.value(1, "source")?)?;
-    let own = first.positions("columns", names.as_deref())?;
+/// Two relations cut to the named columns (all of the first if `None`). The arguments are given by
+/// number and name. Columns of the second are those of the same name.
+pub fn sources(
+    call: &Call,
+    [first, second]: [(usize, &'static str); 2],
+    names: Option<&[String]>,
+) -> Result<(Input, Input), Error> {
+    let first = Relation::open(call.value(first.0, first.1)?)?;
+    let second = Relation::open(call.value(second.0, second.1)?)?;
+    let own = first.positions("columns", names)?;
     let mut others = Vec::with_capacity(own.len());
     for &position in &own {
         others.push(second.position(&first.columns[position].name)?);

@@ -88,7 +88,8 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     const PLACES: Places =
         Places { min_support: 2, max_length: 4, candidates: 5, prune: None, max_time: 6 };
     let options = options(call, &PLACES)?;
-    let (a, b) = sources(call, 3)?;
+    let names = call.names(3, "columns")?;
+    let (a, b) = sources(call, [(0, "a"), (1, "b")], names.as_deref())?;
     let held = a.bag.memory() + b.bag.memory();
     let model = |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options)?);
     let (model_a, model_b) = (model(&a.bag)?, model(&b.bag)?);

@@ -15,4 +15,5 @@ mod noise;
 mod private;
 mod question;
 mod release;
+mod report;
 mod typed_source;

@@ -106,6 +106,23 @@ SELECT l ->> 'kind' AS kind, l ->> 'mode' AS mode, l ->> 'rng' AS rng, l ->> 'pa
 SELECT sanitize.guarantee('krimp_generate', '{"k": 5}');
 SET client_min_messages = notice;
 SELECT count(*) FROM sanitize.krimp_generate(NULL::pair, 10, 1, seed => 1);
+-- What a generated table shows of its original.
+SET client_min_messages = warning;
+CREATE TABLE copy AS TABLE pair;
+CREATE TABLE other AS SELECT 1 - a AS a, b FROM pair;
+SELECT * FROM sanitize.krimp_report('copy', 'pair', sanitize.krimp_model('pair', 1), seed => 1);
+SELECT * FROM sanitize.krimp_report('other', 'pair', seed => 1);
+SELECT measure, round(value::numeric, 3) AS value FROM sanitize.krimp_report('made', 'people', (SELECT model FROM model), samples => 0, seed => 1);
+SELECT measure, value FROM sanitize.krimp_report('strict', 'strict');
+SELECT measure, value FROM sanitize.krimp_report('other', 'pair', columns => '{a}', seed => 1);
+SELECT * FROM sanitize.krimp_report('copy', 'pair', samples => -1);
+SELECT * FROM sanitize.krimp_report('copy', 'pair', '{}');
+SELECT * FROM sanitize.krimp_report('copy', NULL);
+SELECT * FROM sanitize.krimp_report('copy', 'people');
+SET ROLE sanitize_reader;
+SELECT * FROM sanitize.krimp_report('copy', 'pair');
+RESET ROLE;
+DROP TABLE copy, other;
 DROP TABLE people, made, drawn, model, pair, strict, "odd ""t";
 DROP TYPE person, mood;
 DROP DOMAIN grade;
