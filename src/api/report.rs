@@ -69,19 +69,19 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         Line {
             measure: "patterns_per_row",
             value: patterns,
-            advice: "rows are nearly copies: raise min_support or set max_length",
+            advice: "rows are nearly copies: raise min_support or set a lower max_length",
             due: patterns.is_some_and(|each| each < 2.0),
         },
         Line {
             measure: "anonymity_score",
             value: score,
-            advice: "rare rows come out: raise min_support, set max_length or leave out columns",
+            advice: "rare rows come out: raise min_support, set a lower max_length or leave out columns",
             due: above(score, 0.1),
         },
         Line {
             measure: "copied_rows",
             value: common.of_released,
-            advice: "most rows are in the original too: set max_length",
+            advice: "most rows are in the original too: set a lower max_length",
             due: above(common.of_released, 0.5),
         },
         Line {
