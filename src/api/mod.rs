@@ -2,6 +2,7 @@
 
 mod aggregate;
 mod budget;
+mod compare;
 mod domains;
 mod fit;
 mod generate;

@@ -106,7 +106,7 @@ impl State {
     fn into_bag(self) -> Result<Bag, Error> {
         match self {
             State::Rows(rows) => Ok(rows.coder.finish()?.bag),
-            State::Sum(coder) => Ok(reader::finish(coder)?.bag),
+            State::Sum(coder) => Ok(reader::finish(coder, 0)?.bag),
             State::Bag(bag) => Ok(bag),
             State::Spent => Err(Error::Context),
         }

@@ -49,6 +49,8 @@ pub struct RowCoder {
     /// For detoasted values and output text; reset after every batch, gone with its parent.
     scratch: pg_sys::MemoryContext,
     limit: u64,
+    /// Bytes of the memory budget that the call holds beside these rows.
+    held: u64,
     progress: Progress,
 }
 
@@ -85,6 +87,7 @@ impl RowCoder {
                 )
             },
             limit: settings::max_memory(),
+            held: 0,
             progress: Progress::begin("reading"),
         }
     }
@@ -113,7 +116,8 @@ impl RowCoder {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
         // Row numbers are 32 bits wide; a budget that allows so many rows does not change that.
-        if self.coder.memory() > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
+        let memory = self.held + self.coder.memory();
+        if memory > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
         }
         self.progress.rows(self.coder.read());
@@ -126,13 +130,14 @@ impl RowCoder {
 
     /// The coded rows.
     pub fn finish(self) -> Result<CodedTable, Error> {
-        finish(self.coder)
+        finish(self.coder, self.held)
     }
 }
 
-/// What the coder has read. Sorting the dictionaries is work for the pool.
-pub fn finish(coder: Coder) -> Result<CodedTable, Error> {
-    let held = coder.memory();
+/// What the coder has read; the call holds `held` bytes beside it. Sorting the dictionaries is work
+/// for the pool.
+pub fn finish(coder: Coder, held: u64) -> Result<CodedTable, Error> {
+    let held = held + coder.memory();
     pool::run("coding", held, move |watch| coder.finish(watch))
 }
 
@@ -168,6 +173,7 @@ struct Receiver {
     base: pg_sys::DestReceiver,
     rows: Option<RowCoder>,
     context: pg_sys::MemoryContext,
+    held: u64,
 }
 
 #[pgrx::pg_guard]
@@ -181,7 +187,8 @@ unsafe extern "C-unwind" fn startup(
     unsafe {
         let receiver = &mut *this.cast::<Receiver>();
         let descriptor = PgTupleDesc::from_pg_copy(descriptor);
-        receiver.rows = Some(RowCoder::new(&descriptor, receiver.context));
+        let rows = RowCoder::new(&descriptor, receiver.context);
+        receiver.rows = Some(RowCoder { held: receiver.held, ..rows });
     }
 }
 
@@ -211,6 +218,11 @@ unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
 /// Reads the given columns of a relation with the caller's rights, in the caller's snapshot.
 pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error> {
+    read_beside(relation, columns, 0)
+}
+
+/// As [`read`], for a call that holds `held` bytes of its memory budget already.
+pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
     let query = relation.query(columns);
     // SAFETY: the receiver outlives the query; an error inside unwinds through this frame and
     // drops it.
@@ -225,6 +237,7 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
             },
             rows: None,
             context: pg_sys::CurrentMemoryContext,
+            held,
         };
         let options = pg_sys::SPIExecuteOptions {
             read_only: true,

@@ -36,6 +36,13 @@ pub struct Comparison {
     pub added_share: Option<f64>,
 }
 
+impl Comparison {
+    /// The share of the original's frequent itemsets that are frequent in the released table too.
+    pub fn equal_share(&self) -> Option<f64> {
+        (self.original > 0).then(|| self.common as f64 / self.original as f64)
+    }
+}
+
 /// Compares the itemsets, single items included, that at least a share `min_support` of the rows
 /// contain, each table by its own rows, with at most `max_length` items.
 ///
