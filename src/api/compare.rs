@@ -82,14 +82,19 @@ fn common_records(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
-    let samples = call.value::<i32>(2, "samples")?;
-    let samples = u64::try_from(samples).ok().filter(|&samples| samples > 0).ok_or_else(|| {
+/// The argument samples: how many itemsets to try.
+pub fn samples(call: &Call, i: usize) -> Result<u64, Error> {
+    let samples = call.value::<i32>(i, "samples")?;
+    u64::try_from(samples).ok().filter(|&samples| samples > 0).ok_or_else(|| {
         Error::argument(
             format!("samples is {samples}"),
             "samples is the number of itemsets to try: 1 or more.",
         )
-    })?;
+    })
+}
+
+fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
+    let samples = samples(call, 2)?;
     let mut coins = Coins::new(call.optional::<i64>(3))?;
     let pair = Pair::arguments(call, 0, 1, None)?;
     let mut rows = ResultRows::begin(call)?;

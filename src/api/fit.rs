@@ -62,7 +62,7 @@ pub fn options(call: &Call, places: &Places) -> Result<Options, Error> {
 
 /// The argument candidates: where patterns come from.
 fn candidates(call: &Call, i: usize) -> Result<Candidates, Error> {
-    match call.value::<String>(i, "candidates")?.as_str() {
+    match call.text(i, "candidates")?.as_str() {
         "all" => Ok(Candidates::All),
         "closed" => Ok(Candidates::Closed),
         "pairs" => Ok(Candidates::Pairs),
@@ -89,7 +89,7 @@ fn max_time(call: &Call, i: usize) -> Result<Option<Duration>, Error> {
 
 /// The argument nulls of a model: what a NULL cell is.
 pub fn nulls(call: &Call, i: usize) -> Result<Nulls, Error> {
-    match call.value::<String>(i, "nulls")?.as_str() {
+    match call.text(i, "nulls")?.as_str() {
         "missing" => Ok(Nulls::Missing),
         "value" => Ok(Nulls::Value),
         other => Err(Error::argument(
@@ -181,7 +181,7 @@ pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> 
         Ended::Time => "max_time",
         Ended::Memory => "pg_sanitize.max_memory",
     };
-    notice(format!("pg_sanitize: fitting ended by {limit}, {}", tell()));
+    notice(&format!("pg_sanitize: fitting ended by {limit}, {}", tell()));
     Ok(table)
 }
 

@@ -7,7 +7,7 @@ use crate::pg::error::Error;
 use crate::pg::notice::{notice_hint, warning};
 use crate::pg::pool::{self, Sender};
 use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
-use crate::pg::{jsonb, reader};
+use crate::pg::{jsonb, reader, text};
 use dp::{Coins, Key};
 use krimp::{Classes, DomainOrder, Generator, Laplace, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
@@ -91,7 +91,7 @@ impl Corrections {
                             Some(code) => {
                                 laplace.item(Item { column: column as u32, code }, *value)?
                             }
-                            None if warn => warning(format!(
+                            None if warn => warning(&format!(
                                 "laplace_by: column \"{name}\" has no value \"{text}\""
                             )),
                             None => {}
@@ -150,7 +150,7 @@ impl Drawn {
         if self.rows > 0 {
             let each = self.elements as f64 / self.rows as f64;
             notice_hint(
-                format!("krimp_generate: {} rows of {each:.2} patterns each", self.rows),
+                &format!("krimp_generate: {} rows of {each:.2} patterns each", self.rows),
                 "No privacy is guaranteed. The fewer patterns, the more rows are copies: see sanitize.krimp_report.",
             );
         }
@@ -167,7 +167,7 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     let mut coins = Coins::new(call.optional::<i64>(10))?;
     let names = call.names(6, "columns")?;
     let relation = typed::relation(call, 0)?;
-    let class = call.optional::<String>(5).map(|name| relation.position(&name)).transpose()?;
+    let class = call.optional_text(5).map(|name| relation.position(&name)).transpose()?;
     let mut columns = relation.positions("columns", names.as_deref())?;
     columns.retain(|&position| Some(position) != class);
     if columns.is_empty() {
@@ -194,7 +194,8 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     let generator = |bag: &Bag| {
         let mut options = options.clone();
         options.forbidden = forbidden(call, 9, &name, bag)?;
-        let model = Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options)?;
+        let model =
+            Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
         let laplace = corrections.of(&model, first.replace(false))?;
         Ok::<_, Error>(Generator::new(&model, &laplace, DomainOrder::Random)?)
     };

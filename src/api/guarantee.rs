@@ -180,7 +180,7 @@ fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
 }
 
 fn guarantee(call: &Call) -> Result<Datum, Error> {
-    let method = call.value::<String>(0, "method")?;
+    let method = call.text(0, "method")?;
     let options =
         jsonb::argument(call, 1, "options")?.ok_or(Error::Null { argument: "options" })?;
     let label = label(&method, options)?;

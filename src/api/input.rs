@@ -73,25 +73,6 @@ fn from_bag(call: &Call, names: Option<&[String]>) -> Result<Input, Error> {
     Ok(input)
 }
 
-/// Two relations cut to the named columns (all of the first if `None`). The arguments are given by
-/// number and name. Columns of the second are those of the same name.
-pub fn sources(
-    call: &Call,
-    [first, second]: [(usize, &'static str); 2],
-    names: Option<&[String]>,
-) -> Result<(Input, Input), Error> {
-    let first = Relation::open(call.value(first.0, first.1)?)?;
-    let second = Relation::open(call.value(second.0, second.1)?)?;
-    let own = first.positions("columns", names)?;
-    let mut others = Vec::with_capacity(own.len());
-    for &position in &own {
-        others.push(second.position(&first.columns[position].name)?);
-    }
-    let bag = reader::read(&first, &own)?.bag;
-    let other = reader::read(&second, &others)?.bag;
-    Ok((Input { name: first.name, bag }, Input { name: second.name, bag: other }))
-}
-
 /// The argument theta: how many rows may share what still counts as standing out.
 pub fn theta(call: &Call, i: usize) -> Result<u64, Error> {
     let theta = call.value::<i32>(i, "theta")?;

@@ -1,13 +1,14 @@
 //! Krimp: the patterns that describe a table in few bits.
 
+use super::compare::Pair;
 use super::fit::{Places, fit, forbidden, nulls, options, run};
-use super::input::{Input, source, sources};
+use super::input::{Input, source};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::jsonb::{self, ItemsetJson};
-use crate::pg::reader;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::{reader, text};
 use krimp::{CodeTable, Model, Options};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
@@ -45,7 +46,7 @@ fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
 fn krimp_model(call: &Call) -> Result<Datum, Error> {
     let options = Options { nulls: nulls(call, 8)?, ..options(call, &PLACES)? };
     let (input, options, table) = fitted(call, options)?;
-    jsonb::datum(&Model::new(&table, &input.bag, &options)?.to_json())
+    jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
 }
 
 /// Argument `i`, a model.
@@ -89,12 +90,14 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
         Places { min_support: 2, max_length: 4, candidates: 5, prune: None, max_time: 6 };
     let options = options(call, &PLACES)?;
     let names = call.names(3, "columns")?;
-    let (a, b) = sources(call, [(0, "a"), (1, "b")], names.as_deref())?;
-    let held = a.bag.memory() + b.bag.memory();
-    let model = |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options)?);
-    let (model_a, model_b) = (model(&a.bag)?, model(&b.bag)?);
+    let pair = Pair::read(call.value(1, "b")?, call.value(0, "a")?, names.as_deref())?;
+    let (a, b) = (&pair.original.bag, &pair.released.bag);
+    let held = a.memory() + b.memory();
+    let model =
+        |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
+    let (model_a, model_b) = (model(a)?, model(b)?);
     let found = run("encoding", held, encoding, |watch| {
-        krimp::dissimilarity((&model_a, &a.bag), (&model_b, &b.bag), watch)
+        krimp::dissimilarity((&model_a, a), (&model_b, b), watch)
     })??;
     Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }

@@ -91,7 +91,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
 }
 
 fn impute(call: &Call) -> Result<Datum, Error> {
-    let method = match call.value::<String>(2, "method")?.as_str() {
+    let method = match call.text(2, "method")?.as_str() {
         "conditional" => Method::Conditional,
         "marginal" => Method::Marginal,
         method => {

@@ -1,6 +1,6 @@
 //! What a generated table shows of its original.
 
-use super::input::sources;
+use super::compare::{Pair, samples};
 use super::krimp::model;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
@@ -9,7 +9,6 @@ use crate::pg::rowset::{ResultRows, Value};
 use dp::Coins;
 use krimp::{DomainOrder, Generator, Laplace};
 use pgrx::pg_sys::Datum;
-use table::{Stop, Watch};
 
 /// Rows drawn to see how many patterns they take.
 const DRAWN: usize = 10_000;
@@ -28,36 +27,27 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         (None, Some(model)) => Some(model.columns().iter().map(|c| c.name.clone()).collect()),
         (names, _) => names,
     };
-    let samples = match call.value::<i32>(4, "samples")? {
-        samples if samples >= 0 => samples as u64,
-        samples => {
-            return Err(Error::argument(
-                format!("samples is {samples}"),
-                "samples is a number of itemsets to try: 0 or more.",
-            ));
-        }
-    };
+    let samples = samples(call, 4)?;
     let mut coins = Coins::new(call.optional::<i64>(5))?;
-    let (original, released) = sources(call, [(1, "original"), (0, "released")], names.as_deref())?;
-    let (original, released) = (original.bag, released.bag);
-    let held = original.memory() + released.memory();
+    let pair =
+        Pair::read(call.value(0, "released")?, call.value(1, "original")?, names.as_deref())?;
     let patterns = match &model {
         Some(model) => {
             let key = coins.key();
             let generator = Generator::new(model, &Laplace::new(0.001)?, DomainOrder::Random)?;
-            let drawn = pool::run("drawing rows", held, |watch| {
+            let drawn = pool::run("drawing rows", 0, |watch| {
                 generator.rows(0, DRAWN, |chunk| key.stream(chunk), watch)
             })?;
             Some(drawn.elements as f64 / DRAWN as f64)
         }
         None => None,
     };
-    let (score, common, leaks) = pool::run("comparing", held, |watch: &Watch| {
+    let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
         let below = |n| dp::below(&mut coins, n);
-        Ok::<_, Stop>((
-            measures::anonymity_score(&released, &original, watch)?,
-            measures::common_records(&released, &original, watch)?,
-            measures::rare_itemset_leak(&released, &original, samples, below, watch)?,
+        Ok((
+            measures::anonymity_score(released, original, watch)?,
+            measures::common_records(released, original, watch)?,
+            measures::rare_itemset_leak(released, original, samples, below, watch)?,
         ))
     })?;
     let score = score.map(|score| score.normalised);

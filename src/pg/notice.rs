@@ -1,25 +1,22 @@
 //! NOTICE and WARNING lines to the client.
 
-use pgrx::pg_sys::{self, panic::ErrorReport};
+use super::error::{ThrowErrorData, report};
+use pgrx::pg_sys;
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
 
 /// A NOTICE.
-pub fn notice(message: String) {
-    say(report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message), PgLogLevel::NOTICE);
+pub fn notice(message: &str) {
+    say(PgLogLevel::NOTICE, Code::ERRCODE_SUCCESSFUL_COMPLETION, message, None);
 }
 
 /// A NOTICE with a hint.
-pub fn notice_hint(message: String, hint: &str) {
-    say(report(Code::ERRCODE_SUCCESSFUL_COMPLETION, message).set_hint(hint), PgLogLevel::NOTICE);
+pub fn notice_hint(message: &str, hint: &str) {
+    say(PgLogLevel::NOTICE, Code::ERRCODE_SUCCESSFUL_COMPLETION, message, Some(hint));
 }
 
 /// A WARNING.
-pub fn warning(message: String) {
-    say(report(Code::ERRCODE_WARNING, message), PgLogLevel::WARNING);
-}
-
-fn report(code: Code, message: String) -> ErrorReport {
-    ErrorReport::new(code, message, "pg_sanitize")
+pub fn warning(message: &str) {
+    say(PgLogLevel::WARNING, Code::ERRCODE_WARNING, message, None);
 }
 
 /// Sends a message.
@@ -28,13 +25,14 @@ fn report(code: Code, message: String) -> ErrorReport {
 /// would jump over our frames while the pool's threads still use them. Interrupts are held off, so
 /// that the caller's next look answers them; and an error of the sending itself (a character that
 /// the client's encoding lacks, say) is caught and goes on as a panic, which waits for the threads.
-fn say(report: ErrorReport, level: PgLogLevel) {
-    // SAFETY: on the backend's own thread. If the error of the sending skips the decrement,
-    // Postgres itself has set the counter to 0.
+fn say(level: PgLogLevel, code: Code, message: &str, hint: Option<&str>) {
+    let data = report(level, code as i32, message, None, hint);
+    // SAFETY: on the backend's own thread; nothing inside has anything to drop. If an error skips
+    // the decrement, Postgres itself has set the counter to 0.
     unsafe {
         pg_sys::ffi::pg_guard_ffi_boundary(|| {
             pg_sys::InterruptHoldoffCount += 1;
-            report.report(level);
+            ThrowErrorData(data);
             pg_sys::InterruptHoldoffCount -= 1;
         });
     }

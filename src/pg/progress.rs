@@ -31,7 +31,7 @@ impl Progress {
     pub fn rows(&mut self, rows: u64) {
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
-            notice(format!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase));
+            notice(&format!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase));
         }
     }
 
@@ -41,7 +41,7 @@ impl Progress {
             let seconds = self.began.elapsed().as_secs();
             let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
             let found = tell(watch);
-            notice(format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
+            notice(&format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
         }
     }
 }

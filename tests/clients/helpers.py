@@ -28,12 +28,14 @@ def fresh_name(stem):
 class Database:
     """A fresh database, with the extension in it unless told otherwise, and connections to it."""
 
-    def __init__(self, name, extension=True):
+    def __init__(self, name, extension=True, encoding=None):
         self.name = name
         self._open = []
         self._roles = []
         with psycopg.connect(dbname="postgres", autocommit=True) as server:
-            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            options = f" ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0" if encoding else ""
+            create = sql.SQL("CREATE DATABASE {}" + options).format(sql.Identifier(name))
+            server.execute(create)
         if extension:
             with self.admin() as admin:
                 admin.execute("CREATE EXTENSION pg_sanitize")
