@@ -1,5 +1,6 @@
 //! The frequent itemsets of two tables, compared.
 
+use crate::sum::Sum;
 use crate::supports::supports;
 use crate::translation::Translation;
 use foldhash::fast::FixedState;
@@ -70,8 +71,8 @@ pub fn compare_itemsets(
     let index = Index::new(&ours, watch)?;
     let mut missing = vec![true; ours.len()];
     let mut added = Vec::new();
-    let share = |support: u64, bag: &Bag| support as f64 / bag.row_count().max(1) as f64;
-    let (mut nfd, mut difference) = (Mean::default(), Mean::default());
+    let rows = Rows::new(original, released);
+    let (mut nfd, mut difference) = (Sum::default(), Sum::default());
     let mut items = Vec::new();
     for (i, (theirs, support)) in theirs.iter().enumerate() {
         if i % 4096 == 0 {
@@ -84,44 +85,42 @@ pub fn compare_itemsets(
             continue;
         };
         missing[found] = false;
-        let o = share(ours.support(found), original);
-        let r = share(support, released);
-        nfd.add((o - r).abs() / o);
-        difference.add((o - r).abs());
+        let (apart, relative) = rows.apart(ours.support(found), support);
+        nfd.add(relative);
+        difference.add(apart);
     }
     let mut comparison = Comparison {
         original: ours.len() as u64,
         released: theirs.len() as u64,
-        common: nfd.count,
+        common: nfd.count(),
         added: added.len() as u64,
-        nfd_common: nfd.get(),
-        common_difference: difference.get(),
+        nfd_common: nfd.mean(),
+        common_difference: difference.mean(),
         ..Comparison::default()
     };
     drop(index);
 
     let missing: Vec<u32> = (0..).zip(missing).filter_map(|(i, m)| m.then_some(i)).collect();
     let counted = supports(released, &ours, missing, &to_released, watch)?;
-    let mut nfd = Mean::default();
+    let mut nfd = Sum::default();
     for (i, support) in counted {
-        let o = share(ours.support(i as usize), original);
-        nfd.add((o - share(support, released)).abs() / o);
+        nfd.add(rows.apart(ours.support(i as usize), support).1);
     }
-    comparison.missing = nfd.count;
-    comparison.nfd_missing = nfd.get();
+    comparison.missing = nfd.count();
+    comparison.nfd_missing = nfd.mean();
 
     let counted = supports(original, &theirs, added, &to_original, watch)?;
-    let (mut nfd, mut shares) = (Mean::default(), Mean::default());
+    let (mut nfd, mut shares) = (Sum::default(), Sum::default());
     for (i, support) in counted {
-        let (o, r) = (share(support, original), share(theirs.support(i as usize), released));
-        shares.add(r);
+        let theirs = theirs.support(i as usize);
+        shares.add(theirs as f64 / rows.released as f64);
         if support > 0 {
-            nfd.add((o - r).abs() / o);
+            nfd.add(rows.apart(support, theirs).1);
         }
     }
-    comparison.added_absent = shares.count - nfd.count;
-    comparison.nfd_added = nfd.get();
-    comparison.added_share = shares.get();
+    comparison.added_absent = shares.count() - nfd.count();
+    comparison.nfd_added = nfd.mean();
+    comparison.added_share = shares.mean();
     watch.release(ours.memory() + theirs.memory());
     Ok(comparison)
 }
@@ -168,20 +167,27 @@ impl<'a> Index<'a> {
     }
 }
 
-#[derive(Default)]
-struct Mean {
-    sum: f64,
-    count: u64,
+/// The numbers of rows of both tables.
+#[derive(Clone, Copy)]
+struct Rows {
+    original: u128,
+    released: u128,
 }
 
-impl Mean {
-    fn add(&mut self, x: f64) {
-        self.sum += x;
-        self.count += 1;
+impl Rows {
+    fn new(original: &Bag, released: &Bag) -> Self {
+        // An empty table has share 0 of everything.
+        let rows = |bag: &Bag| u128::from(bag.row_count().max(1));
+        Rows { original: rows(original), released: rows(released) }
     }
 
-    fn get(&self) -> Option<f64> {
-        (self.count > 0).then(|| self.sum / self.count as f64)
+    /// `|o - r|` and `|o - r| / o` of the shares o and r that belong to the supports: numerators
+    /// are exact. The second is infinite if `original` is 0.
+    fn apart(self, original: u64, released: u64) -> (f64, f64) {
+        let o = u128::from(original) * self.released;
+        let r = u128::from(released) * self.original;
+        let apart = o.abs_diff(r) as f64;
+        (apart / (self.original * self.released) as f64, apart / o as f64)
     }
 }
 

@@ -12,6 +12,7 @@ mod leak;
 mod postings;
 mod rare;
 mod records;
+mod sum;
 mod supports;
 mod suppression;
 mod translation;

@@ -1,5 +1,6 @@
 //! Whole rows of one table that occur in another.
 
+use crate::sum::Sum;
 use crate::translation::Translation;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
@@ -42,11 +43,12 @@ pub fn anonymity_score(
         level.0 += 1;
         level.1 += u64::from(released);
     }
-    let (mut score, mut worst) = (0.0, 0.0);
+    let (mut score, mut worst) = (Sum::default(), Sum::default());
     for (support, (rows, released)) in levels {
-        score += released as f64 / (rows as f64 * support as f64);
-        worst += 1.0 / support as f64;
+        score.add(released as f64 / (rows as f64 * support as f64));
+        worst.add(1.0 / support as f64);
     }
+    let (score, worst) = (score.get(), worst.get());
     Ok((worst > 0.0).then(|| Score { score, normalised: score / worst }))
 }
 
