@@ -5,9 +5,9 @@ use crate::columns::with_width;
 use crate::cover::{Cover, Scratch};
 use crate::ground::Ground;
 use crate::options::{Candidates, Nulls, Options};
-use crate::pairs;
 use crate::prune::prune;
 use crate::size::TOLERANCE;
+use crate::unions;
 use crate::{Error, Progress};
 use mining::Kind;
 use std::borrow::Cow;
@@ -99,7 +99,7 @@ fn fit_pairs<const W: usize>(
     let ground = Ground::new(bag, watch)?;
     let longest = ground.width.min(options.max_length.unwrap_or(usize::MAX));
     let mut cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
-    let counts = pairs::search(&mut cover, options, watch, progress)?;
+    let counts = unions::search(&mut cover, options, watch, progress)?;
     let table = CodeTable::new(&cover, bag, null_codes, counts);
     watch.release(ground.reserved() + cover.reserved());
     Ok(table)

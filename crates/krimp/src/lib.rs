@@ -27,6 +27,7 @@ pub mod reference;
 mod size;
 mod stored;
 mod uncovered;
+mod unions;
 
 pub use classes::{Classes, apportion};
 pub use code_table::{CodeTable, Element, Ended};
