@@ -6,9 +6,10 @@ use super::error::Error;
 use super::pool;
 use super::progress::Progress;
 use super::relation::Relation;
+use super::rows::{RowSink, each_row};
 use super::settings;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgTupleDesc, Spi};
+use pgrx::{PgMemoryContexts, PgTupleDesc};
 use std::ffi::CStr;
 use table::{CodedTable, Coder};
 
@@ -167,54 +168,29 @@ unsafe fn code(
     }
 }
 
-/// The executor's side: receives each row of the query.
-#[repr(C)]
-struct Receiver {
-    base: pg_sys::DestReceiver,
+/// Makes the coder once the shape of the rows is known.
+struct Reader {
     rows: Option<RowCoder>,
+    /// The caller's, which lives longer than the query.
     context: pg_sys::MemoryContext,
     held: u64,
 }
 
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn startup(
-    this: *mut pg_sys::DestReceiver,
-    _operation: i32,
-    descriptor: pg_sys::TupleDesc,
-) {
-    // SAFETY: `this` is the Receiver that `read` passed; its context is the caller's, which lives
-    // longer than the query.
-    unsafe {
-        let receiver = &mut *this.cast::<Receiver>();
-        let descriptor = PgTupleDesc::from_pg_copy(descriptor);
-        let rows = RowCoder::new(&descriptor, receiver.context);
-        receiver.rows = Some(RowCoder { held: receiver.held, ..rows });
+impl RowSink for Reader {
+    fn begin(&mut self, descriptor: &PgTupleDesc) {
+        // SAFETY: the context outlives the coder.
+        let rows = unsafe { RowCoder::new(descriptor, self.context) };
+        self.rows = Some(RowCoder { held: self.held, ..rows });
     }
-}
 
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn receive(
-    slot: *mut pg_sys::TupleTableSlot,
-    this: *mut pg_sys::DestReceiver,
-) -> bool {
-    // SAFETY: `this` is the Receiver that `read` passed, the slot is the executor's and holds as
-    // many attributes as its descriptor says.
-    unsafe {
-        let natts = (*(*slot).tts_tupleDescriptor).natts;
-        if i32::from((*slot).tts_nvalid) < natts {
-            pg_sys::slot_getsomeattrs_int(slot, natts);
-        }
-        if let Some(rows) = &mut (*this.cast::<Receiver>()).rows
-            && let Err(error) = rows.row((*slot).tts_values, (*slot).tts_isnull)
-        {
-            error.raise();
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
+        match &mut self.rows {
+            // SAFETY: the row has the shape that `begin` was told.
+            Some(rows) => unsafe { rows.row(values, nulls) },
+            None => Ok(()),
         }
     }
-    true
 }
-
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
 /// Reads the given columns of a relation with the caller's rights, in the caller's snapshot.
 pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error> {
@@ -223,29 +199,10 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
 
 /// As [`read`], for a call that holds `held` bytes of its memory budget already.
 pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
-    let query = relation.query(columns);
-    // SAFETY: the receiver outlives the query; an error inside unwinds through this frame and
-    // drops it.
-    let rows = unsafe {
-        let mut receiver = Receiver {
-            base: pg_sys::DestReceiver {
-                receiveSlot: Some(receive),
-                rStartup: Some(startup),
-                rShutdown: Some(nothing),
-                rDestroy: Some(nothing),
-                mydest: pg_sys::CommandDest::DestNone,
-            },
-            rows: None,
-            context: pg_sys::CurrentMemoryContext,
-            held,
-        };
-        let options = pg_sys::SPIExecuteOptions {
-            read_only: true,
-            dest: (&raw mut receiver).cast(),
-            ..Default::default()
-        };
-        Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
-        receiver.rows
-    };
-    rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?.finish()
+    // SAFETY: the context of the call.
+    let context = unsafe { pg_sys::CurrentMemoryContext };
+    let mut reader = Reader { rows: None, context, held };
+    each_row(&relation.query(columns), &mut reader);
+    let rows = reader.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?;
+    rows.finish()
 }
