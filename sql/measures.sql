@@ -71,3 +71,30 @@ CREATE FUNCTION sanitize.suppression(released pg_catalog.text, columns pg_catalo
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 20 AS 'MODULE_PATHNAME', 'sanitize_suppression';
 COMMENT ON FUNCTION sanitize.suppression(pg_catalog.text, pg_catalog.text[]) IS
     'how many cells of each column are NULL (of a relation by its name)';
+
+-- A released table beside the original that it was made from. With one form each, a quoted name is a
+-- regclass.
+
+CREATE FUNCTION sanitize.anonymity_score(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+    RETURNS TABLE(score pg_catalog.float8, normalised pg_catalog.float8)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_anonymity_score';
+COMMENT ON FUNCTION sanitize.anonymity_score(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
+    'how many rows of the original were released, rare rows counting more; normalised: as a share of the score of releasing the original itself; NULL if the original has no rows';
+
+CREATE FUNCTION sanitize.common_records(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+    RETURNS TABLE(share_of_released pg_catalog.float8, share_of_original pg_catalog.float8)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_common_records';
+COMMENT ON FUNCTION sanitize.common_records(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
+    'the share of the rows of each table that also occur in the other; NULL for a table without rows';
+
+CREATE FUNCTION sanitize.rare_itemset_leak(released pg_catalog.regclass, original pg_catalog.regclass, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+    RETURNS TABLE(length pg_catalog.int4, tried pg_catalog.int8, leaked pg_catalog.int8)
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_rare_itemset_leak';
+COMMENT ON FUNCTION sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8) IS
+    'random itemsets that exactly one row of the original contains, and how many of them the released table contains too, by length';
+
+CREATE FUNCTION sanitize.compare_itemsets(original pg_catalog.regclass, released pg_catalog.regclass, min_support pg_catalog.float8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL)
+    RETURNS TABLE(original_count pg_catalog.int8, released_count pg_catalog.int8, common pg_catalog.int8, missing pg_catalog.int8, added pg_catalog.int8, nfd_common pg_catalog.float8, nfd_missing pg_catalog.float8, nfd_added pg_catalog.float8, equal_share pg_catalog.float8, support_difference pg_catalog.float8, added_support pg_catalog.float8, added_absent pg_catalog.int8)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_compare_itemsets';
+COMMENT ON FUNCTION sanitize.compare_itemsets(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.float8, pg_catalog.text[], pg_catalog.int4) IS
+    'how the itemsets that at least a share min_support of the rows contain differ between two tables: how many are frequent in both or in one only, and how far their supports are apart';

@@ -5,6 +5,7 @@ use super::ledger;
 use super::question::{self, Asked};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::jsonb;
 use crate::pg::relation::Relation;
 use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
@@ -12,7 +13,7 @@ use crate::pg::unit_rows::{Groups, Key, Query};
 use dp::Coins;
 use dp::aggregate::{Bounded, Kind, NO_VALUE, Plan};
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{AnyNumeric, IntoDatum, JsonB};
+use pgrx::{AnyNumeric, IntoDatum};
 use serde_json::json;
 
 /// A question that is understood and has a price, but is not yet asked.
@@ -35,12 +36,13 @@ impl Question {
     /// Reads the arguments. Only they and the catalog decide what happens here.
     fn new(call: &Call) -> Result<Self, Error> {
         let relation = Relation::open(call.value::<Oid>(0, "source")?)?;
-        let measures = call.value::<JsonB>(1, "measures")?.0;
+        let measures =
+            jsonb::argument(call, 1, "measures")?.ok_or(Error::Null { argument: "measures" })?;
         let epsilon = budget::epsilon(call.value(2, "epsilon")?)?;
         let delta = call.optional(3).map(budget::delta).transpose()?;
         let names = call.names(4, "group_by")?.unwrap_or_default();
-        let filter = call.optional::<JsonB>(5).map(|filter| filter.0);
-        let groups = call.optional::<JsonB>(6).map(|groups| groups.0);
+        let filter = jsonb::argument(call, 5, "filter")?;
+        let groups = jsonb::argument(call, 6, "groups")?;
 
         let remaining = ledger::remaining(&relation)?;
         let Some(protection) = budget::protection(relation.oid)? else {
@@ -264,12 +266,12 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
             .cloned()
             .zip(key.into_iter().map(|text| text.map_or(serde_json::Value::Null, Into::into)))
             .collect();
-        let groups = || JsonB(groups.clone().into()).into_datum().unwrap_or(Datum::null());
+        let groups = jsonb::datum(&groups.into())?;
         for answer in answers {
             let number = answer.value.as_deref().and_then(|text| AnyNumeric::try_from(text).ok());
             let value = || number.clone().and_then(IntoDatum::into_datum).unwrap_or(Datum::null());
             rows.push([
-                Value::Made(&groups),
+                Value::Made(&|| groups),
                 Value::Text(&crate::pg::text::from_utf8(&answer.measure)),
                 if number.is_some() { Value::Made(&value) } else { Value::Null },
                 Value::Float(answer.stddev),
@@ -296,14 +298,14 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
         };
         stddevs.insert(name.to_string(), stddev);
     }
-    let stddevs = || JsonB(stddevs.clone().into()).into_datum().unwrap_or(Datum::null());
+    let stddevs = jsonb::datum(&stddevs.into())?;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
         Value::Float(cost.epsilon),
         Value::Float(cost.delta),
         Value::Float(question.remaining.epsilon),
         Value::Float(question.remaining.delta),
-        Value::Made(&stddevs),
+        Value::Made(&|| stddevs),
     ]);
     Ok(rows.finish(call))
 }

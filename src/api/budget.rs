@@ -74,7 +74,7 @@ pub fn protection(source: Oid) -> Result<Option<Protection>, Error> {
 
 fn protect(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
-    let unit = call.value::<String>(1, "unit")?;
+    let unit = call.text(1, "unit")?;
     let epsilon = epsilon(call.value(2, "epsilon")?)?;
     let delta = delta(call.value(3, "delta")?)?;
     let rows = call.value::<i32>(4, "max_rows_per_unit")?;
@@ -208,7 +208,7 @@ fn disallow(call: &Call) -> Result<Datum, Error> {
 
 fn charge(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.value::<Oid>(0, "source")?)?;
-    let what = call.value::<String>(1, "what")?;
+    let what = call.text(1, "what")?;
     let epsilon = epsilon(call.value(2, "epsilon")?)?;
     let delta = delta(call.value(3, "delta")?)?;
     ledger::charge(&relation, &what, epsilon, delta)?;

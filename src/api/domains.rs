@@ -6,7 +6,7 @@ use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::text;
+use crate::pg::text::{self, Text};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, Spi};
 use std::collections::BTreeSet;
@@ -14,15 +14,19 @@ use std::collections::BTreeSet;
 /// The relation in argument 0 and the position of the column that argument 1 names.
 fn column(call: &Call) -> Result<(Relation, usize), Error> {
     let relation = Relation::open(call.value::<pg_sys::Oid>(0, "source")?)?;
-    let name = call.value::<String>(1, "column_name")?;
+    let name = call.text(1, "column_name")?;
     let position = relation.positions("column_name", Some(&[name]))?[0];
     Ok((relation, position))
+}
+
+fn texts(values: Vec<String>) -> Vec<Text> {
+    values.into_iter().map(Text).collect()
 }
 
 fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
-    let values = call.value::<Vec<Option<String>>>(2, "domain_values")?;
+    let values = call.texts(2).ok_or(Error::Null { argument: "domain_values" })?;
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
@@ -38,7 +42,7 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let statement = "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
                      VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
                      DO UPDATE SET domain_values = excluded.domain_values";
-    let arguments = [relation.oid.into(), column.name.as_str().into(), values.into()];
+    let arguments = [relation.oid.into(), Text(column.name.clone()).into(), texts(values).into()];
     Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
     Ok(call.null())
 }
@@ -47,10 +51,7 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
     if let Some(found) = domain::find(&relation, &relation.columns[position])? {
-        let values = || {
-            let values: Vec<String> = found.values.clone();
-            values.into_datum().unwrap_or(Datum::null())
-        };
+        let values = || texts(found.values.clone()).into_datum().unwrap_or(Datum::null());
         rows.push([Value::Made(&values), Value::Text(&text::from_utf8(found.origin))]);
     }
     Ok(rows.finish(call))

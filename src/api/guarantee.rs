@@ -3,9 +3,9 @@
 use super::private::scheme;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::jsonb;
 use dp::{Guarantee, Plan, Request, Scheme, Source};
 use pgrx::pg_sys::Datum;
-use pgrx::{IntoDatum, JsonB};
 use serde_json::{Map, Value};
 
 /// The options of a method: those of its function's arguments, by name.
@@ -67,6 +67,11 @@ impl Options {
         Ok(names.map(|names| names.iter().filter_map(Value::as_str).collect()))
     }
 
+    fn rng(&self) -> Result<Source, Error> {
+        let seed = self.get("seed", "a whole number", Value::as_i64)?;
+        Ok(if seed.is_some() { Source::Seeded } else { Source::Os })
+    }
+
     fn max_length(&self) -> Result<Option<usize>, Error> {
         Ok(self.count("max_length", 1)?.map(|length| length as usize))
     }
@@ -105,6 +110,27 @@ fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
             let label = dp_mii_sample(&options)?;
             (options, label)
         }
+        "krimp_generate" => {
+            let known = [
+                "n",
+                "min_support",
+                "model",
+                "laplace",
+                "laplace_by",
+                "class",
+                "columns",
+                "max_length",
+                "candidates",
+                "forbidden",
+                "seed",
+                "max_time",
+            ];
+            let options = Options::parse(options, &known)?;
+            let class =
+                options.get("class", "the name of a column", |v| Some(v.as_str()?.to_string()))?;
+            let label = Guarantee::krimp_generate(class.as_deref(), options.rng()?);
+            (options, label)
+        }
         "impute" => {
             let options = Options::parse(
                 options,
@@ -121,7 +147,7 @@ fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
         _ => {
             return Err(Error::argument(
                 format!("method is \"{method}\""),
-                "method is 'mii_suppress', 'k_mii', 'k_anonymize', 'dp_mii_sample' or 'impute'.",
+                "method is 'mii_suppress', 'k_mii', 'k_anonymize', 'dp_mii_sample', 'krimp_generate' or 'impute'.",
             ));
         }
     };
@@ -145,9 +171,7 @@ fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
         },
         columns: columns.as_ref().map_or(1, Vec::len),
     };
-    let seed = options.get("seed", "a whole number", Value::as_i64)?;
-    let source = if seed.is_some() { Source::Seeded } else { Source::Os };
-    let mut label = Guarantee::dp_mii_sample(&Plan::new(request)?, source);
+    let mut label = Guarantee::dp_mii_sample(&Plan::new(request)?, options.rng()?);
     if columns.is_none() && label.delta.is_some() {
         // How delta is used depends on the number of columns; what was asked for is never passed.
         label.delta = Some(request.delta);
@@ -156,13 +180,12 @@ fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
 }
 
 fn guarantee(call: &Call) -> Result<Datum, Error> {
-    let method = call.value::<String>(0, "method")?;
-    let JsonB(options) = call.value(1, "options")?;
+    let method = call.text(0, "method")?;
+    let options =
+        jsonb::argument(call, 1, "options")?.ok_or(Error::Null { argument: "options" })?;
     let label = label(&method, options)?;
-    serde_json::to_value(label.label())
-        .ok()
-        .and_then(|label| JsonB(label).into_datum())
-        .ok_or_else(|| Error::Broken { what: "the label is no JSON".into() })
+    let label = serde_json::to_value(label.label());
+    jsonb::datum(&label.map_err(|error| Error::Broken { what: error.to_string() })?)
 }
 
 sql_function!(sanitize_guarantee, guarantee);

@@ -1,125 +1,33 @@
 //! Krimp: the patterns that describe a table in few bits.
 
-use super::input::{Input, max_length, min_support, source};
+use super::compare::Pair;
+use super::fit::{Places, fit, forbidden, nulls, options, run};
+use super::input::{Input, source};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
-use crate::pg::jsonb::ItemsetJson;
-use crate::pg::pool;
-use crate::pg::relation::positions;
+use crate::pg::jsonb::{self, ItemsetJson};
+use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::text;
-use krimp::{Candidates, CodeTable, Forbidden, Options, Progress};
-use pgrx::JsonB;
-use pgrx::pg_sys::Datum;
-use serde_json::Value as Json;
-use table::Item;
+use crate::pg::{reader, text};
+use krimp::{CodeTable, Model, Options};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{self, Datum};
+use table::Bag;
 
-impl From<krimp::Error> for Error {
-    fn from(error: krimp::Error) -> Self {
-        let message = error.to_string();
-        match error {
-            krimp::Error::Stop(stop) => stop.into(),
-            krimp::Error::TooWide { .. } => Error::argument(message, "Name fewer columns."),
-            krimp::Error::Encoding { .. } => {
-                Error::argument(message, "Leave the column out, or convert the database to UTF-8.")
-            }
-            krimp::Error::Model(_) => Error::argument(
-                message,
-                "Make models with sanitize.krimp_model and keep them unchanged.",
-            ),
-            krimp::Error::Columns(_) => {
-                Error::argument(message, "Use the model on a relation with the same columns.")
-            }
-            krimp::Error::Laplace { .. } => Error::argument(message, "Give a number above 0."),
-        }
-    }
-}
-
-/// The argument candidates: which frequent itemsets may become patterns.
-fn candidates(call: &Call, i: usize) -> Result<Candidates, Error> {
-    match call.value::<String>(i, "candidates")?.as_str() {
-        "all" => Ok(Candidates::All),
-        "closed" => Ok(Candidates::Closed),
-        kind => Err(Error::argument(
-            format!("candidates is \"{kind}\""),
-            "candidates is 'all' or 'closed'.",
-        )),
-    }
-}
-
-/// The argument forbidden: an array of column lists and itemsets that no pattern may contain.
-fn forbidden(call: &Call, i: usize, input: &Input) -> Result<Vec<Forbidden>, Error> {
-    let Some(JsonB(forbidden)) = call.optional(i) else { return Ok(Vec::new()) };
-    let refuse = |what: &Json| {
-        Error::argument(
-            format!("forbidden has {what}"),
-            "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
-        )
-    };
-    let names: Vec<&str> = input.bag.domains().iter().map(|d| d.name()).collect();
-    let column = |name: &str| {
-        let found = positions(&input.name, &names, "forbidden", Some(&[name.to_string()]))?;
-        Ok::<u32, Error>(found[0] as u32)
-    };
-    let mut found = Vec::new();
-    for part in forbidden.as_array().ok_or_else(|| refuse(&forbidden))? {
-        match part {
-            Json::Array(list) if !list.is_empty() => {
-                let mut columns = Vec::with_capacity(list.len());
-                for name in list {
-                    columns.push(column(name.as_str().ok_or_else(|| refuse(part))?)?);
-                }
-                found.push(Forbidden::Columns(columns));
-            }
-            Json::Object(itemset) if !itemset.is_empty() => {
-                let mut items = Some(Vec::with_capacity(itemset.len()));
-                for (name, value) in itemset {
-                    let column = column(name)?;
-                    let value = value.as_str().ok_or_else(|| refuse(part))?;
-                    // A value that does not occur makes an itemset that no pattern contains.
-                    let code = input.bag.domain(column as usize).find(&text::from_utf8(value));
-                    items = items.zip(code).map(|(mut items, code)| {
-                        items.push(Item { column, code });
-                        items
-                    });
-                }
-                found.extend(items.map(Forbidden::Items));
-            }
-            other => return Err(refuse(other)),
-        }
-    }
-    Ok(found)
-}
+/// Where `krimp_codetable` and `krimp_model` have their arguments.
+const PLACES: Places =
+    Places { min_support: 1, max_length: 3, candidates: 4, prune: Some(6), max_time: 7 };
 
 /// The source of argument 0 and the code table that the arguments after it ask for.
-fn fit(call: &Call) -> Result<(Input, Options, CodeTable), Error> {
-    let mut options = Options::new(min_support(call, 1)?);
-    options.max_length = max_length(call, 3)?;
-    options.candidates = candidates(call, 4)?;
-    options.prune = call.value(6, "prune")?;
+fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
     let input = source(call, 2)?.with_rows()?;
-    options.forbidden = forbidden(call, 5, &input)?;
-    let progress = Progress::new();
-    let tell = |_: &_| {
-        let now = progress.snapshot();
-        let percent = now.ratio * 100.0;
-        format!(
-            "{} candidates seen, {} accepted, {percent:.1} % of the size",
-            now.seen, now.accepted
-        )
-    };
-    let bag = &input.bag;
-    let table = pool::run_telling("fitting", bag.memory(), tell, |watch| {
-        match krimp::fit(bag, &options, watch, &progress) {
-            Err(krimp::Error::Stop(stop)) => Err(stop),
-            fitted => Ok(fitted),
-        }
-    })??;
+    options.forbidden = forbidden(call, 5, &input.name, &input.bag)?;
+    let table = fit(&input.bag, input.bag.memory(), &options)?;
     Ok((input, options, table))
 }
 
 fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
-    let (input, _, table) = fit(call)?;
+    let (input, _, table) = fitted(call, options(call, &PLACES)?)?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&input.bag);
     for (rank, element) in table.elements.iter().enumerate() {
@@ -135,4 +43,66 @@ fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+fn krimp_model(call: &Call) -> Result<Datum, Error> {
+    let options = Options { nulls: nulls(call, 8)?, ..options(call, &PLACES)? };
+    let (input, options, table) = fitted(call, options)?;
+    jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
+}
+
+/// Argument `i`, a model.
+pub fn model(call: &Call, i: usize) -> Result<Model, Error> {
+    let model = jsonb::argument(call, i, "model")?.ok_or(Error::Null { argument: "model" })?;
+    Ok(Model::from_json(&model)?)
+}
+
+/// The columns of a model in the relation of argument `i`.
+pub fn modelled(call: &Call, i: usize, model: &Model) -> Result<Bag, Error> {
+    let relation = Relation::open(call.value::<pg_sys::Oid>(i, "source")?)?;
+    let names: Vec<String> = model.columns().iter().map(|column| column.name.clone()).collect();
+    let columns = relation.positions("model", Some(&names))?;
+    Ok(reader::read(&relation, &columns)?.bag)
+}
+
+/// What progress notices say meanwhile.
+fn encoding() -> String {
+    "rows are covered".into()
+}
+
+fn krimp_size(call: &Call) -> Result<Datum, Error> {
+    let model = model(call, 0)?;
+    let bag = modelled(call, 1, &model)?;
+    let encoded =
+        run("encoding", bag.memory(), encoding, |watch| krimp::encode(&model, &bag, watch))??;
+    let sizes = encoded.sizes;
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([
+        Value::Float(sizes.data_bits),
+        Value::Float(sizes.model_bits),
+        Value::Float(sizes.total_bits),
+        Value::Float(sizes.standard_bits),
+        Value::Float(sizes.ratio),
+    ]);
+    Ok(rows.finish(call))
+}
+
+fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
+    const PLACES: Places =
+        Places { min_support: 2, max_length: 4, candidates: 5, prune: None, max_time: 6 };
+    let options = options(call, &PLACES)?;
+    let names = call.names(3, "columns")?;
+    let pair = Pair::read(call.value(1, "b")?, call.value(0, "a")?, names.as_deref())?;
+    let (a, b) = (&pair.original.bag, &pair.released.bag);
+    let held = a.memory() + b.memory();
+    let model =
+        |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
+    let (model_a, model_b) = (model(a)?, model(b)?);
+    let found = run("encoding", held, encoding, |watch| {
+        krimp::dissimilarity((&model_a, a), (&model_b, b), watch)
+    })??;
+    Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+}
+
 sql_function!(sanitize_krimp_codetable, krimp_codetable);
+sql_function!(sanitize_krimp_model, krimp_model);
+sql_function!(sanitize_krimp_size, krimp_size);
+sql_function!(sanitize_krimp_dissimilarity, krimp_dissimilarity);

@@ -19,7 +19,7 @@ fn k_anonymity(call: &Call) -> Result<Datum, Error> {
 /// The source cut to the columns of argument 2 (NULL: all others) and the sensitive one of
 /// argument 1, and the position of the latter.
 fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
-    let sensitive = call.value::<String>(1, "sensitive")?;
+    let sensitive = call.text(1, "sensitive")?;
     let columns = call.names(2, "columns")?;
     if columns.as_ref().is_some_and(|columns| columns.contains(&sensitive)) {
         return Err(Error::argument(
@@ -38,7 +38,7 @@ fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
 }
 
 fn l_diversity(call: &Call) -> Result<Datum, Error> {
-    let kind = match call.value::<String>(3, "kind")?.as_str() {
+    let kind = match call.text(3, "kind")?.as_str() {
         "distinct" => Diversity::Distinct,
         "entropy" => Diversity::Entropy,
         kind => {

@@ -2,7 +2,10 @@
 
 mod aggregate;
 mod budget;
+mod compare;
 mod domains;
+mod fit;
+mod generate;
 mod guarantee;
 mod input;
 mod krimp;
@@ -13,4 +16,5 @@ mod noise;
 mod private;
 mod question;
 mod release;
+mod report;
 mod typed_source;

@@ -18,7 +18,7 @@ fn dp_noise(call: &Call) -> Result<Datum, Error> {
         )
     })?;
     let epsilon = budget::epsilon(call.value(2, "epsilon")?)?;
-    let mechanism = call.value::<String>(3, "mechanism")?;
+    let mechanism = call.text(3, "mechanism")?;
     let delta = call.optional(4).map(budget::delta).transpose()?.filter(|&delta| delta > 0.0);
     let noise = match (mechanism.as_str(), delta) {
         ("laplace", _) => Noise::laplace(sensitivity, epsilon)?,

@@ -29,7 +29,7 @@ fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     let delta = call.value::<f64>(1, "delta")?;
     let k = k(call, 2)?;
     let split = call.value::<f64>(3, "split")?;
-    let method = match call.value::<String>(4, "method")?.as_str() {
+    let method = match call.text(4, "method")?.as_str() {
         "exact" => Method::Exact,
         "li" => Method::Li,
         method => {
@@ -74,7 +74,7 @@ pub fn scheme(name: &str) -> Result<Scheme, Error> {
 }
 
 fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
-    let scheme = scheme(&call.value::<String>(4, "scheme")?)?;
+    let scheme = scheme(&call.text(4, "scheme")?)?;
     let mut request = Request {
         scheme,
         epsilon: call.value(1, "epsilon")?,

@@ -4,9 +4,9 @@ use super::input::{k, max_length, theta};
 use super::typed_source::TypedSource;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
+use crate::pg::jsonb;
 use crate::pg::relation::positions;
 use dp::Coins;
-use pgrx::JsonB;
 use pgrx::pg_sys::Datum;
 use serde_json::Value;
 use suppress::{Method, Release};
@@ -62,7 +62,7 @@ fn k_mii(call: &Call) -> Result<Datum, Error> {
 
 /// The argument weights: what a cell of each column is worth, by name; 1 where it says nothing.
 fn weights(call: &Call, i: usize, source: &TypedSource) -> Result<Option<Vec<f64>>, Error> {
-    let Some(JsonB(weights)) = call.optional(i) else { return Ok(None) };
+    let Some(weights) = jsonb::argument(call, i, "weights")? else { return Ok(None) };
     let hint = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
     let Value::Object(weights) = weights else {
         return Err(Error::argument("weights is no object", hint));
@@ -91,7 +91,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
 }
 
 fn impute(call: &Call) -> Result<Datum, Error> {
-    let method = match call.value::<String>(2, "method")?.as_str() {
+    let method = match call.text(2, "method")?.as_str() {
         "conditional" => Method::Conditional,
         "marginal" => Method::Marginal,
         method => {

@@ -5,7 +5,7 @@ use crate::pg::call::Call;
 use crate::pg::domain;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::typed::{self, TypedRows};
+use crate::pg::typed::{self, ReadValues, TypedRows};
 use crate::pg::{pool, reader, text};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
@@ -158,7 +158,8 @@ impl TypedSource {
         let released = pool::run("releasing", table.bag.memory() + input.bag.memory(), |watch| {
             released(&table.bag, &input_rows, width, pieces, write, watch)
         })?;
-        let mut rows = TypedRows::begin(call, &relation, &columns, &table)?;
+        let values = ReadValues::new(&table, &relation, &columns);
+        let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
         for i in 0..released.distinct() {
             rows.push(released.row(i), released.weight(i));
         }
@@ -167,7 +168,8 @@ impl TypedSource {
 }
 
 /// The released rows, sorted. Where copies of an input row differ in kept columns, its pieces take
-/// them in the order of the table.
+/// them in the order of the table, and in that order again if a row is released more often than it
+/// occurs, as a scheme that draws with replacement does.
 fn released(
     table: &Bag,
     input_rows: &[u32],
@@ -178,33 +180,35 @@ fn released(
 ) -> Result<Bag, Stop> {
     let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
     order.sort_by_key(|&row| input_rows[row as usize]);
-    let mut copies = order.iter().map(|&row| (row as usize, table.weight(row as usize))).peekable();
     let mut builder = table.builder();
     let mut cells = vec![NONE; table.width()];
-    for (number, (row, weight)) in pieces.enumerate() {
+    // The rows of the table that are the current row of the input, the one that is taken from, and
+    // how many copies of it are left.
+    let (mut copies, mut at, mut left): (&[u32], usize, u64) = (&[], 0, 0);
+    let mut current = None;
+    let mut rest = order.as_slice();
+    for (number, (row, mut wanted)) in pieces.enumerate() {
         if number % 4096 == 0 {
             watch.check()?;
         }
-        let mut wanted = weight;
-        while wanted > 0
-            && let Some((from, left)) = copies.peek_mut()
-        {
-            if input_rows[*from] < row {
-                copies.next();
-                continue;
+        if current != Some(row) {
+            current = Some(row);
+            let first = rest.partition_point(|&from| input_rows[from as usize] < row);
+            let end = rest.partition_point(|&from| input_rows[from as usize] <= row);
+            (copies, rest) = (&rest[first..end], &rest[end..]);
+            (at, left) = (0, copies.first().map_or(0, |&from| table.weight(from as usize)));
+        }
+        while wanted > 0 && !copies.is_empty() {
+            if left == 0 {
+                at = (at + 1) % copies.len();
+                left = table.weight(copies[at] as usize);
             }
-            if input_rows[*from] > row {
-                break;
-            }
-            let taken = wanted.min(*left);
-            cells.copy_from_slice(table.row(*from));
+            let taken = if copies.len() == 1 { wanted } else { wanted.min(left) };
+            cells.copy_from_slice(table.row(copies[at] as usize));
             write(number, &mut cells[..width]);
             builder.add(&cells, taken);
             wanted -= taken;
-            *left -= taken;
-            if *left == 0 {
-                copies.next();
-            }
+            left = left.saturating_sub(taken);
         }
     }
     let mut bag = builder.finish();

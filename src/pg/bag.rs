@@ -1,15 +1,13 @@
 //! The type `sanitize.bag` and the parallel aggregate `row_bag`.
 
 use super::call::{Call, sql_function};
+use super::cell::MAX_DATUM;
 use super::error::Error;
 use super::reader::{self, RowCoder};
 use super::{pool, text};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgTupleDesc, direct_function_call_as_datum, varlena};
 use table::{Bag, Coder, Encoding, WireError};
-
-/// The largest value that Postgres stores, less some room for headers.
-const MAX_DATUM: usize = (1 << 30) - 64;
 
 /// Reads a bag's bytes; every value is checked to be text of this database.
 fn decode(bytes: &[u8]) -> Result<Bag, Error> {
@@ -108,7 +106,7 @@ impl State {
     fn into_bag(self) -> Result<Bag, Error> {
         match self {
             State::Rows(rows) => Ok(rows.coder.finish()?.bag),
-            State::Sum(coder) => Ok(reader::finish(coder)?.bag),
+            State::Sum(coder) => Ok(reader::finish(coder, 0)?.bag),
             State::Bag(bag) => Ok(bag),
             State::Spent => Err(Error::Context),
         }

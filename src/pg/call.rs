@@ -1,6 +1,7 @@
 //! A call from SQL: its arguments, and the macro that makes a Rust function callable.
 
 use super::error::Error;
+use super::text::Text;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{FromDatum, fcinfo};
 use std::ffi::CStr;
@@ -28,6 +29,22 @@ impl Call {
         self.optional(i).ok_or(Error::Null { argument })
     }
 
+    /// Argument `i`, a text; `None` if NULL.
+    pub fn optional_text(&self, i: usize) -> Option<String> {
+        self.optional(i).map(|Text(text)| text)
+    }
+
+    /// Argument `i`, a text, which must not be NULL.
+    pub fn text(&self, i: usize, argument: &'static str) -> Result<String, Error> {
+        self.optional_text(i).ok_or(Error::Null { argument })
+    }
+
+    /// Argument `i`, a list of texts; `None` if NULL.
+    pub fn texts(&self, i: usize) -> Option<Vec<Option<String>>> {
+        let texts = self.optional::<Vec<Option<Text>>>(i)?;
+        Some(texts.into_iter().map(|text| text.map(|Text(text)| text)).collect())
+    }
+
     /// Argument `i` as the datum it is.
     pub fn datum(&self, i: usize) -> Option<Datum> {
         // SAFETY: reads the argument without interpreting it.
@@ -42,7 +59,7 @@ impl Call {
 
     /// Argument `i`, a list of column names; `None` if NULL.
     pub fn names(&self, i: usize, argument: &'static str) -> Result<Option<Vec<String>>, Error> {
-        let Some(names) = self.optional::<Vec<Option<String>>>(i) else {
+        let Some(names) = self.texts(i) else {
             return Ok(None);
         };
         if names.is_empty() {

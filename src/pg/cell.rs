@@ -5,6 +5,9 @@ use pgrx::{PgMemoryContexts, varlena};
 use std::ffi::CStr;
 use table::Encoding;
 
+/// The largest value that Postgres stores, less some room for headers.
+pub const MAX_DATUM: usize = (1 << 30) - 64;
+
 /// How the bytes of a type's values lie in memory.
 #[derive(Debug, Clone, Copy)]
 pub enum Form {
@@ -18,16 +21,20 @@ pub enum Form {
 }
 
 impl Form {
-    /// The form of an attribute's values.
-    pub fn of(attribute: &pg_sys::FormData_pg_attribute) -> Self {
-        // SAFETY: a catalog look-up by type OID.
-        let base = unsafe { pg_sys::getBaseType(attribute.atttypid) };
+    /// The form of a type's values.
+    pub fn of(type_oid: pg_sys::Oid) -> Self {
+        let (mut length, mut by_value) = (0, false);
+        // SAFETY: catalog look-ups by type OID.
+        let base = unsafe {
+            pg_sys::get_typlenbyval(type_oid, &mut length, &mut by_value);
+            pg_sys::getBaseType(type_oid)
+        };
         let text = [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::JSONOID];
-        match attribute.attlen {
+        match length {
             -1 if text.contains(&base) => Form::Text,
             -1 => Form::Varlena,
             -2 => Form::CString,
-            length if attribute.attbyval => Form::ByValue(length as usize),
+            length if by_value => Form::ByValue(length as usize),
             length => Form::Fixed(length as usize),
         }
     }

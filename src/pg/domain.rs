@@ -3,6 +3,7 @@
 use super::error::Error;
 use super::reader;
 use super::relation::{Column, Relation};
+use super::text::Text;
 use super::{text, types};
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, Spi, is_a};
@@ -66,15 +67,15 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>
 fn strings(query: &str, arguments: &[pgrx::datum::DatumWithOid<'_>]) -> Result<Vec<String>, Error> {
     let read = Spi::connect(|client| {
         let rows = client.select(query, None, arguments)?;
-        rows.map(|row| row.get::<String>(1)).collect::<Result<Vec<_>, _>>()
+        rows.map(|row| row.get::<Text>(1)).collect::<Result<Vec<_>, _>>()
     });
-    Ok(read.map_err(Error::query)?.into_iter().flatten().collect())
+    Ok(read.map_err(Error::query)?.into_iter().flatten().map(|Text(text)| text).collect())
 }
 
 fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
     let query = "SELECT pg_catalog.unnest(domain_values) FROM sanitize.declared_domain
                   WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2";
-    let values = strings(query, &[relation.oid.into(), column.name.as_str().into()])?;
+    let values = strings(query, &[relation.oid.into(), Text(column.name.clone()).into()])?;
     Ok((!values.is_empty()).then_some(values))
 }
 

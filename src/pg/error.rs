@@ -23,6 +23,8 @@ pub enum Error {
     Memory { limit: u64 },
     /// More itemsets than the cap.
     Itemsets { limit: u64 },
+    /// A limit was reached by candidates for patterns.
+    Candidates { setting: &'static str, limit: String },
     /// Stopped at the user's request.
     Cancelled,
     /// The bytes of a bag are damaged.
@@ -138,6 +140,14 @@ impl Error {
                 format!("there are more than {limit} itemsets"),
                 Some(format!("pg_sanitize.max_itemsets is {limit}.")),
                 "Raise pg_sanitize.max_itemsets, set max_length, or name fewer columns.".into(),
+            ),
+            Error::Candidates { setting, limit } => (
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "there are too many candidates for patterns".into(),
+                Some(format!("{setting} is {limit}.")),
+                format!(
+                    "Raise min_support, set max_length, or use candidates => 'pairs', which needs no list of candidates; or raise {setting}."
+                ),
             ),
             Error::Cancelled => (
                 Code::ERRCODE_QUERY_CANCELED,
@@ -277,29 +287,21 @@ impl Error {
         }
     }
 
-    /// Leaves a function called from SQL with the error: raises it, or, if its SQLSTATE is one of our
-    /// own, hands it to [`raise_pending`].
+    /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
+    /// left to drop.
     pub fn leave(self) -> pg_sys::Datum {
-        if matches!(self, Error::Exhausted(_)) {
-            let (_, message, detail, hint) = self.parts();
+        let (code, message, detail, hint) = self.parts();
+        let code = match self {
             // Six bits for each character, as MAKE_SQLSTATE has it.
-            let code = BUDGET_EXHAUSTED;
-            let code = code.iter().rev().fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63));
-            // SAFETY: the memory context of the call outlives the call.
-            let data = unsafe {
-                let data =
-                    pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
-                (*data).elevel = PgLogLevel::ERROR as i32;
-                (*data).sqlerrcode = code;
-                (*data).message = super::text::c_string(&message);
-                (*data).detail = super::text::c_string(&detail.unwrap_or_default());
-                (*data).hint = super::text::c_string(&hint);
-                data
-            };
-            PENDING.store(data, Ordering::Relaxed);
-            return pg_sys::Datum::null();
-        }
-        self.raise()
+            Error::Exhausted(_) => BUDGET_EXHAUSTED
+                .iter()
+                .rev()
+                .fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63)),
+            _ => code as i32,
+        };
+        let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
+        PENDING.store(data, Ordering::Relaxed);
+        pg_sys::Datum::null()
     }
 
     /// Raises the error in Postgres; does not return.
@@ -318,9 +320,31 @@ impl Error {
 /// The error that the function on its way out will raise.
 static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
 
-// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own.
+/// A message for Postgres to raise, in the database's encoding and the current memory context.
+pub(super) fn report(
+    level: PgLogLevel,
+    code: i32,
+    message: &str,
+    detail: Option<&str>,
+    hint: Option<&str>,
+) -> *mut pg_sys::ErrorData {
+    let text = |text: Option<&str>| text.map_or(std::ptr::null_mut(), super::text::c_string);
+    // SAFETY: all fields of the struct may be zero.
+    unsafe {
+        let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+        (*data).elevel = level as i32;
+        (*data).sqlerrcode = code;
+        (*data).message = text(Some(message));
+        (*data).detail = text(detail);
+        (*data).hint = text(hint);
+        data
+    }
+}
+
+// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own and
+// takes every text for UTF-8.
 unsafe extern "C-unwind" {
-    fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+    pub(super) fn ThrowErrorData(data: *mut pg_sys::ErrorData);
 }
 
 /// Raises what [`Error::leave`] left behind, if anything.

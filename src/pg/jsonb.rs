@@ -1,8 +1,59 @@
-//! Itemsets as jsonb objects.
+//! jsonb: arguments, results, and itemsets as objects.
 
-use super::text;
+use super::call::Call;
+use super::cell::MAX_DATUM;
+use super::error::Error;
+use super::{settings, text};
+use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Datum, JsonbIteratorToken as Token};
+use serde_json::Value;
+use std::ffi::CStr;
 use table::{Bag, Item};
+
+/// Bytes of memory that a byte of text may take once it is parsed: a short number in an array is
+/// the worst.
+const PARSED: u64 = 20;
+
+/// Argument `i`, a jsonb value; `None` if NULL.
+pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<Value>, Error> {
+    let Some(value) = call.datum(i) else { return Ok(None) };
+    // SAFETY: jsonb_out takes one jsonb and returns a C string in the database's encoding.
+    let text = unsafe {
+        let Some(text) = direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)]) else {
+            return Ok(None);
+        };
+        let text = text.cast_mut_ptr::<std::ffi::c_char>();
+        let bytes = CStr::from_ptr(text).to_bytes();
+        let limit = settings::max_memory();
+        if bytes.len() as u64 * PARSED > limit {
+            return Err(Error::Memory { limit });
+        }
+        let utf8 = text::to_utf8(bytes);
+        pg_sys::pfree(text.cast());
+        utf8
+    };
+    serde_json::from_str(&text).map(Some).map_err(|error| {
+        Error::argument(
+            format!("{argument} cannot be read: {error}"),
+            "Numbers must fit into double precision, and values be nested less than 128 deep.",
+        )
+    })
+}
+
+/// A jsonb value in the current memory context.
+pub fn datum(value: &Value) -> Result<Datum, Error> {
+    let text = value.to_string();
+    if text.len() > MAX_DATUM {
+        return Err(Error::TooLarge { what: "jsonb value", bytes: text.len() });
+    }
+    let text = text::c_string(&text);
+    // SAFETY: jsonb_in takes one C string in the database's encoding.
+    unsafe {
+        let made = direct_function_call_as_datum(pg_sys::jsonb_in, &[Some(text.into())]);
+        pg_sys::pfree(text.cast());
+        made.ok_or_else(|| Error::Broken { what: "a jsonb value is NULL".into() })
+    }
+}
 
 /// Builds `{"column": "value", …}`; the keys are converted to the database's encoding once.
 pub struct ItemsetJson<'a> {

@@ -7,6 +7,7 @@ pub mod clamped;
 pub mod domain;
 pub mod error;
 pub mod jsonb;
+pub mod notice;
 pub mod pool;
 pub mod progress;
 pub mod reader;

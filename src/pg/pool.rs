@@ -5,7 +5,8 @@ use super::error::Error;
 use super::progress::Progress;
 use super::settings;
 use pgrx::pg_sys;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::convert::Infallible;
+use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use table::{Stop, Watch};
 
@@ -71,6 +72,41 @@ pub fn run_telling<T: Send>(
     tell: impl Fn(&Watch) -> String,
     job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
 ) -> Result<T, Error> {
+    run_sending(
+        phase,
+        held,
+        tell,
+        |watch, _: &Sender<T, Infallible>| job(watch),
+        |never| match never {},
+    )
+}
+
+/// What a worker says to the waiting thread.
+enum Message<T, P> {
+    Part(P),
+    Done(Result<T, Stop>),
+}
+
+/// Hands parts of a result to the waiting thread.
+pub struct Sender<T, P>(SyncSender<Message<T, P>>);
+
+impl<T, P> Sender<T, P> {
+    /// Waits until the part before has been taken.
+    pub fn send(&self, part: P) -> Result<(), Stop> {
+        // Nobody listens any more only if the waiting thread unwinds.
+        self.0.send(Message::Part(part)).map_err(|_| Stop::Cancelled)
+    }
+}
+
+/// As [`run_telling`]; what `job` sends is consumed on the backend's own thread while the job goes
+/// on with the next part.
+pub fn run_sending<T: Send, P: Send>(
+    phase: &'static str,
+    held: u64,
+    tell: impl Fn(&Watch) -> String,
+    job: impl FnOnce(&Watch, &Sender<T, P>) -> Result<T, Stop> + Send,
+    mut consume: impl FnMut(P),
+) -> Result<T, Error> {
     let watch = &settings::watch();
     watch.reserve(held)?;
     let pool = {
@@ -88,15 +124,18 @@ pub fn run_telling<T: Send>(
     };
     let mut progress = Progress::begin(phase);
     let outcome = pool.in_place_scope(|scope| {
-        let (sender, receiver) = channel();
+        let (sender, receiver) = sync_channel(1);
         scope.spawn(move |_| {
+            let sender = Sender(sender);
+            let done = job(watch, &sender);
             // The receiver is gone only if the waiting thread unwinds: then nobody wants the result.
-            let _ = sender.send(job(watch));
+            let _ = sender.0.send(Message::Done(done));
         });
         let _guard = CancelOnDrop(watch);
         loop {
             match receiver.recv_timeout(TICK) {
-                Ok(outcome) => return Some(outcome),
+                Ok(Message::Part(part)) => consume(part),
+                Ok(Message::Done(outcome)) => return Some(outcome),
                 // The job panicked; leaving the scope hands its panic on.
                 Err(RecvTimeoutError::Disconnected) => return None,
                 Err(RecvTimeoutError::Timeout) if cancel_requested() => watch.cancel(),

@@ -1,5 +1,6 @@
 //! NOTICE lines that tell how far a long call is.
 
+use super::notice::notice;
 use super::settings;
 use std::time::{Duration, Instant};
 use table::Watch;
@@ -30,7 +31,7 @@ impl Progress {
     pub fn rows(&mut self, rows: u64) {
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
-            pgrx::notice!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase);
+            notice(&format!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase));
         }
     }
 
@@ -40,7 +41,7 @@ impl Progress {
             let seconds = self.began.elapsed().as_secs();
             let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
             let found = tell(watch);
-            pgrx::notice!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase);
+            notice(&format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
         }
     }
 }

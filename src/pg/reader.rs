@@ -6,9 +6,10 @@ use super::error::Error;
 use super::pool;
 use super::progress::Progress;
 use super::relation::Relation;
+use super::rows::{RowSink, each_row};
 use super::settings;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgTupleDesc, Spi};
+use pgrx::{PgMemoryContexts, PgTupleDesc};
 use std::ffi::CStr;
 use table::{CodedTable, Coder};
 
@@ -38,7 +39,7 @@ impl Cell {
             pg_sys::getTypeOutputInfo(description.atttypid, &mut function, &mut is_varlena);
             pg_sys::fmgr_info_cxt(function, &mut output, context);
         }
-        Cell { attribute, form: Form::of(description), output }
+        Cell { attribute, form: Form::of(description.atttypid), output }
     }
 }
 
@@ -49,6 +50,8 @@ pub struct RowCoder {
     /// For detoasted values and output text; reset after every batch, gone with its parent.
     scratch: pg_sys::MemoryContext,
     limit: u64,
+    /// Bytes of the memory budget that the call holds beside these rows.
+    held: u64,
     progress: Progress,
 }
 
@@ -85,6 +88,7 @@ impl RowCoder {
                 )
             },
             limit: settings::max_memory(),
+            held: 0,
             progress: Progress::begin("reading"),
         }
     }
@@ -113,7 +117,8 @@ impl RowCoder {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
         // Row numbers are 32 bits wide; a budget that allows so many rows does not change that.
-        if self.coder.memory() > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
+        let memory = self.held + self.coder.memory();
+        if memory > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
         }
         self.progress.rows(self.coder.read());
@@ -126,13 +131,14 @@ impl RowCoder {
 
     /// The coded rows.
     pub fn finish(self) -> Result<CodedTable, Error> {
-        finish(self.coder)
+        finish(self.coder, self.held)
     }
 }
 
-/// What the coder has read. Sorting the dictionaries is work for the pool.
-pub fn finish(coder: Coder) -> Result<CodedTable, Error> {
-    let held = coder.memory();
+/// What the coder has read; the call holds `held` bytes beside it. Sorting the dictionaries is work
+/// for the pool.
+pub fn finish(coder: Coder, held: u64) -> Result<CodedTable, Error> {
+    let held = held + coder.memory();
     pool::run("coding", held, move |watch| coder.finish(watch))
 }
 
@@ -162,77 +168,41 @@ unsafe fn code(
     }
 }
 
-/// The executor's side: receives each row of the query.
-#[repr(C)]
-struct Receiver {
-    base: pg_sys::DestReceiver,
+/// Makes the coder once the shape of the rows is known.
+struct Reader {
     rows: Option<RowCoder>,
+    /// The caller's, which lives longer than the query.
     context: pg_sys::MemoryContext,
+    held: u64,
 }
 
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn startup(
-    this: *mut pg_sys::DestReceiver,
-    _operation: i32,
-    descriptor: pg_sys::TupleDesc,
-) {
-    // SAFETY: `this` is the Receiver that `read` passed; its context is the caller's, which lives
-    // longer than the query.
-    unsafe {
-        let receiver = &mut *this.cast::<Receiver>();
-        let descriptor = PgTupleDesc::from_pg_copy(descriptor);
-        receiver.rows = Some(RowCoder::new(&descriptor, receiver.context));
+impl RowSink for Reader {
+    fn begin(&mut self, descriptor: &PgTupleDesc) {
+        // SAFETY: the context outlives the coder.
+        let rows = unsafe { RowCoder::new(descriptor, self.context) };
+        self.rows = Some(RowCoder { held: self.held, ..rows });
     }
-}
 
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn receive(
-    slot: *mut pg_sys::TupleTableSlot,
-    this: *mut pg_sys::DestReceiver,
-) -> bool {
-    // SAFETY: `this` is the Receiver that `read` passed, the slot is the executor's and holds as
-    // many attributes as its descriptor says.
-    unsafe {
-        let natts = (*(*slot).tts_tupleDescriptor).natts;
-        if i32::from((*slot).tts_nvalid) < natts {
-            pg_sys::slot_getsomeattrs_int(slot, natts);
-        }
-        if let Some(rows) = &mut (*this.cast::<Receiver>()).rows
-            && let Err(error) = rows.row((*slot).tts_values, (*slot).tts_isnull)
-        {
-            error.raise();
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
+        match &mut self.rows {
+            // SAFETY: the row has the shape that `begin` was told.
+            Some(rows) => unsafe { rows.row(values, nulls) },
+            None => Ok(()),
         }
     }
-    true
 }
-
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
 /// Reads the given columns of a relation with the caller's rights, in the caller's snapshot.
 pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error> {
-    let query = relation.query(columns);
-    // SAFETY: the receiver outlives the query; an error inside unwinds through this frame and
-    // drops it.
-    let rows = unsafe {
-        let mut receiver = Receiver {
-            base: pg_sys::DestReceiver {
-                receiveSlot: Some(receive),
-                rStartup: Some(startup),
-                rShutdown: Some(nothing),
-                rDestroy: Some(nothing),
-                mydest: pg_sys::CommandDest::DestNone,
-            },
-            rows: None,
-            context: pg_sys::CurrentMemoryContext,
-        };
-        let options = pg_sys::SPIExecuteOptions {
-            read_only: true,
-            dest: (&raw mut receiver).cast(),
-            ..Default::default()
-        };
-        Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
-        receiver.rows
-    };
-    rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?.finish()
+    read_beside(relation, columns, 0)
+}
+
+/// As [`read`], for a call that holds `held` bytes of its memory budget already.
+pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
+    // SAFETY: the context of the call.
+    let context = unsafe { pg_sys::CurrentMemoryContext };
+    let mut reader = Reader { rows: None, context, held };
+    each_row(&relation.query(columns), &mut reader);
+    let rows = reader.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?;
+    rows.finish()
 }

@@ -53,6 +53,18 @@ const READABLE: [u8; 5] = [
 impl Relation {
     /// Looks the relation up and locks it for reading until the transaction ends.
     pub fn open(oid: pg_sys::Oid) -> Result<Self, Error> {
+        let (relation, readable) = Relation::look_up(oid, pg_sys::NoLock)?;
+        if readable { Ok(relation) } else { Err(Error::NotReadable { relation: relation.name }) }
+    }
+
+    /// Looks the relation up for its row type alone: it may be a composite type, nothing is read
+    /// of it, and it is not locked for longer than that takes.
+    pub fn row_type(oid: pg_sys::Oid) -> Result<Self, Error> {
+        Ok(Relation::look_up(oid, pg_sys::AccessShareLock)?.0)
+    }
+
+    /// The relation, and whether it has rows; `released` is the lock that is given back.
+    fn look_up(oid: pg_sys::Oid, released: u32) -> Result<(Self, bool), Error> {
         // SAFETY: the relation is open, and so its descriptor valid, until relation_close; what
         // is kept of it is copied before.
         unsafe {
@@ -93,13 +105,8 @@ impl Relation {
                     }
                 })
                 .collect();
-            pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-            let relation = Relation { oid, name, from, columns };
-            if readable {
-                Ok(relation)
-            } else {
-                Err(Error::NotReadable { relation: relation.name })
-            }
+            pg_sys::relation_close(opened, released as pg_sys::LOCKMODE);
+            Ok((Relation { oid, name, from, columns }, readable))
         }
     }
 

@@ -3,7 +3,7 @@
 use super::error::Error;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgTupleDesc, Spi};
-use std::ffi::CString;
+use std::ffi::CStr;
 
 /// Takes the rows of a query.
 pub trait RowSink {
@@ -59,9 +59,7 @@ unsafe extern "C-unwind" fn receive(
 unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
 /// Runs a query in the caller's snapshot and hands every row to `sink`.
-pub fn each_row(query: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
-    let query = CString::new(super::text::from_utf8(query))
-        .map_err(|_| Error::query("a query contains a zero byte"))?;
+pub fn each_row(query: &CStr, sink: &mut dyn RowSink) {
     // SAFETY: the receiver outlives the query; an error inside unwinds through this frame.
     unsafe {
         let mut receiver = Receiver {
@@ -81,5 +79,4 @@ pub fn each_row(query: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
         };
         Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
     }
-    Ok(())
 }

@@ -2,6 +2,7 @@
 //! the statement: there are few of them, and none is in a hurry.
 
 use super::error::Error;
+use super::text::Text;
 use pgrx::{Spi, pg_sys};
 
 /// One row of text.
@@ -17,12 +18,14 @@ pub fn refuse_standby() -> Result<(), Error> {
 pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
     refuse_standby()?;
     Spi::connect_mut(|client| {
-        let arguments: Vec<_> = arguments.iter().map(|&value| value.into()).collect();
+        let arguments: Vec<_> =
+            arguments.iter().map(|value| value.map(|text| Text(text.into())).into()).collect();
         let table = client.update(statement, None, &arguments)?;
         let mut rows = Vec::with_capacity(table.len());
         for tuple in table {
-            let row: Result<Row, _> =
-                (1..=tuple.columns()).map(|i| tuple.get::<String>(i)).collect();
+            let row: Result<Row, pgrx::spi::Error> = (1..=tuple.columns())
+                .map(|i| Ok(tuple.get::<Text>(i)?.map(|Text(text)| text)))
+                .collect();
             rows.push(row?);
         }
         Ok::<_, pgrx::spi::Error>(rows)

@@ -1,7 +1,45 @@
 //! Text between Postgres' encoding and Rust's.
 
-use pgrx::pg_sys::{self, Datum};
+use pgrx::datum::UnboxDatum;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{FromDatum, IntoDatum};
 use std::ffi::CStr;
+
+/// A text argument, parameter or result. Unlike pgrx' String it is converted from and to the
+/// database's encoding.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Text(pub String);
+
+impl FromDatum for Text {
+    unsafe fn from_polymorphic_datum(datum: Datum, is_null: bool, oid: Oid) -> Option<Self> {
+        // SAFETY: a text is a varlena, read as bytes; the caller vouches for the datum.
+        let bytes = unsafe { Vec::<u8>::from_polymorphic_datum(datum, is_null, oid) }?;
+        Some(Text(to_utf8(&bytes)))
+    }
+}
+
+// SAFETY: an owned copy, made from a text datum.
+unsafe impl UnboxDatum for Text {
+    type As<'src> = Text;
+
+    unsafe fn unbox<'src>(datum: pgrx::datum::Datum<'src>) -> Text
+    where
+        Self: 'src,
+    {
+        // SAFETY: the caller vouches for the datum, which is not NULL.
+        unsafe { Text::from_datum(datum.sans_lifetime(), false) }.unwrap_or_default()
+    }
+}
+
+impl IntoDatum for Text {
+    fn into_datum(self) -> Option<Datum> {
+        Some(datum(&from_utf8(&self.0)))
+    }
+
+    fn type_oid() -> Oid {
+        pg_sys::TEXTOID
+    }
+}
 
 /// Bytes in the database's encoding as a Rust string.
 pub fn to_utf8(bytes: &[u8]) -> String {
@@ -17,6 +55,17 @@ pub fn to_utf8(bytes: &[u8]) -> String {
         }
         CStr::from_ptr(converted).to_string_lossy().into_owned()
     }
+}
+
+/// Bytes in the database's encoding as a Rust string; `None` if they are none in UTF-8.
+pub fn decode(bytes: &[u8]) -> Option<String> {
+    // SAFETY: reads a setting of the database.
+    if unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_UTF8 as i32 {
+        return std::str::from_utf8(bytes).ok().map(String::from);
+    }
+    // An encoding that Postgres does not convert, SQL_ASCII, may hold anything.
+    let text = to_utf8(bytes);
+    (from_utf8(&text) == bytes).then_some(text)
 }
 
 /// A Rust string as bytes in the database's encoding.

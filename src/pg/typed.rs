@@ -14,8 +14,17 @@ use table::{CodedTable, NONE};
 /// Values of a domain up to which their datums are made once and kept.
 const KEPT: usize = 1 << 16;
 
-/// The relation whose row type argument `i` has.
+/// The relation whose row type argument `i` has, to be read.
 pub fn relation(call: &Call, i: usize) -> Result<Relation, Error> {
+    Relation::open(relation_oid(call, i)?)
+}
+
+/// The relation or composite type whose row type argument `i` has.
+pub fn row_type(call: &Call, i: usize) -> Result<Relation, Error> {
+    Relation::row_type(relation_oid(call, i)?)
+}
+
+fn relation_oid(call: &Call, i: usize) -> Result<pg_sys::Oid, Error> {
     let row_type = call.argument_type(i);
     // SAFETY: look-ups by type OID.
     unsafe {
@@ -24,7 +33,84 @@ pub fn relation(call: &Call, i: usize) -> Result<Relation, Error> {
             let name = CStr::from_ptr(pg_sys::format_type_be(row_type));
             return Err(Error::NotARow { found: text::to_utf8(name.to_bytes()) });
         }
-        Relation::open(relation)
+        Ok(relation)
+    }
+}
+
+/// Where the values of rows come from, by column and code.
+pub trait Values {
+    /// How many values a column has.
+    fn count(&self, column: usize) -> usize;
+
+    /// A value, of the type of its column, in the current memory context.
+    fn datum(&mut self, column: usize, code: u32) -> Datum;
+}
+
+/// Values that were read from the relation.
+pub struct ReadValues<'a> {
+    table: &'a CodedTable,
+    forms: Vec<Form>,
+}
+
+impl<'a> ReadValues<'a> {
+    /// Column `c` of the table was read from column `columns[c]` of the relation.
+    pub fn new(table: &'a CodedTable, relation: &Relation, columns: &[usize]) -> Self {
+        let form = |&position: &usize| Form::of(relation.columns[position].type_oid);
+        ReadValues { table, forms: columns.iter().map(form).collect() }
+    }
+}
+
+impl Values for ReadValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.table.bag.domain(column).len()
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        self.forms[column].datum(self.table.raw(column, code))
+    }
+}
+
+/// Values given as text, which the types' own input functions read.
+pub struct TextValues<'a> {
+    /// By column and code.
+    texts: Vec<Vec<&'a str>>,
+    inputs: Vec<Input>,
+}
+
+struct Input {
+    function: pg_sys::FmgrInfo,
+    parameter: pg_sys::Oid,
+    typmod: i32,
+}
+
+impl<'a> TextValues<'a> {
+    /// Column `c` of the texts is for column `columns[c]` of the relation.
+    pub fn new(texts: Vec<Vec<&'a str>>, relation: &Relation, columns: &[usize]) -> Self {
+        let input = |&position: &usize| {
+            let column = &relation.columns[position];
+            let (mut oid, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+            let mut function = pg_sys::FmgrInfo::default();
+            // SAFETY: look-ups by type OID; the context of the call outlives the values.
+            unsafe {
+                pg_sys::getTypeInputInfo(column.type_oid, &mut oid, &mut parameter);
+                pg_sys::fmgr_info_cxt(oid, &mut function, pg_sys::CurrentMemoryContext);
+            }
+            Input { function, parameter, typmod: column.typmod }
+        };
+        TextValues { texts, inputs: columns.iter().map(input).collect() }
+    }
+}
+
+impl Values for TextValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.texts[column].len()
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        let text = text::c_string(self.texts[column][code as usize]);
+        let Input { function, parameter, typmod } = &mut self.inputs[column];
+        // SAFETY: the type's own input function on a C string in the database's encoding.
+        unsafe { pg_sys::InputFunctionCall(function, text, *parameter, *typmod) }
     }
 }
 
@@ -32,15 +118,14 @@ pub fn relation(call: &Call, i: usize) -> Result<Relation, Error> {
 struct Cell {
     attribute: usize,
     column: usize,
-    form: Form,
     /// Datums made so far, by code; empty if the domain is too large for that.
     made: Vec<Option<Datum>>,
 }
 
 /// The rows of a call that returns rows of a relation's type, made from coded rows.
-pub struct TypedRows<'a> {
+pub struct TypedRows<V> {
     rows: ResultRows,
-    table: &'a CodedTable,
+    values: V,
     cells: Vec<Cell>,
     datums: Vec<Datum>,
     nulls: Vec<bool>,
@@ -49,14 +134,14 @@ pub struct TypedRows<'a> {
     context: pg_sys::MemoryContext,
 }
 
-impl<'a> TypedRows<'a> {
-    /// Prepares the call; column `c` of the coded table is column `columns[c]` of the relation.
+impl<V: Values> TypedRows<V> {
+    /// Prepares the call; column `c` of the values is column `columns[c]` of the relation.
     /// All other columns of the result are NULL.
     pub fn begin(
         call: &Call,
         relation: &Relation,
         columns: &[usize],
-        table: &'a CodedTable,
+        values: V,
     ) -> Result<Self, Error> {
         let rows = ResultRows::begin(call)?;
         // SAFETY: the descriptor of the result lives until the call ends.
@@ -64,10 +149,13 @@ impl<'a> TypedRows<'a> {
         let mut cells = Vec::with_capacity(columns.len());
         for (column, &position) in columns.iter().enumerate() {
             let attribute = relation.columns[position].attribute;
-            let description = descriptor.get(attribute).ok_or(Error::Context)?;
-            let values = table.bag.domain(column).len();
-            let made = if values <= KEPT { vec![None; values] } else { Vec::new() };
-            cells.push(Cell { attribute, column, form: Form::of(description), made });
+            let of_column = relation.columns[position].type_oid;
+            if descriptor.get(attribute).is_none_or(|d| d.atttypid != of_column) {
+                return Err(Error::Context);
+            }
+            let count = values.count(column);
+            let made = if count <= KEPT { vec![None; count] } else { Vec::new() };
+            cells.push(Cell { attribute, column, made });
         }
         let domains = descriptor
             .iter()
@@ -81,7 +169,7 @@ impl<'a> TypedRows<'a> {
             .collect();
         Ok(TypedRows {
             rows,
-            table,
+            values,
             cells,
             datums: vec![Datum::null(); descriptor.len()],
             nulls: vec![true; descriptor.len()],
@@ -93,21 +181,20 @@ impl<'a> TypedRows<'a> {
 
     /// Adds `copies` rows of the given codes, [`NONE`] for NULL.
     pub fn push(&mut self, codes: &[u32], copies: u64) {
-        let TypedRows { rows, table, cells, datums, nulls, .. } = self;
+        let TypedRows { rows, values, cells, datums, nulls, .. } = self;
         for cell in cells {
             let code = codes[cell.column];
             nulls[cell.attribute] = code == NONE;
             if code == NONE {
                 continue;
             }
-            let form = cell.form;
-            let raw = table.raw(cell.column, code);
             datums[cell.attribute] = match cell.made.get_mut(code as usize) {
                 // SAFETY: the context of the call outlives the rows.
                 Some(made) => *made.get_or_insert_with(|| unsafe {
-                    pgrx::PgMemoryContexts::For(self.context).switch_to(|_| form.datum(raw))
+                    pgrx::PgMemoryContexts::For(self.context)
+                        .switch_to(|_| values.datum(cell.column, code))
                 }),
-                None => rows.in_row_context(|| form.datum(raw)),
+                None => rows.in_row_context(|| values.datum(cell.column, code)),
             };
         }
         self.check_domains();
@@ -115,6 +202,16 @@ impl<'a> TypedRows<'a> {
         // that it was read from.
         unsafe { self.rows.push_datums(&mut self.datums, &mut self.nulls, copies) };
         self.rows.end_row();
+    }
+
+    /// Makes all values that are kept, so that one that its type refuses is an error whether it is
+    /// drawn or not.
+    pub fn make_values(&mut self) {
+        for Cell { column, made, .. } in &mut self.cells {
+            for (code, made) in made.iter_mut().enumerate() {
+                *made = Some(self.values.datum(*column, code as u32));
+            }
+        }
     }
 
     /// A NULL in a column whose domain type forbids it is refused in Postgres' own words. Values

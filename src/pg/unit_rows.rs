@@ -10,7 +10,7 @@ use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgLogLevel, PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use std::collections::HashMap;
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
 
 /// A group by the text of its columns, `None` for NULL.
@@ -97,12 +97,12 @@ impl RowSink for Reader<'_> {
             let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
             // SAFETY: a catalog look-up.
             unsafe { pg_sys::getTypeOutputInfo(attribute.atttypid, &mut output, &mut is_varlena) };
-            self.columns.push(GroupColumn { form: Form::of(attribute), output });
+            self.columns.push(GroupColumn { form: Form::of(attribute.atttypid), output });
         }
         if let Rows::ByUnit { unit, .. } = &mut self.rows
             && let Some(attribute) = descriptor.get(self.group_columns)
         {
-            *unit = Form::of(attribute);
+            *unit = Form::of(attribute.atttypid);
         }
     }
 
@@ -257,8 +257,13 @@ impl Query<'_> {
             scratch: PgMemoryContexts::new("pg_sanitize row"),
             count: 0,
         };
+        let query = CString::new(text::from_utf8(self.text))
+            .map_err(|_| Error::query("a query contains a zero byte"))?;
         PgTryBuilder::new(AssertUnwindSafe(|| {
-            rights::with_rights_of(self.owner, || each_row(self.text, &mut reader))
+            rights::with_rights_of(self.owner, || {
+                each_row(&query, &mut reader);
+                Ok(())
+            })
         }))
         .catch_when(PgSqlErrorCode::ERRCODE_QUERY_CANCELED, |_| Err(Error::Cancelled))
         .catch_others(|error| {

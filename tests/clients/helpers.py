@@ -3,6 +3,8 @@
 import os
 import re
 import threading
+import time
+from bisect import bisect
 from collections import Counter
 from contextlib import contextmanager
 from itertools import count
@@ -26,12 +28,14 @@ def fresh_name(stem):
 class Database:
     """A fresh database, with the extension in it unless told otherwise, and connections to it."""
 
-    def __init__(self, name, extension=True):
+    def __init__(self, name, extension=True, encoding=None):
         self.name = name
         self._open = []
         self._roles = []
         with psycopg.connect(dbname="postgres", autocommit=True) as server:
-            server.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            options = f" ENCODING '{encoding}' LOCALE 'C' TEMPLATE template0" if encoding else ""
+            create = sql.SQL("CREATE DATABASE {}" + options).format(sql.Identifier(name))
+            server.execute(create)
         if extension:
             with self.admin() as admin:
                 admin.execute("CREATE EXTENSION pg_sanitize")
@@ -99,23 +103,89 @@ def data_file(path):
     return found
 
 
-def read_lucs(path):
-    """The rows of a LUCS-KDD .num file that have the most common length: position = column."""
+def read_lucs(path, incomplete=False):
+    """The rows of a LUCS-KDD .num file that have the most common length: position = column.
+
+    With `incomplete` also the shorter ones, None where a column has no item. Items are numbered
+    column by column, so an item that only such rows have lies in the column of its neighbours.
+    """
     rows = [line.split() for line in data_file(path).read_text().splitlines() if line.strip()]
     width, _ = Counter(map(len, rows)).most_common(1)[0]
-    return [row for row in rows if len(row) == width]
+    if not incomplete:
+        return [row for row in rows if len(row) == width]
+    columns = {item: i for row in rows if len(row) == width for i, item in enumerate(row)}
+    known = sorted(map(int, columns))
+    placed = []
+    for row in rows:
+        cells = [None] * width
+        strange = []
+        for item in row:
+            if item in columns:
+                cells[columns[item]] = item
+            else:
+                strange.append(item)
+        for item in strange:
+            around = bisect(known, int(item))
+            near = [columns[str(n)] for n in known[max(around - 1, 0) : around + 1]]
+            cells[next(column for column in near if cells[column] is None)] = item
+        placed.append(cells)
+    return placed
 
 
-def load_lucs(connection, path, table, repeat=1):
+def load_lucs(connection, path, table, repeat=1, incomplete=False):
     """Makes a table with text columns c1, c2, … of such a file; returns its rows and columns."""
-    rows = read_lucs(path)
+    rows = read_lucs(path, incomplete)
     width = len(rows[0])
     columns = sql.SQL(", ").join(sql.SQL(f"c{i} text") for i in range(1, width + 1))
     connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(table), columns))
-    text = "".join("\t".join(row) + "\n" for row in rows)
+    text = "".join("\t".join(cell or r"\N" for cell in row) + "\n" for row in rows)
     copy = sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))
     with connection.cursor().copy(copy) as stream:
         for _ in range(repeat):
             stream.write(text)
     connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
     return len(rows) * repeat, width
+
+
+def load_items(connection, path, table):
+    """Makes a table with a column per item of such a file, the most frequent first, that is '1' or
+    NULL: the order in which the authors' program of Krimp knows items."""
+    rows = [line.split() for line in data_file(path).read_text().splitlines() if line.strip()]
+    supports = Counter(item for row in rows for item in row)
+    items = sorted(supports, key=lambda item: (-supports[item], int(item)))
+    columns = sql.SQL(", ").join(sql.SQL(f"i{item} text") for item in items)
+    connection.execute(sql.SQL("CREATE TABLE {} ({})").format(sql.Identifier(table), columns))
+    with connection.cursor().copy(sql.SQL("COPY {} FROM STDIN").format(sql.Identifier(table))) as s:
+        for row in map(set, rows):
+            s.write("\t".join("1" if item in row else r"\N" for item in items) + "\n")
+
+
+def stops_within_a_second(connection, phase, query):
+    """Runs the query, cancels it at the first progress line of the phase, and times the answer."""
+    reached = threading.Event()
+    asked = []
+
+    def ask():
+        if reached.wait(60):
+            asked.append(time.monotonic())
+            connection.cancel_safe()
+
+    connection.add_notice_handler(
+        lambda notice: reached.set() if f"pg_sanitize: {phase}," in notice.message_primary else None
+    )
+    connection.execute("SET pg_sanitize.progress = 1")
+    asker = threading.Thread(target=ask)
+    asker.start()
+    with pytest.raises(psycopg.errors.QueryCanceled):
+        connection.execute(query)
+    ended = time.monotonic()
+    asker.join()
+    assert ended - asked[0] < 1.0
+    assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
+def program(name):
+    """A program of the server's own version: it lies beside the one that runs."""
+    with psycopg.connect(dbname="postgres") as server:
+        executable = os.readlink(f"/proc/{server.info.backend_pid}/exe")
+    return os.path.join(os.path.dirname(executable), name)

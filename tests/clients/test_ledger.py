@@ -1,13 +1,12 @@
 """The ledger: how fast it is, what it survives, and what it refuses."""
 
-import os
 import subprocess
 import threading
 import time
 
 import psycopg
 import pytest
-from helpers import Database, fresh_name
+from helpers import Database, fresh_name, program
 
 
 @pytest.fixture
@@ -182,13 +181,6 @@ def test_cost_says_what_is_charged(connection, source):
             f"SELECT remaining_epsilon, remaining_delta FROM sanitize.dp_cost('{source}', {text})"
         ).fetchone()
         assert after == pytest.approx([cost[2] - cost[0], cost[3] - cost[1]]), text
-
-
-def program(name):
-    """A program of the server's own version: it lies beside the one that runs."""
-    with psycopg.connect(dbname="postgres") as server:
-        executable = os.readlink(f"/proc/{server.info.backend_pid}/exe")
-    return os.path.join(os.path.dirname(executable), name)
 
 
 def test_a_restored_dump_charges_nothing_until_confirmed(database, connection, source):

@@ -2,6 +2,7 @@
 //! up, what a budget allows down.
 
 use crate::Error;
+use crate::error::check_epsilon;
 
 /// Half a unit in the last place of 1.
 const U: f64 = f64::EPSILON / 2.0;
@@ -124,9 +125,7 @@ pub fn zcdp_epsilon(rho: f64, delta: f64) -> Result<f64, Error> {
 /// The largest rho found for which rho-zCDP gives (epsilon, delta)-DP.
 pub fn zcdp_rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
     check_approximate(delta)?;
-    if !(epsilon > 0.0 && epsilon.is_finite()) {
-        return Err(Error::argument("epsilon", epsilon, "it must be a finite number above 0"));
-    }
+    check_epsilon(epsilon)?;
     // The inverse of epsilon = rho + 2 sqrt(rho ln(1/delta)) without cancellation is within reach.
     let l = -delta.ln();
     let simple = (epsilon / ((epsilon + l).sqrt() + l.sqrt())).powi(2);

@@ -26,6 +26,14 @@ impl Error {
     }
 }
 
+/// Refuses what is no epsilon.
+pub(crate) fn check_epsilon(epsilon: f64) -> Result<(), Error> {
+    if epsilon > 0.0 && epsilon.is_finite() {
+        return Ok(());
+    }
+    Err(Error::argument("epsilon", epsilon, "it must be a finite number above 0"))
+}
+
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

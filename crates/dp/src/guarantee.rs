@@ -243,6 +243,29 @@ impl Guarantee {
         label
     }
 
+    /// A table drawn from Krimp's patterns, class by class or not: a function of the table with
+    /// noise that was made for no purpose of privacy.
+    pub fn krimp_generate(class: Option<&str>, source: Source) -> Self {
+        let mut label = Guarantee {
+            mode: Mode::Paper,
+            rng: Some(source),
+            numeric: Some(Numeric::F64),
+            paper_claim: Some("generated rows cannot be identified with original ones".into()),
+            paper_claim_holds: Some(false),
+            not_covered: vec![
+                "a row can come out as it is in the source, the sooner the fewer patterns it takes"
+                    .into(),
+                "every value of the source can come out, whatever min_support is".into(),
+                "how often something comes out tells how often it is in the source".into(),
+            ],
+            ..Guarantee::none("Krimp: rows put together from patterns of the source")
+        };
+        if let Some(class) = class {
+            label.not_covered.push(format!("the counts of the values of {class} are exact"));
+        }
+        label
+    }
+
     /// Makes the label one of differential privacy for rows that are added or removed, with exact
     /// probabilities. Coins of a seed can be repeated by anyone who knows it: then nothing is promised.
     pub fn dp(mut self, cost: Cost, source: Source) -> Self {

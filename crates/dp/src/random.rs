@@ -18,6 +18,16 @@ pub enum Source {
 #[derive(Clone)]
 pub struct Key(pub(crate) [u8; 32]);
 
+impl Key {
+    /// Stream `number` of the key: the streams of one key are independent of each other, so work
+    /// can be shared by threads without its outcome depending on them.
+    pub fn stream(&self, number: u64) -> impl Rng + use<> {
+        let mut stream = ChaCha20Rng::from_seed(self.0);
+        stream.set_stream(number);
+        stream
+    }
+}
+
 /// The coins of one call. Anything that draws takes any [`Rng`]; this one also remembers its source.
 pub struct Coins {
     rng: ChaCha20Rng,
@@ -165,6 +175,22 @@ mod tests {
         assert_ne!(words(Coins::os().unwrap()), words(Coins::os().unwrap()));
         assert_eq!(Coins::new(None).unwrap().source(), Source::Os);
         assert_eq!(Coins::new(Some(1)).unwrap().source(), Source::Seeded);
+    }
+
+    #[test]
+    fn the_streams_of_a_key_differ_and_replay() {
+        let key = Coins::seeded(3).key();
+        let words = |number| {
+            let mut stream = key.stream(number);
+            [stream.next_u64(), stream.next_u64()]
+        };
+        assert_eq!(words(5), words(5));
+        assert_ne!(words(5), words(6));
+        let mut number = 0;
+        assert_fits(&uniform(6), 20_000, || {
+            number += 1;
+            below(&mut key.stream(number), 6) as i64
+        });
     }
 
     #[test]

@@ -1,20 +1,65 @@
 //! Fitting and generating class by class.
 
+use std::collections::BTreeMap;
 use table::{Bag, NONE, Stop, Watch};
 
-/// The rows of each class without the class column: by code of that column, [`NONE`] for NULL,
-/// classes without rows left out. Domains stay those of the whole bag.
-pub fn split(bag: &Bag, column: usize, watch: &Watch) -> Result<Vec<(u32, Bag)>, Stop> {
-    let others: Vec<usize> = (0..bag.width()).filter(|&c| c != column).collect();
-    let mut classes = Vec::new();
-    for code in (0..bag.domain(column).len() as u32).chain([NONE]) {
-        watch.check()?;
-        let class = bag.filter(|row| row[column] == code);
-        if class.row_count() > 0 {
-            classes.push((code, class.project(&others, watch)?));
+/// The classes of a bag: its distinct rows by their value in one column.
+pub struct Classes<'a> {
+    bag: &'a Bag,
+    /// All other columns.
+    columns: Vec<usize>,
+    /// By class: the code of that column, [`NONE`] for NULL, and the rows.
+    rows: Vec<(u32, Vec<u32>)>,
+}
+
+impl<'a> Classes<'a> {
+    /// The classes that `column` makes, in the order of its values, NULL last.
+    pub fn new(bag: &'a Bag, column: usize) -> Self {
+        let mut rows = BTreeMap::<u32, Vec<u32>>::new();
+        for row in 0..bag.distinct() {
+            rows.entry(bag.row(row)[column]).or_default().push(row as u32);
         }
+        let columns = (0..bag.width()).filter(|&c| c != column).collect();
+        Classes { bag, columns, rows: rows.into_iter().collect() }
     }
-    Ok(classes)
+
+    /// How many classes there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// True if the bag has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.rows.is_empty()
+    }
+
+    /// The code of a class, [`NONE`] for NULL.
+    pub fn code(&self, class: usize) -> u32 {
+        self.rows[class].0
+    }
+
+    /// How many rows each class has.
+    pub fn sizes(&self) -> Vec<u64> {
+        let size = |rows: &[u32]| rows.iter().map(|&row| self.bag.weight(row as usize)).sum();
+        self.rows.iter().map(|(_, rows)| size(rows)).collect()
+    }
+
+    /// The rows of a class without the column that makes the classes. Domains stay those of the
+    /// whole bag.
+    pub fn bag(&self, class: usize, watch: &Watch) -> Result<Bag, Stop> {
+        let mut builder = self.bag.filter(|_| false).project(&self.columns, watch)?.builder();
+        let mut cells = vec![NONE; self.columns.len()];
+        for (i, &row) in self.rows[class].1.iter().enumerate() {
+            if i % 4096 == 0 {
+                watch.check()?;
+            }
+            for (cell, &column) in cells.iter_mut().zip(&self.columns) {
+                *cell = self.bag.row(row as usize)[column];
+            }
+            builder.add(&cells, self.bag.weight(row as usize));
+        }
+        Ok(builder.finish())
+    }
 }
 
 /// Splits `n` in proportion to the sizes, by the largest remainders; the first of equal ones.
@@ -45,10 +90,13 @@ mod tests {
             [Some("a"), Some("1")],
         ];
         let bag = Bag::from_text(2, rows);
-        let classes = split(&bag, 1, &Watch::unlimited()).unwrap();
-        let size = |(code, bag): &(u32, Bag)| (*code, bag.width(), bag.distinct(), bag.row_count());
-        let sizes: Vec<_> = classes.iter().map(size).collect();
-        assert_eq!(sizes, [(0, 1, 2, 3), (NONE, 1, 1, 1)]);
+        let classes = Classes::new(&bag, 1);
+        let shape = |class| {
+            let bag = classes.bag(class, &Watch::unlimited()).unwrap();
+            (classes.code(class), bag.width(), bag.distinct(), bag.row_count())
+        };
+        assert_eq!([shape(0), shape(1)], [(0, 1, 2, 3), (NONE, 1, 1, 1)]);
+        assert_eq!((classes.len(), classes.sizes()), (2, vec![3, 1]));
     }
 
     #[test]

@@ -10,7 +10,7 @@ pub enum Error {
     Stop(Stop),
     /// More columns than a code table can have.
     TooWide { columns: usize, limit: usize },
-    /// A value of this column is not UTF-8, so a model cannot hold it.
+    /// The values of this column are no text that a model can hold, or not in the same order.
     Encoding { column: String },
     /// The value is not a model, or a damaged one: what is wrong with it.
     Model(String),
@@ -28,7 +28,10 @@ impl fmt::Display for Error {
                 write!(f, "{columns} columns are more than the {limit} a code table can have")
             }
             Error::Encoding { column } => {
-                write!(f, "column \"{column}\" has a value that is not UTF-8")
+                write!(
+                    f,
+                    "the values of column \"{column}\" cannot be held in UTF-8 in the same order"
+                )
             }
             Error::Model(what) => write!(f, "not a valid Krimp model: {what}"),
             Error::Columns(what) => write!(f, "the data do not have the model's columns: {what}"),

@@ -30,7 +30,7 @@ mod stored;
 mod uncovered;
 mod unions;
 
-pub use classes::{apportion, split};
+pub use classes::{Classes, apportion};
 pub use code_table::{CodeTable, Element, Ended};
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use error::Error;

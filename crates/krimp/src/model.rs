@@ -40,17 +40,22 @@ pub struct Pattern {
 }
 
 impl Model {
-    /// The model of a code table that was fitted to `bag` with `options`. Values must be UTF-8.
-    pub fn new(table: &CodeTable, bag: &Bag, options: &Options) -> Result<Self, Error> {
+    /// The model of a code table that was fitted to `bag` with `options`. `text` decodes a value,
+    /// which must leave the values of a column in their order.
+    pub fn new(
+        table: &CodeTable,
+        bag: &Bag,
+        options: &Options,
+        text: impl Fn(&[u8]) -> Option<String>,
+    ) -> Result<Self, Error> {
         let mut columns = Vec::with_capacity(bag.width());
         for (domain, (null_code, &nulls)) in
             bag.domains().iter().zip(table.null_codes.iter().zip(&table.nulls))
         {
-            let text = |value: &[u8]| match std::str::from_utf8(value) {
-                Ok(text) => Ok(Some(text.to_string())),
-                Err(_) => Err(Error::Encoding { column: domain.name().to_string() }),
-            };
-            let mut values = domain.values().map(text).collect::<Result<Vec<_>, Error>>()?;
+            let mut values: Vec<Option<String>> = domain.values().map(&text).collect();
+            if values.iter().any(Option::is_none) || !values.is_sorted_by(|a, b| a < b) {
+                return Err(Error::Encoding { column: domain.name().to_string() });
+            }
             values.extend(null_code.map(|_| None));
             columns.push(ModelColumn {
                 name: domain.name().to_string(),
@@ -165,12 +170,13 @@ impl ModelColumn {
     }
 }
 
-/// The model of a code table fitted to a bag.
+/// The model of a code table fitted to a bag whose values are UTF-8.
 pub fn fit_model(
     bag: &Bag,
     options: &Options,
     watch: &Watch,
     progress: &Progress,
 ) -> Result<Model, Error> {
-    Model::new(&fit(bag, options, watch, progress)?, bag, options)
+    let text = |value: &[u8]| std::str::from_utf8(value).ok().map(String::from);
+    Model::new(&fit(bag, options, watch, progress)?, bag, options, text)
 }

@@ -137,6 +137,9 @@ fn read(value: &Value) -> Result<Model, String> {
         }
         columns.push(column);
     }
+    if columns.is_empty() {
+        return Err("there are no columns".to_string());
+    }
     if columns.len() > CodeTable::MAX_COLUMNS {
         return Err(format!("{} columns", columns.len()));
     }
@@ -305,6 +308,7 @@ mod tests {
         refused(|v| v["options"]["prune"] = json!(3), "field \"options\": invalid type");
         refused(|v| v["columns"] = json!({}), "no list \"columns\"");
         refused(|v| v["columns"] = json!([3]), "column 0: invalid type");
+        refused(|v| v["columns"] = json!([]), "no columns");
         refused(|v| v["columns"][1]["name"] = json!("c1"), "two columns");
         refused(|v| v["columns"][0]["values"] = json!(["b", "a"]), "ascending");
         refused(|v| v["columns"][0]["values"] = json!(["a", null]), "NULL");

@@ -10,6 +10,10 @@ fn model(bag: &Bag, options: &Options) -> Model {
     fit_model(bag, options, &Watch::unlimited(), &Progress::new()).unwrap()
 }
 
+fn utf8(value: &[u8]) -> Option<String> {
+    String::from_utf8(value.to_vec()).ok()
+}
+
 fn close(a: f64, b: f64) -> bool {
     (a - b).abs() <= 1e-9 * b.abs().max(1.0)
 }
@@ -87,7 +91,7 @@ fn the_fitted_data_take_the_size_of_the_fit() {
                 let options = Options { nulls, prune, candidates, ..Options::new(2) };
                 let table = fit(&bag, &options, &Watch::unlimited(), &Progress::new()).unwrap();
                 assert!(table.patterns().len() > 1 && table.sizes.ratio < 0.9);
-                let model = Model::new(&table, &bag, &options).unwrap();
+                let model = Model::new(&table, &bag, &options, utf8).unwrap();
                 let model = Model::from_json(&model.to_json()).unwrap();
                 let encoded = encode(&model, &bag, &Watch::unlimited()).unwrap();
                 assert!(!encoded.completed);
@@ -149,5 +153,12 @@ fn the_columns_must_be_those_of_the_model() {
 fn a_value_that_is_not_utf8_has_no_model() {
     let bag = Bag::from_text(1, [[Some([0xff].as_slice())], [Some(b"a".as_slice())]]);
     let made = fit_model(&bag, &Options::new(1), &Watch::unlimited(), &Progress::new());
+    assert_eq!(made.err(), Some(Error::Encoding { column: "c1".to_string() }));
+    // Values whose order a conversion changes would change their codes.
+    let bag = Bag::from_text(1, [[Some("a")], [Some("b")]]);
+    let options = Options::new(1);
+    let table = fit(&bag, &options, &Watch::unlimited(), &Progress::new()).unwrap();
+    let swapped = |value: &[u8]| Some(if value == b"a" { "z" } else { "b" }.to_string());
+    let made = Model::new(&table, &bag, &options, swapped);
     assert_eq!(made.err(), Some(Error::Encoding { column: "c1".to_string() }));
 }

@@ -7,9 +7,20 @@
 mod classes;
 mod closeness;
 mod diversity;
+mod itemsets;
+mod leak;
+mod postings;
+mod rare;
+mod records;
+mod sum;
+mod supports;
 mod suppression;
+mod translation;
 
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
+pub use itemsets::{Comparison, compare_itemsets};
+pub use leak::{Leak, rare_itemset_leak};
+pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};

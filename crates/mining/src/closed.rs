@@ -1,6 +1,5 @@
 //! Closed itemsets.
 
-use crate::budget::Budget;
 use crate::closed_narrow::ClosedNarrow;
 use crate::list::List;
 use crate::projection::{Projection, Scratch};
@@ -8,7 +7,7 @@ use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
 use std::mem::replace;
-use table::{Bag, Item, Itemsets, Stop, Watch};
+use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
 
 /// Every non-empty closed itemset (no superset has the same support, whatever its length) with a
 /// support of at least `min_support` (at least 1) and a length of at most `max_length`, in no

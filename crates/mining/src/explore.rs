@@ -1,13 +1,12 @@
 //! Depth-first search for the MIIs that extend a prefix.
 
-use crate::budget::Budget;
 use crate::narrow::Narrow;
 use crate::path::{Node, Path};
 use crate::projection::{Projection, Scratch};
 use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
-use table::{Item, Stop, Watch};
+use table::{Budget, Item, Stop, Watch};
 
 /// One task of the search: a path that it lengthens and shortens, and the MIIs found.
 ///

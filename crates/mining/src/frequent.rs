@@ -1,13 +1,12 @@
 //! Frequent itemsets.
 
-use crate::budget::Budget;
 use crate::list::List;
 use crate::projection::{Projection, Scratch};
 use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
 use std::mem::replace;
-use table::{Bag, Item, Itemsets, Stop, Watch};
+use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of
 /// at most `max_length`, in no fixed order but the same one whatever the number of threads. The

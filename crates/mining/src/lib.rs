@@ -7,7 +7,6 @@
 
 mod bits;
 mod bound;
-mod budget;
 mod candidates;
 mod closed;
 mod closed_narrow;

@@ -1,9 +1,8 @@
 //! Lists of itemsets under construction, within the limits of a watch.
 
-use crate::budget::Budget;
 use crate::visitor::{Sink, Subtree};
 use std::mem::{swap, take};
-use table::{Item, Itemsets, Stop, Watch};
+use table::{Budget, Item, Itemsets, Stop, Watch};
 
 /// Itemsets between two reports to the watch: its counters are shared by all threads.
 const BATCH: u64 = 256;

@@ -1,6 +1,5 @@
 //! The search for minimal infrequent itemsets.
 
-use crate::budget::Budget;
 use crate::explore::Task;
 use crate::list::List;
 use crate::path::{Ground, Node, Path};
@@ -10,7 +9,7 @@ use crate::sets::FEW_WORDS;
 use crate::visitor::{Forward, Sink, Visitor};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Itemsets, Stop, Watch};
+use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
 
 /// The groups that a projection may have to be searched with a few words per set of groups.
 const NARROW: usize = FEW_WORDS * 64;

@@ -1,9 +1,8 @@
 //! The way from the root of the search to where it is: one projection per item of the prefix.
 
-use crate::budget::Budget;
 use crate::projection::Projection;
 use crate::sets::Sets;
-use table::Item;
+use table::{Budget, Item};
 
 /// A projection and its sets of groups.
 #[derive(Default)]

@@ -6,6 +6,7 @@
 
 mod arena;
 mod bag;
+mod budget;
 mod builder;
 mod coder;
 mod itemsets;
@@ -16,6 +17,7 @@ mod watch;
 mod wire;
 
 pub use bag::{Bag, Domain};
+pub use budget::Budget;
 pub use builder::BagBuilder;
 pub use coder::{CodedTable, Coder, Encoding};
 pub use itemsets::{Item, Itemsets};

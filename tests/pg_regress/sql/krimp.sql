@@ -11,6 +11,40 @@ SELECT items FROM sanitize.krimp_codetable('d1', 2, forbidden => '[["x", "y"]]')
 SELECT items FROM sanitize.krimp_codetable('d1', 2, forbidden => '[{"x": "a", "y": "c"}, {"x": "no such value"}]') WHERE length > 1;
 SELECT items FROM sanitize.krimp_codetable('d1', 2, max_length => 1) WHERE length > 1;
 SELECT count(*) FROM sanitize.krimp_codetable('d1', 2, columns => '{x,y}', candidates => 'closed');
+-- Rows may have different lengths: a NULL is no item.
+CREATE TABLE d3 (a text, b text, c text, d text);
+INSERT INTO d3 SELECT substring(r, 'a'), substring(r, 'b'), substring(r, 'c'), substring(r, 'd')
+  FROM unnest('{abc,abc,abc,abc,abc,abc,ab,ab,ab,bc,bc,c,c,c,c,abcd}'::text[]) AS r;
+SELECT rank, items, support, usage, round(code_length::numeric, 9) AS code_length FROM sanitize.krimp_codetable('d3', 1, prune => true);
+CREATE TABLE d4 (x text, y text, z text);
+INSERT INTO d4 SELECT substr(r, 1, 1), substr(r, 2, 1), substr(r, 3, 1)
+  FROM unnest('{ace,ace,ace,ace,acf,acf,acf,acf,bde,bde,bde,bde,bdf,bdf,bdf,bce,bce}'::text[]) AS r;
+CREATE TABLE d5 (a text, b text, c text, d text);
+INSERT INTO d5 SELECT substring(r, 'a'), substring(r, 'b'), substring(r, 'c'), substring(r, 'd')
+  FROM (VALUES ('abcd', 9), ('ab', 6), ('cd', 5), ('abc', 4), ('bd', 3), ('acd', 2), ('d', 1)) AS v (r, n), generate_series(1, n);
+-- Sizes in bits. A model encodes the table it was fitted to as the fit did.
+SELECT t, prune, round(data_bits::numeric, 9) AS data_bits, round(model_bits::numeric, 9) AS model_bits,
+       round(total_bits::numeric, 9) AS total_bits, round(standard_bits::numeric, 9) AS standard_bits, round(ratio::numeric, 9) AS ratio
+  FROM (VALUES ('d1', 2, false), ('d2', 1, false), ('d2', 1, true), ('d3', 1, true), ('d4', 1, false), ('d5', 1, false), ('d5', 1, true)) AS v (t, minsup, prune),
+       sanitize.krimp_size(sanitize.krimp_model(t::regclass, minsup, prune => prune), t::regclass);
+-- Another table, with values that the model does not know.
+SELECT round(total_bits::numeric, 6) AS total_bits, round(ratio::numeric, 6) AS ratio FROM sanitize.krimp_size(sanitize.krimp_model('d2', 1), 'd4');
+-- Without rows there is nothing to encode.
+CREATE TABLE nobody (z text, y text, x text);
+SELECT data_bits, standard_bits, ratio FROM sanitize.krimp_size(sanitize.krimp_model('d2', 1), 'nobody');
+-- Dissimilarity.
+SELECT sanitize.krimp_dissimilarity('d1', 'd1', 2) AS same, round(sanitize.krimp_dissimilarity('d2', 'd4', 1)::numeric, 9) AS d2_d4,
+       sanitize.krimp_dissimilarity('d2', 'd4', 1) = sanitize.krimp_dissimilarity('d4', 'd2', 1) AS symmetric;
+SELECT sanitize.krimp_dissimilarity('d1', 'nobody', 1) AS nobody, sanitize.krimp_dissimilarity('nobody', 'nobody', 1) AS both,
+       sanitize.krimp_dissimilarity('d1', 'd4', 1, columns => '{x}') > 0 AS columns;
+SELECT sanitize.krimp_dissimilarity('d1', 'd3', 1);
+SELECT sanitize.krimp_dissimilarity(NULL, 'd3', 1);
+-- Candidates from pairs can be ended at any time; here there is time enough.
+SELECT rank, items, usage FROM sanitize.krimp_codetable('d4', 1, candidates => 'pairs', prune => true, max_time => '1 hour') WHERE length > 1;
+-- The model: a schema with a version.
+SELECT m - 'columns' - 'patterns' AS head, m -> 'columns' -> 0 AS first_column, m -> 'patterns' AS patterns
+  FROM sanitize.krimp_model('d1', 2, max_length => 2, forbidden => '[["x", "z"], {"y": "c", "z": "f"}]') AS m;
+SELECT m -> 'columns' -> 0 AS first_column FROM sanitize.krimp_model('d3', 1, nulls => 'value') AS m;
 -- Bad input.
 SELECT * FROM sanitize.krimp_codetable('d1', 0);
 SELECT * FROM sanitize.krimp_codetable('d1', NULL);
@@ -22,4 +56,23 @@ SELECT * FROM sanitize.krimp_codetable('d1', 2, forbidden => '[["nope"]]');
 SELECT * FROM sanitize.krimp_codetable('d1', 2, forbidden => '[{"x": 1}]');
 SELECT * FROM sanitize.krimp_codetable('nowhere', 2);
 SELECT * FROM sanitize.krimp_codetable(NULL, 2);
-DROP TABLE d1, d2;
+SELECT * FROM sanitize.krimp_codetable('nobody', 2);
+SELECT * FROM sanitize.krimp_codetable('d1', 2, max_length => 0);
+SELECT * FROM sanitize.krimp_codetable('d1', 2, max_time => '1 s');
+SELECT * FROM sanitize.krimp_codetable('d1', 2, candidates => 'pairs', max_time => '-1 s');
+SELECT * FROM sanitize.krimp_codetable('d1', 2, forbidden => (repeat('[', 200) || repeat(']', 200))::jsonb);
+SELECT sanitize.krimp_model('d1', 2, nulls => 'none');
+SELECT * FROM sanitize.krimp_size(NULL, 'd1');
+SELECT * FROM sanitize.krimp_size('{}', 'd1');
+SELECT * FROM sanitize.krimp_size(sanitize.krimp_model('d1', 2), NULL);
+SELECT * FROM sanitize.krimp_size(sanitize.krimp_model('d1', 2), 'd3');
+SELECT * FROM sanitize.krimp_size(jsonb_set(sanitize.krimp_model('d1', 2), '{version}', '2'), 'd1');
+SELECT * FROM sanitize.krimp_size(jsonb_set(sanitize.krimp_model('d1', 2), '{patterns,0,items}', '[[0, 0], [7, 0]]'), 'd1');
+SELECT * FROM sanitize.krimp_size(jsonb_set(sanitize.krimp_model('d1', 2), '{columns}', '[]'), 'd1');
+SELECT * FROM sanitize.krimp_size(jsonb_set(sanitize.krimp_model('d1', 2), '{rows}', '1e300'), 'd1');
+-- Too many candidates.
+SET pg_sanitize.max_itemsets = 3;
+SELECT count(*) FROM sanitize.krimp_codetable('d5', 1);
+SELECT count(*) FROM sanitize.krimp_codetable('d5', 1, candidates => 'pairs');
+RESET pg_sanitize.max_itemsets;
+DROP TABLE d1, d2, d3, d4, d5, nobody;

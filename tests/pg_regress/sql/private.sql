@@ -28,6 +28,10 @@ SELECT count(*) > 3000 AS many FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6,
 CREATE TABLE census AS SELECT sex, smoker, ward, age FROM stays;
 SELECT count(*) > 5000 AS many, count(ward) > 5000 AS wards FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, 'public', public_source => 'census', columns => '{sex,smoker,ward,age}');
 SELECT count(*) > 3000 AS many FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, 'paper', columns => '{sex,smoker,ward,age}');
+-- That scheme draws with replacement: a row can be released more often than it occurs.
+CREATE TABLE few AS SELECT i / 5 AS a, i AS id FROM generate_series(0, 999) AS i;
+SELECT count(*) > count(DISTINCT id) AS again FROM sanitize.dp_mii_sample(NULL::few, 5, 0.5, 2, 'paper', columns => '{a}', keep => '{id}');
+DROP TABLE few;
 -- Kept columns come along unprotected.
 SELECT count(id) = count(*) AS kept FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, columns => '{sex,age}', keep => '{id}');
 -- Values outside the public domain are not shown, however frequent.

@@ -1,6 +1,7 @@
 //! What a private sample will cost and how it will be made: known before the table is read.
 
 use crate::accounting::rest;
+use crate::error::check_epsilon;
 use crate::sampling::{check_delta, check_split};
 use crate::{Cost, Error, Method, Noise, Parameters, Rate, mixture, parameters};
 
@@ -91,6 +92,7 @@ pub struct Plan {
 impl Plan {
     /// Divides the budget and fixes rate, noise and threshold.
     pub fn new(request: Request) -> Result<Self, Error> {
+        check_epsilon(request.epsilon)?;
         check_split(request.split)?;
         check_delta(request.delta)?;
         if request.columns == 0 {

@@ -2,6 +2,7 @@
 
 use super::binomial::{tail_above, weighted_tail_above};
 use crate::Error;
+use crate::error::check_epsilon;
 
 /// What sampling at rate beta and suppressing below k costs, beside epsilon.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -49,10 +50,7 @@ pub(super) fn check_arguments(k: u64, epsilon: f64) -> Result<(), Error> {
     if k == 0 || k > u64::from(u32::MAX) {
         return Err(Error::argument("k", k, "it must be at least 1 and below 2^32"));
     }
-    if !(epsilon > 0.0 && epsilon.is_finite()) {
-        return Err(Error::argument("epsilon", epsilon, "it must be a finite number above 0"));
-    }
-    Ok(())
+    check_epsilon(epsilon)
 }
 
 /// The exact delta, rounded up.

@@ -1,0 +1,172 @@
+//! Which rows have a value: to find a row that contains an itemset without looking at all rows.
+
+use table::{Bag, Budget, Item, NONE, Stop, Watch};
+
+/// A value that at least one in so many rows has is a bit per row, any other a list of rows;
+/// either way it takes no more than the list would.
+const DENSE: usize = 32;
+
+/// The distinct rows of each value.
+pub(crate) struct Postings<'a> {
+    bag: &'a Bag,
+    columns: Vec<Column>,
+    _budget: Budget<'a>,
+}
+
+struct Column {
+    /// The rows of values that few have, by value: those of `code` are `starts[code]` and up to
+    /// the next.
+    rows: Vec<u32>,
+    starts: Vec<u32>,
+    /// The rows of values that many have, by code.
+    bits: Vec<(u32, Vec<u64>)>,
+}
+
+enum Rows<'a> {
+    List(&'a [u32]),
+    Bits(&'a [u64]),
+}
+
+impl Column {
+    fn new(bag: &Bag, column: usize, watch: &Watch) -> Result<Self, Stop> {
+        let mut counts = vec![0u32; bag.domain(column).len()];
+        let cells = || (0..bag.distinct()).map(|row| (row, bag.row(row)[column]));
+        for (row, code) in cells() {
+            if row % 4096 == 0 {
+                watch.check()?;
+            }
+            if code != NONE {
+                counts[code as usize] += 1;
+            }
+        }
+        let dense = |count: u32| count as usize * DENSE >= bag.distinct() && count > 0;
+        let words = bag.distinct().div_ceil(64);
+        let mut column = Column { rows: Vec::new(), starts: vec![0], bits: Vec::new() };
+        let mut length = 0;
+        for (code, &count) in (0..).zip(&counts) {
+            if dense(count) {
+                column.bits.push((code, vec![0; words]));
+            } else {
+                length += count;
+            }
+            column.starts.push(length);
+        }
+        column.rows = vec![0; length as usize];
+        let mut next = column.starts.clone();
+        for (row, code) in cells() {
+            if row % 4096 == 0 {
+                watch.check()?;
+            }
+            if code == NONE {
+                continue;
+            }
+            if dense(counts[code as usize]) {
+                if let Ok(i) = column.bits.binary_search_by_key(&code, |&(code, _)| code) {
+                    column.bits[i].1[row / 64] |= 1 << (row % 64);
+                }
+            } else {
+                column.rows[next[code as usize] as usize] = row as u32;
+                next[code as usize] += 1;
+            }
+        }
+        Ok(column)
+    }
+
+    /// The rows of a value; none if the column does not have it.
+    fn rows(&self, code: u32) -> Rows<'_> {
+        let i = code as usize;
+        if let Ok(i) = self.bits.binary_search_by_key(&code, |&(code, _)| code) {
+            Rows::Bits(&self.bits[i].1)
+        } else if i + 1 < self.starts.len() {
+            Rows::List(&self.rows[self.starts[i] as usize..self.starts[i + 1] as usize])
+        } else {
+            Rows::List(&[])
+        }
+    }
+}
+
+impl<'a> Postings<'a> {
+    pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
+        let mut budget = Budget::new(watch);
+        let mut columns = Vec::with_capacity(bag.width());
+        for (column, domain) in bag.domains().iter().enumerate() {
+            // Counts, starts and where to put the next row: 12 bytes for each value.
+            budget.add(bag.distinct() as u64 * 4 + domain.len() as u64 * 12)?;
+            columns.push(Column::new(bag, column, watch)?);
+        }
+        Ok(Postings { bag, columns, _budget: budget })
+    }
+
+    /// Whether a row other than `except` contains all of the items (at least one).
+    ///
+    /// Costs a look at the rows of the rarest item, or at a 64th of all rows for each item if
+    /// every one of them is common; less if there is such a row.
+    pub(crate) fn any(&self, items: &[Item], except: Option<u32>) -> bool {
+        let mut shortest: Option<&[u32]> = None;
+        let mut bits: Vec<&[u64]> = Vec::with_capacity(items.len());
+        for item in items {
+            match self.columns[item.column as usize].rows(item.code) {
+                Rows::List(rows) if shortest.is_none_or(|s| rows.len() < s.len()) => {
+                    shortest = Some(rows);
+                }
+                Rows::List(_) => {}
+                Rows::Bits(words) => bits.push(words),
+            }
+        }
+        if let Some(rows) = shortest {
+            return rows.iter().any(|&row| {
+                let codes = self.bag.row(row as usize);
+                Some(row) != except && items.iter().all(|i| codes[i.column as usize] == i.code)
+            });
+        }
+        (0..self.bag.distinct().div_ceil(64)).any(|i| {
+            let mut word = bits.iter().fold(u64::MAX, |word, words| word & words[i]);
+            if let Some(row) = except.filter(|&row| row as usize / 64 == i) {
+                word &= !(1 << (row % 64));
+            }
+            word != 0 && !bits.is_empty()
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn rows_are_found_as_by_looking_at_all(
+            rows in prop::collection::vec((0u32..3, 0u32..40, prop::option::of(0u32..200)), 1..200),
+            items in prop::collection::btree_map(0u32..3, 0u32..201, 1..=3),
+            pick in 0usize..200,
+        ) {
+            let text = |n: u32| Some(format!("{n:03}"));
+            let rows = rows.iter().map(|&(a, b, c)| [text(a), text(b), c.and_then(text)]);
+            let bag = Bag::from_text(3, rows);
+            let watch = Watch::unlimited();
+            let postings = Postings::new(&bag, &watch).unwrap();
+            let items: Vec<Item> =
+                items.into_iter().map(|(column, code)| Item { column, code }).collect();
+            // Items that may occur nowhere, and items of a row.
+            let row = bag.row(pick % bag.distinct());
+            let of_row: Vec<Item> = items
+                .iter()
+                .map(|item| Item { code: row[item.column as usize], ..*item })
+                .filter(|item| item.code != NONE)
+                .collect();
+            let sets = [items, of_row];
+            for items in sets.iter().filter(|items| !items.is_empty()) {
+                for except in [None, Some((pick % bag.distinct()) as u32)] {
+                    let has = |&row: &u32| {
+                        let codes = bag.row(row as usize);
+                        Some(row) != except
+                            && items.iter().all(|i| codes[i.column as usize] == i.code)
+                    };
+                    let expected = (0..bag.distinct() as u32).any(|row| has(&row));
+                    prop_assert_eq!(postings.any(items, except), expected);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,334 @@
+//! Itemsets that exactly one row contains, to be drawn or listed by their length.
+//!
+//! Such an itemset is in one row only, a row that occurs once. So a draw of such a row and of
+//! columns gives each with the same probability, if draws that are not rare are thrown away. Few
+//! short itemsets are rare, and nearly all draws would be thrown away; but every rare itemset
+//! contains a minimal one, an MII for theta = 1, and can be drawn from those of its length or less.
+
+use mining::Visitor;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
+use table::{Bag, Budget, Item, Itemsets, NONE, Stop, Watch, sort_watched};
+
+/// MIIs kept at most. Where there are more, rare itemsets are not hard to find.
+const MIIS: usize = 1 << 20;
+
+/// Pairs of a row and columns that the search for MIIs may have to look at.
+const SEARCH: u64 = 1 << 30;
+
+/// What rare itemsets are made of.
+pub(crate) struct Rare<'a> {
+    width: usize,
+    /// The distinct rows that occur once, in the order of their codes.
+    rows: Vec<u32>,
+    /// MIIs by row and items; all of a length up to `complete`.
+    miis: Itemsets,
+    /// For each MII its row, and the first MII of that row.
+    mii_rows: Vec<(u32, u32)>,
+    /// The MIIs of each length, up to `complete`.
+    by_length: Vec<Vec<u32>>,
+    _budget: Budget<'a>,
+}
+
+impl<'a> Rare<'a> {
+    pub(crate) fn new(bag: &Bag, watch: &'a Watch) -> Result<Self, Stop> {
+        let mut budget = Budget::new(watch);
+        budget.add(bag.distinct() as u64 * 4)?;
+        let mut rows: Vec<u32> =
+            (0..bag.distinct() as u32).filter(|&row| bag.weight(row as usize) == 1).collect();
+        // The order of reading must not decide what a seed draws.
+        let codes = |row: u32| bag.row(row as usize);
+        sort_watched(&mut rows, watch, |a, b| codes(a).cmp(codes(b)))?;
+        let mut complete = searchable(bag);
+        let found = loop {
+            let collector = Collector::new(watch);
+            match mining::visit_miis(bag, 1, Some(complete), watch, &collector) {
+                Err(_) if collector.full.load(Relaxed) => complete /= 2,
+                outcome => {
+                    outcome?;
+                    break collector.found.into_inner().unwrap_or_else(|e| e.into_inner());
+                }
+            }
+        };
+        let mut order: Vec<u32> = (0..found.rows.len() as u32).collect();
+        let key = |i: u32| (codes(found.rows[i as usize]), found.miis.items(i as usize));
+        sort_watched(&mut order, watch, |a, b| key(a).cmp(&key(b)))?;
+        let mut miis = Itemsets::new();
+        let mut mii_rows: Vec<(u32, u32)> = Vec::with_capacity(order.len());
+        let mut by_length = vec![Vec::new(); complete];
+        for (number, &i) in (0u32..).zip(&order) {
+            let (row, items) = (found.rows[i as usize], found.miis.items(i as usize));
+            let first = match mii_rows.last() {
+                Some(&(before, first)) if before == row => first,
+                _ => number,
+            };
+            mii_rows.push((row, first));
+            by_length[items.len() - 1].push(number);
+            miis.push(items, 1);
+        }
+        budget.add(miis.memory() + 12 * mii_rows.len() as u64)?;
+        Ok(Rare { width: bag.width(), rows, miis, mii_rows, by_length, _budget: budget })
+    }
+
+    /// What the itemsets of that length (1 or more) are drawn from: rows, or MIIs if they are
+    /// known and leave less to be thrown away.
+    pub(crate) fn starts(&self, length: usize) -> Starts<'_> {
+        let rows = self.row_starts(length);
+        self.mii_starts(length).filter(|miis| miis.total() <= rows.total()).unwrap_or(rows)
+    }
+
+    pub(crate) fn row_starts(&self, length: usize) -> Starts<'_> {
+        Starts { rare: self, length, classes: vec![self.class(&self.rows, 0, length)] }
+    }
+
+    pub(crate) fn mii_starts(&self, length: usize) -> Option<Starts<'_>> {
+        let by_length = self.by_length.get(..length)?;
+        let classes = by_length.iter().zip(1..).map(|(miis, size)| self.class(miis, size, length));
+        Some(Starts { rare: self, length, classes: classes.collect() })
+    }
+
+    fn class<'s>(&self, members: &'s [u32], size: usize, length: usize) -> Class<'s> {
+        Class { members, size, extensions: combinations(self.width - size, length - size) }
+    }
+
+    /// For a draw from an MII: whether no earlier MII of its row is in those columns. Each rare
+    /// itemset can be drawn from every MII that it contains and must count from one of them only.
+    pub(crate) fn is_first(&self, mii: u32, columns: &[u32]) -> bool {
+        let (_, first) = self.mii_rows[mii as usize];
+        let within = |mii: u32| {
+            self.miis.items(mii as usize).iter().all(|item| columns.contains(&item.column))
+        };
+        !(first..mii).any(within)
+    }
+}
+
+/// The longest length of which MIIs are looked for, so that the search stays short: the longest
+/// with at most [`SEARCH`] pairs of a row and so many columns or less.
+fn searchable(bag: &Bag) -> usize {
+    let (mut pairs, mut length) = (0u64, 0);
+    while length < bag.width() {
+        let more = combinations(bag.width(), length + 1).saturating_mul(bag.distinct() as u64);
+        pairs = pairs.saturating_add(more);
+        if pairs > SEARCH {
+            break;
+        }
+        length += 1;
+    }
+    length
+}
+
+/// `n` choose `k`, or the largest number there is.
+fn combinations(n: usize, k: usize) -> u64 {
+    let mut result = 1u128;
+    for i in 0..k.min(n - k) as u128 {
+        result = result * (n as u128 - i) / (i + 1);
+        if result > u128::from(u64::MAX) {
+            return u64::MAX;
+        }
+    }
+    result as u64
+}
+
+/// Takes up the MIIs and the row of each.
+struct Collector<'w> {
+    found: Mutex<Found<'w>>,
+    /// There are more than [`MIIS`].
+    full: AtomicBool,
+}
+
+struct Found<'w> {
+    miis: Itemsets,
+    rows: Vec<u32>,
+    budget: Budget<'w>,
+}
+
+impl<'w> Collector<'w> {
+    fn new(watch: &'w Watch) -> Self {
+        let budget = Budget::new(watch);
+        let found = Found { miis: Itemsets::new(), rows: Vec::new(), budget };
+        Collector { found: Mutex::new(found), full: AtomicBool::new(false) }
+    }
+}
+
+impl Visitor for Collector<'_> {
+    fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
+        let mut found = self.found.lock().unwrap_or_else(|e| e.into_inner());
+        if found.rows.len() >= MIIS {
+            self.full.store(true, Relaxed);
+            return Err(Stop::Itemsets { limit: MIIS as u64 });
+        }
+        found.rows.extend(rows.first());
+        found.miis.push(items, 1);
+        // Twice: the order of sorting comes later.
+        let bytes = found.miis.memory() + found.rows.capacity() as u64 * 8;
+        found.budget.raise(bytes)
+    }
+}
+
+/// What the rare itemsets of one length are drawn from.
+pub(crate) struct Starts<'a> {
+    rare: &'a Rare<'a>,
+    length: usize,
+    classes: Vec<Class<'a>>,
+}
+
+/// Starts that are extended by equally many columns.
+struct Class<'a> {
+    /// MIIs, or rows if `size` is 0.
+    members: &'a [u32],
+    size: usize,
+    /// In how many ways each can be extended.
+    extensions: u64,
+}
+
+/// Draws to be tested: each a row, columns, and the MII that it was drawn from.
+#[derive(Default)]
+pub(crate) struct Draws {
+    length: usize,
+    starts: Vec<(u32, u32)>,
+    columns: Vec<u32>,
+}
+
+impl Draws {
+    pub(crate) fn len(&self) -> usize {
+        self.starts.len()
+    }
+
+    /// The row of draw number `i`, its columns, and its MII or [`NONE`].
+    pub(crate) fn get(&self, i: usize) -> (u32, &[u32], u32) {
+        let (row, mii) = self.starts[i];
+        (row, &self.columns[i * self.length..][..self.length], mii)
+    }
+
+    pub(crate) fn clear(&mut self) {
+        self.starts.clear();
+        self.columns.clear();
+    }
+}
+
+impl Starts<'_> {
+    /// The number of draws that there are, or the largest number if there are more.
+    pub(crate) fn total(&self) -> u64 {
+        self.classes.iter().fold(0, |total, class| total.saturating_add(class.total()))
+    }
+
+    /// The row of a member, its columns at the front of `columns`, all others behind them.
+    fn begin(&self, class: &Class, member: u32, columns: &mut Vec<u32>) -> (u32, u32) {
+        columns.clear();
+        if class.size == 0 {
+            columns.extend(0..self.rare.width as u32);
+            return (member, NONE);
+        }
+        let items = self.rare.miis.items(member as usize);
+        columns.extend(items.iter().map(|item| item.column));
+        let others = (0..self.rare.width as u32).filter(|c| items.iter().all(|i| i.column != *c));
+        columns.extend(others);
+        (self.rare.mii_rows[member as usize].0, member)
+    }
+
+    /// Adds `count` draws, each uniform among all; `below(n)` draws from `0..n`.
+    pub(crate) fn draw(&self, count: usize, draws: &mut Draws, below: &mut impl FnMut(u64) -> u64) {
+        draws.length = self.length;
+        let mut columns = Vec::with_capacity(self.rare.width);
+        for _ in 0..count {
+            let Some(class) = self.class(below) else { return };
+            let member = class.members[below(class.members.len() as u64) as usize];
+            draws.starts.push(self.begin(class, member, &mut columns));
+            for i in class.size..self.length {
+                let j = i + below((columns.len() - i) as u64) as usize;
+                columns.swap(i, j);
+            }
+            draws.columns.extend_from_slice(&columns[..self.length]);
+        }
+    }
+
+    /// A class with the probability of its part of all draws. (MIIs are known only of lengths
+    /// that [`searchable`] allows, so that their draws can be counted; rows are a single class.)
+    fn class(&self, below: &mut impl FnMut(u64) -> u64) -> Option<&Class<'_>> {
+        if let [only] = self.classes.as_slice() {
+            return Some(only);
+        }
+        let mut number = below(self.total());
+        self.classes.iter().find(|class| {
+            let found = number < class.total();
+            number = number.wrapping_sub(class.total());
+            found
+        })
+    }
+
+    /// Hands all draws to `test`, at most `batch` at a time.
+    pub(crate) fn all(
+        &self,
+        batch: usize,
+        mut test: impl FnMut(&Draws) -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        let mut draws = Draws { length: self.length, ..Draws::default() };
+        let mut columns = Vec::with_capacity(self.rare.width);
+        for class in &self.classes {
+            for &member in class.members {
+                let start = self.begin(class, member, &mut columns);
+                let (own, others) = columns.split_at(class.size);
+                let mut chosen: Vec<usize> = (0..self.length - class.size).collect();
+                loop {
+                    draws.starts.push(start);
+                    draws.columns.extend_from_slice(own);
+                    draws.columns.extend(chosen.iter().map(|&i| others[i]));
+                    if draws.len() >= batch {
+                        test(&draws)?;
+                        draws.clear();
+                    }
+                    if !advance(&mut chosen, others.len()) {
+                        break;
+                    }
+                }
+            }
+        }
+        test(&draws)
+    }
+}
+
+impl Class<'_> {
+    fn total(&self) -> u64 {
+        self.extensions.saturating_mul(self.members.len() as u64)
+    }
+}
+
+/// The next choice of as many of `n` in lexicographic order; false after the last.
+fn advance(chosen: &mut [usize], n: usize) -> bool {
+    let k = chosen.len();
+    let Some(i) = (0..k).rev().find(|&i| chosen[i] < n - k + i) else { return false };
+    chosen[i] += 1;
+    for j in i + 1..k {
+        chosen[j] = chosen[j - 1] + 1;
+    }
+    true
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn combinations_are_counted_and_listed() {
+        for n in 0..10usize {
+            for k in 0..=n {
+                let mut chosen: Vec<usize> = (0..k).collect();
+                let mut listed = vec![chosen.clone()];
+                while advance(&mut chosen, n) {
+                    listed.push(chosen.clone());
+                }
+                assert_eq!(listed.len() as u64, combinations(n, k));
+                assert!(listed.is_sorted_by(|a, b| a < b));
+            }
+        }
+        assert_eq!(combinations(64, 32), 1_832_624_140_942_590_534);
+        assert_eq!(combinations(1600, 800), u64::MAX);
+    }
+
+    #[test]
+    fn searches_stay_short() {
+        let bag = |width| Bag::from_text(width, [vec![Some("x"); width]]);
+        assert_eq!(searchable(&bag(15)), 15);
+        assert_eq!(searchable(&bag(1600)), 3);
+    }
+}

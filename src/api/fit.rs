@@ -1,0 +1,199 @@
+//! Fitting code tables: what the Krimp functions ask for and how it is said.
+
+use super::input::{max_length, min_support};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::notice::notice;
+use crate::pg::relation::positions;
+use crate::pg::{jsonb, pool, settings, text};
+use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
+use pgrx::datum::Interval;
+use serde_json::Value as Json;
+use std::time::Duration;
+use table::{Bag, Item, Stop, Watch};
+
+impl From<krimp::Error> for Error {
+    fn from(error: krimp::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            krimp::Error::Stop(stop) => stop.into(),
+            krimp::Error::TooWide { .. } => Error::argument(message, "Name fewer columns."),
+            krimp::Error::Encoding { .. } => {
+                Error::argument(message, "Leave the column out, or convert the database to UTF-8.")
+            }
+            krimp::Error::Model(_) => Error::argument(
+                message,
+                "Make models with sanitize.krimp_model and keep them unchanged.",
+            ),
+            krimp::Error::Columns(_) => {
+                Error::argument(message, "Use the model on a relation with the same columns.")
+            }
+            krimp::Error::Laplace { .. } => Error::argument(message, "Give a number above 0."),
+        }
+    }
+}
+
+/// The numbers of the arguments that say what to fit.
+pub struct Places {
+    pub min_support: usize,
+    pub max_length: usize,
+    pub candidates: usize,
+    pub prune: Option<usize>,
+    pub max_time: usize,
+}
+
+/// What these arguments ask for.
+pub fn options(call: &Call, places: &Places) -> Result<Options, Error> {
+    let mut options = Options::new(min_support(call, places.min_support)?);
+    options.max_length = max_length(call, places.max_length)?;
+    options.candidates = candidates(call, places.candidates)?;
+    if let Some(prune) = places.prune {
+        options.prune = call.value(prune, "prune")?;
+    }
+    options.time = max_time(call, places.max_time)?;
+    if options.time.is_some() && options.candidates != Candidates::Pairs {
+        return Err(Error::argument(
+            "max_time is given, but candidates is not 'pairs'",
+            "A list of candidates is tried to its end; candidates made from pairs can be stopped at any time.",
+        ));
+    }
+    Ok(options)
+}
+
+/// The argument candidates: where patterns come from.
+fn candidates(call: &Call, i: usize) -> Result<Candidates, Error> {
+    match call.text(i, "candidates")?.as_str() {
+        "all" => Ok(Candidates::All),
+        "closed" => Ok(Candidates::Closed),
+        "pairs" => Ok(Candidates::Pairs),
+        other => Err(Error::argument(
+            format!("candidates is \"{other}\""),
+            "candidates is 'all', 'closed' or 'pairs'.",
+        )),
+    }
+}
+
+/// The argument max_time: how long to look for patterns.
+fn max_time(call: &Call, i: usize) -> Result<Option<Duration>, Error> {
+    let Some(time) = call.optional::<Interval>(i) else { return Ok(None) };
+    let days = i128::from(time.months()) * 30 + i128::from(time.days());
+    let micros = days * 86_400_000_000 + i128::from(time.micros());
+    match u64::try_from(micros) {
+        Ok(micros) if micros > 0 => Ok(Some(Duration::from_micros(micros))),
+        _ => Err(Error::argument(
+            "max_time is not a positive length of time",
+            "Give for example '10 seconds', or leave it out for no limit.",
+        )),
+    }
+}
+
+/// The argument nulls of a model: what a NULL cell is.
+pub fn nulls(call: &Call, i: usize) -> Result<Nulls, Error> {
+    match call.text(i, "nulls")?.as_str() {
+        "missing" => Ok(Nulls::Missing),
+        "value" => Ok(Nulls::Value),
+        other => Err(Error::argument(
+            format!("nulls is \"{other}\""),
+            "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
+        )),
+    }
+}
+
+/// The argument forbidden: an array of column lists and itemsets that no pattern may contain.
+pub fn forbidden(call: &Call, i: usize, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+    let Some(forbidden) = jsonb::argument(call, i, "forbidden")? else { return Ok(Vec::new()) };
+    let refuse = |what: &Json| {
+        Error::argument(
+            format!("forbidden has {what}"),
+            "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
+        )
+    };
+    let names: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
+    let column = |column: &str| {
+        let found = positions(name, &names, "forbidden", Some(&[column.to_string()]))?;
+        Ok::<u32, Error>(found[0] as u32)
+    };
+    let mut found = Vec::new();
+    for part in forbidden.as_array().ok_or_else(|| refuse(&forbidden))? {
+        match part {
+            Json::Array(list) if !list.is_empty() => {
+                let mut columns = Vec::with_capacity(list.len());
+                for name in list {
+                    columns.push(column(name.as_str().ok_or_else(|| refuse(part))?)?);
+                }
+                found.push(Forbidden::Columns(columns));
+            }
+            Json::Object(itemset) if !itemset.is_empty() => {
+                let mut items = Some(Vec::with_capacity(itemset.len()));
+                for (name, value) in itemset {
+                    let column = column(name)?;
+                    let value = value.as_str().ok_or_else(|| refuse(part))?;
+                    // A value that does not occur makes an itemset that no pattern contains.
+                    let code = bag.domain(column as usize).find(&text::from_utf8(value));
+                    items = items.zip(code).map(|(mut items, code)| {
+                        items.push(Item { column, code });
+                        items
+                    });
+                }
+                found.extend(items.map(Forbidden::Items));
+            }
+            other => return Err(refuse(other)),
+        }
+    }
+    Ok(found)
+}
+
+/// Runs a job of the crate in the pool; `held` are the bytes of memory that the call holds already.
+pub fn run<T: Send>(
+    phase: &'static str,
+    held: u64,
+    tell: impl Fn() -> String,
+    job: impl FnOnce(&Watch) -> Result<T, krimp::Error> + Send,
+) -> Result<Result<T, krimp::Error>, Error> {
+    pool::run_telling(
+        phase,
+        held,
+        |_| tell(),
+        |watch| match job(watch) {
+            Err(krimp::Error::Stop(stop @ Stop::Cancelled)) => Err(stop),
+            done => Ok(done),
+        },
+    )
+}
+
+fn told(now: Snapshot) -> String {
+    let percent = now.ratio * 100.0;
+    format!("{} candidates seen, {} accepted, {percent:.1} % of the size", now.seen, now.accepted)
+}
+
+/// The code table of a bag; `held` are the bytes of memory that the call holds already.
+pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> {
+    let progress = Progress::new();
+    let tell = || told(progress.snapshot());
+    let fitted = run("fitting", held, tell, |watch| krimp::fit(bag, options, watch, &progress))?;
+    // What helps against a limit depends on where candidates come from.
+    let table = fitted.map_err(|error| match error {
+        krimp::Error::Stop(stop) if options.candidates != Candidates::Pairs => too_many(stop),
+        error => error.into(),
+    })?;
+    let limit = match table.ended {
+        Ended::Complete => return Ok(table),
+        Ended::Time => "max_time",
+        Ended::Memory => "pg_sanitize.max_memory",
+    };
+    notice(&format!("pg_sanitize: fitting ended by {limit}, {}", tell()));
+    Ok(table)
+}
+
+fn too_many(stop: Stop) -> Error {
+    match stop {
+        Stop::Memory { .. } => Error::Candidates {
+            setting: "pg_sanitize.max_memory",
+            limit: format!("{} MB", settings::max_memory() >> 20),
+        },
+        Stop::Itemsets { limit } => {
+            Error::Candidates { setting: "pg_sanitize.max_itemsets", limit: limit.to_string() }
+        }
+        Stop::Cancelled => Error::Cancelled,
+    }
+}

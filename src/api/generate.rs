@@ -1,0 +1,247 @@
+//! Tables drawn from Krimp models.
+
+use super::fit::{Places, fit, forbidden, options};
+use super::krimp::model;
+use crate::pg::call::{Call, sql_function};
+use crate::pg::error::Error;
+use crate::pg::notice::{notice_hint, warning};
+use crate::pg::pool::{self, Sender};
+use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
+use crate::pg::{jsonb, reader, text};
+use dp::{Coins, Key};
+use krimp::{Classes, DomainOrder, Generator, Laplace, Model, Nulls, Options};
+use pgrx::pg_sys::Datum;
+use serde_json::Value as Json;
+use std::cell::Cell;
+use table::{Bag, Item, NONE, Watch};
+
+/// Cells that are drawn at a time: 16 MB of codes.
+const CELLS: usize = 4 << 20;
+
+/// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
+const ROWS: u64 = 1 << 16;
+
+/// Rows that share a stream of random numbers in the generator.
+const CHUNK: u64 = 1 << 12;
+
+/// The argument n: how many rows are wanted.
+fn row_number(call: &Call, i: usize) -> Result<u64, Error> {
+    let n = call.value::<i64>(i, "n")?;
+    u64::try_from(n)
+        .map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows: 0 or more."))
+}
+
+/// The arguments laplace and laplace_by: what is added to the usages.
+struct Corrections {
+    table: f64,
+    by: Vec<(String, ByColumn)>,
+}
+
+enum ByColumn {
+    All(f64),
+    Values(Vec<(String, f64)>),
+}
+
+impl Corrections {
+    fn read(call: &Call, laplace: usize, laplace_by: usize) -> Result<Self, Error> {
+        let table = call.value(laplace, "laplace")?;
+        // What is wrong with it is said before the source is read.
+        Laplace::new(table)?;
+        let refuse = |what: &Json| {
+            Error::argument(
+                format!("laplace_by has {what}"),
+                "laplace_by has numbers by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+            )
+        };
+        let number = |of: &Json| of.as_f64().ok_or_else(|| refuse(of));
+        let mut by = Vec::new();
+        if let Some(columns) = jsonb::argument(call, laplace_by, "laplace_by")? {
+            for (column, correction) in columns.as_object().ok_or_else(|| refuse(&columns))? {
+                let correction = match correction {
+                    Json::Object(values) => {
+                        let read = values.iter().map(|(text, n)| Ok((text.clone(), number(n)?)));
+                        ByColumn::Values(read.collect::<Result<_, Error>>()?)
+                    }
+                    other => ByColumn::All(number(other)?),
+                };
+                by.push((column.clone(), correction));
+            }
+        }
+        Ok(Corrections { table, by })
+    }
+
+    /// The corrections for the columns of a model. A value that it does not have is no error: in
+    /// a job that runs every night, a value may be gone one day. But
+    /// if `warn`, it is told.
+    fn of(&self, model: &Model, warn: bool) -> Result<Laplace, Error> {
+        let mut laplace = Laplace::new(self.table)?;
+        for (name, correction) in &self.by {
+            let Some(column) = model.column(name) else {
+                let known: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();
+                return Err(Error::argument(
+                    format!("laplace_by names column \"{name}\", which is not generated"),
+                    format!("The columns are: {}.", known.join(", ")),
+                ));
+            };
+            match correction {
+                ByColumn::All(value) => laplace.column(column as u32, *value)?,
+                ByColumn::Values(values) => {
+                    for (text, value) in values {
+                        match model.columns()[column].code(Some(text)) {
+                            Some(code) => {
+                                laplace.item(Item { column: column as u32, code }, *value)?
+                            }
+                            None if warn => warning(&format!(
+                                "laplace_by: column \"{name}\" has no value \"{text}\""
+                            )),
+                            None => {}
+                        }
+                    }
+                }
+            }
+        }
+        Ok(laplace)
+    }
+}
+
+/// What was drawn so far.
+#[derive(Default)]
+struct Drawn {
+    rows: u64,
+    elements: u64,
+}
+
+impl Drawn {
+    /// Draws rows and hands them on.
+    fn draw(
+        &mut self,
+        generator: &Generator,
+        width: usize,
+        n: u64,
+        key: &Key,
+        mut emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
+        // One part is drawn, one waits, one is handed on.
+        let held = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
+        let draw = |watch: &Watch, sender: &Sender<u64, Vec<u32>>| {
+            let (mut start, mut elements) = (0, 0);
+            while start < n {
+                let rows = step.min(n - start);
+                let part =
+                    generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch)?;
+                sender.send(part.cells)?;
+                start += rows;
+                elements += part.elements;
+            }
+            Ok(elements)
+        };
+        let drawing = |_: &Watch| String::from("rows are drawn");
+        self.elements += pool::run_sending("generating", held, drawing, draw, |cells| {
+            cells.chunks_exact(width.max(1)).for_each(&mut emit);
+        })?;
+        self.rows += n;
+        Ok(())
+    }
+
+    /// Says how much of the model's privacy there is: the fewer patterns a row is put together
+    /// from, the more it is a copy.
+    fn tell(&self) {
+        if self.rows > 0 {
+            let each = self.elements as f64 / self.rows as f64;
+            notice_hint(
+                &format!("krimp_generate: {} rows of {each:.2} patterns each", self.rows),
+                "No privacy is guaranteed. The fewer patterns, the more rows are copies: see sanitize.krimp_report.",
+            );
+        }
+    }
+}
+
+/// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
+fn krimp_generate(call: &Call) -> Result<Datum, Error> {
+    const PLACES: Places =
+        Places { min_support: 2, max_length: 7, candidates: 8, prune: None, max_time: 11 };
+    let n = row_number(call, 1)?;
+    let options = Options { nulls: Nulls::Value, ..options(call, &PLACES)? };
+    let corrections = Corrections::read(call, 3, 4)?;
+    let mut coins = Coins::new(call.optional::<i64>(10))?;
+    let names = call.names(6, "columns")?;
+    let relation = typed::relation(call, 0)?;
+    let class = call.optional_text(5).map(|name| relation.position(&name)).transpose()?;
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    columns.retain(|&position| Some(position) != class);
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left beside the class",
+            "Name further columns, or leave class out.",
+        ));
+    }
+    let width = columns.len();
+    columns.extend(class);
+    let table = reader::read(&relation, &columns)?;
+    if table.bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name, of: "rows" });
+    }
+    let mut rows =
+        TypedRows::begin(call, &relation, &columns, ReadValues::new(&table, &relation, &columns))?;
+    let mut drawn = Drawn::default();
+    let held = table.bag.memory();
+    let name = match class {
+        Some(_) => format!("{} without its class", relation.name),
+        None => relation.name.clone(),
+    };
+    let first = Cell::new(true);
+    let generator = |bag: &Bag| {
+        let mut options = options.clone();
+        options.forbidden = forbidden(call, 9, &name, bag)?;
+        let model =
+            Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
+        let laplace = corrections.of(&model, first.replace(false))?;
+        Ok::<_, Error>(Generator::new(&model, &laplace, DomainOrder::Random)?)
+    };
+    if class.is_none() {
+        let generator = generator(&table.bag)?;
+        drawn.draw(&generator, width, n, &coins.key(), |cells| rows.push(cells, 1))?;
+    } else {
+        let classes = Classes::new(&table.bag, width);
+        let shares = krimp::apportion(n, &classes.sizes());
+        let mut row = vec![NONE; width + 1];
+        for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {
+            let bag = pool::run("choosing rows", held, |watch| classes.bag(class, watch))?;
+            row[width] = classes.code(class);
+            drawn.draw(&generator(&bag)?, width, share, &coins.key(), |cells| {
+                row[..width].copy_from_slice(cells);
+                rows.push(&row, 1);
+            })?;
+        }
+    }
+    drawn.tell();
+    Ok(rows.finish(call))
+}
+
+/// `krimp_generate` from a model: draws from it, wherever its source may be.
+fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
+    let n = row_number(call, 2)?;
+    let corrections = Corrections::read(call, 3, 4)?;
+    let mut coins = Coins::new(call.optional::<i64>(5))?;
+    let model = model(call, 1)?;
+    let relation = typed::row_type(call, 0)?;
+    let laplace = corrections.of(&model, true)?;
+    let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
+    let mut columns = Vec::with_capacity(model.columns().len());
+    let mut texts = Vec::with_capacity(model.columns().len());
+    for column in model.columns() {
+        columns.push(relation.position(&column.name)?);
+        texts.push(column.values.iter().map_while(|value| value.as_deref()).collect());
+    }
+    let values = TextValues::new(texts, &relation, &columns);
+    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    rows.make_values();
+    let mut drawn = Drawn::default();
+    drawn.draw(&generator, columns.len(), n, &coins.key(), |cells| rows.push(cells, 1))?;
+    drawn.tell();
+    Ok(rows.finish(call))
+}
+
+sql_function!(sanitize_krimp_generate, krimp_generate);
+sql_function!(sanitize_krimp_generate_model, krimp_generate_model);

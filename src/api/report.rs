@@ -1,0 +1,95 @@
+//! What a generated table shows of its original.
+
+use super::compare::{Pair, samples};
+use super::krimp::model;
+use crate::pg::call::{Call, sql_function};
+use crate::pg::error::Error;
+use crate::pg::pool;
+use crate::pg::rowset::{ResultRows, Value};
+use dp::Coins;
+use krimp::{DomainOrder, Generator, Laplace};
+use pgrx::pg_sys::Datum;
+
+/// Rows drawn to see how many patterns they take.
+const DRAWN: usize = 10_000;
+
+/// A line of the report: what was measured, and from which value on which advice is due.
+struct Line {
+    measure: &'static str,
+    value: Option<f64>,
+    advice: &'static str,
+    due: bool,
+}
+
+fn krimp_report(call: &Call) -> Result<Datum, Error> {
+    let model = call.datum(2).map(|_| model(call, 2)).transpose()?;
+    let names = match (call.names(3, "columns")?, &model) {
+        (None, Some(model)) => Some(model.columns().iter().map(|c| c.name.clone()).collect()),
+        (names, _) => names,
+    };
+    let samples = samples(call, 4)?;
+    let mut coins = Coins::new(call.optional::<i64>(5))?;
+    let pair =
+        Pair::read(call.value(0, "released")?, call.value(1, "original")?, names.as_deref())?;
+    let patterns = match &model {
+        Some(model) => {
+            let key = coins.key();
+            let generator = Generator::new(model, &Laplace::new(0.001)?, DomainOrder::Random)?;
+            let drawn = pool::run("drawing rows", 0, |watch| {
+                generator.rows(0, DRAWN, |chunk| key.stream(chunk), watch)
+            })?;
+            Some(drawn.elements as f64 / DRAWN as f64)
+        }
+        None => None,
+    };
+    let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
+        let below = |n| dp::below(&mut coins, n);
+        Ok((
+            measures::anonymity_score(released, original, watch)?,
+            measures::common_records(released, original, watch)?,
+            measures::rare_itemset_leak(released, original, samples, below, watch)?,
+        ))
+    })?;
+    let score = score.map(|score| score.normalised);
+    let tried: u64 = leaks.iter().map(|leak| leak.tried).sum();
+    let leaked: u64 = leaks.iter().map(|leak| leak.leaked).sum();
+    let leaked = (tried > 0).then(|| leaked as f64 / tried as f64);
+    let above = |value: Option<f64>, bound: f64| value.is_some_and(|value| value > bound);
+    let lines = [
+        Line {
+            measure: "patterns_per_row",
+            value: patterns,
+            advice: "rows are nearly copies: raise min_support or set a lower max_length",
+            due: patterns.is_some_and(|each| each < 2.0),
+        },
+        Line {
+            measure: "anonymity_score",
+            value: score,
+            advice: "rare rows come out: raise min_support, set a lower max_length or leave out columns",
+            due: above(score, 0.1),
+        },
+        Line {
+            measure: "copied_rows",
+            value: common.of_released,
+            advice: "most rows are in the original too: set a lower max_length",
+            due: above(common.of_released, 0.5),
+        },
+        Line {
+            measure: "leaked_itemsets",
+            value: leaked,
+            advice: "rare combinations come out: leave out or coarsen the columns that mii_risk names",
+            due: above(leaked, 0.1),
+        },
+    ];
+    let mut rows = ResultRows::begin(call)?;
+    for line in lines.iter().skip(usize::from(model.is_none())) {
+        rows.push([
+            Value::Text(line.measure.as_bytes()),
+            line.value.map_or(Value::Null, Value::Float),
+            if line.due { Value::Text(line.advice.as_bytes()) } else { Value::Null },
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+sql_function!(sanitize_krimp_report, krimp_report);
