@@ -3,6 +3,7 @@
 import os
 import re
 import threading
+import time
 from collections import Counter
 from contextlib import contextmanager
 from itertools import count
@@ -85,6 +86,42 @@ def cancel_after(connection, seconds):
         timer.join()
 
 
+def assert_stops(database, phase, query, how):
+    """The first progress line of the phase triggers the request (how: cancel or terminate); the
+    answer must come in 1 s."""
+    connection = database.connect()
+    reached = threading.Event()
+    asked = []
+
+    def ask():
+        if not reached.wait(60):
+            return
+        with database.connect() as other:
+            pid = connection.info.backend_pid
+            function = {"cancel": "pg_cancel_backend", "terminate": "pg_terminate_backend"}[how]
+            asked.append(time.monotonic())
+            other.execute(f"SELECT {function}(%s)", [pid])
+
+    connection.add_notice_handler(
+        lambda notice: reached.set() if f"pg_sanitize: {phase}," in notice.message_primary else None
+    )
+    connection.execute("SET pg_sanitize.progress = 1")
+    connection.execute("SET max_parallel_workers_per_gather = 0")
+    asker = threading.Thread(target=ask)
+    asker.start()
+    expected = {
+        "cancel": psycopg.errors.QueryCanceled,
+        "terminate": psycopg.errors.AdminShutdown,
+    }[how]
+    with pytest.raises(expected):
+        connection.execute(query)
+    ended = time.monotonic()
+    asker.join()
+    assert ended - asked[0] < 1.0
+    if how == "cancel":
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def peak_memory(connection):
     """The most resident memory that the connection's backend has ever had, in bytes."""
     status = Path(f"/proc/{connection.info.backend_pid}/status").read_text()
@@ -119,3 +156,12 @@ def load_lucs(connection, path, table, repeat=1):
             stream.write(text)
     connection.execute(sql.SQL("ANALYZE {}").format(sql.Identifier(table)))
     return len(rows) * repeat, width
+
+
+def array_table(connection, name, columns, levels, strength):
+    """A table of an orthogonal array's rows."""
+    cells = sql.SQL(", ").join(sql.SQL(f"r[{i}] AS c{i}") for i in range(1, columns + 1))
+    query = "CREATE TABLE {} AS SELECT {} FROM sanitize.orthogonal_array({}, {}, {}) AS r"
+    connection.execute(
+        sql.SQL(query).format(sql.Identifier(name), cells, columns, levels, strength)
+    )
