@@ -9,8 +9,8 @@ use table::{Bag, Item, NONE, Stop, Watch};
 /// Draws tested at a time.
 const BATCH: u64 = 4096;
 
-/// Draws from rows for each itemset wanted, before minimal ones are searched for: on a million
-/// rows the search takes seconds and so many draws less than one.
+/// Draws from rows for each itemset wanted, before minimal ones are searched for: on many rows the
+/// search takes longer than so many draws.
 const FIRST_DRAWS: u64 = 200;
 
 /// Draws for each itemset wanted, at the most: where fewer than one in so many is rare, fewer
