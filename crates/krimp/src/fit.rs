@@ -7,12 +7,13 @@ use crate::ground::Ground;
 use crate::options::{Candidates, Nulls, Options};
 use crate::prune::prune;
 use crate::size::TOLERANCE;
+use crate::spare::{Spare, lock};
 use crate::unions;
 use crate::{Error, Progress};
 use mining::Kind;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use table::{Bag, Item, Stop, Watch};
 
 /// Candidates that a thread evaluates before it looks at the watch and at what others found.
@@ -75,7 +76,7 @@ fn fit_width<const W: usize>(
         cover,
         candidates: &candidates,
         accepted: 0,
-        workers: Mutex::default(),
+        workers: Spare::default(),
         options,
         watch,
         progress,
@@ -115,7 +116,7 @@ struct Search<'a, const W: usize> {
     standard: f64,
     size: f64,
     accepted: u64,
-    workers: Mutex<Vec<Worker>>,
+    workers: Spare<Worker>,
     options: &'a Options,
     watch: &'a Watch,
     progress: &'a Progress,
@@ -174,15 +175,14 @@ impl<const W: usize> Search<'_, W> {
         let next = AtomicUsize::new(start);
         let end = AtomicUsize::new(end);
         let first: Mutex<Result<Option<Accepted>, Stop>> = Mutex::new(Ok(None));
-        let work = || {
-            let mut worker = lock(&self.workers).pop().unwrap_or_default();
+        let work = |worker: &mut Worker| {
             loop {
                 let step = next.fetch_add(STEP, Relaxed);
                 let last = end.load(Relaxed);
                 if step >= last {
                     break;
                 }
-                let found = self.step(step, last.min(step + STEP), &mut worker);
+                let found = self.step(step, last.min(step + STEP), worker);
                 if !matches!(found, Ok(None)) {
                     // Steps begin in order: what comes before is done or being done.
                     end.fetch_min(step, Relaxed);
@@ -194,11 +194,10 @@ impl<const W: usize> Search<'_, W> {
                     }
                 }
             }
-            lock(&self.workers).push(worker);
         };
         rayon::scope(|scope| {
-            (1..threads).for_each(|_| scope.spawn(|_| work()));
-            work();
+            (1..threads).for_each(|_| scope.spawn(|_| self.workers.with(work)));
+            self.workers.with(work);
         });
         first.into_inner().unwrap_or_else(PoisonError::into_inner)
     }
@@ -244,12 +243,7 @@ impl<const W: usize> Search<'_, W> {
         }
         self.accepted += 1;
         let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
-        self.progress.accepted(self.cover.elements.len(), ratio);
+        self.progress.now(self.accepted, self.cover.elements.len(), ratio);
         Ok(())
     }
-}
-
-/// What a mutex holds; a thread that panicked while it held it left it whole.
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -10,11 +10,11 @@ use crate::Error;
 use crate::alias::Alias;
 use crate::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::model::Model;
+use crate::spare::Spare;
 use foldhash::fast::FixedState;
 use rand_core::Rng;
 use rayon::prelude::*;
 use std::collections::{BTreeMap, HashMap};
-use std::sync::{Mutex, PoisonError};
 use table::{Item, NONE, Stop, Watch};
 
 /// Rows that share one stream of random numbers.
@@ -146,7 +146,7 @@ struct Compiled<const W: usize> {
     by_column: Vec<Vec<u32>>,
     /// The columns that have any values, NULL included.
     filled: Columns<W>,
-    caches: Mutex<Vec<Cache<W>>>,
+    caches: Spare<Cache<W>>,
 }
 
 /// By closed columns and the column to be filled: the parts that can be drawn.
@@ -198,7 +198,7 @@ impl<const W: usize> Compiled<W> {
                 }
             }
         }
-        let caches = Mutex::default();
+        let caches = Spare::default();
         Ok(Compiled { width: model.columns.len(), order, parts, by_column, filled, caches })
     }
 
@@ -211,29 +211,24 @@ impl<const W: usize> Compiled<W> {
     ) -> Result<Generated, Stop> {
         let end = start.saturating_add(rows as u64);
         let chunks = (start / CHUNK..end.div_ceil(CHUNK)).into_par_iter().map(|chunk| {
-            let mut cache = self
-                .caches
-                .lock()
-                .unwrap_or_else(PoisonError::into_inner)
-                .pop()
-                .unwrap_or_default();
             let first = chunk * CHUNK;
             let last = end.min(first.saturating_add(CHUNK));
             let mut part = Generated { cells: Vec::new(), elements: 0 };
             let mut row = vec![NONE; self.width];
             let mut rng = stream(chunk);
-            for number in first..last {
-                if number % STEP == 0 {
-                    watch.check()?;
+            self.caches.with(|cache| {
+                for number in first..last {
+                    if number % STEP == 0 {
+                        watch.check()?;
+                    }
+                    let elements = self.row(&mut row, cache, &mut rng);
+                    if number >= start {
+                        part.cells.extend_from_slice(&row);
+                        part.elements += elements;
+                    }
                 }
-                let elements = self.row(&mut row, &mut cache, &mut rng);
-                if number >= start {
-                    part.cells.extend_from_slice(&row);
-                    part.elements += elements;
-                }
-            }
-            self.caches.lock().unwrap_or_else(PoisonError::into_inner).push(cache);
-            Ok(part)
+                Ok(part)
+            })
         });
         let parts = chunks.collect::<Result<Vec<_>, Stop>>()?;
         let cells = parts.iter().map(|part| part.cells.len()).sum();

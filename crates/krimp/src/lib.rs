@@ -25,6 +25,7 @@ mod prune;
 #[doc(hidden)]
 pub mod reference;
 mod size;
+mod spare;
 mod stored;
 mod uncovered;
 mod unions;

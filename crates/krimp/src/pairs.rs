@@ -111,6 +111,21 @@ impl Pairs {
         }
     }
 
+    /// The serial of the element in a slot.
+    pub(crate) fn serial_of(&self, slot: u32) -> u32 {
+        self.serials[slot as usize]
+    }
+
+    /// The slot of the element with a serial, if it is still there and no singleton.
+    pub(crate) fn slot(&self, serial: u32) -> Option<u32> {
+        self.slots[serial.checked_sub(self.items)? as usize]
+    }
+
+    /// The serial of the last element that entered.
+    pub(crate) fn newest(&self) -> Option<u32> {
+        (!self.slots.is_empty()).then(|| self.items + self.slots.len() as u32 - 1)
+    }
+
     /// The id of the element with a serial, if it is still there.
     pub(crate) fn id(&self, serial: u32) -> Option<u32> {
         match serial.checked_sub(self.items) {

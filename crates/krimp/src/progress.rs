@@ -56,8 +56,9 @@ impl Progress {
         self.seen.fetch_add(n, Relaxed);
     }
 
-    pub(crate) fn accepted(&self, elements: usize, ratio: f64) {
-        self.accepted.fetch_add(1, Relaxed);
+    /// Candidates accepted so far, elements of two or more items now, and the ratio.
+    pub(crate) fn now(&self, accepted: u64, elements: usize, ratio: f64) {
+        self.accepted.store(accepted, Relaxed);
         self.elements.store(elements as u64, Relaxed);
         self.ratio.store(ratio.to_bits(), Relaxed);
     }
