@@ -100,6 +100,8 @@ def percent(part, whole):
 
 one_thread = fresh(1)
 both_threads = fresh(2)
+# For the 58 million candidates of adult at min_support 1.
+both_threads.execute("SET pg_sanitize.max_memory = '8GB'; SET pg_sanitize.max_itemsets = 100000000")
 lines = {name: lines_of(data_file(path)) for name, path in FILES.items()}
 tables = {}
 for name in FILES:
@@ -183,7 +185,7 @@ for size in (10_000, 30_000, 100_000, 300_000, 1_000_000):
     connection.execute("DROP TABLE IF EXISTS grown")
     connection.execute("CREATE UNLOGGED TABLE grown (LIKE adult)")
     connection.execute(
-        "INSERT INTO grown SELECT * FROM sanitize.krimp_generate(NULL::adult, %s, %s, laplace => 10, seed => 1)",
+        "INSERT INTO grown SELECT * FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, laplace => 10, seed => 1)",
         [json.dumps(model), size],
     )
     connection.execute("VACUUM ANALYZE grown")
@@ -293,8 +295,8 @@ for prune in (True, False):
     many = 1_000_000
     with fresh() as session:
         session.execute("CREATE UNLOGGED TABLE IF NOT EXISTS target (LIKE adult)")
-        counted = "SELECT count(*) FROM sanitize.krimp_generate(NULL::adult, %s, %s, seed => 1)"
-        inserted = "INSERT INTO target SELECT * FROM sanitize.krimp_generate(NULL::adult, %s, %s, seed => 1)"
+        counted = "SELECT count(*) FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, seed => 1)"
+        inserted = "INSERT INTO target SELECT * FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, seed => 1)"
 
         def timed(query, arguments=None, session=session):
             """The shortest processor time of three runs, each into an empty table."""
@@ -346,7 +348,7 @@ for name, printed in PRINTED.items():
     for run in range(RUNS):
         connection.execute("TRUNCATE generated")
         connection.execute(
-            "INSERT INTO generated SELECT * FROM sanitize.krimp_generate(NULL::original, %s, %s, seed => %s)",
+            "INSERT INTO generated SELECT * FROM sanitize.krimp_generate(NULL::original, %s::jsonb, %s, seed => %s)",
             [json.dumps(model), len(complete), run],
         )
         dissimilarity = f"SELECT sanitize.krimp_dissimilarity('original', %s, {min_support}, candidates => '{candidates}')"
