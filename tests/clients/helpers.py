@@ -89,6 +89,42 @@ def cancel_after(connection, seconds):
         timer.join()
 
 
+def assert_stops(database, phase, query, how="cancel"):
+    """The first progress line of the phase triggers the request (how: cancel or terminate); the
+    answer must come in 1 s."""
+    connection = database.connect()
+    reached = threading.Event()
+    asked = []
+
+    def ask():
+        if not reached.wait(60):
+            return
+        with database.connect() as other:
+            pid = connection.info.backend_pid
+            function = {"cancel": "pg_cancel_backend", "terminate": "pg_terminate_backend"}[how]
+            asked.append(time.monotonic())
+            other.execute(f"SELECT {function}(%s)", [pid])
+
+    connection.add_notice_handler(
+        lambda notice: reached.set() if f"pg_sanitize: {phase}," in notice.message_primary else None
+    )
+    connection.execute("SET pg_sanitize.progress = 1")
+    connection.execute("SET max_parallel_workers_per_gather = 0")
+    asker = threading.Thread(target=ask)
+    asker.start()
+    expected = {
+        "cancel": psycopg.errors.QueryCanceled,
+        "terminate": psycopg.errors.AdminShutdown,
+    }[how]
+    with pytest.raises(expected):
+        connection.execute(query)
+    ended = time.monotonic()
+    asker.join()
+    assert ended - asked[0] < 1.0
+    if how == "cancel":
+        assert connection.execute("SELECT 1").fetchone() == (1,)
+
+
 def peak_memory(connection):
     """The most resident memory that the connection's backend has ever had, in bytes."""
     status = Path(f"/proc/{connection.info.backend_pid}/status").read_text()
@@ -160,32 +196,17 @@ def load_items(connection, path, table):
             s.write("\t".join("1" if item in row else r"\N" for item in items) + "\n")
 
 
-def stops_within_a_second(connection, phase, query):
-    """Runs the query, cancels it at the first progress line of the phase, and times the answer."""
-    reached = threading.Event()
-    asked = []
-
-    def ask():
-        if reached.wait(60):
-            asked.append(time.monotonic())
-            connection.cancel_safe()
-
-    connection.add_notice_handler(
-        lambda notice: reached.set() if f"pg_sanitize: {phase}," in notice.message_primary else None
-    )
-    connection.execute("SET pg_sanitize.progress = 1")
-    asker = threading.Thread(target=ask)
-    asker.start()
-    with pytest.raises(psycopg.errors.QueryCanceled):
-        connection.execute(query)
-    ended = time.monotonic()
-    asker.join()
-    assert ended - asked[0] < 1.0
-    assert connection.execute("SELECT 1").fetchone() == (1,)
-
-
 def program(name):
     """A program of the server's own version: it lies beside the one that runs."""
     with psycopg.connect(dbname="postgres") as server:
         executable = os.readlink(f"/proc/{server.info.backend_pid}/exe")
     return os.path.join(os.path.dirname(executable), name)
+
+
+def array_table(connection, name, columns, levels, strength):
+    """A table of an orthogonal array's rows."""
+    cells = sql.SQL(", ").join(sql.SQL(f"r[{i}] AS c{i}") for i in range(1, columns + 1))
+    query = "CREATE TABLE {} AS SELECT {} FROM sanitize.orthogonal_array({}, {}, {}) AS r"
+    connection.execute(
+        sql.SQL(query).format(sql.Identifier(name), cells, columns, levels, strength)
+    )

@@ -6,7 +6,7 @@ import random
 
 import psycopg
 import pytest
-from helpers import cancel_after, load_items, load_lucs, peak_memory, stops_within_a_second
+from helpers import assert_stops, cancel_after, load_items, load_lucs, peak_memory
 
 
 def fitted(connection, min_support, candidates):
@@ -207,7 +207,7 @@ PHASES = [
 
 @pytest.mark.parametrize("phase, source", PHASES)
 def test_every_phase_stops_within_a_second(database, dense, phase, source):
-    stops_within_a_second(database.connect(), phase, f"SELECT count(*) FROM {source}")
+    assert_stops(database, phase, f"SELECT count(*) FROM {source}")
 
 
 def test_a_cancel_in_the_middle_of_a_notice_waits_for_the_threads(database, dense):

@@ -6,7 +6,7 @@ import time
 
 import psycopg
 import pytest
-from helpers import load_lucs, peak_memory
+from helpers import array_table, assert_stops, load_lucs, peak_memory
 from psycopg import sql
 
 BY_LENGTH = "SELECT length, count(*) FROM sanitize.mine_miis({}, %s) GROUP BY 1 ORDER BY 1"
@@ -51,15 +51,6 @@ def test_repeated_rows_change_the_supports_only(connection):
     assert once == thrice
 
 
-def array_table(connection, name, columns, levels, strength):
-    """A table of an orthogonal array's rows."""
-    cells = sql.SQL(", ").join(sql.SQL(f"r[{i}] AS c{i}") for i in range(1, columns + 1))
-    query = "CREATE TABLE {} AS SELECT {} FROM sanitize.orthogonal_array({}, {}, {}) AS r"
-    connection.execute(
-        sql.SQL(query).format(sql.Identifier(name), cells, columns, levels, strength)
-    )
-
-
 @pytest.fixture(scope="module")
 def tables(database):
     """Tables that keep each phase busy for several seconds."""
@@ -93,38 +84,7 @@ PHASES = [
 @pytest.mark.parametrize("how", ["cancel", "terminate"])
 @pytest.mark.parametrize("phase, query", PHASES)
 def test_every_phase_stops_within_a_second(database, tables, phase, query, how):
-    """The first progress line of the phase triggers the request; the answer must come in 1 s."""
-    connection = database.connect()
-    reached = threading.Event()
-    asked = []
-
-    def ask():
-        if not reached.wait(60):
-            return
-        with database.connect() as other:
-            pid = connection.info.backend_pid
-            function = {"cancel": "pg_cancel_backend", "terminate": "pg_terminate_backend"}[how]
-            asked.append(time.monotonic())
-            other.execute(f"SELECT {function}(%s)", [pid])
-
-    connection.add_notice_handler(
-        lambda notice: reached.set() if f"pg_sanitize: {phase}," in notice.message_primary else None
-    )
-    connection.execute("SET pg_sanitize.progress = 1")
-    connection.execute("SET max_parallel_workers_per_gather = 0")
-    asker = threading.Thread(target=ask)
-    asker.start()
-    expected = {
-        "cancel": psycopg.errors.QueryCanceled,
-        "terminate": psycopg.errors.AdminShutdown,
-    }[how]
-    with pytest.raises(expected):
-        connection.execute(query)
-    ended = time.monotonic()
-    asker.join()
-    assert ended - asked[0] < 1.0
-    if how == "cancel":
-        assert connection.execute("SELECT 1").fetchone() == (1,)
+    assert_stops(database, phase, query, how)
 
 
 def test_statement_timeout_is_obeyed(connection, tables):

@@ -9,6 +9,10 @@ use table::{Bag, Item, NONE, Stop, Watch};
 /// Draws tested at a time.
 const BATCH: u64 = 4096;
 
+/// Draws from rows for each itemset wanted, before minimal ones are searched for: on many rows the
+/// search takes longer than so many draws.
+const FIRST_DRAWS: u64 = 200;
+
 /// Draws for each itemset wanted, at the most: where fewer than one in so many is rare, fewer
 /// itemsets are tried.
 const DRAWS: u64 = 1000;
@@ -37,37 +41,34 @@ pub fn rare_itemset_leak(
     mut below: impl FnMut(u64) -> u64,
     watch: &Watch,
 ) -> Result<Vec<Leak>, Stop> {
-    let rare = Rare::new(original, watch)?;
-    let test = Test::new(released, original, &rare, watch)?;
-    let width = original.width() as u64;
+    let mut test = Test::new(released, original, watch)?;
+    let width = original.width();
+    let wanted = |length: usize| {
+        let (each, more) = (samples / width as u64, samples % width as u64);
+        each + u64::from(length as u64 <= more)
+    };
     watch.begin(samples);
-    let mut draws = Draws::default();
-    (0..width)
-        .map(|i| {
-            let wanted = samples / width + u64::from(i < samples % width);
-            let mut leak = Leak { length: i as usize + 1, tried: 0, leaked: 0 };
-            let starts = rare.starts(leak.length);
-            if starts.total() <= wanted {
-                starts.all(BATCH as usize, |draws| test.run(draws, wanted, &mut leak))?;
-            } else {
-                let mut left = wanted.saturating_mul(DRAWS);
-                while leak.tried < wanted && left > 0 {
-                    let count = (2 * (wanted - leak.tried)).clamp(64, BATCH).min(left);
-                    left -= count;
-                    draws.clear();
-                    starts.draw(count as usize, &mut draws, &mut below);
-                    test.run(&draws, wanted, &mut leak)?;
-                }
-            }
-            watch.advance(wanted - leak.tried);
-            Ok(leak)
-        })
-        .collect()
+    let (mut leaks, mut hard) = (Vec::with_capacity(width), Vec::new());
+    for length in 1..=width {
+        let (leak, done) = test.leak(length, wanted(length), FIRST_DRAWS, &mut below)?;
+        leaks.push(leak);
+        if !done {
+            hard.push(length);
+        }
+    }
+    if let Some(&longest) = hard.last() {
+        test.rare.search(longest)?;
+        watch.begin(hard.iter().map(|&length| wanted(length)).sum());
+        for length in hard {
+            leaks[length - 1] = test.leak(length, wanted(length), DRAWS, &mut below)?.0;
+        }
+    }
+    Ok(leaks)
 }
 
 struct Test<'a> {
     original: &'a Bag,
-    rare: &'a Rare<'a>,
+    rare: Rare<'a>,
     translation: Translation<'a>,
     originals: Postings<'a>,
     released: Postings<'a>,
@@ -75,20 +76,44 @@ struct Test<'a> {
 }
 
 impl<'a> Test<'a> {
-    fn new(
-        released: &'a Bag,
-        original: &'a Bag,
-        rare: &'a Rare,
-        watch: &'a Watch,
-    ) -> Result<Self, Stop> {
+    fn new(released: &'a Bag, original: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
         Ok(Test {
             original,
-            rare,
+            rare: Rare::new(original, watch)?,
             translation: Translation::new(original, released, watch)?,
             originals: Postings::new(original, watch)?,
             released: Postings::new(released, watch)?,
             watch,
         })
+    }
+
+    /// Tries `wanted` itemsets of a length with at most `draws` draws for each, or all there are;
+    /// also tells whether it was done with that.
+    fn leak(
+        &self,
+        length: usize,
+        wanted: u64,
+        draws: u64,
+        below: &mut impl FnMut(u64) -> u64,
+    ) -> Result<(Leak, bool), Stop> {
+        let mut leak = Leak { length, tried: 0, leaked: 0 };
+        let starts = self.rare.starts(length);
+        if starts.total() <= wanted {
+            starts.all(BATCH as usize, |draws| self.run(draws, wanted, &mut leak))?;
+            self.watch.advance(wanted - leak.tried);
+            return Ok((leak, true));
+        }
+        let mut left = wanted.saturating_mul(draws);
+        let mut draws = Draws::default();
+        while leak.tried < wanted && left > 0 {
+            let count = (2 * (wanted - leak.tried)).clamp(64, BATCH).min(left);
+            left -= count;
+            draws.clear();
+            starts.draw(count as usize, &mut draws, below);
+            self.run(&draws, wanted, &mut leak)?;
+        }
+        self.watch.advance(wanted - leak.tried);
+        Ok((leak, leak.tried == wanted))
     }
 
     /// Counts what is rare of the draws, in their order and until `wanted` are tried.
@@ -120,7 +145,7 @@ impl<'a> Test<'a> {
             return Ok(None);
         }
         for item in &mut items {
-            item.code = self.translation.code(item.column as usize, item.code);
+            *item = self.translation.item(*item);
         }
         Ok(Some(self.released.any(&items, None)))
     }
@@ -213,8 +238,9 @@ mod tests {
     fn draws_are_uniform() {
         let original = &Bag::from_text(6, table(1, 120));
         let watch = Watch::unlimited();
-        let rare = &Rare::new(original, &watch).unwrap();
-        let test = Test::new(original, original, rare, &watch).unwrap();
+        let mut test = Test::new(original, original, &watch).unwrap();
+        test.rare.search(6).unwrap();
+        let rare = &test.rare;
         let expected = by_definition(original, original);
         let mut below = coins(2);
         for length in 2..=5 {
@@ -285,7 +311,7 @@ mod tests {
         let leaks = |watch: &Watch| rare_itemset_leak(&released, &original, 600, coins(1), watch);
         let whole = leaks(&Watch::unlimited()).unwrap();
         let mut refused = 0;
-        for limit in (0..200_000).step_by(499) {
+        for limit in (0..200_000).step_by(4999) {
             match leaks(&Watch::new(limit, u64::MAX)) {
                 Ok(found) => assert_eq!(found, whole),
                 Err(stop) => {
@@ -294,7 +320,7 @@ mod tests {
                 }
             }
         }
-        assert!((1..200_000 / 499).contains(&refused));
+        assert!((1..200_000 / 4999).contains(&refused));
         let watch = Watch::unlimited();
         watch.cancel();
         assert_eq!(leaks(&watch), Err(Stop::Cancelled));

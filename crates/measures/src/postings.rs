@@ -14,6 +14,8 @@ pub(crate) struct Postings<'a> {
 }
 
 struct Column {
+    /// How many rows have each value.
+    counts: Vec<u32>,
     /// The rows of values that few have, by value: those of `code` are `starts[code]` and up to
     /// the next.
     rows: Vec<u32>,
@@ -41,7 +43,8 @@ impl Column {
         }
         let dense = |count: u32| count as usize * DENSE >= bag.distinct() && count > 0;
         let words = bag.distinct().div_ceil(64);
-        let mut column = Column { rows: Vec::new(), starts: vec![0], bits: Vec::new() };
+        let mut column =
+            Column { counts: Vec::new(), rows: Vec::new(), starts: vec![0], bits: Vec::new() };
         let mut length = 0;
         for (code, &count) in (0..).zip(&counts) {
             if dense(count) {
@@ -69,6 +72,7 @@ impl Column {
                 next[code as usize] += 1;
             }
         }
+        column.counts = counts;
         Ok(column)
     }
 
@@ -97,35 +101,63 @@ impl<'a> Postings<'a> {
         Ok(Postings { bag, columns, _budget: budget })
     }
 
+    /// How many distinct rows contain the item.
+    pub(crate) fn count(&self, item: Item) -> u32 {
+        let counts = &self.columns[item.column as usize].counts;
+        counts.get(item.code as usize).copied().unwrap_or(0)
+    }
+
+    /// Adds the distinct rows that contain the item, ascending.
+    pub(crate) fn extend(&self, rows: &mut Vec<u32>, item: Item) {
+        match self.columns[item.column as usize].rows(item.code) {
+            Rows::List(list) => rows.extend_from_slice(list),
+            Rows::Bits(words) => {
+                for (base, &word) in (0..).step_by(64).zip(words) {
+                    let mut left = word;
+                    while left != 0 {
+                        rows.push(base + left.trailing_zeros());
+                        left &= left - 1;
+                    }
+                }
+            }
+        }
+    }
+
     /// Whether a row other than `except` contains all of the items (at least one).
     ///
     /// Costs a look at the rows of the rarest item, or at a 64th of all rows for each item if
     /// every one of them is common; less if there is such a row.
     pub(crate) fn any(&self, items: &[Item], except: Option<u32>) -> bool {
         let mut shortest: Option<&[u32]> = None;
-        let mut bits: Vec<&[u64]> = Vec::with_capacity(items.len());
-        for item in items {
+        let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
+        for &item in items {
             match self.columns[item.column as usize].rows(item.code) {
                 Rows::List(rows) if shortest.is_none_or(|s| rows.len() < s.len()) => {
                     shortest = Some(rows);
                 }
                 Rows::List(_) => {}
-                Rows::Bits(words) => bits.push(words),
+                Rows::Bits(words) => common.push((self.count(item), words)),
             }
         }
         if let Some(rows) = shortest {
+            // Bits before codes, rarest first: they are closer together than rows are.
+            common.sort_unstable_by_key(|&(count, _)| count);
             return rows.iter().any(|&row| {
-                let codes = self.bag.row(row as usize);
-                Some(row) != except && items.iter().all(|i| codes[i.column as usize] == i.code)
+                let bit = |words: &[u64]| words[row as usize / 64] >> (row % 64) & 1 == 1;
+                let codes = || self.bag.row(row as usize);
+                Some(row) != except
+                    && common.iter().all(|(_, words)| bit(words))
+                    && items.iter().all(|i| codes()[i.column as usize] == i.code)
             });
         }
-        (0..self.bag.distinct().div_ceil(64)).any(|i| {
-            let mut word = bits.iter().fold(u64::MAX, |word, words| word & words[i]);
-            if let Some(row) = except.filter(|&row| row as usize / 64 == i) {
-                word &= !(1 << (row % 64));
-            }
-            word != 0 && !bits.is_empty()
-        })
+        !common.is_empty()
+            && (0..self.bag.distinct().div_ceil(64)).any(|i| {
+                let mut word = common.iter().fold(u64::MAX, |word, (_, words)| word & words[i]);
+                if let Some(row) = except.filter(|&row| row as usize / 64 == i) {
+                    word &= !(1 << (row % 64));
+                }
+                word != 0
+            })
     }
 }
 
@@ -166,6 +198,13 @@ mod tests {
                     let expected = (0..bag.distinct() as u32).any(|row| has(&row));
                     prop_assert_eq!(postings.any(items, except), expected);
                 }
+                let mut found = Vec::new();
+                postings.extend(&mut found, items[0]);
+                let expected: Vec<u32> = (0..bag.distinct() as u32)
+                    .filter(|&row| bag.row(row as usize)[items[0].column as usize] == items[0].code)
+                    .collect();
+                prop_assert_eq!(postings.count(items[0]) as usize, expected.len());
+                prop_assert_eq!(found, expected);
             }
         }
     }

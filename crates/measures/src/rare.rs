@@ -1,9 +1,9 @@
 //! Itemsets that exactly one row contains, to be drawn or listed by their length.
 //!
 //! Such an itemset is in one row only, a row that occurs once. So a draw of such a row and of
-//! columns gives each with the same probability, if draws that are not rare are thrown away. Few
-//! short itemsets are rare, and nearly all draws would be thrown away; but every rare itemset
-//! contains a minimal one, an MII for theta = 1, and can be drawn from those of its length or less.
+//! columns gives each with the same probability, if draws that are not rare are thrown away. Where
+//! few itemsets are rare, nearly all draws would be thrown away; but every rare itemset contains a
+//! minimal one, an MII for theta = 1, and can be drawn from those of its length or less.
 
 use mining::Visitor;
 use std::sync::Mutex;
@@ -18,20 +18,21 @@ const SEARCH: u64 = 1 << 30;
 
 /// What rare itemsets are made of.
 pub(crate) struct Rare<'a> {
-    width: usize,
+    bag: &'a Bag,
     /// The distinct rows that occur once, in the order of their codes.
     rows: Vec<u32>,
-    /// MIIs by row and items; all of a length up to `complete`.
+    /// MIIs by row and items.
     miis: Itemsets,
     /// For each MII its row, and the first MII of that row.
     mii_rows: Vec<(u32, u32)>,
-    /// The MIIs of each length, up to `complete`.
+    /// The MIIs of each length that was searched.
     by_length: Vec<Vec<u32>>,
-    _budget: Budget<'a>,
+    budget: Budget<'a>,
 }
 
 impl<'a> Rare<'a> {
-    pub(crate) fn new(bag: &Bag, watch: &'a Watch) -> Result<Self, Stop> {
+    /// What there is without a search: rows.
+    pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
         let mut budget = Budget::new(watch);
         budget.add(bag.distinct() as u64 * 4)?;
         let mut rows: Vec<u32> =
@@ -39,7 +40,15 @@ impl<'a> Rare<'a> {
         // The order of reading must not decide what a seed draws.
         let codes = |row: u32| bag.row(row as usize);
         sort_watched(&mut rows, watch, |a, b| codes(a).cmp(codes(b)))?;
-        let mut complete = searchable(bag);
+        let (miis, mii_rows, by_length) = (Itemsets::new(), Vec::new(), Vec::new());
+        Ok(Rare { bag, rows, miis, mii_rows, by_length, budget })
+    }
+
+    /// Looks for the MIIs of a length up to `longest`, or of fewer lengths if that would take too
+    /// long or there are too many.
+    pub(crate) fn search(&mut self, longest: usize) -> Result<(), Stop> {
+        let (bag, watch) = (self.bag, self.budget.watch());
+        let mut complete = searchable(bag).min(longest);
         let found = loop {
             let collector = Collector::new(watch);
             match mining::visit_miis(bag, 1, Some(complete), watch, &collector) {
@@ -51,27 +60,24 @@ impl<'a> Rare<'a> {
             }
         };
         let mut order: Vec<u32> = (0..found.rows.len() as u32).collect();
-        let key = |i: u32| (codes(found.rows[i as usize]), found.miis.items(i as usize));
+        let key = |i: u32| (bag.row(found.rows[i as usize] as usize), found.miis.items(i as usize));
         sort_watched(&mut order, watch, |a, b| key(a).cmp(&key(b)))?;
-        let mut miis = Itemsets::new();
-        let mut mii_rows: Vec<(u32, u32)> = Vec::with_capacity(order.len());
-        let mut by_length = vec![Vec::new(); complete];
+        self.by_length = vec![Vec::new(); complete];
         for (number, &i) in (0u32..).zip(&order) {
             let (row, items) = (found.rows[i as usize], found.miis.items(i as usize));
-            let first = match mii_rows.last() {
+            let first = match self.mii_rows.last() {
                 Some(&(before, first)) if before == row => first,
                 _ => number,
             };
-            mii_rows.push((row, first));
-            by_length[items.len() - 1].push(number);
-            miis.push(items, 1);
+            self.mii_rows.push((row, first));
+            self.by_length[items.len() - 1].push(number);
+            self.miis.push(items, 1);
         }
-        budget.add(miis.memory() + 12 * mii_rows.len() as u64)?;
-        Ok(Rare { width: bag.width(), rows, miis, mii_rows, by_length, _budget: budget })
+        self.budget.add(self.miis.memory() + 12 * self.mii_rows.len() as u64)
     }
 
-    /// What the itemsets of that length (1 or more) are drawn from: rows, or MIIs if they are
-    /// known and leave less to be thrown away.
+    /// What the itemsets of that length (1 or more) are drawn from: rows, or MIIs if their lengths
+    /// were searched and they leave less to be thrown away.
     pub(crate) fn starts(&self, length: usize) -> Starts<'_> {
         let rows = self.row_starts(length);
         self.mii_starts(length).filter(|miis| miis.total() <= rows.total()).unwrap_or(rows)
@@ -88,7 +94,7 @@ impl<'a> Rare<'a> {
     }
 
     fn class<'s>(&self, members: &'s [u32], size: usize, length: usize) -> Class<'s> {
-        Class { members, size, extensions: combinations(self.width - size, length - size) }
+        Class { members, size, extensions: combinations(self.bag.width() - size, length - size) }
     }
 
     /// For a draw from an MII: whether no earlier MII of its row is in those columns. Each rare
@@ -216,12 +222,13 @@ impl Starts<'_> {
     fn begin(&self, class: &Class, member: u32, columns: &mut Vec<u32>) -> (u32, u32) {
         columns.clear();
         if class.size == 0 {
-            columns.extend(0..self.rare.width as u32);
+            columns.extend(0..self.rare.bag.width() as u32);
             return (member, NONE);
         }
         let items = self.rare.miis.items(member as usize);
         columns.extend(items.iter().map(|item| item.column));
-        let others = (0..self.rare.width as u32).filter(|c| items.iter().all(|i| i.column != *c));
+        let others =
+            (0..self.rare.bag.width() as u32).filter(|c| items.iter().all(|i| i.column != *c));
         columns.extend(others);
         (self.rare.mii_rows[member as usize].0, member)
     }
@@ -229,7 +236,7 @@ impl Starts<'_> {
     /// Adds `count` draws, each uniform among all; `below(n)` draws from `0..n`.
     pub(crate) fn draw(&self, count: usize, draws: &mut Draws, below: &mut impl FnMut(u64) -> u64) {
         draws.length = self.length;
-        let mut columns = Vec::with_capacity(self.rare.width);
+        let mut columns = Vec::with_capacity(self.rare.bag.width());
         for _ in 0..count {
             let Some(class) = self.class(below) else { return };
             let member = class.members[below(class.members.len() as u64) as usize];
@@ -242,7 +249,7 @@ impl Starts<'_> {
         }
     }
 
-    /// A class with the probability of its part of all draws. (MIIs are known only of lengths
+    /// A class with the probability of its part of all draws. (MIIs are searched only of lengths
     /// that [`searchable`] allows, so that their draws can be counted; rows are a single class.)
     fn class(&self, below: &mut impl FnMut(u64) -> u64) -> Option<&Class<'_>> {
         if let [only] = self.classes.as_slice() {
@@ -263,7 +270,7 @@ impl Starts<'_> {
         mut test: impl FnMut(&Draws) -> Result<(), Stop>,
     ) -> Result<(), Stop> {
         let mut draws = Draws { length: self.length, ..Draws::default() };
-        let mut columns = Vec::with_capacity(self.rare.width);
+        let mut columns = Vec::with_capacity(self.rare.bag.width());
         for class in &self.classes {
             for &member in class.members {
                 let start = self.begin(class, member, &mut columns);

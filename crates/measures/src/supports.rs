@@ -1,88 +1,117 @@
 //! The supports of given itemsets, whether they are frequent or not.
 
-use crate::translation::Translation;
+use crate::postings::Postings;
+use crate::translation::{ABSENT, Translation};
 use rayon::prelude::*;
 use table::{Bag, Budget, Item, Itemsets, Stop, Watch, sort_watched};
 
 /// Itemsets counted by one task: enough that the rows of common prefixes are looked for once.
-const CHUNK: usize = 1024;
+const CHUNK: usize = 256;
 
 /// The supports in `bag` of the `chosen` itemsets, whose items `translation` takes to the bag's
 /// codes; in no fixed order but the same one whatever the number of threads.
 ///
-/// Itemsets with a common prefix are counted one after the other, so that each costs a look at
-/// the rows that contain all of it but its last item.
+/// The items of an itemset are taken rarest first, and itemsets with a common prefix one after the
+/// other: each costs a look at the rows that contain all of it but its most frequent item.
 pub(crate) fn supports(
     bag: &Bag,
     itemsets: &Itemsets,
-    mut chosen: Vec<u32>,
+    chosen: &[u32],
     translation: &Translation,
     watch: &Watch,
 ) -> Result<Vec<(u32, u64)>, Stop> {
     let mut budget = Budget::new(watch);
-    budget.add(20 * chosen.len() as u64)?;
-    sort_watched(&mut chosen, watch, |a, b| {
-        itemsets.items(a as usize).cmp(itemsets.items(b as usize))
-    })?;
-    watch.begin(chosen.len() as u64);
-    let counted: Result<Vec<Vec<(u32, u64)>>, Stop> = chosen
+    let items: usize = chosen.iter().map(|&i| itemsets.items(i as usize).len()).sum();
+    budget.add(items as u64 * 8 + chosen.len() as u64 * 44)?;
+    let postings = &Postings::new(bag, watch)?;
+    let mut counted = Vec::with_capacity(chosen.len());
+    // The items of each itemset that can occur at all, and where they end.
+    let mut paths: Vec<Item> = Vec::with_capacity(items);
+    let mut sets: Vec<(u32, usize)> = Vec::with_capacity(chosen.len());
+    for (number, &i) in chosen.iter().enumerate() {
+        if number % 4096 == 0 {
+            watch.check()?;
+        }
+        let start = paths.len();
+        let of = itemsets.items(i as usize).iter();
+        paths.extend(of.map(|&item| translation.item(item)));
+        let path = &mut paths[start..];
+        if path.iter().any(|item| item.code == ABSENT) {
+            paths.truncate(start);
+            counted.push((i, 0));
+            continue;
+        }
+        path.sort_unstable_by_key(|&item| (postings.count(item), item));
+        sets.push((i, paths.len()));
+    }
+    let path = |set: u32| {
+        let start = (set as usize).checked_sub(1).map_or(0, |before| sets[before].1);
+        &paths[start..sets[set as usize].1]
+    };
+    let mut order: Vec<u32> = (0..sets.len() as u32).collect();
+    sort_watched(&mut order, watch, |a, b| path(a).cmp(path(b)))?;
+    watch.begin(order.len() as u64);
+    let chunks: Result<Vec<Vec<(u32, u64)>>, Stop> = order
         .par_chunks(CHUNK)
         .map(|chunk| {
-            let mut path = Path::new(bag, translation, watch);
-            let counted = chunk.iter().map(|&i| Ok((i, path.support(itemsets.items(i as usize))?)));
+            let mut rows = PathRows::new(bag, postings, watch);
+            let counted =
+                chunk.iter().map(|&set| Ok((sets[set as usize].0, rows.support(path(set))?)));
             let counted = counted.collect();
             watch.advance(chunk.len() as u64);
             counted
         })
         .collect();
-    Ok(counted?.concat())
+    counted.extend(chunks?.into_iter().flatten());
+    Ok(counted)
 }
 
-/// The rows that contain each prefix of an itemset.
-struct Path<'a> {
+/// The rows that contain each prefix of a path.
+struct PathRows<'a> {
     bag: &'a Bag,
-    translation: &'a Translation<'a>,
-    items: Vec<Item>,
-    /// For each of the items the distinct rows that contain it and those before it; what is
+    postings: &'a Postings<'a>,
+    path: Vec<Item>,
+    /// For each item of the path the distinct rows that contain it and those before it; what is
     /// beyond is kept to be filled again.
     rows: Vec<Vec<u32>>,
     budget: Budget<'a>,
 }
 
-impl<'a> Path<'a> {
-    fn new(bag: &'a Bag, translation: &'a Translation, watch: &'a Watch) -> Self {
+impl<'a> PathRows<'a> {
+    fn new(bag: &'a Bag, postings: &'a Postings, watch: &'a Watch) -> Self {
         let budget = Budget::new(watch);
-        Path { bag, translation, items: Vec::new(), rows: Vec::new(), budget }
+        PathRows { bag, postings, path: Vec::new(), rows: Vec::new(), budget }
     }
 
-    /// The support of an itemset that is not empty.
-    fn support(&mut self, items: &[Item]) -> Result<u64, Stop> {
-        let known = self.items.iter().zip(items).take_while(|(a, b)| a == b).count();
-        self.items.truncate(known);
-        for &item in &items[known..] {
+    /// The support of a path that is not empty.
+    fn support(&mut self, path: &[Item]) -> Result<u64, Stop> {
+        let known = self.path.iter().zip(path).take_while(|(a, b)| a == b).count();
+        self.path.truncate(known);
+        for &item in &path[known..] {
             self.push(item)?;
         }
-        let rows = self.items.len().checked_sub(1).map_or(&[][..], |last| &self.rows[last]);
+        let rows = self.path.len().checked_sub(1).map_or(&[][..], |last| &self.rows[last]);
         Ok(rows.iter().map(|&row| self.bag.weight(row as usize)).sum())
     }
 
     fn push(&mut self, item: Item) -> Result<(), Stop> {
         self.budget.watch().check()?;
-        let column = item.column as usize;
-        let code = self.translation.code(column, item.code);
-        let depth = self.items.len();
+        let depth = self.path.len();
         if self.rows.len() == depth {
             self.rows.push(Vec::new());
         }
         let (before, this) = self.rows.split_at_mut(depth);
         let this = &mut this[0];
         this.clear();
-        let has = |row: &u32| self.bag.row(*row as usize)[column] == code;
         match before.last() {
-            Some(before) => this.extend(before.iter().copied().filter(has)),
-            None => this.extend((0..self.bag.distinct() as u32).filter(has)),
+            Some(before) => {
+                let has =
+                    |row: &u32| self.bag.row(*row as usize)[item.column as usize] == item.code;
+                this.extend(before.iter().copied().filter(has));
+            }
+            None => self.postings.extend(this, item),
         }
-        self.items.push(item);
+        self.path.push(item);
         let capacity: usize = self.rows.iter().map(Vec::capacity).sum();
         self.budget.raise(capacity as u64 * 4)
     }

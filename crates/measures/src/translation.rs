@@ -1,6 +1,6 @@
 //! Two tables side by side: the values of one in the codes of the other.
 
-use table::{Bag, Budget, NONE, Stop, Watch};
+use table::{Bag, Budget, Item, NONE, Stop, Watch};
 
 /// The code of a value that the other table does not have. No value has it, and it is not NULL.
 pub(crate) const ABSENT: u32 = NONE - 1;
@@ -35,6 +35,12 @@ impl<'w> Translation<'w> {
     #[inline]
     pub(crate) fn code(&self, column: usize, code: u32) -> u32 {
         if code == NONE { NONE } else { self.codes[column][code as usize] }
+    }
+
+    /// The item of the other bag.
+    #[inline]
+    pub(crate) fn item(&self, item: Item) -> Item {
+        Item { code: self.code(item.column as usize, item.code), ..item }
     }
 }
 
