@@ -295,7 +295,9 @@ for prune in (True, False):
     many = 1_000_000
     with fresh() as session:
         session.execute("CREATE UNLOGGED TABLE IF NOT EXISTS target (LIKE adult)")
-        counted = "SELECT count(*) FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, seed => 1)"
+        counted = (
+            "SELECT count(*) FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, seed => 1)"
+        )
         inserted = "INSERT INTO target SELECT * FROM sanitize.krimp_generate(NULL::adult, %s::jsonb, %s, seed => 1)"
 
         def timed(query, arguments=None, session=session):
