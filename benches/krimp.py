@@ -52,7 +52,7 @@ PRINTED = {
     "chessKRvK": ("all", 1, 0.037, 0.104, 71, 0.01, 0.01, 0.30),
     "iris": ("all", 1, 0.047, 0.158, 83, 1.69, 0.80, 0.72),
     "led7": ("all", 1, 0.028, 0.171, 89, 0.14, 0.06, 0.66),
-    "mushroom": ("closed", 20, 0.010, 0.139, None, None, None, 0.09),
+    "mushroom (FIMI)": ("closed", 20, 0.010, 0.139, None, None, None, 0.09),
     "nursery": ("all", 1, 0.011, 0.045, 90, 0.04, 0.03, 0.49),
     "pageBlocks": ("all", 1, 0.067, 0.164, 75, 0.06, 0.02, 0.77),
 }
@@ -336,10 +336,9 @@ server. The bars: 500,000 rows a second, and inserting at least half as fast as 
 likeness, itemsets, scores = [], [], []
 for name, printed in PRINTED.items():
     candidates, min_support, *printed = printed
-    complete = as_table(lines[name])
-    # The paper's mushroom has 22 columns: the one with blanks is left out.
-    kept = [i for i in range(len(complete[0])) if all(row[i] != r"\N" for row in complete)]
-    complete = [[row[i] for i in kept] for row in complete]
+    # The paper's mushroom has 22 columns: the first one, the class, is left out.
+    first = 1 if name == "mushroom (FIMI)" else 0
+    complete = [row[first:] for row in as_table(lines[name])]
     connection.execute("DROP TABLE IF EXISTS original, generated")
     fill(connection, "original", complete)
     connection.execute("CREATE UNLOGGED TABLE generated (LIKE original)")
@@ -375,7 +374,7 @@ for name, printed in PRINTED.items():
         [
             name,
             len(complete),
-            len(kept),
+            len(complete[0]),
             candidates,
             min_support,
             shown(mean["ds"], 3),
@@ -402,8 +401,12 @@ tell(
     f"""
 Means of {RUNS} runs: as many rows as the original has, drawn from a model without pruning with a Laplace correction of
 0.001, as in Vreeken, van Leeuwen and Siebes (Preserving privacy through data generation, 2007), whose values stand beside.
-The dissimilarity of original and generated table, and of the original and a random half of it. Tables with the same
-patterns have 0.
+The dissimilarity of original and generated table, and of the original and a random half of it; 0 for equal tables.
+Where many candidates have equal supports, as in nursery, which has a row for every combination of eight columns, the
+patterns depend on how items are numbered, which the paper does not say: with nursery's columns, or columns and values,
+in reverse order the dissimilarity was 0.062 and 0.032, and the normalised anonymity score 0.50 and 0.49. Mushroom is
+FIMI's without the class, which has 22 columns like the paper's; other orders of it gave 0.014 to 0.025, and scores of
+0.18 to 0.23, so the printed 0.09 is of another selection of columns or another list of candidates.
 """,
     "set, rows, columns, candidates, min_support, generated, printed, half, printed".split(", "),
     likeness,
