@@ -55,7 +55,8 @@ struct Search<'a, 'b, const W: usize> {
     /// What may not enter for the time being.
     banned: Vec<u32>,
     scratches: Vec<Scratch>,
-    /// The size in bits now.
+    /// The size in bits under singletons, and now.
+    standard: f64,
     size: f64,
     seen: u64,
     accepted: u64,
@@ -84,8 +85,10 @@ pub(crate) fn search<const W: usize>(
 ) -> Result<(Ended, u64, u64), Stop> {
     let mut scratches: Vec<Scratch> = Vec::new();
     scratches.resize_with(BATCH, Scratch::default);
+    let standard = cover.ground.standard_bits();
     let mut search = Search {
-        size: cover.ground.standard_bits(),
+        standard,
+        size: standard,
         pairs: Pairs::new(cover.ground.items()),
         cover,
         queue: BinaryHeap::new(),
@@ -94,7 +97,8 @@ pub(crate) fn search<const W: usize>(
         scratches,
         seen: 0,
         accepted: 0,
-        deadline: options.time.map(|time| Instant::now() + time),
+        // A time beyond all clocks is no limit.
+        deadline: options.time.and_then(|time| Instant::now().checked_add(time)),
         options,
         watch,
         progress,
@@ -267,7 +271,7 @@ impl<const W: usize> Search<'_, '_, W> {
 
     /// Says how far the search is.
     fn tell(&self) {
-        let ratio = self.size / self.cover.ground.standard_bits();
+        let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
         self.progress.now(self.accepted, self.cover.elements.len(), ratio);
     }
 

@@ -95,6 +95,8 @@ fn pairs_end_with_what_they_have_when_time_or_memory_is_over() {
     let timed = Options { time: Some(Duration::ZERO), ..options.clone() };
     let table = fitted(&bag, &timed, &Watch::unlimited()).unwrap();
     assert_eq!((table.ended, table.accepted, table.sizes.ratio), (Ended::Time, 0, 1.0));
+    let endless = Options { time: Some(Duration::MAX), ..options.clone() };
+    assert_eq!(fitted(&bag, &endless, &Watch::unlimited()).unwrap(), full);
     // Room for the rows, not for the pairs of their items.
     let watch = Watch::new(1 << 20, u64::MAX);
     let table = fitted(&bag, &options, &watch).unwrap();
@@ -105,11 +107,17 @@ fn pairs_end_with_what_they_have_when_time_or_memory_is_over() {
 #[test]
 fn progress_ends_where_the_result_is() {
     let bag = bag(200, 8, 3);
-    for candidates in [Candidates::All, Candidates::Pairs] {
+    let empty = Bag::from_text(2, Vec::<[Option<&str>; 2]>::new());
+    for (candidates, bag) in [
+        (Candidates::All, &bag),
+        (Candidates::Pairs, &bag),
+        (Candidates::All, &empty),
+        (Candidates::Pairs, &empty),
+    ] {
         for prune in [false, true] {
             let progress = Progress::new();
             let options = Options { candidates, prune, ..Options::new(1) };
-            let table = fit(&bag, &options, &Watch::unlimited(), &progress).unwrap();
+            let table = fit(bag, &options, &Watch::unlimited(), &progress).unwrap();
             let at = progress.snapshot();
             assert_eq!((at.seen, at.accepted), (table.seen, table.accepted));
             assert_eq!(at.elements, table.patterns().len() as u64);
