@@ -3,6 +3,7 @@
 import json
 import math
 import random
+import re
 
 import psycopg
 import pytest
@@ -198,7 +199,7 @@ def dense(database):
 PHASES = [
     ("fitting", "sanitize.krimp_codetable('dense', 2)"),
     ("fitting", "sanitize.krimp_codetable('dense', 200)"),
-    ("fitting", "sanitize.krimp_codetable('dense', 2, candidates => 'pairs')"),
+    ("fitting", "sanitize.krimp_codetable('dense', 2, candidates => 'pairs', prune => true)"),
     ("fitting", "sanitize.krimp_generate(NULL::dense, 10, 200)"),
     ("fitting", "sanitize.krimp_dissimilarity('dense', 'dense', 2, candidates => 'closed')"),
     ("returning", "model, sanitize.krimp_generate(NULL::dense, model, 1000000000)"),
@@ -230,16 +231,31 @@ def test_progress_tells_candidates_and_ratio(database, dense):
     connection = database.connect()
     told = []
     connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
-    connection.execute("SET pg_sanitize.progress = 20")
-    connection.execute("SET pg_sanitize.threads = 1")
-    query = "SELECT count(*) FROM sanitize.krimp_codetable('dense', 1, candidates => 'pairs', max_time => '200 ms')"
-    connection.execute(query)
-    lines = [line for line in told if line.startswith("pg_sanitize: fitting,")]
-    assert len(lines) > 2
-    seen = [line.split(", ")[1].split()[0] for line in lines]
-    assert [int(n) for n in seen] == sorted(map(int, seen))
-    assert all("accepted" in line and "% of the size" in line for line in lines)
-    assert "ended by max_time" in told[-1]
+    connection.execute("SET pg_sanitize.progress = 1")
+    connection.execute(
+        "SELECT count(*) FROM sanitize.krimp_codetable('dense', 20, max_length => 4, prune => true)"
+    )
+    pattern = r"pg_sanitize: fitting,.* (\d+) candidates seen, (\d+) accepted, (\d+\.\d) % of the size, \d+ s"
+    lines = [re.fullmatch(pattern, line) for line in told if "fitting" in line]
+    assert all(lines) and len(lines) > 2
+    seen = [int(line[1]) for line in lines]
+    ratios = [float(line[3]) for line in lines]
+    assert seen == sorted(seen) and ratios == sorted(ratios, reverse=True)
+    assert ratios[-1] < ratios[0]
+
+
+def test_max_time_ends_with_what_there_is(connection, dense):
+    told = []
+    connection.add_notice_handler(lambda notice: told.append(notice.message_primary))
+    query = "SELECT count(*) FROM sanitize.krimp_codetable('dense', 1, candidates => 'pairs', max_time => %s)"
+    values = connection.execute(query, ["1 microsecond"]).fetchone()[0]
+    assert told == [
+        "pg_sanitize: fitting ended by max_time, 0 candidates seen, 0 accepted, 100.0 % of the size"
+    ]
+    # Without a limit, or with one beyond all clocks, more is found and nothing told.
+    told.clear()
+    assert connection.execute(query, ["100000 years"]).fetchone()[0] > values
+    assert not told
 
 
 def test_too_many_candidates_end_in_the_memory_error(database, dense):
