@@ -21,9 +21,6 @@ const CELLS: usize = 4 << 20;
 /// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
 const ROWS: u64 = 1 << 16;
 
-/// Rows that share a stream of random numbers in the generator.
-const CHUNK: u64 = 1 << 12;
-
 /// The argument n: how many rows are wanted.
 fn row_number(call: &Call, i: usize) -> Result<u64, Error> {
     let n = call.value::<i64>(i, "n")?;
@@ -121,6 +118,7 @@ impl Drawn {
         key: &Key,
         mut emit: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
+        const CHUNK: u64 = Generator::CHUNK;
         let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
         // One part is drawn, one waits, one is handed on.
         let held = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;

@@ -9,16 +9,14 @@
 use crate::Error;
 use crate::alias::Alias;
 use crate::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
+use crate::laplace::Laplace;
 use crate::model::Model;
 use crate::spare::Spare;
 use foldhash::fast::FixedState;
 use rand_core::Rng;
 use rayon::prelude::*;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 use table::{Item, NONE, Stop, Watch};
-
-/// Rows that share one stream of random numbers.
-const CHUNK: u64 = 1 << 12;
 
 /// Rows between two looks at the watch.
 const STEP: u64 = 256;
@@ -34,47 +32,6 @@ pub enum DomainOrder {
     Random,
     /// The first.
     Fixed,
-}
-
-/// What is added to the usage of each element, so that every value of every column can occur.
-///
-/// An element that has several items gets the largest of their corrections. A larger one for a
-/// column or a value makes the elements that have it more alike in weight and so dampens what
-/// they say about it.
-#[derive(Debug, Clone)]
-pub struct Laplace {
-    table: f64,
-    columns: BTreeMap<u32, f64>,
-    items: BTreeMap<Item, f64>,
-}
-
-impl Laplace {
-    /// The same correction for all elements.
-    pub fn new(table: f64) -> Result<Self, Error> {
-        Ok(Laplace { table: valid(table)?, columns: BTreeMap::new(), items: BTreeMap::new() })
-    }
-
-    /// Another correction for a column of the model.
-    pub fn column(&mut self, column: u32, value: f64) -> Result<(), Error> {
-        self.columns.insert(column, valid(value)?);
-        Ok(())
-    }
-
-    /// Another correction for a value of the model.
-    pub fn item(&mut self, item: Item, value: f64) -> Result<(), Error> {
-        self.items.insert(item, valid(value)?);
-        Ok(())
-    }
-
-    fn of(&self, item: &Item) -> f64 {
-        let column = || self.columns.get(&item.column);
-        self.items.get(item).or_else(column).copied().unwrap_or(self.table)
-    }
-}
-
-fn valid(value: f64) -> Result<f64, Error> {
-    // Far below what would make sums overflow, far above what leaves anything of the data.
-    if (0.0..=1e15).contains(&value) { Ok(value) } else { Err(Error::Laplace { value }) }
 }
 
 /// Rows, as codes.
@@ -96,6 +53,9 @@ enum Width {
 }
 
 impl Generator {
+    /// Rows that share one stream of random numbers.
+    pub const CHUNK: u64 = 1 << 12;
+
     /// A generator of rows with the model's columns.
     ///
     /// The correction may be 0 only if each column has a singleton that is in use.
@@ -113,7 +73,7 @@ impl Generator {
     ///
     /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the
     /// same streams give the same rows, however many threads there are and however many rows are
-    /// asked for at a time. Asking from a multiple of 4096 on wastes no work.
+    /// asked for at a time. Asking from a multiple of [`Generator::CHUNK`] on wastes no work.
     pub fn rows<R: Rng>(
         &self,
         start: u64,
@@ -210,26 +170,28 @@ impl<const W: usize> Compiled<W> {
         watch: &Watch,
     ) -> Result<Generated, Stop> {
         let end = start.saturating_add(rows as u64);
-        let chunks = (start / CHUNK..end.div_ceil(CHUNK)).into_par_iter().map(|chunk| {
-            let first = chunk * CHUNK;
-            let last = end.min(first.saturating_add(CHUNK));
-            let mut part = Generated { cells: Vec::new(), elements: 0 };
-            let mut row = vec![NONE; self.width];
-            let mut rng = stream(chunk);
-            self.caches.with(|cache| {
-                for number in first..last {
-                    if number % STEP == 0 {
-                        watch.check()?;
+        let chunks = (start / Generator::CHUNK..end.div_ceil(Generator::CHUNK))
+            .into_par_iter()
+            .map(|chunk| {
+                let first = chunk * Generator::CHUNK;
+                let last = end.min(first.saturating_add(Generator::CHUNK));
+                let mut part = Generated { cells: Vec::new(), elements: 0 };
+                let mut row = vec![NONE; self.width];
+                let mut rng = stream(chunk);
+                self.caches.with(|cache| {
+                    for number in first..last {
+                        if number % STEP == 0 {
+                            watch.check()?;
+                        }
+                        let elements = self.row(&mut row, cache, &mut rng);
+                        if number >= start {
+                            part.cells.extend_from_slice(&row);
+                            part.elements += elements;
+                        }
                     }
-                    let elements = self.row(&mut row, cache, &mut rng);
-                    if number >= start {
-                        part.cells.extend_from_slice(&row);
-                        part.elements += elements;
-                    }
-                }
-                Ok(part)
-            })
-        });
+                    Ok(part)
+                })
+            });
         let parts = chunks.collect::<Result<Vec<_>, Stop>>()?;
         let cells = parts.iter().map(|part| part.cells.len()).sum();
         let mut all = Generated { cells: Vec::with_capacity(cells), elements: 0 };
@@ -297,6 +259,7 @@ mod tests {
     use chacha20::ChaCha20Rng;
     use rand_core::SeedableRng;
     use serde_json::Value;
+    use std::collections::BTreeMap;
     use table::Bag;
 
     fn stream(seed: u64) -> impl Fn(u64) -> ChaCha20Rng {
