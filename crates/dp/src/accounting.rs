@@ -43,6 +43,61 @@ impl Cost {
     }
 }
 
+/// What one release takes out of a budget, told in both currencies of the ledger (see `ledger.md`).
+///
+/// Made by the plan of a mechanism, added up by the ledger.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Charge {
+    /// All of it as (epsilon, delta), for basic composition.
+    pub whole: Cost,
+    /// The part that is zero-concentrated; `None` if there is no such part.
+    pub rho: Option<f64>,
+    /// What is not covered by `rho`: a delta of choosing groups, or all of a mechanism without rho.
+    pub rest: Cost,
+}
+
+impl Charge {
+    /// A guarantee of which only (epsilon, delta) is known.
+    pub fn plain(cost: Cost) -> Self {
+        Charge { whole: cost, rho: None, rest: cost }
+    }
+
+    /// Pure epsilon-DP, which is epsilon^2 / 2 - zCDP.
+    pub fn pure(epsilon: f64) -> Self {
+        Charge {
+            whole: Cost { epsilon, delta: 0.0 },
+            rho: Some((epsilon * epsilon / 2.0).next_up()),
+            rest: Cost::default(),
+        }
+    }
+
+    /// The charge for someone who owns up to `rows` rows, if this one protects a single row: rho
+    /// grows with the square.
+    pub fn of_rows(self, rows: u64) -> Self {
+        if rows <= 1 {
+            return self;
+        }
+        let squared = (rows as f64 * rows as f64).next_up();
+        Charge {
+            whole: self.whole.of_rows(rows),
+            rho: self.rho.map(|rho| (rho * squared).next_up()),
+            rest: self.rest.of_rows(rows),
+        }
+    }
+}
+
+/// The epsilon that charges have taken of a budget with this `delta`, by the second branch of the
+/// ledger's rule: zcdp_epsilon(rho, delta/2 - rest.delta) + rest.epsilon. `None` if the rest alone has
+/// used half of delta: then this branch allows nothing.
+pub fn concentrated_epsilon(rho: f64, rest: Cost, delta: f64) -> Option<f64> {
+    let left = rest_of(delta / 2.0, rest.delta);
+    if left <= 0.0 {
+        return None;
+    }
+    let epsilon = if rho > 0.0 { zcdp_epsilon(rho, left).ok()? } else { 0.0 };
+    Some(add_up(epsilon, rest.epsilon))
+}
+
 /// The sum rounded up; exact if one of the two is 0.
 fn add_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
@@ -53,7 +108,7 @@ fn add_up(a: f64, b: f64) -> f64 {
 }
 
 /// What is left of `total` after `part`: the largest number with which it adds up to no more.
-pub(crate) fn rest(total: f64, part: f64) -> f64 {
+pub(crate) fn rest_of(total: f64, part: f64) -> f64 {
     let rest = total - part;
     if add_up(part, rest) > total { rest.next_down() } else { rest }
 }
@@ -222,8 +277,8 @@ mod tests {
             prop_assert!(sum >= a + b && sum - a >= b.next_down() && sum <= (a + b).next_up());
             prop_assert_eq!(add_up(a, 0.0), a);
             let (part, total) = (a.min(b), a.max(b));
-            prop_assert!(add_up(part, rest(total, part)) <= total);
-            prop_assert!(add_up(part, rest(total, part).next_up().next_up()) >= total);
+            prop_assert!(add_up(part, rest_of(total, part)) <= total);
+            prop_assert!(add_up(part, rest_of(total, part).next_up().next_up()) >= total);
         }
 
         #[test]

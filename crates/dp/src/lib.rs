@@ -15,7 +15,9 @@ mod sampling;
 #[cfg(test)]
 mod testing;
 
-pub use accounting::{Cost, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho};
+pub use accounting::{
+    Charge, Cost, concentrated_epsilon, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho,
+};
 pub use error::Error;
 pub use guarantee::Guarantee;
 pub use noise::Noise;

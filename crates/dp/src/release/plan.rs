@@ -1,6 +1,6 @@
 //! What a private sample will cost and how it will be made: known before the table is read.
 
-use crate::accounting::rest;
+use crate::accounting::rest_of;
 use crate::error::check_epsilon;
 use crate::sampling::{check_delta, check_split};
 use crate::{Cost, Error, Method, Noise, Parameters, Rate, mixture, parameters};
@@ -127,12 +127,12 @@ impl Plan {
         let Request { epsilon, delta, k, split, .. } = request;
         let marginals = marginals(&request)?;
         let epsilon1 = epsilon * split;
-        let epsilon2 = rest(epsilon, epsilon1);
+        let epsilon2 = rest_of(epsilon, epsilon1);
         let rate = |delta| parameters(epsilon2, delta, k, split, Method::Exact);
 
         let mut sampling = rate(delta * (1.0 - split))?;
         let (noise, mut delta1) =
-            Noise::for_counts(marginals, epsilon1, rest(delta, sampling.delta))?;
+            Noise::for_counts(marginals, epsilon1, rest_of(delta, sampling.delta))?;
         if let Noise::Laplace { .. } = noise {
             // Laplace noise leaves all of delta to the sampling.
             delta1 = 0.0;
