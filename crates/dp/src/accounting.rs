@@ -99,7 +99,7 @@ pub fn concentrated_epsilon(rho: f64, rest: Cost, delta: f64) -> Option<f64> {
 }
 
 /// The sum rounded up; exact if one of the two is 0.
-fn add_up(a: f64, b: f64) -> f64 {
+pub(crate) fn add_up(a: f64, b: f64) -> f64 {
     let sum = a + b;
     // The rounding error of a sum, exactly (Knuth).
     let part = sum - a;
@@ -197,7 +197,7 @@ pub fn zcdp_rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
 
 /// Narrows (low, high) around the place where `below` turns from true to false: `below` is never
 /// true at the high end that comes back, and true at the low end unless that is still `low`.
-fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> (f64, f64) {
+pub(crate) fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> (f64, f64) {
     for _ in 0..2000 {
         let middle =
             if low > 0.0 && high > 4.0 * low { (low * high).sqrt() } else { 0.5 * (low + high) };

@@ -7,6 +7,7 @@ pub mod audit;
 mod error;
 pub mod guarantee;
 mod noise;
+mod normal;
 mod random;
 mod ratio;
 mod release;
@@ -21,6 +22,7 @@ pub use accounting::{
 pub use error::Error;
 pub use guarantee::Guarantee;
 pub use noise::Noise;
+pub use normal::gaussian_rho;
 pub use random::{Coins, Key, Source, below, below_big, shuffle};
 pub use ratio::Ratio;
 pub use release::{Piece, Plan, Released, Request, Scheme, sample};

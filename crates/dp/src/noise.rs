@@ -1,6 +1,8 @@
 //! The two noises as a mechanism sees them: calibration, drawing, error.
 
-use crate::{Error, Ratio, discrete_gaussian, discrete_laplace, zcdp_rho};
+use crate::accounting::{bisect, zcdp_rho};
+use crate::normal::ln_tail;
+use crate::{Error, Ratio, discrete_gaussian, discrete_laplace};
 use dashu_int::IBig;
 use rand_core::Rng;
 
@@ -13,8 +15,8 @@ pub enum Noise {
     Gaussian { sigma2: Ratio },
 }
 
-/// Points per standard deviation at which a wide Gaussian is summed; narrower ones are summed exactly.
-const GRID: f64 = 4096.0;
+/// The widest Gaussian whose law is summed to find its quantiles.
+const SUMMED: f64 = 64.0;
 
 impl Noise {
     /// Laplace noise that makes integers of the given L1 sensitivity `epsilon`-DP; the scale is
@@ -108,16 +110,20 @@ impl Noise {
             }
             Noise::Gaussian { sigma2 } => {
                 let sigma = sigma2.to_f64().sqrt();
-                // A wide one is a narrow one on a wider grid, up to one grid step.
-                let step = (sigma / GRID).max(1.0);
-                (step * gaussian_reach(sigma / step, tail)).ceil()
+                if sigma <= SUMMED { summed_reach(sigma, tail) } else { wide_reach(sigma, tail) }
             }
         }
     }
 }
 
+/// The same for a wide Gaussian, by a bound on its tail that is off by less than a step.
+fn wide_reach(sigma: f64, tail: f64) -> f64 {
+    let (low, high) = (0.0, 40.0 * sigma);
+    bisect(low, high, |y| ln_tail(y, sigma) > tail.ln()).1.ceil().max(1.0)
+}
+
 /// The smallest whole y >= 1 with P(X >= y) <= tail for a discrete Gaussian, by summing the law.
-fn gaussian_reach(sigma: f64, tail: f64) -> f64 {
+fn summed_reach(sigma: f64, tail: f64) -> f64 {
     let weight = |x: f64| (-0.5 * (x / sigma).powi(2)).exp();
     // Where the law itself falls below the smallest float; the sum from there is smaller still.
     let end = (38.0 * sigma).ceil() + 1.0;
@@ -134,11 +140,7 @@ fn gaussian_reach(sigma: f64, tail: f64) -> f64 {
         beyond += weight(y);
     }
     // Tails below what floats can hold: P(X >= y) <= exp(-y^2 / (2 sigma^2)).
-    if tail < 1e-300 {
-        y.max((sigma * (-2.0 * tail.max(f64::MIN_POSITIVE).ln()).sqrt()).ceil())
-    } else {
-        y
-    }
+    if tail < 1e-300 { y.max((sigma * (-2.0 * tail.ln()).sqrt()).ceil()) } else { y }
 }
 
 #[cfg(test)]

@@ -1,7 +1,9 @@
 //! What noisy aggregates promise: coverage, no bias, and no more epsilon than was charged.
 
 use pg_sanitize_dp::Coins;
-use pg_sanitize_dp::aggregate::{Answer, Bounded, Kind, Measure, Plan, Query, Range, Step};
+use pg_sanitize_dp::aggregate::{
+    Answer, Bounded, Kind, Measure, Plan, Query, Range, Step, UnitRows,
+};
 
 /// Fewer without optimisation, where a run takes ten times as long.
 const RUNS: usize = if cfg!(debug_assertions) { 1_500 } else { 10_000 };
@@ -20,20 +22,42 @@ fn plan(kinds: &[Kind], rows_per_unit: u64, epsilon: f64, delta: f64) -> Plan {
     let measures = kinds
         .iter()
         .enumerate()
-        .map(|(i, kind)| Measure { name: format!("m{i}"), kind: kind.clone(), weight: 1.0 })
+        .map(|(i, kind)| Measure {
+            name: format!("m{i}"),
+            kind: kind.clone(),
+            weight: 1.0,
+            per_unit: false,
+        })
         .collect();
-    let query = Query { measures, rows_per_unit, grouped: false, private_groups: false };
+    let query = Query {
+        measures,
+        rows_per_unit,
+        groups_per_unit: 1,
+        private_groups: false,
+        min_units: None,
+    };
     Plan::new(query, epsilon, delta).unwrap()
+}
+
+/// The integers of the only group.
+fn one_total(plan: &Plan, rows: &mut Bounded, coins: &mut Coins) -> Vec<i128> {
+    let (units, mut totals) = (UnitRows::new(plan.unit_width()), Vec::new());
+    let visit = |_, slots: &[i128], _: &mut Coins| {
+        totals = slots.to_vec();
+        Ok::<(), ()>(())
+    };
+    plan.totals(rows, &units, 1, u64::MAX, coins, visit).unwrap();
+    totals
 }
 
 /// The integers of one group of units with one row each.
 fn totals(plan: &Plan, width: usize, values: impl Iterator<Item = i64>) -> Vec<i128> {
     let mut coins = Coins::seeded(0);
-    let mut rows = Bounded::new(1, width);
+    let mut rows = Bounded::new(1, 1, width);
     for value in values {
         rows.row_of_new_unit(0, &vec![value; width], &mut coins);
     }
-    plan.totals(&mut rows, 1, &mut coins).pop().unwrap().1
+    one_total(plan, &mut rows, &mut coins)
 }
 
 fn number(answer: &Answer) -> f64 {
@@ -118,7 +142,8 @@ fn quantiles_cover() {
     let values = (0..40_960).map(|i| i % 256);
     let plan = plan(&[Kind::Quantiles(range(0, 255), vec![0.5, 0.9])], 1, 0.2, 0.0);
     let slots = totals(&plan, 1, values);
-    let truths = [0.5 * 256.0 - 0.5, 0.9 * 256.0 - 0.5];
+    // Half way between the two values in the middle, and one of those of 230.
+    let truths = [127.5, 230.0];
     let mut coins = Coins::seeded(7);
     let mut covered = [0; 2];
     for _ in 0..RUNS {
@@ -126,8 +151,9 @@ fn quantiles_cover() {
             covered[i] += usize::from(answer.low <= truths[i] && truths[i] <= answer.high);
         }
     }
+    // At least: an interval ends where a leaf does.
     for covered in covered {
-        assert_covers("quantile", covered as f64 / RUNS as f64);
+        assert!(covered as f64 / RUNS as f64 > 0.95 - SLACK, "{covered} of {RUNS}");
     }
 }
 
@@ -135,15 +161,15 @@ fn quantiles_cover() {
 fn many_measures_take_gaussian_noise_and_cover() {
     let kinds = vec![Kind::Count; 40];
     let plan = plan(&kinds, 1, 1.0, 1e-6);
-    assert_eq!((plan.cost().epsilon, plan.cost().delta), (1.0, 1e-6));
+    assert_eq!((plan.charge().whole.epsilon, plan.charge().whole.delta), (1.0, 1e-6));
     let laplace = self::plan(&kinds, 1, 1.0, 0.0);
     let slots = totals(&plan, 0, ages(1000));
     let mut coins = Coins::seeded(3);
     let (mut covered, mut all) = (0, 0);
-    let laplace_stddev = laplace.answers(&slots, &mut coins)[0].stddev;
+    let laplace_stddev = laplace.answers(&slots, &mut coins)[0].stddev.unwrap();
     for _ in 0..RUNS / 40 {
         for answer in plan.answers(&slots, &mut coins) {
-            assert!(answer.stddev < 0.8 * laplace_stddev);
+            assert!(answer.stddev.unwrap() < 0.8 * laplace_stddev);
             covered += usize::from(answer.low <= 1000.0 && 1000.0 <= answer.high);
             all += 1;
         }
@@ -162,14 +188,14 @@ fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: 
     let mut draws = |with: bool| -> Vec<f64> {
         let mut drawn = Vec::with_capacity(runs);
         for _ in 0..runs {
-            let mut table = Bounded::new(limit, width);
+            let mut table = Bounded::new(limit, 1, width);
             for unit in 0..3 {
                 table.row_of_number(unit, 0, &vec![1; width], &mut coins);
             }
             for _ in 0..if with { rows } else { 0 } {
                 table.row_of_number(99, 0, &vec![value; width], &mut coins);
             }
-            let totals = plan.totals(&mut table, 1, &mut coins).pop().unwrap().1;
+            let totals = one_total(&plan, &mut table, &mut coins);
             drawn.push(plan.answers(&totals, &mut coins)[0].low);
         }
         drawn.sort_by(f64::total_cmp);
@@ -207,12 +233,19 @@ fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
 
 #[test]
 fn small_groups_are_shown_with_probability_below_delta() {
-    let measures = vec![Measure { name: "n".into(), kind: Kind::Count, weight: 1.0 }];
-    let query = Query { measures, rows_per_unit: 2, grouped: true, private_groups: true };
+    let measures =
+        vec![Measure { name: "n".into(), kind: Kind::Count, weight: 1.0, per_unit: false }];
+    let query = Query {
+        measures,
+        rows_per_unit: 2,
+        groups_per_unit: 2,
+        private_groups: true,
+        min_units: None,
+    };
     assert!(Plan::new(query.clone(), 1.0, 0.0).is_err());
     let delta = 0.02;
     let plan = Plan::new(query, 1.0, delta).unwrap();
-    assert_eq!(plan.cost().delta, delta);
+    assert_eq!(plan.charge().whole.delta, delta);
     let mut coins = Coins::seeded(5);
     let runs = 50_000;
     // A person alone in two groups: either of them shown with probability at most delta.
@@ -221,16 +254,22 @@ fn small_groups_are_shown_with_probability_below_delta() {
         plan.shows(1, &mut coins) || first
     });
     let share = shown.count() as f64 / f64::from(runs);
-    assert!(share <= delta * 1.05 && share > delta / 2.0, "{share}");
+    let shown = plan.charge().rest.delta;
+    assert!(shown <= delta && share <= shown * 1.05 && share > shown / 2.0, "{share}");
     assert!((0..1000).all(|_| plan.shows(500, &mut coins)));
     assert!((0..1000).all(|_| !plan.shows(0, &mut coins)));
 }
 
 #[test]
 fn weights_and_errors() {
-    let measure = |weight| Measure { name: "n".into(), kind: Kind::Count, weight };
-    let query =
-        |measures| Query { measures, rows_per_unit: 1, grouped: false, private_groups: false };
+    let measure = |weight| Measure { name: "n".into(), kind: Kind::Count, weight, per_unit: false };
+    let query = |measures| Query {
+        measures,
+        rows_per_unit: 1,
+        groups_per_unit: 1,
+        private_groups: false,
+        min_units: None,
+    };
     let plan = Plan::new(query(vec![measure(3.0), measure(1.0)]), 1.0, 0.0).unwrap();
     let stddevs = plan.stddevs();
     assert!((stddevs[1].1[0].1 / stddevs[0].1[0].1 - 3.0).abs() < 1e-3);

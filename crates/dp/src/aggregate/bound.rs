@@ -1,13 +1,15 @@
-//! At most `k` rows of each unit.
+//! At most so many rows and groups of each unit.
 
-use crate::below;
+use crate::{below, shuffle};
 use foldhash::fast::RandomState;
-use hashbrown::{HashMap, hash_map::EntryRef};
+use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
 use rand_core::Rng;
 use std::hash::BuildHasher;
 
 /// No further row.
 const END: u32 = u32::MAX;
+/// The group of a row that does not count because its unit has rows in too many groups.
+const DROPPED: u32 = u32::MAX;
 
 struct Unit {
     /// Rows seen.
@@ -23,13 +25,18 @@ const PARTS: usize = 256;
 const PENDING: usize = 2048;
 const MOST_PENDING: usize = 8 * PENDING;
 
-/// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past.
+/// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past, and of
+/// these the rows of at most `groups` groups.
 ///
 /// Reservoir sampling (Vitter, Random Sampling with a Reservoir): row number j of a unit takes a
-/// random place among the `k` with probability k/j. Which rows of a unit are kept depends on no
-/// other unit, so adding or removing a unit changes its own `k` rows and nothing else.
+/// random place among the `k` with probability k/j. At the end the kept rows of a unit are taken in
+/// random order, and those of the first `groups` groups met count. Which rows of a unit count depends
+/// on no other unit, so adding or removing a unit changes its own `k` rows and nothing else.
+///
+/// Filled by the reader of a relation, added up by [`super::Plan::totals`].
 pub struct Bounded {
     limit: u32,
+    groups: u32,
     width: usize,
     hasher: RandomState,
     parts: Vec<Part>,
@@ -52,10 +59,12 @@ struct Part {
 }
 
 impl Bounded {
-    /// For `limit` rows of a unit, with `width` values in each row.
-    pub fn new(limit: u64, width: usize) -> Self {
+    /// For so many rows and groups of a unit, with `width` values in each row.
+    pub fn new(rows_per_unit: u64, groups_per_unit: u64, width: usize) -> Self {
+        let limit = |limit: u64| u32::try_from(limit).unwrap_or(u32::MAX).max(1);
         Bounded {
-            limit: u32::try_from(limit).unwrap_or(u32::MAX).max(1),
+            limit: limit(rows_per_unit),
+            groups: limit(groups_per_unit),
             width,
             hasher: RandomState::default(),
             parts: (0..PARTS).map(|_| Part { patience: PENDING, ..Part::default() }).collect(),
@@ -115,10 +124,13 @@ impl Bounded {
         part.row(part.units.len() as u32, group, &values[..self.width], self.limit, rng);
     }
 
-    /// Counts the rows that wait.
+    /// Counts the rows that wait, then drops those in too many groups. Doing so again changes nothing.
     pub(super) fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         for part in &mut self.parts {
             part.drain(self.limit, self.width, rng);
+            if self.groups < self.limit {
+                part.choose_groups(self.groups as usize, rng);
+            }
         }
     }
 
@@ -139,11 +151,8 @@ impl Bounded {
         for part in &self.parts {
             for unit in &part.units {
                 groups.clear();
-                let mut row = unit.first;
-                while row != END {
-                    groups.push(part.groups[row as usize]);
-                    row = part.next[row as usize];
-                }
+                let counted = part.rows_of(unit).map(|row| part.groups[row]);
+                groups.extend(counted.filter(|&group| group != DROPPED));
                 groups.sort_unstable();
                 groups.dedup();
                 visit(&groups);
@@ -151,11 +160,13 @@ impl Bounded {
         }
     }
 
-    /// Calls `visit` with group and values of each row kept.
+    /// Calls `visit` with group and values of each row that counts.
     pub(super) fn each_row(&self, mut visit: impl FnMut(u32, &[i64])) {
         for part in &self.parts {
             for (row, &group) in part.groups.iter().enumerate() {
-                visit(group, &part.values[row * self.width..][..self.width]);
+                if group != DROPPED {
+                    visit(group, &part.values[row * self.width..][..self.width]);
+                }
             }
         }
     }
@@ -172,6 +183,42 @@ impl Part {
         pending.clear();
         self.pending = pending;
         self.patience = (4 * self.units.len()).clamp(PENDING, MOST_PENDING);
+    }
+
+    /// The rows of a unit that are kept.
+    fn rows_of(&self, unit: &Unit) -> impl Iterator<Item = usize> {
+        let mut row = unit.first;
+        std::iter::from_fn(move || {
+            let this = row;
+            (this != END).then(|| {
+                row = self.next[this as usize];
+                this as usize
+            })
+        })
+    }
+
+    /// Drops the rows of each unit that lie outside of its first `limit` groups, in random order.
+    fn choose_groups<R: Rng + ?Sized>(&mut self, limit: usize, rng: &mut R) {
+        let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(RandomState::default()));
+        for unit in &self.units {
+            rows.clear();
+            rows.extend(self.rows_of(unit).filter(|&row| self.groups[row] != DROPPED));
+            let first = rows.first().map(|&row| self.groups[row]);
+            if rows.len() <= limit || rows.iter().all(|&row| Some(self.groups[row]) == first) {
+                continue;
+            }
+            shuffle(rng, &mut rows);
+            met.clear();
+            for &row in &rows {
+                let group = &mut self.groups[row];
+                if !met.contains(group) {
+                    match met.len() < limit {
+                        true => drop(met.insert(*group)),
+                        false => *group = DROPPED,
+                    }
+                }
+            }
+        }
     }
 
     #[inline]
@@ -237,7 +284,7 @@ mod tests {
     #[test]
     fn small_units_are_kept_whole() {
         let mut coins = Coins::seeded(1);
-        let mut bounded = Bounded::new(3, 1);
+        let mut bounded = Bounded::new(3, 3, 1);
         for i in 0..3 {
             bounded.row_of_number(7, 0, &[i], &mut coins);
             bounded.row_of_bytes(b"a name", 1, &[10 + i], &mut coins);
@@ -258,7 +305,7 @@ mod tests {
         let pairs: Vec<Vec<i64>> =
             (0..5).flat_map(|a| (a + 1..5).map(move |b| vec![a, b])).collect();
         assert_fits(&uniform(10), 20_000, || {
-            let mut bounded = Bounded::new(2, 1);
+            let mut bounded = Bounded::new(2, 2, 1);
             for i in 0..5 {
                 bounded.row_of_bytes(b"u", 0, &[i], &mut coins);
             }
@@ -269,7 +316,7 @@ mod tests {
     #[test]
     fn more_rows_than_wait_are_all_counted() {
         let mut coins = Coins::seeded(4);
-        let mut bounded = Bounded::new(2, 1);
+        let mut bounded = Bounded::new(2, 2, 1);
         let rows = 3 * (PARTS * PENDING) as u64;
         for row in 0..rows {
             bounded.row_of_number(row % 1000, 0, &[row as i64], &mut coins);
@@ -281,7 +328,7 @@ mod tests {
     #[test]
     fn a_unit_counts_each_of_its_groups_once() {
         let mut coins = Coins::seeded(3);
-        let mut bounded = Bounded::new(4, 0);
+        let mut bounded = Bounded::new(4, 4, 0);
         for group in [5, 3, 5, 3] {
             bounded.row_of_number(1, group, &[], &mut coins);
         }

@@ -2,10 +2,22 @@
 
 use crate::Noise;
 
-/// What lies outside of an interval.
-const TAIL: f64 = 0.05;
-/// P(|Z| <= NORMAL) = 0.95 for a standard normal Z.
-const NORMAL: f64 = 1.959_963_984_540_054;
+/// How sure an interval is.
+#[derive(Debug, Clone, Copy)]
+pub struct Level {
+    /// What lies outside.
+    tail: f64,
+    /// P(|Z| > normal) = tail for a standard normal Z.
+    normal: f64,
+}
+
+impl Level {
+    /// The level of every interval that is told.
+    pub const L95: Level = Level { tail: 0.05, normal: 1.959_963_984_540_054 };
+    /// Two levels whose tails add up to that.
+    pub const L96: Level = Level { tail: 0.04, normal: 2.053_748_910_631_822_5 };
+    pub const L99: Level = Level { tail: 0.01, normal: 2.575_829_303_548_900_4 };
+}
 
 /// A sum of independent noises with weights.
 #[derive(Debug, Clone, Default)]
@@ -45,20 +57,19 @@ impl Spread {
     }
 
     /// The h with P(|X| <= h) = 0.95.
-    ///
-    /// Exact for one and for two Laplace parts and for Gaussian ones: the law of the sum of two
-    /// Laplace parts of scales a and b has P(|X| > x) = (a^2 e^(-x/a) - b^2 e^(-x/b)) / (a^2 - b^2).
-    /// From three parts on the normal quantile with Cornish and Fisher's correction for kurtosis,
-    /// which is off by less than a part in 300.
     pub fn half_width(&self) -> f64 {
+        self.half_width_at(Level::L95)
+    }
+
+    /// The h within which |X| lies that surely.
+    ///
+    /// Exact for up to three Laplace parts and for Gaussian ones. For more parts the normal quantile
+    /// with Cornish and Fisher's correction for kurtosis, which is off by less than a part in 300
+    /// where many parts are alike, and too wide by up to a part in 40 where one part outweighs all.
+    pub fn half_width_at(&self, level: Level) -> f64 {
         let parts: f64 = self.laplace.iter().map(|part| part.1).sum();
-        if self.gaussian == 0.0 && parts == 1.0 {
-            return -self.laplace[0].0 * TAIL.ln();
-        }
-        if self.gaussian == 0.0 && parts == 2.0 {
-            let a = self.laplace[0].0;
-            let b = self.laplace.get(1).map_or(a, |part| part.0);
-            return two_laplace(a.max(b), a.min(b));
+        if self.gaussian == 0.0 && (1.0..=3.0).contains(&parts) {
+            return few_laplace(&self.laplace, level.tail);
         }
         let variance = self.stddev().powi(2);
         if variance == 0.0 {
@@ -68,20 +79,42 @@ impl Spread {
         let fourth: f64 =
             self.laplace.iter().map(|(scale, count)| 12.0 * scale.powi(4) * count).sum();
         let excess = fourth / (variance * variance);
-        let z = NORMAL + (NORMAL.powi(3) - 3.0 * NORMAL) * excess / 24.0;
+        let z = level.normal + (level.normal.powi(3) - 3.0 * level.normal) * excess / 24.0;
         z * variance.sqrt()
     }
 }
 
-/// The 95 % quantile of |X + Y| for Laplace X and Y of scales a >= b.
-fn two_laplace(a: f64, b: f64) -> f64 {
-    // Equal scales are the limit; a hair apart is near enough and divides.
-    let b = b.min(a * (1.0 - 1e-5));
-    let beyond = |x: f64| (a * a * (-x / a).exp() - b * b * (-x / b).exp()) / (a * a - b * b);
-    let (mut low, mut high) = (0.0, 10.0 * (a + b));
-    for _ in 0..60 {
+/// The least distance of two scales, relative: enough to divide by, too little to matter.
+const APART: f64 = 1e-4;
+
+/// The h with P(|X| > h) = tail for a sum X of a few Laplace parts, given as scales and counts.
+///
+/// With distinct scales a_i, P(|X| > x) is the sum of e^(-x/a_i) times the product over j of
+/// a_i^2 / (a_i^2 - a_j^2), by partial fractions of the characteristic function 1 / (1 + a^2 t^2).
+fn few_laplace(parts: &[(f64, f64)], tail: f64) -> f64 {
+    let mut scales: Vec<f64> = parts
+        .iter()
+        .flat_map(|&(scale, count)| std::iter::repeat_n(scale, count as usize))
+        .collect();
+    scales.sort_by(f64::total_cmp);
+    for i in 1..scales.len() {
+        scales[i] = scales[i].max(scales[i - 1] * (1.0 + APART));
+    }
+    let square = |x: f64| x * x;
+    let weight = |i: usize| -> f64 {
+        let others = (0..scales.len()).filter(|&j| j != i);
+        others.map(|j| 1.0 / (1.0 - square(scales[j] / scales[i]))).product()
+    };
+    let weights: Vec<f64> = (0..scales.len()).map(weight).collect();
+    let beyond =
+        |x: f64| scales.iter().zip(&weights).map(|(scale, w)| w * (-x / scale).exp()).sum::<f64>();
+    if let [scale] = scales[..] {
+        return -scale * tail.ln();
+    }
+    let (mut low, mut high) = (0.0, -2.0 * tail.ln() * scales.iter().sum::<f64>());
+    for _ in 0..40 {
         let middle = 0.5 * (low + high);
-        if beyond(middle) > TAIL { low = middle } else { high = middle }
+        if beyond(middle) > tail { low = middle } else { high = middle }
     }
     high
 }

@@ -93,6 +93,8 @@ pub enum Kind {
     CountOf,
     /// Distinct units.
     Units,
+    /// Distinct values, told by codes.
+    Distinct,
     Sum(Range),
     Mean(Range),
     /// The population variance.
@@ -112,7 +114,7 @@ impl Kind {
     /// The bounds of the values, if they matter.
     pub fn range(&self) -> Option<Range> {
         match self {
-            Kind::Count | Kind::CountOf | Kind::Units => None,
+            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => None,
             Kind::Sum(range)
             | Kind::Mean(range)
             | Kind::Variance(range)
@@ -124,7 +126,7 @@ impl Kind {
     /// Integers that are kept for it in each group.
     pub(crate) fn slots(&self) -> usize {
         match self {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Sum(_) => 1,
+            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct | Kind::Sum(_) => 1,
             Kind::Mean(_) => 2,
             Kind::Variance(_) => 3,
             Kind::Quantiles(range, _) => quantile::leaves(range),
@@ -140,6 +142,8 @@ pub struct Measure {
     pub kind: Kind,
     /// Its share of epsilon, relative to the other measures.
     pub weight: f64,
+    /// It looks at one value for each unit and group (the unit's own total, say), not at rows.
+    pub per_unit: bool,
 }
 
 #[cfg(test)]
