@@ -40,16 +40,15 @@ pub struct Tree {
     nodes: usize,
 }
 
+/// The counts that noise is added to: those of the nodes, then those of the leaves.
+pub fn levels(leaves: &[i128]) -> impl Iterator<Item = i128> {
+    leaves.chunks(FAN).map(|leaves| leaves.iter().sum()).chain(leaves.iter().copied())
+}
+
 impl Tree {
-    /// Adds noise to the counts of the leaves and, independently, to those of the nodes.
-    pub fn new(
-        range: Range,
-        leaves: &[i128],
-        noise: &Noise,
-        mut draw: impl FnMut(i128) -> f64,
-    ) -> Self {
-        let nodes: Vec<f64> = leaves.chunks(FAN).map(|leaves| draw(leaves.iter().sum())).collect();
-        let noisy: Vec<f64> = leaves.iter().map(|&count| draw(count)).collect();
+    /// From the noisy counts of both levels, each with noise of its own.
+    pub fn new(range: Range, noisy: &[f64], noise: &Noise) -> Self {
+        let (nodes, noisy) = noisy.split_at(leaves(&range).div_ceil(FAN));
         let mut below = Vec::with_capacity(LEAVES + 1);
         let mut before = 0.0;
         for (node, leaves) in nodes.iter().zip(noisy.chunks(FAN)) {
@@ -140,6 +139,12 @@ mod tests {
     use super::*;
     use crate::aggregate::measure::Step;
 
+    /// A tree whose noise happens to be 0.
+    fn exact(range: Range, leaves: &[i128], noise: &Noise) -> Tree {
+        let counts: Vec<f64> = levels(leaves).map(|count| count as f64).collect();
+        Tree::new(range, &counts, noise)
+    }
+
     #[test]
     fn leaves_follow_the_values() {
         let range = Range::new(-1000, 2000, Step::ONE).unwrap();
@@ -162,8 +167,7 @@ mod tests {
         for value in 0..10_000 {
             leaves[leaf(&range, value)] += 1;
         }
-        let tree =
-            Tree::new(range, &leaves, &Noise::laplace(0, 1.0).unwrap(), |count| count as f64);
+        let tree = exact(range, &leaves, &Noise::laplace(0, 1.0).unwrap());
         for q in [0.0, 0.01, 0.25, 0.5, 0.9, 1.0] {
             let (value, low, high) = tree.quantile(q);
             assert!((value - q * 10_000.0).abs() < 15.0, "{q}: {value}");
@@ -180,14 +184,13 @@ mod tests {
         for value in 0..10 {
             counts[leaf(&range, value)] += if value == 3 { 500 } else { 10 };
         }
-        let tree =
-            Tree::new(range, &counts, &Noise::laplace(0, 1.0).unwrap(), |count| count as f64);
+        let tree = exact(range, &counts, &Noise::laplace(0, 1.0).unwrap());
         assert_eq!(tree.quantile(0.5).0.round(), 3.0);
         assert_eq!(tree.quantile(1.0).0, 9.0);
         // Forty leaves make two nodes, the second of which is not full.
         let range = Range::new(0, 39, Step::ONE).unwrap();
         let noise = Noise::laplace(1, 1.0).unwrap();
-        let tree = Tree::new(range, &[100; 40], &noise, |count| count as f64);
+        let tree = exact(range, &[100; 40], &noise);
         let widths: Vec<f64> = (0..=40).map(|cut| tree.half_width(cut, 0.5)).collect();
         assert!(widths.iter().all(|width| *width > 0.0));
         assert_eq!(tree.quantile(0.5).0.round(), 20.0);
@@ -197,7 +200,7 @@ mod tests {
     fn an_empty_group_has_some_quantile() {
         let range = Range::new(0, 10, Step::ONE).unwrap();
         let noise = Noise::laplace(1024, 1.0).unwrap();
-        let tree = Tree::new(range, &[0; 11], &noise, |count| count as f64);
+        let tree = exact(range, &[0; 11], &noise);
         let (value, low, high) = tree.quantile(0.5);
         assert!(
             (0.0..=10.0).contains(&value) && (0.0, 10.0) == (low, high),

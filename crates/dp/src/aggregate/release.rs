@@ -4,7 +4,8 @@ use super::FINE;
 use super::interval::{Level, Spread};
 use super::measure::{Kind, Range, Step};
 use super::plan::{Plan, Planned};
-use super::quantile::Tree;
+use super::quantile::{self, Tree};
+use super::spend::Selection;
 use crate::Noise;
 use rand_core::Rng;
 
@@ -25,29 +26,34 @@ pub struct Answer {
 const FINE_F: f64 = FINE as f64;
 
 impl Plan {
+    /// Every integer of a group that noise is added to, in units of 1/1024, with its noise: an answer
+    /// is made of nothing else. Parts of a measure that are alike share their noise's place.
+    pub fn noised(&self, slots: &[i128]) -> Vec<(i128, &Noise)> {
+        self.planned.iter().flat_map(|planned| planned.noised(slots)).collect()
+    }
+
+    /// How groups are chosen, if data chooses them.
+    pub fn selection(&self) -> Option<&Selection> {
+        self.selection.as_ref()
+    }
+
     /// Adds noise to the integers of one group and tells what they say: nothing if the noisy number of
     /// its units is below the least.
     pub fn answers<R: Rng + ?Sized>(&self, slots: &[i128], rng: &mut R) -> Vec<Answer> {
-        let mut answers = Vec::new();
+        let draw = |planned: &Planned, rng: &mut R| -> Vec<i128> {
+            planned.noised(slots).map(|(value, noise)| noise.add(rng, value)).collect()
+        };
         // One draw decides and is told, if units were asked for.
-        let counted = self.min_units.map(|(least, counter)| {
-            let planned = &self.planned[counter];
-            (least, counter, noisy(&planned.noises[0], slots[planned.slot], rng))
-        });
-        if counted.is_some_and(|(least, _, units)| whole(units) < least) {
+        let mut units = self.min_units.map(|(_, counter)| draw(&self.planned[counter], rng));
+        let least = self.min_units.map_or(0, |(least, _)| least);
+        let mut answers = Vec::new();
+        if units.as_ref().is_some_and(|units| whole(units[0]) < least) {
             return answers;
         }
-        for (i, planned) in self.planned.iter().enumerate() {
-            match counted {
-                Some((_, counter, _)) if counter == i && !planned.told => {}
-                Some((_, counter, units)) if counter == i => {
-                    answers.push(planned.counted(planned.measure.name.clone(), units, Step::ONE));
-                }
-                _ => {
-                    let slots = &slots[planned.slot..][..planned.measure.kind.slots()];
-                    planned.answer(slots, rng, &mut answers);
-                }
-            }
+        for (i, planned) in self.planned.iter().enumerate().filter(|(_, planned)| planned.told) {
+            let counter = self.min_units.filter(|&(_, counter)| counter == i);
+            let drawn = counter.and_then(|_| units.take()).unwrap_or_else(|| draw(planned, rng));
+            planned.answer(&drawn, &mut answers);
         }
         answers
     }
@@ -79,35 +85,40 @@ impl Plan {
     }
 }
 
-fn noisy<R: Rng + ?Sized>(noise: &Noise, value: i128, rng: &mut R) -> i128 {
-    noise.add(rng, value.saturating_mul(FINE))
-}
-
 /// The nearest whole number to `fine` / 1024.
 fn whole(fine: i128) -> i128 {
     (fine.saturating_add(FINE / 2)).div_euclid(FINE)
 }
 
 impl Planned {
-    fn answer<R: Rng + ?Sized>(&self, slots: &[i128], rng: &mut R, answers: &mut Vec<Answer>) {
+    /// The integers of the measure that noise is added to, with their noises.
+    fn noised(&self, slots: &[i128]) -> impl Iterator<Item = (i128, &Noise)> {
+        let slots = &slots[self.slot..][..self.measure.kind.slots()];
+        let integers: Vec<i128> = match self.measure.kind {
+            Kind::Quantiles(..) => quantile::levels(slots).collect(),
+            _ => slots.to_vec(),
+        };
+        // Counts of one kind share the only noise.
+        let noise = |i: usize| self.noises.get(i).unwrap_or(&self.noises[0]);
+        let fine = |value: i128| value.saturating_mul(FINE);
+        integers.into_iter().enumerate().map(move |(i, value)| (fine(value), noise(i)))
+    }
+
+    fn answer(&self, drawn: &[i128], answers: &mut Vec<Answer>) {
         let name = || self.measure.name.clone();
+        let part = |i: usize| drawn[i] as f64 / FINE_F;
         match &self.measure.kind {
             Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => {
-                answers.push(self.number(name(), slots[0], rng, Step::ONE));
+                answers.push(self.number(name(), drawn[0], Step::ONE));
             }
-            Kind::Sum(range) => answers.push(self.number(name(), slots[0], rng, range.step)),
-            Kind::Mean(range) => {
-                let fine = [0, 1].map(|i| noisy(&self.noises[i], slots[i], rng) as f64 / FINE_F);
-                answers.push(self.mean(name(), range, fine));
-            }
+            Kind::Sum(range) => answers.push(self.number(name(), drawn[0], range.step)),
+            Kind::Mean(range) => answers.push(self.mean(name(), range, [0, 1].map(part))),
             Kind::Variance(range) => {
-                let fine = [0, 1, 2].map(|i| noisy(&self.noises[i], slots[i], rng) as f64 / FINE_F);
-                answers.push(self.variance(name(), range, fine));
+                answers.push(self.variance(name(), range, [0, 1, 2].map(part)))
             }
             Kind::Quantiles(range, shares) => {
-                let noise = &self.noises[0];
-                let draw = |count| noisy(noise, count, rng) as f64 / FINE_F;
-                let tree = Tree::new(*range, slots, noise, draw);
+                let counts: Vec<f64> = (0..drawn.len()).map(part).collect();
+                let tree = Tree::new(*range, &counts, &self.noises[0]);
                 for &q in shares {
                     let (value, low, high) = tree.quantile(q);
                     let measure =
@@ -122,28 +133,17 @@ impl Planned {
                         .at(range.low as f64
                             + range.span() as f64 * f64::from(bin) / f64::from(*bins))
                 };
-                for (bin, &count) in (0..*bins).zip(slots) {
+                for (bin, &count) in (0..*bins).zip(drawn) {
                     let close = if bin + 1 == *bins { ']' } else { ')' };
                     let measure = format!("{}[{},{}{close}", name(), edge(bin), edge(bin + 1));
-                    answers.push(self.number(measure, count, rng, Step::ONE));
+                    answers.push(self.number(measure, count, Step::ONE));
                 }
             }
         }
     }
 
-    /// A count or a sum.
-    fn number<R: Rng + ?Sized>(
-        &self,
-        measure: String,
-        count: i128,
-        rng: &mut R,
-        step: Step,
-    ) -> Answer {
-        self.counted(measure, noisy(&self.noises[0], count, rng), step)
-    }
-
     /// A count or a sum that noise was added to.
-    fn counted(&self, measure: String, fine: i128, step: Step) -> Answer {
+    fn number(&self, measure: String, fine: i128, step: Step) -> Answer {
         let noise = &self.noises[0];
         let value = whole(fine);
         let unit = step.to_f64();
