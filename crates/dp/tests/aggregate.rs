@@ -1,9 +1,9 @@
 //! What noisy aggregates promise: coverage, no bias, and no more epsilon than was charged.
 
-use pg_sanitize_dp::Coins;
 use pg_sanitize_dp::aggregate::{
-    Answer, Bounded, Kind, Measure, Plan, Query, Range, Step, UnitRows,
+    Answer, Bounded, Kind, Measure, NO_VALUE, Plan, Query, Range, Step, UnitRows,
 };
+use pg_sanitize_dp::{Coins, Cost, Noise, Spent, zcdp_rho};
 
 /// Fewer without optimisation, where a run takes ten times as long.
 const RUNS: usize = if cfg!(debug_assertions) { 1_500 } else { 10_000 };
@@ -278,4 +278,206 @@ fn weights_and_errors() {
         assert!(Plan::new(query(vec![measure(1.0)]), bad, 0.0).is_err());
     }
     assert!(Plan::new(query(vec![]), 1.0, 0.0).is_err());
+}
+
+fn measure(name: &str, kind: Kind, per_unit: bool) -> Measure {
+    Measure { name: name.into(), kind, weight: 1.0, per_unit }
+}
+
+fn query(measures: Vec<Measure>, rows_per_unit: u64, groups_per_unit: u64) -> Query {
+    Query { measures, rows_per_unit, groups_per_unit, private_groups: false, min_units: None }
+}
+
+/// All that `totals` visits.
+fn visited(
+    plan: &Plan,
+    rows: &mut Bounded,
+    units: &UnitRows,
+    groups: usize,
+    room: u64,
+) -> Vec<(u32, Vec<i128>)> {
+    let mut found = Vec::new();
+    let visit = |group, slots: &[i128], _: &mut Coins| {
+        found.push((group, slots.to_vec()));
+        Ok::<(), ()>(())
+    };
+    plan.totals(rows, units, groups, room, &mut Coins::seeded(9), visit).unwrap();
+    found
+}
+
+#[test]
+fn totals_are_those_of_single_values() {
+    let kinds = [
+        Kind::Count,
+        Kind::CountOf,
+        Kind::Units,
+        Kind::Distinct,
+        Kind::Sum(range(0, 50)),
+        Kind::Mean(range(-9, 50)),
+        Kind::Variance(range(-9, 50)),
+        Kind::Quantiles(range(0, 99), vec![0.5]),
+        Kind::Histogram(range(0, 50), 7),
+    ];
+    let mut measures: Vec<Measure> =
+        kinds.into_iter().map(|kind| measure("m", kind, false)).collect();
+    measures.push(measure("own sum", Kind::Sum(range(0, 70)), true));
+    measures.push(measure("own count", Kind::CountOf, true));
+    let plan = Plan::new(query(measures.clone(), 4, 4), 1.0, 0.0).unwrap();
+    assert_eq!((plan.row_width(), plan.unit_width()), (7, 2));
+    let mut coins = Coins::seeded(1);
+    let mut rows = Bounded::new(4, 4, 7);
+    let mut own = UnitRows::new(2);
+    let mut expected = vec![vec![0i128; plan.slots()]; 5];
+    let mut seen = std::collections::HashSet::new();
+    for unit in 0..20i64 {
+        for row in 0..4 {
+            // Two rows of each group: a unit is in two groups.
+            let group = ((unit + row / 2) % 5) as usize;
+            let value = if row == 3 { NO_VALUE } else { (unit * 7 + row) % 60 };
+            rows.row_of_number(unit as u64, group as u32, &[value; 7], &mut coins);
+            for (i, measure) in plan.measures().filter(|(_, measure)| !measure.per_unit) {
+                let once = match measure.kind {
+                    Kind::Units => row % 2 == 0,
+                    Kind::Distinct => seen.insert((group, value)),
+                    _ => true,
+                };
+                if once {
+                    plan.add(&mut expected[group], i, value);
+                }
+            }
+        }
+        let group = (unit % 5) as usize;
+        let values = [unit * 10, if unit % 3 == 0 { NO_VALUE } else { 1 }];
+        own.push(group as u32, &values);
+        for (i, value) in [9, 10].into_iter().zip(values) {
+            plan.add(&mut expected[group], i, value);
+        }
+    }
+    assert!(own.memory() > 0);
+    let expected: Vec<(u32, Vec<i128>)> = (0..).zip(expected).collect();
+    // Whether all groups are held at once, two, or one at a time.
+    let group = 16 * plan.slots() as u64;
+    for room in [u64::MAX, 2 * group, group - 1, 0] {
+        assert_eq!(visited(&plan, &mut rows, &own, 5, room), expected);
+    }
+    // What a visitor refuses ends the walk.
+    let stopped = plan.totals(&mut rows, &own, 5, 0, &mut coins, |group, _, _| {
+        if group == 2 { Err("enough") } else { Ok(()) }
+    });
+    assert_eq!(stopped, Err("enough"));
+}
+
+#[test]
+fn many_values_at_once_are_single_values() {
+    let kinds = [Kind::Count, Kind::CountOf, Kind::Sum(range(5, 60)), Kind::Mean(range(-3, 60))];
+    for kind in kinds {
+        let plan = plan(std::slice::from_ref(&kind), 1, 1.0, 0.0);
+        let (mut one, mut many) = (vec![0; plan.slots()], vec![0; plan.slots()]);
+        for value in 10..50 {
+            plan.add(&mut one, 0, value);
+        }
+        assert!(plan.add_many(&mut many, 0, 40, (10..50).sum()));
+        assert_eq!(one, many, "{kind:?}");
+    }
+    let plan = plan(&[Kind::Variance(range(0, 9))], 1, 1.0, 0.0);
+    assert!(!plan.add_many(&mut [0; 3], 0, 1, 1));
+}
+
+#[test]
+fn few_units_are_not_answered_for() {
+    for counted in [false, true] {
+        let mut measures = vec![measure("n", Kind::Count, false)];
+        if counted {
+            measures.insert(0, measure("u", Kind::Units, false));
+        }
+        let least = Query { min_units: Some(30), ..query(measures, 1, 1) };
+        let plan = Plan::new(least, 1.0, 0.0).unwrap();
+        // One more measure counts units if nobody does.
+        let names: Vec<&str> = plan.measures().map(|(_, measure)| measure.name.as_str()).collect();
+        assert_eq!(names, if counted { ["u", "n"] } else { ["n", ""] });
+        assert_eq!(plan.stddevs().len(), 1 + usize::from(counted));
+        let mut coins = Coins::seeded(2);
+        let answered = |units: i128, coins: &mut Coins| -> usize {
+            let slots = [units; 2];
+            let answers = (0..200).map(|_| plan.answers(&slots, coins));
+            answers.filter(|answers| !answers.is_empty()).count()
+        };
+        assert_eq!(answered(5, &mut coins), 0);
+        assert_eq!(answered(70, &mut coins), 200);
+        assert!((60..150).contains(&answered(30, &mut coins)));
+        let answers = plan.answers(&[70, 70], &mut coins);
+        assert_eq!(answers.len(), 1 + usize::from(counted));
+        // What is told and what decides is one number.
+        for _ in 0..500 {
+            let answers = plan.answers(&[30, 30], &mut coins);
+            if let Some(units) = answers.iter().find(|answer| answer.measure == "u") {
+                assert!(number(units) >= 30.0);
+            }
+        }
+    }
+}
+
+#[test]
+fn groups_are_chosen_with_the_lower_threshold() {
+    let choosing = |groups: u64, delta: f64| {
+        let private_groups = true;
+        let query =
+            Query { private_groups, ..query(vec![measure("n", Kind::Count, false)], 100, groups) };
+        let plan = Plan::new(query, 1.0, delta).unwrap();
+        let charge = plan.charge();
+        assert_eq!(charge.whole, Cost { epsilon: 1.0, delta });
+        assert!(charge.rest.delta > 0.0 && charge.rest.delta <= delta && charge.rho.unwrap() > 0.0);
+        plan.selection().unwrap().clone()
+    };
+    let (one, many) = (choosing(1, 1e-6), choosing(100, 1e-6));
+    assert!(matches!(one.noise, Noise::Laplace { .. }));
+    assert!(matches!(many.noise, Noise::Gaussian { .. }));
+    // A hundred groups need about ten times the threshold of one, not a hundred times.
+    assert!(many.threshold / one.threshold < 20.0, "{} {}", many.threshold, one.threshold);
+    // The choice costs the measures nothing but its share.
+    assert!(many.threshold > 1024.0 && choosing(100, 1e-3).threshold < many.threshold);
+}
+
+#[test]
+fn the_number_of_groups_matters_where_it_should() {
+    let stddev = |kind: Kind, per_unit: bool, rows: u64, groups: u64| {
+        let plan = Plan::new(query(vec![measure("m", kind, per_unit)], rows, groups), 1.0, 0.0);
+        plan.unwrap().stddevs()[0].1[0].1
+    };
+    let sum = || Kind::Sum(range(0, 10));
+    let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
+    assert!(near(stddev(Kind::Units, false, 9, 3), 3.0 * stddev(Kind::Units, false, 9, 1)));
+    assert!(near(stddev(Kind::Units, false, 2, 3), 2.0 * stddev(Kind::Units, false, 2, 1)));
+    assert!(near(stddev(Kind::Count, false, 9, 3), stddev(Kind::Count, false, 9, 1)));
+    assert!(near(stddev(sum(), true, 9, 3), 3.0 * stddev(sum(), true, 1, 1)));
+    assert!(near(stddev(sum(), false, 9, 3), 9.0 * stddev(sum(), false, 1, 1)));
+}
+
+#[test]
+fn what_makes_no_sense_is_refused() {
+    for kind in [Kind::Count, Kind::Units, Kind::Distinct] {
+        assert!(Plan::new(query(vec![measure("m", kind, true)], 1, 1), 1.0, 0.0).is_err());
+    }
+    for (rows, groups) in [(0, 1), (1, 0)] {
+        let query = query(vec![measure("n", Kind::Count, false)], rows, groups);
+        assert!(Plan::new(query, 1.0, 0.0).is_err());
+    }
+}
+
+#[test]
+fn gaussian_noise_is_as_narrow_as_its_law_allows() {
+    let stddev = |epsilon: f64, delta: f64| {
+        let plan = plan(&vec![Kind::Count; 64], 1, epsilon, delta);
+        assert_eq!(plan.charge().whole, Cost { epsilon, delta });
+        plan.stddevs()[0].1[0].1
+    };
+    // sqrt(64) / mu, where Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) = delta.
+    let expected = 8.0 / 0.2367;
+    assert!((stddev(1.0, 1e-6) / expected - 1.0).abs() < 1e-3, "{}", stddev(1.0, 1e-6));
+    // Small calls take what zCDP allows, so that a hundred of them leave nine of ten.
+    let small = 8.0 / (2.0 * zcdp_rho(0.1, 1e-8).unwrap()).sqrt();
+    assert!((stddev(0.1, 1e-8) / small - 1.0).abs() < 1e-6);
+    let plan = plan(&vec![Kind::Count; 64], 1, 0.1, 1e-8);
+    let spent = (0..100).fold(Spent::default(), |spent, _| spent.plus(&plan.charge()));
+    assert!(spent.epsilon(1e-6) < 1.0, "{}", spent.epsilon(1e-6));
 }

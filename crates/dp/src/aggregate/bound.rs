@@ -338,4 +338,55 @@ mod tests {
         assert_eq!(units, [vec![3, 5]]);
         assert!(!bounded.is_full() && bounded.memory() > 0);
     }
+
+    /// The groups that count, and how many rows.
+    fn counted(bounded: &mut Bounded, coins: &mut Coins) -> (Vec<u32>, usize) {
+        bounded.finish(coins);
+        let (mut groups, mut rows) = (Vec::new(), 0);
+        bounded.each_unit(|found| groups = found.to_vec());
+        bounded.each_row(|group, _| {
+            rows += 1;
+            assert!(groups.contains(&group));
+        });
+        (groups, rows)
+    }
+
+    #[test]
+    fn groups_are_chosen_in_the_order_of_random_rows() {
+        let mut coins = Coins::seeded(5);
+        // Rows of groups 0, 0, 1: the first in random order is of group 0 twice out of three times,
+        // and takes its like with it.
+        assert_fits(&[2.0 / 3.0, 1.0 / 3.0], 20_000, || {
+            let mut bounded = Bounded::new(3, 1, 0);
+            for group in [0, 0, 1] {
+                bounded.row_of_number(1, group, &[], &mut coins);
+            }
+            let (groups, rows) = counted(&mut bounded, &mut coins);
+            assert_eq!(rows, if groups == [0] { 2 } else { 1 });
+            groups[0].into()
+        });
+        // Two of three groups, all pairs alike; the rows that are not kept are dropped first.
+        let pairs = [[0, 1], [0, 2], [1, 2]];
+        assert_fits(&uniform(3), 20_000, || {
+            let mut bounded = Bounded::new(6, 2, 0);
+            for row in 0..9 {
+                bounded.row_of_bytes(b"u", row % 3, &[], &mut coins);
+            }
+            let (groups, rows) = counted(&mut bounded, &mut coins);
+            assert!(rows <= 6);
+            pairs.iter().position(|pair| *pair == groups[..]).unwrap() as i64
+        });
+    }
+
+    #[test]
+    fn choosing_groups_again_changes_nothing() {
+        let mut coins = Coins::seeded(6);
+        let mut bounded = Bounded::new(10, 2, 0);
+        for group in 0..8 {
+            bounded.row_of_number(1, group, &[], &mut coins);
+        }
+        let first = counted(&mut bounded, &mut coins);
+        assert_eq!((first.0.len(), first.1), (2, 2));
+        assert_eq!(counted(&mut bounded, &mut coins), first);
+    }
 }
