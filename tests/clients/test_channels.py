@@ -223,6 +223,8 @@ def seen_meanwhile(watcher, text):
     """The probe that looks at a view from another session while a question is asked five times."""
 
     def probe(asker, table, chosen):
+        # Else the last question before is seen first.
+        asker.connection.execute("SELECT")
         with polled(watcher, text) as seen:
             for _ in range(5):
                 asker(table, chosen)

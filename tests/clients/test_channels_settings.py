@@ -162,7 +162,7 @@ def test_max_memory_sees_a_direct_read(reader):
         f"CREATE TEMP VIEW many AS SELECT * FROM single WHERE {MANY.sql};"
         f"CREATE TEMP VIEW one AS SELECT * FROM single WHERE {SOMEBODY.sql}"
     )
-    assert outcome(reader.connection, text.format("many"))[0] == "53200"
+    assert outcome(reader.connection, text.format("many"))[0] == "53400"
     assert outcome(reader.connection, text.format("one")) is None
 
 
