@@ -7,7 +7,7 @@ use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::typed;
-use dp::{Coins, Cost, Method, Plan, Request, Scheme};
+use dp::{Charge, Coins, Cost, Method, Plan, Request, Scheme};
 use pgrx::pg_sys::{self, Datum};
 
 impl From<dp::Error> for Error {
@@ -105,8 +105,8 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     }
     let public = public_source.map(|oid| source.same_columns(oid)).transpose()?;
     // A seed makes the rows reproducible, not free.
-    let cost = Cost { epsilon: request.epsilon, delta: request.delta };
-    ledger::charge_for_rows(&typed::relation(call, 0)?, "dp_mii_sample", cost)?;
+    let charge = Charge::plain(Cost { epsilon: request.epsilon, delta: request.delta });
+    ledger::charge_for_rows(&typed::relation(call, 0)?, "dp_mii_sample", &charge)?;
     let mut coins = Coins::new(call.optional::<i64>(10))?;
     let released = source.input.run("sampling", |bag, watch| {
         match dp::sample(bag, &plan, public.as_ref(), &mut coins, watch) {

@@ -21,4 +21,5 @@ pub mod text;
 pub mod typed;
 pub mod types;
 pub mod unit_rows;
+pub mod view;
 pub mod worker;

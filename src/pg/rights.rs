@@ -50,6 +50,12 @@ unsafe fn pin(name: &CStr, value: &CStr) {
     }
 }
 
+/// True if the transaction sees the database as it was when it began (REPEATABLE READ, SERIALIZABLE).
+pub fn has_fixed_snapshot() -> bool {
+    // SAFETY: reads a variable of the session.
+    unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
+}
+
 /// The role whose rights the caller has at the moment.
 pub fn current_user() -> Oid {
     // SAFETY: reads a variable of the session.
