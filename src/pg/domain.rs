@@ -4,6 +4,7 @@ use super::error::Error;
 use super::reader;
 use super::relation::{Column, Relation};
 use super::text::Text;
+use super::tree::FIRST_USER_OID;
 use super::{text, types};
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, Spi, is_a};
@@ -14,9 +15,6 @@ pub struct PublicDomain {
     pub values: Vec<String>,
     pub origin: &'static str,
 }
-
-/// Operators and types below this OID come with Postgres.
-const FIRST_USER_OID: u32 = 16384;
 
 /// The text that a column shows for a value given as text. Text that is no value of its type is an
 /// error in Postgres' own words.
