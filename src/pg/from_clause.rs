@@ -4,16 +4,27 @@ use super::error::Error;
 use super::tree::{self, FIRST_USER_OID, Place};
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, is_a};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::CStr;
 
 /// What a query has in FROM.
 #[derive(Default)]
 pub struct Sources {
     pub entries: BTreeSet<usize>,
-    /// Columns that are equal in every row in which both are not NULL.
-    equal: Vec<(Place, Place)>,
     pub has_outer_join: bool,
+    links: Vec<Link>,
+}
+
+/// A condition `from = to`, read in one direction: in rows to which the relation of `to` contributes, it
+/// equals `from`.
+struct Link {
+    from: Place,
+    to: Place,
+    /// Only in rows in which `from` is not NULL: otherwise an outer join may have found nothing, and then
+    /// the condition did not keep the row of `to` away.
+    needs_value: bool,
+    /// And `to` is not NULL if `from` is not.
+    gives_value: bool,
 }
 
 impl Sources {
@@ -26,9 +37,9 @@ impl Sources {
         query: &pg_sys::Query,
         node: *mut pg_sys::Node,
     ) -> Result<BTreeSet<usize>, Error> {
-        use pg_sys::JoinType::{JOIN_FULL, JOIN_INNER, JOIN_LEFT};
         // SAFETY: every cast follows a check of the node's tag.
         unsafe {
+            pg_sys::check_stack_depth();
             if is_a(node, NodeTag::T_RangeTblRef) {
                 let index = (*node.cast::<pg_sys::RangeTblRef>()).rtindex as usize;
                 self.entries.insert(index);
@@ -40,7 +51,10 @@ impl Sources {
                 for item in PgList::<pg_sys::Node>::from_pg(from.fromlist).iter_ptr() {
                     below.extend(self.add(query, item)?);
                 }
-                self.equal.extend(equalities(query, from.quals)?);
+                for (a, b) in equalities(query, from.quals)? {
+                    self.link(a, b, false, true);
+                    self.link(b, a, false, true);
+                }
                 return Ok(below);
             }
             if !is_a(node, NodeTag::T_JoinExpr) {
@@ -49,36 +63,62 @@ impl Sources {
             let join = &*node.cast::<pg_sys::JoinExpr>();
             let left = self.add(query, join.larg)?;
             let right = self.add(query, join.rarg)?;
-            self.has_outer_join |= join.jointype != JOIN_INNER;
             for (a, b) in equalities(query, join.quals)? {
-                // The condition of an outer join holds for what is added to a row, not between
-                // relations whose rows stay without it.
-                let holds = match join.jointype {
-                    JOIN_INNER => true,
-                    JOIN_LEFT => right.contains(&a.0) || right.contains(&b.0),
-                    JOIN_FULL => left.contains(&a.0) != left.contains(&b.0),
-                    _ => left.contains(&a.0) || left.contains(&b.0),
-                };
-                if holds {
-                    self.equal.push((a, b));
-                }
+                self.condition(join.jointype, &left, &right, a, b);
+                self.condition(join.jointype, &left, &right, b, a);
             }
+            self.has_outer_join |= join.jointype != pg_sys::JoinType::JOIN_INNER;
             Ok(left.into_iter().chain(right).collect())
         }
     }
 
-    /// The columns that equal this one.
+    fn link(&mut self, from: Place, to: Place, needs_value: bool, gives_value: bool) {
+        self.links.push(Link { from, to, needs_value, gives_value });
+    }
+
+    /// A condition of a join, read in one direction.
+    fn condition(
+        &mut self,
+        kind: pg_sys::JoinType::Type,
+        left: &BTreeSet<usize>,
+        right: &BTreeSet<usize>,
+        from: Place,
+        to: Place,
+    ) {
+        use pg_sys::JoinType::{JOIN_INNER, JOIN_LEFT, JOIN_RIGHT};
+        let kept = match kind {
+            JOIN_INNER => return self.link(from, to, false, true),
+            JOIN_LEFT => left,
+            JOIN_RIGHT => right,
+            _ => {
+                if left.contains(&from.0) != left.contains(&to.0) {
+                    self.link(from, to, true, true);
+                }
+                return;
+            }
+        };
+        match (kept.contains(&from.0), kept.contains(&to.0)) {
+            // Nothing on the side that is kept depends on a condition among its own columns.
+            (true, true) => {}
+            (false, true) => self.link(from, to, true, true),
+            (is_kept, false) => self.link(from, to, false, !is_kept),
+        }
+    }
+
+    /// The columns whose relations contribute to a row only where they equal this one, which is not NULL.
     pub fn equal_to(&self, place: Place) -> BTreeSet<Place> {
-        let mut all = BTreeSet::from([place]);
+        // And whether they are then not NULL themselves.
+        let mut known = BTreeMap::from([(place, true)]);
         loop {
-            let before = all.len();
-            for (a, b) in &self.equal {
-                if all.contains(a) || all.contains(b) {
-                    all.extend([*a, *b]);
+            let before = known.clone();
+            for link in &self.links {
+                let Some(&has_value) = known.get(&link.from) else { continue };
+                if has_value || !link.needs_value {
+                    *known.entry(link.to).or_default() |= has_value && link.gives_value;
                 }
             }
-            if all.len() == before {
-                return all;
+            if known == before {
+                return known.into_keys().collect();
             }
         }
     }
@@ -101,13 +141,6 @@ unsafe fn equalities(
                 for part in PgList::<pg_sys::Node>::from_pg(all.args).iter_ptr() {
                     found.extend(equalities(query, part)?);
                 }
-            }
-            return Ok(found);
-        }
-        if is_a(node, NodeTag::T_List) {
-            let mut found = Vec::new();
-            for part in PgList::<pg_sys::Node>::from_pg(node.cast()).iter_ptr() {
-                found.extend(equalities(query, part)?);
             }
             return Ok(found);
         }

@@ -1,6 +1,7 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
 pub mod bag;
+pub mod bounds;
 pub mod call;
 pub mod cell;
 pub mod clamped;

@@ -301,14 +301,16 @@ impl Check {
             if is_public {
                 return Ok(());
             }
+            let mut reason = "a join of protected relations on something else than the unit";
             for place in places {
                 match self.entry(scope, index, &BTreeSet::from([place])) {
                     Ok(found) if self.are_units(&found, origins)? => return Ok(()),
-                    Ok(_) | Err(Refusal::Unstable(_)) => {}
+                    Ok(_) => {}
+                    Err(Refusal::Unstable(there)) => reason = there,
                     Err(error) => return Err(error),
                 }
             }
-            refuse("a join of protected relations on something else than the unit")
+            refuse(reason)
         }
     }
 
