@@ -8,7 +8,7 @@ import psycopg
 import pytest
 
 PERSONAL = ["t1", "t2", "t3"]
-VIEWS = 300
+VIEWS = 180
 
 
 class Maker:
@@ -131,7 +131,7 @@ def test_rows_of_accepted_views_depend_on_their_own_unit(connection, seed):
             stable = False
         accepted += stable
         unstable = False
-        for _ in range(4):
+        for _ in range(2):
             for table in [*PERSONAL, "public"]:
                 connection.execute(f"DELETE FROM {table}")
                 values = [
