@@ -295,21 +295,27 @@ unsafe extern "C-unwind" fn reach(node: *mut pg_sys::Node, context: *mut c_void)
     }
 }
 
-/// A volatile function may count its calls; one of a user's that is not immutable may read tables.
+/// Functions that tie rows together: those of sequences, and those that say that they read tables. For
+/// others of a user's the owner of the view answers: unless somebody said more, all of them are volatile.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn look_at_function(function: Oid, context: *mut c_void) -> bool {
-    // SAFETY: a catalog look-up; the context is that of `reach`.
+    // SAFETY: catalog look-ups; the context is that of `reach`.
     unsafe {
         let walk = &mut *context.cast::<Walk<'_>>();
-        let own = function.to_u32() < FIRST_USER_OID;
-        match pg_sys::func_volatile(function) as u8 {
-            pg_sys::PROVOLATILE_VOLATILE => walk.reach.free_function = Some("a volatile function"),
-            pg_sys::PROVOLATILE_STABLE if !own => {
-                walk.reach.free_function =
-                    Some("a function that may read tables (it is not IMMUTABLE)");
+        let name = pg_sys::get_func_name(function);
+        let name = if name.is_null() { &[] } else { CStr::from_ptr(name).to_bytes() };
+        let is_own = function.to_u32() < FIRST_USER_OID;
+        let found = match name {
+            b"nextval" | b"setval" | b"currval" | b"lastval" if is_own => "a sequence",
+            name if is_own && name.windows(7).any(|part| part == b"_to_xml") => READS,
+            _ if !is_own && pg_sys::func_volatile(function) as u8 == pg_sys::PROVOLATILE_STABLE => {
+                READS
             }
-            _ => {}
-        }
+            _ => return false,
+        };
+        walk.reach.free_function = Some(found);
         false
     }
 }
+
+const READS: &str = "a function that reads tables (it is STABLE, or makes XML of them)";

@@ -9,6 +9,7 @@ CREATE SEQUENCE counter;
 SELECT sanitize.protect('other', 'patient', 1);
 CREATE FUNCTION reads() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM stays';
 CREATE FUNCTION adds(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
+CREATE FUNCTION marks(int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN '#' || $1; END $$;
 CREATE VIEW nested AS SELECT patient AS p, ward, days FROM stays WHERE days > 1;
 CREATE MATERIALIZED VIEW stored AS SELECT patient, ward FROM stays LIMIT 5;
 CREATE VIEW grouped AS SELECT patient, ward, sum(days) AS d FROM stays GROUP BY patient, ward;
@@ -56,6 +57,9 @@ SELECT name, pg_temp.verdict(definition) FROM (VALUES
     ('lateral unnest','SELECT patient, t FROM stays, unnest(tags) t'),
     ('immutable user fn','SELECT patient, adds(days) FROM stays'),
     ('partition on unit','SELECT p.patient, q.x FROM parts p JOIN parts1 q ON q.patient=p.patient'),
+    ('volatile','SELECT patient FROM stays WHERE pg_sleep(0) IS NOT NULL'),
+    ('random','SELECT patient, random() FROM stays'),
+    ('volatile user fn','SELECT patient, marks(days) FROM stays'),
     ('now()','SELECT patient, now() AS t FROM stays'),
     ('other LEFT stays, unit nullable','SELECT s.patient, w.name FROM wards w LEFT JOIN stays s ON w.code=s.ward'),
     ('through a third relation','SELECT d.patient, b.drug FROM stays d LEFT JOIN third a ON a.patient=d.patient LEFT JOIN other b ON b.patient=a.patient'),
@@ -100,10 +104,9 @@ SELECT name, pg_temp.verdict(definition) FROM (VALUES
     ('generate_series unit','SELECT g AS patient, s.days FROM generate_series(1,3) g, stays s'),
     ('two relations unit','SELECT s.ward||w.name AS patient FROM stays s, wards w'),
     ('sample','SELECT patient FROM stays TABLESAMPLE BERNOULLI (10)'),
-    ('volatile','SELECT patient FROM stays WHERE pg_sleep(0) IS NOT NULL'),
-    ('random','SELECT patient, random() FROM stays'),
     ('nextval','SELECT patient, nextval(''counter'') FROM stays'),
     ('stable user fn','SELECT patient, reads() FROM stays'),
+    ('xml of a table','SELECT patient, table_to_xml(''wards'', true, true, '''')::text FROM stays'),
     ('fn in from','SELECT patient, f FROM stays, reads() f'),
     ('partition of itself','SELECT p.patient, q.x FROM parts p JOIN parts1 q ON q.x=p.x'),
     ('ctid unit','SELECT ctid::text AS patient FROM stays'),
@@ -137,5 +140,5 @@ SET client_min_messages = warning;
 DELETE FROM sanitize.declared_domain;
 SELECT sanitize.unprotect(source) FROM sanitize.budget;
 DROP TABLE stays, wards, other, third, parts CASCADE;
-DROP FUNCTION reads, adds;
+DROP FUNCTION reads, adds, marks;
 DROP SEQUENCE counter;
