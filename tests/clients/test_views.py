@@ -135,7 +135,10 @@ def test_rows_of_accepted_views_depend_on_their_own_unit(connection, seed):
             for table in [*PERSONAL, "public"]:
                 connection.execute(f"DELETE FROM {table}")
                 values = [
-                    tuple(maker.pick(1, 2, 3, None) if i == 0 else maker.pick(1, 2, 3) for i in range(3))
+                    tuple(
+                        maker.pick(1, 2, 3, None) if i == 0 else maker.pick(1, 2, 3)
+                        for i in range(3)
+                    )
                     for _ in range(maker.pick(2, 3))
                 ]
                 connection.cursor().executemany(f"INSERT INTO {table} VALUES (%s, %s, %s)", values)
