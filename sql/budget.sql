@@ -1,6 +1,8 @@
 -- The budget: who is protected, how much may be learnt, and what has been learnt so far. Nobody but
 -- the extension's owner can read or write these tables; the functions and views below are the way in.
--- Amounts are numeric, so that ten times 0.1 is 1.
+-- Amounts are numeric, so that ten times 0.1 is 1. Each is told in two ways: all of it as (epsilon,
+-- delta), and rho with the rest that rho does not cover. Columns that came later have a default or may
+-- be NULL, so that older dumps can be restored: without a rest, everything is rest.
 
 CREATE TABLE sanitize.protection (
     source pg_catalog.regclass PRIMARY KEY,
@@ -11,7 +13,14 @@ CREATE TABLE sanitize.protection (
     delta pg_catalog.numeric NOT NULL CHECK (delta >= 0 AND delta < 1),
     delta_spent pg_catalog.numeric NOT NULL CHECK (delta_spent >= 0),
     window_length pg_catalog.interval,
-    window_start pg_catalog.timestamptz NOT NULL
+    window_start pg_catalog.timestamptz NOT NULL,
+    rho_spent pg_catalog.numeric NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
+    rest_epsilon pg_catalog.numeric CHECK (rest_epsilon >= 0),
+    rest_delta pg_catalog.numeric CHECK (rest_delta >= 0),
+    max_groups_per_unit pg_catalog.int4 CHECK (max_groups_per_unit > 0),
+    min_epsilon pg_catalog.numeric NOT NULL DEFAULT 0.001 CHECK (min_epsilon >= 0),
+    min_query_set pg_catalog.int4 CHECK (min_query_set > 0),
+    assume_stable pg_catalog.bool NOT NULL DEFAULT false
 );
 COMMENT ON TABLE sanitize.protection IS
     'the protected relations: unit of protection, total budget, and what is spent of it in this window';
@@ -23,6 +32,9 @@ CREATE TABLE sanitize.allowance (
     epsilon_spent pg_catalog.numeric NOT NULL CHECK (epsilon_spent >= 0),
     delta pg_catalog.numeric CHECK (delta >= 0 AND delta < 1),
     delta_spent pg_catalog.numeric NOT NULL CHECK (delta_spent >= 0),
+    rho_spent pg_catalog.numeric NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
+    rest_epsilon pg_catalog.numeric CHECK (rest_epsilon >= 0),
+    rest_delta pg_catalog.numeric CHECK (rest_delta >= 0),
     PRIMARY KEY (source, grantee)
 );
 COMMENT ON TABLE sanitize.allowance IS
@@ -36,7 +48,10 @@ CREATE TABLE sanitize.ledger_entry (
     login pg_catalog.text NOT NULL,
     what pg_catalog.text NOT NULL,
     epsilon pg_catalog.numeric NOT NULL,
-    delta pg_catalog.numeric NOT NULL
+    delta pg_catalog.numeric NOT NULL,
+    rho pg_catalog.numeric,
+    rest_epsilon pg_catalog.numeric,
+    rest_delta pg_catalog.numeric
 );
 CREATE INDEX ledger_entry_source ON sanitize.ledger_entry (source, charged_at);
 COMMENT ON TABLE sanitize.ledger_entry IS 'every charge, committed before anything was released';
@@ -76,11 +91,12 @@ SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry',
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_home', '');
 
-CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT 1, window_length pg_catalog.interval DEFAULT NULL)
+CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT 1, window_length pg_catalog.interval DEFAULT NULL,
+        max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
-COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval) IS
-    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent stays spent';
+COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool) IS
+    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent is taken from the ledger';
 
 CREATE FUNCTION sanitize.unprotect(source pg_catalog.regclass) RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_unprotect';
@@ -98,11 +114,29 @@ CREATE FUNCTION sanitize.disallow(source pg_catalog.regclass, grantee pg_catalog
 COMMENT ON FUNCTION sanitize.disallow(pg_catalog.regclass, pg_catalog.regrole) IS
     'takes back what sanitize.allow gave';
 
-CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0)
+CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, rho pg_catalog.float8 DEFAULT NULL)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_charge';
-COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8) IS
-    'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. Committed at once; ROLLBACK does not undo it';
+COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.float8) IS
+    'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. The caller vouches for the numbers; rho is that of Gaussian noise. Committed at once; ROLLBACK does not undo it';
+
+-- How charges add up: arithmetic, for the view below and for mechanisms written in SQL.
+
+CREATE FUNCTION sanitize.zcdp_epsilon(rho pg_catalog.float8, delta pg_catalog.float8) RETURNS pg_catalog.float8
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_zcdp_epsilon';
+COMMENT ON FUNCTION sanitize.zcdp_epsilon(pg_catalog.float8, pg_catalog.float8) IS
+    'the smallest epsilon found for which a mechanism of this rho is (epsilon, delta)-differentially private; rounded up';
+
+CREATE FUNCTION sanitize.zcdp_rho(epsilon pg_catalog.float8, delta pg_catalog.float8) RETURNS pg_catalog.float8
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_zcdp_rho';
+COMMENT ON FUNCTION sanitize.zcdp_rho(pg_catalog.float8, pg_catalog.float8) IS
+    'the largest rho found for which a mechanism is (epsilon, delta)-differentially private; rounded down';
+
+CREATE FUNCTION sanitize.spent(epsilon pg_catalog.numeric, delta pg_catalog.numeric, rho pg_catalog.numeric, rest_epsilon pg_catalog.numeric, rest_delta pg_catalog.numeric, budget_delta pg_catalog.numeric,
+        OUT epsilon_spent pg_catalog.float8, OUT delta_spent pg_catalog.float8) RETURNS SETOF record
+    LANGUAGE c IMMUTABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_spent';
+COMMENT ON FUNCTION sanitize.spent(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
+    'what charges with these sums take of a budget with that delta: the smaller epsilon of the two ways to add up';
 
 CREATE FUNCTION sanitize.confirm_ledger() RETURNS pg_catalog.text
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_confirm_ledger';
@@ -113,20 +147,26 @@ REVOKE ALL ON FUNCTION sanitize.confirm_ledger() FROM PUBLIC;
 CREATE VIEW sanitize.budget WITH (security_barrier) AS
     SELECT b.source, b.grantee,
            b.epsilon::pg_catalog.float8 AS epsilon,
-           (CASE WHEN w.over THEN 0 ELSE b.epsilon_spent END)::pg_catalog.float8 AS epsilon_spent,
+           CASE WHEN w.over THEN 0 ELSE s.epsilon_spent END AS epsilon_spent,
            b.delta::pg_catalog.float8 AS delta,
-           (CASE WHEN w.over THEN 0 ELSE b.delta_spent END)::pg_catalog.float8 AS delta_spent,
+           CASE WHEN w.over THEN 0 ELSE s.delta_spent END AS delta_spent,
            p.window_start,
-           p.window_start OPERATOR(pg_catalog.+) p.window_length AS window_end
+           p.window_start OPERATOR(pg_catalog.+) p.window_length AS window_end,
+           (CASE WHEN w.over THEN 0 ELSE b.rho_spent END)::pg_catalog.float8 AS rho_spent
       FROM sanitize.protection AS p
       JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.source
      CROSS JOIN LATERAL (
-           SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent
+           SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent,
+                  p.rho_spent, p.rest_epsilon, p.rest_delta
            UNION ALL
-           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, a.delta, a.delta_spent
+           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, a.delta, a.delta_spent,
+                  a.rho_spent, a.rest_epsilon, a.rest_delta
              FROM sanitize.allowance AS a WHERE a.source OPERATOR(pg_catalog.=) p.source) AS b
      CROSS JOIN LATERAL (
            SELECT coalesce(p.window_start OPERATOR(pg_catalog.+) p.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
+     CROSS JOIN LATERAL sanitize.spent(b.epsilon_spent, b.delta_spent, b.rho_spent,
+           coalesce(b.rest_epsilon, b.epsilon_spent), coalesce(b.rest_delta, b.delta_spent),
+           coalesce(b.delta, p.delta)) AS s
      WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
         OR b.grantee IS NOT NULL AND pg_catalog.pg_has_role(b.grantee, 'USAGE');
 COMMENT ON VIEW sanitize.budget IS
@@ -135,7 +175,7 @@ COMMENT ON VIEW sanitize.budget IS
 CREATE VIEW sanitize.ledger WITH (security_barrier) AS
     SELECT e.charged_at AS "when", e.who, e.what,
            e.epsilon::pg_catalog.float8 AS epsilon, e.delta::pg_catalog.float8 AS delta,
-           e.source, e.login, e.id
+           e.source, e.login, e.id, e.rho::pg_catalog.float8 AS rho
       FROM sanitize.ledger_entry AS e
       LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source
      WHERE pg_catalog.pg_has_role(coalesce(c.relowner, 10::pg_catalog.oid), 'USAGE')

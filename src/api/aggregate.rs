@@ -1,7 +1,7 @@
 //! Noisy aggregates of relations that the caller may not read.
 
-use super::budget::{self, Protection};
-use super::ledger;
+use super::budget::{self, Terms};
+use super::ledger::{self, Asker};
 use super::question::{self, Asked};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
@@ -10,8 +10,8 @@ use crate::pg::relation::Relation;
 use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::unit_rows::{Groups, Key, Query};
-use dp::Coins;
 use dp::aggregate::{Bounded, Kind, NO_VALUE, Plan};
+use dp::{Charge, Coins};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{AnyNumeric, IntoDatum};
 use serde_json::json;
@@ -44,8 +44,8 @@ impl Question {
         let filter = jsonb::argument(call, 5, "filter")?;
         let groups = jsonb::argument(call, 6, "groups")?;
 
-        let remaining = ledger::remaining(&relation)?;
-        let Some(protection) = budget::protection(relation.oid)? else {
+        let remaining = ledger::remaining(&relation, &Asker::caller())?;
+        let Some(protection) = budget::terms(relation.oid)? else {
             return Err(Error::NotProtected { relation: relation.name });
         };
         let unit = relation.position(&protection.unit)?;
@@ -99,7 +99,8 @@ impl Question {
     /// Charges for the answers, then reads and draws them.
     fn ask(self) -> Result<Vec<(Key, Vec<dp::aggregate::Answer>)>, Error> {
         let cost = self.plan.cost();
-        ledger::charge(&self.relation, &self.what, cost.epsilon, cost.delta)?;
+        let charge = Charge::plain(cost);
+        ledger::charge(&self.relation, Asker::caller(), &self.what, &charge, None)?;
         // From here on nothing but the answers may tell about the data, and no error gives a refund.
         let mut coins = Coins::os()?;
         let mut groups = match &self.public {
@@ -239,7 +240,7 @@ impl Question {
 fn delta_or_default(
     delta: Option<f64>,
     private_groups: bool,
-    protection: &Protection,
+    protection: &Terms,
 ) -> Result<f64, Error> {
     match delta {
         Some(delta) if delta > 0.0 || !private_groups => Ok(delta),

@@ -1,24 +1,37 @@
 //! Who is protected, how much may be learnt, and who may ask.
 
-use super::ledger::{self, decimal};
+use super::account::{Sums, decimal};
+use super::ledger::{self, Asker};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::{rights, sql, types};
-use pgrx::IntoDatum;
+use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::{rights, sql, types, view};
+use dp::{Charge, Cost};
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{Datum, Oid};
+use pgrx::{AnyNumeric, IntoDatum};
+use serde::{Deserialize, Serialize};
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.
 const SMALLEST: f64 = 1e-9;
 /// The largest epsilon: far above it nothing is protected.
 const LARGEST: f64 = 1e6;
 
-/// What `protect` laid down for a relation.
-pub struct Protection {
+/// What `protect` laid down for a relation, on which the price of a question depends.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Terms {
     pub unit: String,
     pub max_rows_per_unit: u64,
+    pub max_groups_per_unit: Option<u64>,
+    /// Of the relation's budget.
     pub delta: f64,
+    /// The least that a charge may be.
+    pub min_epsilon: f64,
+    pub min_query_set: Option<u64>,
+    /// The owner vouches for a view whose definition does not show that a row depends on its own unit
+    /// alone.
+    pub assume_stable: bool,
 }
 
 /// An epsilon that makes sense.
@@ -52,24 +65,91 @@ fn owned(call: &Call) -> Result<Relation, Error> {
     Err(Error::NotOwner { relation: relation.name })
 }
 
-/// What is laid down for the relation; `None` if it is not protected.
-pub fn protection(source: Oid) -> Result<Option<Protection>, Error> {
+/// What is laid down for the relation; `None` if it is not protected. A value that cannot be read is an
+/// error: no default would be on the safe side.
+pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
     let source = source.to_u32().to_string();
-    let rows = rights::with_extension_rights(|| {
-        sql::run(
-            "SELECT unit, max_rows_per_unit::text, delta::text FROM sanitize.protection
-             WHERE source = $1::oid::regclass",
-            &[Some(&source)],
-        )
-    })?;
-    Ok(rows.into_iter().next().map(|row| {
-        let text = |i: usize| row[i].as_deref().unwrap_or_default();
-        Protection {
-            unit: text(0).to_string(),
-            max_rows_per_unit: text(1).parse().unwrap_or(1),
-            delta: text(2).parse().unwrap_or(0.0),
-        }
+    let rows = rights::with_extension_rights(|| sql::run(TERMS, &[Some(&source)]))?;
+    let Some(row) = rows.into_iter().next() else {
+        return Ok(None);
+    };
+    let missing = || Error::query("a term of the protection is missing");
+    let text = |i: usize| row.get(i).and_then(Option::as_deref);
+    let count = |i: usize| text(i).map(str::parse::<u64>).transpose().map_err(Error::query);
+    let number = |i: usize| text(i).ok_or_else(missing)?.parse::<f64>().map_err(Error::query);
+    Ok(Some(Terms {
+        unit: text(0).ok_or_else(missing)?.to_string(),
+        max_rows_per_unit: count(1)?.ok_or_else(missing)?,
+        max_groups_per_unit: count(2)?,
+        delta: number(3)?,
+        min_epsilon: number(4)?,
+        min_query_set: count(5)?,
+        assume_stable: text(6) == Some("true"),
     }))
+}
+
+/// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
+pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
+    if terms.assume_stable {
+        return Ok(());
+    }
+    match view::unstable(relation, &terms.unit)? {
+        None => Ok(()),
+        Some(reason) => Err(Error::Unstable { relation: relation.name.clone(), reason }),
+    }
+}
+
+/// The refusal of a charge below the least.
+pub fn too_small(epsilon: f64, least: f64) -> Error {
+    Error::argument(
+        format!("epsilon is {epsilon}, and a charge to this budget is at least {least}"),
+        format!("Ask for {least} or more. The owner sets min_epsilon in sanitize.protect."),
+    )
+}
+
+/// Argument `i`, a number of things of which there is at least one; `None` if NULL.
+fn at_least_one(call: &Call, i: usize, name: &str, what: &str) -> Result<Option<String>, Error> {
+    match call.optional::<i32>(i) {
+        Some(number) if number < 1 => {
+            Err(Error::argument(format!("{name} is {number}"), format!("It is {what}: 1 or more.")))
+        }
+        number => Ok(number.map(|number| number.to_string())),
+    }
+}
+
+/// The unit column of a relation that can be protected.
+fn check_unit(relation: &Relation, unit: &str) -> Result<(), Error> {
+    let column = &relation.columns[relation.position(unit)?];
+    if !types::identifies(column.base_type) {
+        return Err(Error::argument(
+            format!("column \"{unit}\" cannot tell units apart"),
+            "The unit column is an integer, text, uuid, date, time or enum.",
+        ));
+    }
+    if relation.compares_loosely(column) {
+        return Err(Error::argument(
+            format!("column \"{unit}\" has a nondeterministic collation"),
+            "Texts that differ would be one unit or two, depending on who compares: give the column another collation, or protect a view that has it COLLATE \"C\".",
+        ));
+    }
+    if relation.is_temporary() {
+        return Err(Error::argument(
+            format!("{} is temporary", relation.name),
+            "Only its own session can read it, and a protected relation is read by another process: make it a table.",
+        ));
+    }
+    Ok(())
+}
+
+fn window_length(call: &Call, i: usize) -> Result<Option<String>, Error> {
+    match call.optional::<Interval>(i) {
+        None => Ok(None),
+        Some(length) if length.as_micros() > 0 => Ok(call.text_of(i)),
+        Some(_) => Err(Error::argument(
+            "window_length is not above 0",
+            "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
+        )),
+    }
 }
 
 fn protect(call: &Call) -> Result<Datum, Error> {
@@ -77,42 +157,53 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     let unit = call.text(1, "unit")?;
     let epsilon = epsilon(call.value(2, "epsilon")?)?;
     let delta = delta(call.value(3, "delta")?)?;
-    let rows = call.value::<i32>(4, "max_rows_per_unit")?;
-    if rows < 1 {
+    let rows =
+        at_least_one(call, 4, "max_rows_per_unit", "the number of rows of one unit that count")?
+            .ok_or(Error::Null { argument: "max_rows_per_unit" })?;
+    let window = window_length(call, 5)?;
+    let groups =
+        at_least_one(call, 6, "max_groups_per_unit", "the number of groups that a unit counts in")?;
+    let least = call.value::<f64>(7, "min_epsilon")?;
+    if !(0.0..=LARGEST).contains(&least) {
         return Err(Error::argument(
-            format!("max_rows_per_unit is {rows}"),
-            "It is the number of rows of one unit that count: 1 or more.",
+            format!("min_epsilon is {least}"),
+            "It is the least that a call may cost: 0.001, or 0 for no such limit.",
         ));
     }
-    let column = &relation.columns[relation.position(&unit)?];
-    if !types::identifies(column.base_type) {
-        return Err(Error::argument(
-            format!("column \"{unit}\" cannot tell units apart"),
-            "The unit column is an integer, text, uuid, date, time or enum.",
-        ));
+    let query_set =
+        at_least_one(call, 8, "min_query_set", "the smallest noisy count that is answered")?;
+    let stable = call.value::<bool>(9, "assume_stable")?;
+    check_unit(&relation, &unit)?;
+    if !stable && let Some(reason) = view::unstable(&relation, &unit)? {
+        return Err(Error::Unstable { relation: relation.name, reason });
     }
-    let window = match call.optional::<Interval>(5) {
-        None => None,
-        Some(length) if length.as_micros() > 0 => call.text_of(5),
-        Some(_) => {
-            return Err(Error::argument(
-                "window_length is not above 0",
-                "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
-            ));
-        }
-    };
+    // What is spent is read after the lock: a charge may have been made since this transaction began.
+    if rights::has_fixed_snapshot() {
+        return Err(Error::FixedSnapshot);
+    }
     let source = relation.oid.to_u32().to_string();
+    let (epsilon, delta, least) = (decimal(epsilon), decimal(delta), decimal(least));
+    let stable = stable.to_string();
     rights::with_extension_rights(|| {
         sql::run(HOME, &[Some(&role_name())])?;
+        sql::run(
+            REGISTER,
+            &[Some(&source), Some(&unit), Some(&rows), Some(&epsilon), Some(&delta)],
+        )?;
+        sql::run(LOCK, &[Some(&source)])?;
         sql::run(
             PROTECT,
             &[
                 Some(&source),
                 Some(&unit),
-                Some(&rows.to_string()),
-                Some(&decimal(epsilon)),
-                Some(&decimal(delta)),
+                Some(&rows),
+                Some(&epsilon),
+                Some(&delta),
                 window.as_deref(),
+                groups.as_deref(),
+                Some(&least),
+                query_set.as_deref(),
+                Some(&stable),
             ],
         )
     })?;
@@ -129,17 +220,39 @@ const HOME: &str = "INSERT INTO sanitize.ledger_home
     WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
     ON CONFLICT DO NOTHING";
 
-/// What the ledger has of a relation that was protected before stays spent.
-const PROTECT: &str = "INSERT INTO sanitize.protection AS p
-        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_length, window_start)
-    SELECT $1::oid::regclass, $2, $3::int, $4::numeric, coalesce(sum(e.epsilon), 0),
-           $5::numeric, coalesce(sum(e.delta), 0), $6::interval, clock_timestamp()
-      FROM sanitize.ledger_entry e
-     WHERE e.source = $1::oid::regclass
-       AND ($6 IS NULL OR e.charged_at + $6::interval > clock_timestamp())
-    ON CONFLICT (source) DO UPDATE SET
-        unit = excluded.unit, max_rows_per_unit = excluded.max_rows_per_unit,
-        epsilon = excluded.epsilon, delta = excluded.delta, window_length = excluded.window_length";
+const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
+        least(min_epsilon, epsilon)::text, min_query_set::text, assume_stable::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass";
+
+/// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
+const REGISTER: &str = "INSERT INTO sanitize.protection
+        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
+    VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
+    ON CONFLICT (source) DO NOTHING";
+
+const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
+
+/// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
+/// or ever. Entries without a rest are all rest.
+const PROTECT: &str = "UPDATE sanitize.protection AS p SET
+        unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
+        max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
+        assume_stable = $10::bool,
+        epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
+        rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
+        window_length = $6::interval,
+        window_start = CASE WHEN p.window_length IS NOT DISTINCT FROM $6::interval
+                            THEN p.window_start ELSE clock_timestamp() END
+    FROM (SELECT coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
+                 coalesce(sum(e.rho), 0) AS rho,
+                 coalesce(sum(coalesce(e.rest_epsilon, e.epsilon)), 0) AS rest_epsilon,
+                 coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
+            FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
+             AND CASE WHEN $6 IS NULL THEN true
+                      WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
+                      ELSE e.charged_at + $6::interval > clock_timestamp() END
+           WHERE o.source = $1::oid::regclass) AS s
+    WHERE p.source = $1::oid::regclass";
 
 fn unprotect(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
@@ -177,14 +290,15 @@ fn allow(call: &Call) -> Result<Datum, Error> {
     let grantee = grantee(call)?.to_u32().to_string();
     let epsilon = call.optional(2).map(epsilon).transpose()?.map(decimal);
     let delta = call.optional(3).map(delta).transpose()?.map(decimal);
-    if protection(relation.oid)?.is_none() {
+    if terms(relation.oid)?.is_none() {
         return Err(Error::NotProtected { relation: relation.name });
     }
     let source = relation.oid.to_u32().to_string();
     rights::with_extension_rights(|| {
         sql::run(
-            "INSERT INTO sanitize.allowance VALUES
-                ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
+            "INSERT INTO sanitize.allowance
+                (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
+             VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
              ON CONFLICT (source, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
             &[Some(&source), Some(&grantee), epsilon.as_deref(), delta.as_deref()],
         )
@@ -211,8 +325,60 @@ fn charge(call: &Call) -> Result<Datum, Error> {
     let what = call.text(1, "what")?;
     let epsilon = epsilon(call.value(2, "epsilon")?)?;
     let delta = delta(call.value(3, "delta")?)?;
-    ledger::charge(&relation, &what, epsilon, delta)?;
+    let charge = charge_of(Cost { epsilon, delta }, call.optional(4))?;
+    // Whoever names the price knows the terms.
+    ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
     Ok(call.null())
+}
+
+/// A charge in the words of its caller, who vouches for them.
+fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
+    let pure = Charge::pure(whole.epsilon);
+    match (rho, pure.rho) {
+        (None, _) if whole.delta == 0.0 => Ok(pure),
+        (None, _) => Ok(Charge::plain(whole)),
+        (Some(rho), Some(most)) if rho > 0.0 && rho.is_finite() => {
+            if whole.delta == 0.0 {
+                return Ok(Charge { rho: Some(rho.min(most)), ..pure });
+            }
+            // The part of delta that is not that of noise with this rho adds up by itself.
+            let rest = whole.delta - dp::zcdp_delta(rho, whole.epsilon);
+            let rest = if rest > 0.0 { rest.next_up() } else { 0.0 };
+            Ok(Charge { whole, rho: Some(rho), rest: Cost { epsilon: 0.0, delta: rest } })
+        }
+        (Some(rho), _) => Err(Error::argument(
+            format!("rho is {rho}"),
+            "rho is above 0 and finite: that of Gaussian noise is sensitivity^2 / (2 sigma^2). Leave it out if there is none.",
+        )),
+    }
+}
+
+fn spent(call: &Call) -> Result<Datum, Error> {
+    let amount = |i: usize| call.value::<AnyNumeric>(i, NAMES[i]);
+    let sums = Sums {
+        epsilon: amount(0)?,
+        delta: amount(1)?,
+        rho: amount(2)?,
+        rest_epsilon: amount(3)?,
+        rest_delta: amount(4)?,
+    };
+    let spent = sums.spent(&amount(5)?);
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([Value::Float(spent.epsilon), Value::Float(spent.delta)]);
+    Ok(rows.finish(call))
+}
+
+/// The arguments of [`spent`].
+const NAMES: [&str; 6] = ["epsilon", "delta", "rho", "rest_epsilon", "rest_delta", "budget_delta"];
+
+fn zcdp_epsilon(call: &Call) -> Result<Datum, Error> {
+    let epsilon = dp::zcdp_epsilon(call.value(0, "rho")?, call.value(1, "delta")?)?;
+    Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
+}
+
+fn zcdp_rho(call: &Call) -> Result<Datum, Error> {
+    let rho = dp::zcdp_rho(epsilon(call.value(0, "epsilon")?)?, call.value(1, "delta")?)?;
+    Ok(rho.into_datum().unwrap_or_else(|| call.null()))
 }
 
 fn confirm_ledger(call: &Call) -> Result<Datum, Error> {
@@ -238,4 +404,7 @@ sql_function!(sanitize_unprotect, unprotect);
 sql_function!(sanitize_allow, allow);
 sql_function!(sanitize_disallow, disallow);
 sql_function!(sanitize_charge, charge);
+sql_function!(sanitize_spent, spent);
+sql_function!(sanitize_zcdp_epsilon, zcdp_epsilon);
+sql_function!(sanitize_zcdp_rho, zcdp_rho);
 sql_function!(sanitize_confirm_ledger, confirm_ledger);

@@ -4,9 +4,9 @@ use crate::pg::call::{Call, sql_function};
 use crate::pg::domain::{self, canonical};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::text::{self, Text};
+use crate::pg::{bounds, rights};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, Spi};
 use std::collections::BTreeSet;
@@ -47,15 +47,79 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
+fn declare_bounds(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let column = &relation.columns[position];
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    let of_column = [relation.oid.into(), Text(column.name.clone()).into()];
+    let (low, high) = match (call.optional_text(2), call.optional_text(3)) {
+        (Some(low), Some(high)) => (low, high),
+        (None, None) => {
+            let statement = "DELETE FROM sanitize.declared_bounds
+                WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2";
+            Spi::run_with_args(statement, &of_column).map_err(Error::query)?;
+            return Ok(call.null());
+        }
+        (low, _) => {
+            let argument = if low.is_none() { "low" } else { "high" };
+            return Err(Error::Null { argument });
+        }
+    };
+    let bins = call.value::<i32>(4, "bins")?;
+    if bins < 1 {
+        return Err(Error::argument(
+            format!("bins is {bins}"),
+            "It is into how many parts low..high is cut: 1 or more.",
+        ));
+    }
+    if !bounds::has_range(column) {
+        return Err(Error::argument(
+            format!("column \"{}\" is neither a number nor a date or timestamp", column.name),
+            "Name its values with sanitize.declare_domain.",
+        ));
+    }
+    let (low, high) = (bounds::canonical(column, &low)?, bounds::canonical(column, &high)?);
+    if !bounds::is_range(column, &low, &high)? {
+        return Err(Error::argument(
+            format!("low is {low} and high is {high}"),
+            "Both are finite, and low is below high.",
+        ));
+    }
+    let statement = "INSERT INTO sanitize.declared_bounds (source, column_name, low, high, bins)
+                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (source, column_name)
+                     DO UPDATE SET low = excluded.low, high = excluded.high, bins = excluded.bins";
+    let [source, name] = of_column;
+    let arguments = [source, name, Text(low).into(), Text(high).into(), bins.into()];
+    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
+    Ok(call.null())
+}
+
 fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
-    if let Some(found) = domain::find(&relation, &relation.columns[position])? {
-        let values = || texts(found.values.clone()).into_datum().unwrap_or(Datum::null());
-        rows.push([Value::Made(&values), Value::Text(&text::from_utf8(found.origin))]);
+    let column = &relation.columns[position];
+    let domain = domain::find(&relation, column)?.map(|found| (found.values, found.origin));
+    let range = bounds::declared(&relation, column)?.map(|(low, high)| (vec![low, high], "bounds"));
+    for (values, origin) in domain.into_iter().chain(range) {
+        let values = || texts(values.clone()).into_datum().unwrap_or(Datum::null());
+        rows.push([Value::Made(&values), Value::Text(&text::from_utf8(origin))]);
+    }
+    Ok(rows.finish(call))
+}
+
+fn column_bounds(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let mut rows = ResultRows::begin(call)?;
+    if let Some((low, high)) = bounds::bounds(&relation, &relation.columns[position])? {
+        let (low, high) = (text::from_utf8(&low), text::from_utf8(&high));
+        rows.push([Value::Text(&low), Value::Text(&high)]);
     }
     Ok(rows.finish(call))
 }
 
 sql_function!(sanitize_declare_domain, declare_domain);
+sql_function!(sanitize_declare_bounds, declare_bounds);
+sql_function!(sanitize_column_bounds, column_bounds);
 sql_function!(sanitize_column_domain, column_domain);

@@ -1,5 +1,6 @@
 //! The SQL functions, one file per family: check arguments, read, call a crate, return.
 
+mod account;
 mod aggregate;
 mod budget;
 mod compare;

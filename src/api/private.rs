@@ -156,7 +156,7 @@ fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(
     } else {
         return Ok(());
     };
-    if budget::protection(relation.oid)?.is_none() {
+    if budget::terms(relation.oid)?.is_none() {
         return Ok(());
     }
     Err(Error::argument(
@@ -224,7 +224,7 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let bag = &source.input.bag;
     let rules = listed.map(|list| rules(&list, &relation.name, bag)).transpose()?;
     if let Some(charge) = plan.charge() {
-        ledger::charge_for_rows(&relation, "dp_mii_sample", charge.whole)?;
+        ledger::charge_for_rows(&relation, "dp_mii_sample", &charge)?;
     }
     let mut coins = Coins::new(call.optional::<i64>(place::SEED))?;
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };

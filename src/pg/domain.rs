@@ -4,6 +4,7 @@ use super::error::Error;
 use super::reader;
 use super::relation::{Column, Relation};
 use super::text::Text;
+use super::tree::FIRST_USER_OID;
 use super::{text, types};
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, Spi, is_a};
@@ -15,9 +16,6 @@ pub struct PublicDomain {
     pub origin: &'static str,
 }
 
-/// Operators and types below this OID come with Postgres.
-const FIRST_USER_OID: u32 = 16384;
-
 /// The text that a column shows for a value given as text. Text that is no value of its type is an
 /// error in Postgres' own words.
 pub fn canonical(column: &Column, value: &str) -> Result<String, Error> {
@@ -28,7 +26,7 @@ pub fn canonical(column: &Column, value: &str) -> Result<String, Error> {
 ///
 /// # Safety
 /// `datum` is of that type.
-unsafe fn output(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> String {
+pub(super) unsafe fn output(type_oid: pg_sys::Oid, datum: pg_sys::Datum) -> String {
     // SAFETY: the type's own output function.
     unsafe {
         let mut function = pg_sys::InvalidOid;
@@ -64,7 +62,10 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>
 }
 
 /// The first column of a query's rows.
-fn strings(query: &str, arguments: &[pgrx::datum::DatumWithOid<'_>]) -> Result<Vec<String>, Error> {
+pub(super) fn strings(
+    query: &str,
+    arguments: &[pgrx::datum::DatumWithOid<'_>],
+) -> Result<Vec<String>, Error> {
     let read = Spi::connect(|client| {
         let rows = client.select(query, None, arguments)?;
         rows.map(|row| row.get::<Text>(1)).collect::<Result<Vec<_>, _>>()
@@ -112,7 +113,7 @@ fn check(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Er
 ///
 /// # Safety
 /// `node` is a valid expression tree.
-unsafe fn literals(node: *mut pg_sys::Node) -> Option<Vec<String>> {
+pub(super) unsafe fn literals(node: *mut pg_sys::Node) -> Option<Vec<String>> {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
         if !is_a(node, NodeTag::T_ScalarArrayOpExpr) {
@@ -185,7 +186,7 @@ unsafe fn elements(literal: &pg_sys::Const) -> Option<Vec<String>> {
 ///
 /// # Safety
 /// `node` is a valid expression tree.
-unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
+pub(super) unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
         if is_a(node, NodeTag::T_RelabelType) {

@@ -61,6 +61,10 @@ pub enum Error {
     Unconfirmed { home: String, here: String },
     /// A standby cannot write the ledger.
     Standby,
+    /// A view whose rows may depend on more than their own units.
+    Unstable { relation: String, reason: String },
+    /// The transaction sees the ledger as it was, not as it is.
+    FixedSnapshot,
     /// Reading a protected relation failed. Says nothing more: why may depend on the data.
     Unreadable,
 }
@@ -277,6 +281,18 @@ impl Error {
                 "a standby server cannot charge a budget".into(),
                 None,
                 "Ask the primary server.".into(),
+            ),
+            Error::Unstable { relation, reason } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("a row of {relation} may depend on other units than its own"),
+                Some(format!("The view has {reason}.")),
+                "Then a bound on the rows of a unit bounds nothing. Protect a simpler view, or the table; or, if every row depends on its own unit all the same, its owner says so with sanitize.protect(…, assume_stable => true).".into(),
+            ),
+            Error::FixedSnapshot => (
+                Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
+                "sanitize.protect cannot be called in a REPEATABLE READ or SERIALIZABLE transaction".into(),
+                Some("It takes over what is spent, which the transaction sees as it was when it began.".into()),
+                "Call it in a READ COMMITTED transaction.".into(),
             ),
             Error::Unreadable => (
                 Code::ERRCODE_DATA_EXCEPTION,

@@ -1,11 +1,13 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
 pub mod bag;
+pub mod bounds;
 pub mod call;
 pub mod cell;
 pub mod clamped;
 pub mod domain;
 pub mod error;
+pub mod from_clause;
 pub mod jsonb;
 pub mod notice;
 pub mod pool;
@@ -18,7 +20,9 @@ pub mod rowset;
 pub mod settings;
 pub mod sql;
 pub mod text;
+pub mod tree;
 pub mod typed;
 pub mod types;
 pub mod unit_rows;
+pub mod view;
 pub mod worker;

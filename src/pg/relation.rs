@@ -183,6 +183,30 @@ impl Relation {
         }
     }
 
+    /// True if texts of the column that differ may be equal.
+    pub fn compares_loosely(&self, column: &Column) -> bool {
+        let (mut type_oid, mut typmod) = (pg_sys::InvalidOid, 0);
+        let mut collation = pg_sys::InvalidOid;
+        // SAFETY: catalog look-ups of a column that exists, as the relation is locked by `open`.
+        unsafe {
+            pg_sys::get_atttypetypmodcoll(
+                self.oid,
+                column.number,
+                &mut type_oid,
+                &mut typmod,
+                &mut collation,
+            );
+            collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation)
+        }
+    }
+
+    /// True if no other session can read it.
+    pub fn is_temporary(&self) -> bool {
+        // SAFETY: a catalog look-up of a relation that exists.
+        let persistence = unsafe { pg_sys::get_rel_persistence(self.oid) };
+        persistence as u8 == pg_sys::RELPERSISTENCE_TEMP
+    }
+
     /// The positions of the named columns (all if `None`), in the relation's order.
     pub fn positions(
         &self,

@@ -33,6 +33,27 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> 
     }
 }
 
+/// Runs `work` while values become text in one way, whatever the session's settings.
+///
+/// An error leaves the switch to the abort of the transaction, which undoes it.
+pub fn with_plain_texts<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // SAFETY: the nest level is left as it was found; errors unwind past this frame into the abort.
+    unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        for (name, value) in [
+            (c"DateStyle", c"ISO, YMD"),
+            (c"TimeZone", c"UTC"),
+            (c"IntervalStyle", c"postgres"),
+            (c"extra_float_digits", c"1"),
+        ] {
+            pin(name, value);
+        }
+        let result = work();
+        pg_sys::AtEOXact_GUC(false, level);
+        result
+    }
+}
+
 /// Sets a setting until the current nest level ends.
 unsafe fn pin(name: &CStr, value: &CStr) {
     // SAFETY: constant C strings; the setting is one that any user may set.
@@ -48,6 +69,12 @@ unsafe fn pin(name: &CStr, value: &CStr) {
             false,
         );
     }
+}
+
+/// True if the transaction sees the database as it was when it began (REPEATABLE READ, SERIALIZABLE).
+pub fn has_fixed_snapshot() -> bool {
+    // SAFETY: reads a variable of the session.
+    unsafe { pg_sys::XactIsoLevel >= pg_sys::XACT_REPEATABLE_READ as i32 }
 }
 
 /// The role whose rights the caller has at the moment.

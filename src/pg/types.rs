@@ -3,7 +3,7 @@
 
 use super::error::Error;
 use super::text;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::{CStr, CString};
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
@@ -53,19 +53,27 @@ pub fn is_comparable(base: Oid) -> bool {
     identifies(base) || is_number(base)
 }
 
-/// A value of the type from its text, as the type writes it itself. Raises what the type raises if
-/// the text is none of its values.
-pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
+/// A value of the type from its text. Raises what the type raises if the text is none of its values.
+pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
     let input = CString::new(text::from_utf8(value)).map_err(|_| {
         Error::argument("a value contains a zero byte", "Text of Postgres has none.")
     })?;
-    // SAFETY: input and output functions of the type itself.
+    // SAFETY: the input function of the type itself.
     unsafe {
         let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
         pg_sys::getTypeInputInfo(type_oid, &mut function, &mut parameter);
         let input = input.as_ptr().cast_mut();
-        let datum = pg_sys::OidInputFunctionCall(function, input, parameter, typmod);
-        let mut is_varlena = false;
+        Ok(pg_sys::OidInputFunctionCall(function, input, parameter, typmod))
+    }
+}
+
+/// A value of the type from its text, as the type writes it itself. Raises what the type raises if
+/// the text is none of its values.
+pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
+    let datum = input(type_oid, typmod, value)?;
+    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+    // SAFETY: the output function of the type itself.
+    unsafe {
         pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
         let output = pg_sys::OidOutputFunctionCall(function, datum);
         Ok(text::to_utf8(CStr::from_ptr(output).to_bytes()))
