@@ -1,16 +1,43 @@
 -- Noisy aggregates of protected relations.
 
-CREATE FUNCTION sanitize.dp_aggregate(source pg_catalog.regclass, measures pg_catalog.jsonb, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT NULL, group_by pg_catalog.text[] DEFAULT NULL, filter pg_catalog.jsonb DEFAULT NULL, groups pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.dp_aggregate(source pg_catalog.regclass, measures pg_catalog.jsonb, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT NULL, group_by pg_catalog.text[] DEFAULT NULL, filter pg_catalog.jsonb DEFAULT NULL, groups pg_catalog.jsonb DEFAULT NULL, reuse pg_catalog.interval DEFAULT NULL)
     RETURNS TABLE(groups pg_catalog.jsonb, measure pg_catalog.text, value pg_catalog.numeric, stddev pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_dp_aggregate';
-COMMENT ON FUNCTION sanitize.dp_aggregate(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.jsonb) IS
-    'noisy counts, sums, means, variances, quantiles and histograms of a protected relation, with 95 % intervals; charged to the budget first. The caller needs sanitize.allow and no right to read';
+COMMENT ON FUNCTION sanitize.dp_aggregate(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.jsonb, pg_catalog.interval) IS
+    'noisy counts, sums, means, variances, quantiles and histograms of a protected relation, with 95 % intervals; charged to the budget first, unless an answer to the same question is at most as old as reuse. The caller needs sanitize.allow and no right to read';
 
-CREATE FUNCTION sanitize.dp_cost(source pg_catalog.regclass, measures pg_catalog.jsonb, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT NULL, group_by pg_catalog.text[] DEFAULT NULL, filter pg_catalog.jsonb DEFAULT NULL, groups pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.dp_cost(source pg_catalog.regclass, measures pg_catalog.jsonb, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT NULL, group_by pg_catalog.text[] DEFAULT NULL, filter pg_catalog.jsonb DEFAULT NULL, groups pg_catalog.jsonb DEFAULT NULL, reuse pg_catalog.interval DEFAULT NULL)
     RETURNS TABLE(epsilon pg_catalog.float8, delta pg_catalog.float8, remaining_epsilon pg_catalog.float8, remaining_delta pg_catalog.float8, stddev pg_catalog.jsonb)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_dp_cost';
-COMMENT ON FUNCTION sanitize.dp_cost(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.jsonb) IS
+COMMENT ON FUNCTION sanitize.dp_cost(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.jsonb, pg_catalog.interval) IS
     'what sanitize.dp_aggregate with these arguments will charge, what is left now, and how wide the noise will be; charges nothing and looks at no row';
+
+-- Answers are kept for whoever asks the same again. They are noisy and paid for.
+CREATE TABLE sanitize.answer (
+    source pg_catalog.regclass NOT NULL,
+    question_hash pg_catalog.bytea NOT NULL,
+    question pg_catalog.jsonb NOT NULL,
+    answered_at pg_catalog.timestamptz NOT NULL,
+    entry pg_catalog.int8 NOT NULL,
+    answer pg_catalog.jsonb NOT NULL,
+    PRIMARY KEY (source, question_hash)
+);
+COMMENT ON TABLE sanitize.answer IS 'the last answer to each question, by the question without the order of its parts';
+SELECT pg_catalog.pg_extension_config_dump('sanitize.answer',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+
+CREATE VIEW sanitize.answers WITH (security_barrier) AS
+    SELECT a.source, a.answered_at AS "when", a.question, r.groups, r.measure, r.value, r.stddev, r.low, r.high, a.entry
+      FROM sanitize.answer AS a
+      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.source
+     CROSS JOIN LATERAL pg_catalog.jsonb_to_recordset(a.answer)
+           AS r(groups pg_catalog.jsonb, measure pg_catalog.text, value pg_catalog.numeric, stddev pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
+     WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
+        OR EXISTS (SELECT FROM sanitize.allowance AS w
+                    WHERE w.source OPERATOR(pg_catalog.=) a.source AND pg_catalog.pg_has_role(w.grantee, 'USAGE'));
+COMMENT ON VIEW sanitize.answers IS
+    'the last answer to each question about the relations that you own or may ask about, with the entry of the ledger that paid for it';
+GRANT SELECT ON sanitize.answers TO PUBLIC;
 
 -- The curator's tools: they know no budget and ask nobody.
 

@@ -140,21 +140,22 @@ impl Account {
         sums.concentrated(&self.delta).is_some_and(|epsilon| epsilon <= limit)
     }
 
-    /// The largest epsilon found that a charge without a delta can have, and the delta that is left in
-    /// the way of adding up which leaves that epsilon.
+    /// What is left in the way of adding up that leaves more: epsilon less what is spent of it, and of
+    /// delta what that way has for deltas that are not the noise's, or for all. By sums a charge of just
+    /// that fits in; by concentration one without a rho needs a little more room.
     pub fn left(&self) -> Cost {
-        let half = nearest(&self.delta) / 2.0;
-        let left = |sum: &AnyNumeric| (half - nearest(sum)).max(0.0);
+        let left =
+            |share: f64, sum: &AnyNumeric| (nearest(&self.delta) * share - nearest(sum)).max(0.0);
         let by_sums = self
             .spent
             .within_half(&self.delta)
-            .then(|| Cost { epsilon: self.left_by_sums(), delta: left(&self.spent.delta) });
+            .then(|| Cost { epsilon: self.left_by_sums(), delta: left(0.5, &self.spent.delta) });
         let concentrated = self.spent.concentrated(&self.delta).map(|spent| Cost {
             epsilon: self.epsilon.as_ref().map_or(f64::INFINITY, |epsilon| {
                 // Less than the rounding of the sums that such a charge will be part of.
                 (down(epsilon) * (1.0 - 16.0 * f64::EPSILON) - spent).max(0.0)
             }),
-            delta: left(&self.spent.rest_delta),
+            delta: left(dp::REST, &self.spent.rest_delta),
         });
         let ways = [concentrated, by_sums].into_iter().flatten();
         ways.max_by(|a, b| a.epsilon.total_cmp(&b.epsilon)).unwrap_or_default()

@@ -5,7 +5,8 @@ use super::account::{Account, Sums, amount, decimal};
 use super::budget::{self, Terms};
 use crate::pg::error::{Error, Exhausted};
 use crate::pg::relation::Relation;
-use crate::pg::worker::{self, Decision, worker_function};
+use crate::pg::worker::autonomous::{self, Decision};
+use crate::pg::worker::worker_function;
 use crate::pg::{rights, sql};
 use dp::{Charge, Cost};
 use pgrx::pg_sys::Oid;
@@ -102,7 +103,7 @@ pub fn charge(
         terms: terms.cloned(),
     };
     let request = serde_json::to_vec(&request).map_err(Error::query)?;
-    let reply = worker::ask(c"sanitize_ledger_worker", &request)?;
+    let reply = autonomous::ask(c"sanitize_ledger_worker", &request)?;
     let relation = || relation.name.clone();
     match serde_json::from_slice(&reply).map_err(Error::query)? {
         Reply::Charged { entry } => Ok(Outcome::Charged { entry }),
@@ -235,7 +236,7 @@ fn decide(request: &[u8]) -> Result<Decision, Error> {
     Ok(Decision::Reply(reply))
 }
 
-worker_function!(sanitize_ledger_worker, decide);
+worker_function!(sanitize_ledger_worker, autonomous::serve, decide);
 
 fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
     if let Some((home, here)) = moved()? {

@@ -2,6 +2,7 @@
 
 mod account;
 mod aggregate;
+mod answer;
 mod budget;
 mod compare;
 mod domains;

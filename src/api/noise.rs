@@ -7,9 +7,8 @@ use dp::{Coins, Noise, zcdp_rho};
 use pgrx::pg_sys::Datum;
 
 fn dp_noise(call: &Call) -> Result<Datum, Error> {
-    let Some(value) = call.optional::<i64>(0) else {
-        return Ok(call.null());
-    };
+    // NULL without noise would tell that there was nothing to add noise to.
+    let value = call.value::<i64>(0, "value")?;
     let sensitivity = call.value::<i64>(1, "sensitivity")?;
     let sensitivity = u64::try_from(sensitivity).ok().filter(|&s| s > 0).ok_or_else(|| {
         Error::argument(
@@ -19,9 +18,21 @@ fn dp_noise(call: &Call) -> Result<Datum, Error> {
     })?;
     let epsilon = budget::epsilon(call.value(2, "epsilon")?)?;
     let mechanism = call.text(3, "mechanism")?;
-    let delta = call.optional(4).map(budget::delta).transpose()?.filter(|&delta| delta > 0.0);
+    let delta = call.optional(4).map(budget::delta).transpose()?;
     let noise = match (mechanism.as_str(), delta) {
-        ("laplace", _) => Noise::laplace(sensitivity, epsilon)?,
+        ("laplace", None | Some(0.0)) => Noise::laplace(sensitivity, epsilon)?,
+        ("laplace", Some(delta)) => {
+            return Err(Error::argument(
+                format!("mechanism is laplace and delta is {delta}"),
+                "Laplace noise needs no delta: leave it out, or ask for gaussian.",
+            ));
+        }
+        ("gaussian", Some(0.0)) => {
+            return Err(Error::argument(
+                "mechanism is gaussian and delta is 0",
+                "Gaussian noise is (epsilon, delta)-private for a delta above 0 only; without delta it is epsilon^2/2-zCDP.",
+            ));
+        }
         ("gaussian", delta) => {
             let rho = match delta {
                 Some(delta) => zcdp_rho(epsilon, delta)?,

@@ -33,7 +33,7 @@ pub fn canonical(column: &Column, value: &str) -> Result<String, Error> {
     // The caller's text is read with the caller's settings.
     let value = types::input(column.type_oid, column.typmod, value)?;
     // SAFETY: the value is of that type.
-    rights::with_plain_texts(|| Ok(unsafe { output(column.type_oid, value) }))
+    rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, value) }))
 }
 
 /// True if these two values of the column are finite and the first is the smaller one.
@@ -53,7 +53,7 @@ pub fn bounds(relation: &Relation, column: &Column) -> Result<Option<(String, St
     let Some(type_name) = compared_as(column.base_type) else {
         return Ok(None);
     };
-    rights::with_plain_texts(|| {
+    rights::with_fixed_formats(|| {
         let mut limits = Limits::default();
         // SAFETY: trees of the catalog.
         unsafe { limits.add_constraints(relation, column)? };

@@ -69,10 +69,9 @@ fn deserial(call: &Call) -> Result<Datum, Error> {
 
 fn finish(call: &Call) -> Result<Datum, Error> {
     call.aggregate_context()?;
-    match state(call, 0) {
-        Some(sum) => Ok(Datum::from(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64)),
-        None => Ok(call.null()),
-    }
+    // Of no rows as well: whether a group has rows must not show in the result's being NULL.
+    let sum = state(call, 0).unwrap_or(0);
+    Ok(Datum::from(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 }
 
 sql_function!(sanitize_clamped_sum_trans, sum_trans);

@@ -61,6 +61,14 @@ pub enum Error {
     Unconfirmed { home: String, here: String },
     /// A standby cannot write the ledger.
     Standby,
+    /// No background worker could be had to read.
+    NoReader { slots: bool },
+    /// The background worker that read ended before its time.
+    ReaderGone,
+    /// Somebody holds a lock that reading needs.
+    Locked,
+    /// What a background worker said went wrong.
+    Told(Box<Message>),
     /// A view whose rows may depend on more than their own units.
     Unstable { relation: String, reason: String },
     /// The transaction sees the ledger as it was, not as it is.
@@ -80,6 +88,15 @@ pub struct Exhausted {
     pub delta_asked: String,
     /// When the window ends, if there is one.
     pub renews: Option<String>,
+}
+
+/// An error as it travels between processes.
+#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
+pub struct Message {
+    code: i32,
+    message: String,
+    detail: Option<String>,
+    hint: String,
 }
 
 /// The SQLSTATE of an exhausted budget: a class of our own, PS.
@@ -282,6 +299,32 @@ impl Error {
                 None,
                 "Ask the primary server.".into(),
             ),
+            Error::NoReader { slots } => (
+                Code::ERRCODE_INSUFFICIENT_RESOURCES,
+                "no background worker could be started to read the relation".into(),
+                Some(match slots {
+                    true => "None started within 10 seconds. Nothing was charged.".into(),
+                    false => "All of max_worker_processes are in use. Nothing was charged.".into(),
+                }),
+                "Try again later, or raise max_worker_processes.".into(),
+            ),
+            Error::ReaderGone => (
+                Code::ERRCODE_INSUFFICIENT_RESOURCES,
+                "the background worker that read the relation ended too early".into(),
+                Some("The charge may stand: see sanitize.ledger.".into()),
+                "Try again later.".into(),
+            ),
+            Error::Locked => (
+                Code::ERRCODE_LOCK_NOT_AVAILABLE,
+                "the relation is locked by somebody else".into(),
+                Some("A lock that excludes readers was held for longer than a second.".into()),
+                "Try again later. A transaction that holds such a lock itself commits first.".into(),
+            ),
+            Error::Told(told) => {
+                // Replaced by the SQLSTATE told when it is raised.
+                let code = Code::ERRCODE_DATA_EXCEPTION;
+                (code, told.message.clone(), told.detail.clone(), told.hint.clone())
+            }
             Error::Unstable { relation, reason } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 format!("a row of {relation} may depend on other units than its own"),
@@ -303,9 +346,8 @@ impl Error {
         }
     }
 
-    /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
-    /// left to drop.
-    pub fn leave(self) -> pg_sys::Datum {
+    /// The error for another process.
+    pub fn message(&self) -> Message {
         let (code, message, detail, hint) = self.parts();
         let code = match self {
             // Six bits for each character, as MAKE_SQLSTATE has it.
@@ -313,8 +355,16 @@ impl Error {
                 .iter()
                 .rev()
                 .fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63)),
+            Error::Told(told) => told.code,
             _ => code as i32,
         };
+        Message { code, message, detail, hint }
+    }
+
+    /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
+    /// left to drop.
+    pub fn leave(self) -> pg_sys::Datum {
+        let Message { code, message, detail, hint } = self.message();
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
         PENDING.store(data, Ordering::Relaxed);
         pg_sys::Datum::null()

@@ -14,11 +14,11 @@ use table::{Bag, Item};
 /// the worst.
 const PARSED: u64 = 20;
 
-/// Argument `i`, a jsonb value; `None` if NULL.
-pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<Value>, Error> {
+/// Argument `i`, a jsonb value, as text; `None` if NULL.
+pub fn text_argument(call: &Call, i: usize) -> Result<Option<String>, Error> {
     let Some(value) = call.datum(i) else { return Ok(None) };
     // SAFETY: jsonb_out takes one jsonb and returns a C string in the database's encoding.
-    let text = unsafe {
+    unsafe {
         let Some(text) = direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)]) else {
             return Ok(None);
         };
@@ -30,14 +30,23 @@ pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<
         }
         let utf8 = text::to_utf8(bytes);
         pg_sys::pfree(text.cast());
-        utf8
-    };
-    serde_json::from_str(&text).map(Some).map_err(|error| {
+        Ok(Some(utf8))
+    }
+}
+
+/// The JSON value of a text.
+pub fn parse(text: &str, argument: &str) -> Result<Value, Error> {
+    serde_json::from_str(text).map_err(|error| {
         Error::argument(
             format!("{argument} cannot be read: {error}"),
             "Numbers must fit into double precision, and values be nested less than 128 deep.",
         )
     })
+}
+
+/// Argument `i`, a jsonb value; `None` if NULL.
+pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<Value>, Error> {
+    text_argument(call, i)?.map(|text| parse(&text, argument)).transpose()
 }
 
 /// A jsonb value in the current memory context.

@@ -183,12 +183,12 @@ impl RowSink for Reader {
         self.rows = Some(RowCoder { held: self.held, ..rows });
     }
 
-    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
-        match &mut self.rows {
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        if let Some(rows) = &mut self.rows {
             // SAFETY: the row has the shape that `begin` was told.
-            Some(rows) => unsafe { rows.row(values, nulls) },
-            None => Ok(()),
+            unsafe { rows.row(values, nulls)? };
         }
+        Ok(true)
     }
 }
 

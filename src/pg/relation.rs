@@ -39,6 +39,8 @@ pub struct Relation {
     pub name: String,
     from: CString,
     pub columns: Vec<Column>,
+    /// A table of this server or a materialized view, without tables that inherit from it.
+    pub is_plain_table: bool,
 }
 
 /// What can be read as rows.
@@ -79,6 +81,9 @@ impl Relation {
             let relname = form.relname.data.as_ptr();
             let namespace = pg_sys::get_namespace_name(form.relnamespace);
             let readable = READABLE.contains(&(form.relkind as u8));
+            let is_plain_table = [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_MATVIEW]
+                .contains(&(form.relkind as u8))
+                && !form.relhassubclass;
             let qualified = pg_sys::quote_qualified_identifier(namespace, relname);
             let from = CStr::from_ptr(qualified).to_owned();
             let name = if pg_sys::RelationIsVisible(oid) {
@@ -106,7 +111,7 @@ impl Relation {
                 })
                 .collect();
             pg_sys::relation_close(opened, released as pg_sys::LOCKMODE);
-            Ok((Relation { oid, name, from, columns }, readable))
+            Ok((Relation { oid, name, from, columns, is_plain_table }, readable))
         }
     }
 

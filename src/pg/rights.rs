@@ -33,17 +33,15 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> 
     }
 }
 
-/// Runs `work` while values become text in one way, whatever the session's settings.
-///
-/// An error leaves the switch to the abort of the transaction, which undoes it.
-pub fn with_plain_texts<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    // SAFETY: the nest level is left as it was found; errors unwind past this frame into the abort.
+/// Runs `work` with one way to read and write dates and numbers, whatever the session's settings are.
+pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // SAFETY: the settings are put back as they were found, by the abort if an error unwinds.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
         for (name, value) in [
-            (c"DateStyle", c"ISO, YMD"),
-            (c"TimeZone", c"UTC"),
+            (c"DateStyle", c"ISO, MDY"),
             (c"IntervalStyle", c"postgres"),
+            (c"TimeZone", c"UTC"),
             (c"extra_float_digits", c"1"),
         ] {
             pin(name, value);

@@ -10,11 +10,11 @@ pub trait RowSink {
     /// Called once, with the shape of the rows.
     fn begin(&mut self, descriptor: &PgTupleDesc);
 
-    /// Called for each row.
+    /// Called for each row; false ends the query.
     ///
     /// # Safety
     /// `values` and `nulls` have as many entries as the descriptor, of its types.
-    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error>;
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error>;
 }
 
 #[repr(C)]
@@ -48,11 +48,8 @@ unsafe extern "C-unwind" fn receive(
             pg_sys::slot_getsomeattrs_int(slot, natts);
         }
         let sink = &mut (*this.cast::<Receiver>()).sink;
-        if let Err(error) = sink.row((*slot).tts_values, (*slot).tts_isnull) {
-            error.raise();
-        }
+        sink.row((*slot).tts_values, (*slot).tts_isnull).unwrap_or_else(|error| error.raise())
     }
-    true
 }
 
 #[pgrx::pg_guard]

@@ -8,6 +8,8 @@ use table::Watch;
 static MAX_MEMORY_MB: GucSetting<i32> = GucSetting::<i32>::new(2048);
 static MAX_ITEMSETS: GucSetting<i32> = GucSetting::<i32>::new(50_000_000);
 static PROGRESS_MS: GucSetting<i32> = GucSetting::<i32>::new(5000);
+static MAX_READERS: GucSetting<i32> = GucSetting::<i32>::new(4);
+static ANSWER_GRID_MS: GucSetting<i32> = GucSetting::<i32>::new(0);
 static THREADS: OnceLock<GucSetting<i32>> = OnceLock::new();
 
 /// Half of the cores: the other half belongs to the other connections.
@@ -57,6 +59,26 @@ pub fn register() {
         GucContext::Userset,
         GucFlags::UNIT_MS,
     );
+    GucRegistry::define_int_guc(
+        c"pg_sanitize.max_readers",
+        c"Background workers of one database that read protected relations.",
+        c"Each answers one question at a time and takes one of max_worker_processes; further questions wait. The default leaves half of the default of 8 to others.",
+        &MAX_READERS,
+        1,
+        64,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_sanitize.answer_grid",
+        c"Answers about protected relations take a multiple of this time.",
+        c"How long reading takes depends on the data. Rounded up to a grid it tells less. 0 turns that off.",
+        &ANSWER_GRID_MS,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_MS,
+    );
     // SAFETY: called once, from _PG_init, with a constant string.
     unsafe {
         #[cfg(feature = "pg14")]
@@ -79,6 +101,17 @@ pub fn threads() -> usize {
 /// Interval of progress notices, `None` if off.
 pub fn progress() -> Option<Duration> {
     let ms = PROGRESS_MS.get() as u64;
+    (ms > 0).then(|| Duration::from_millis(ms))
+}
+
+/// Readers that a database may have.
+pub fn max_readers() -> usize {
+    MAX_READERS.get() as usize
+}
+
+/// The grid of answering times, `None` if off.
+pub fn answer_grid() -> Option<Duration> {
+    let ms = ANSWER_GRID_MS.get() as u64;
     (ms > 0).then(|| Duration::from_millis(ms))
 }
 

@@ -43,6 +43,11 @@ pub fn is_number(base: Oid) -> bool {
     is_integer(base) || NUMBERS.contains(&base)
 }
 
+/// Types whose values are text, with a collation of their own.
+pub fn is_text(base: Oid) -> bool {
+    [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::NAMEOID].contains(&base)
+}
+
 /// What can tell units, or groups, apart by its bytes.
 pub fn identifies(base: Oid) -> bool {
     is_integer(base) || EXACT.contains(&base) || is_enum(base)
@@ -82,15 +87,22 @@ pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Erro
 
 /// The value as a literal of the type, for a query.
 pub fn literal(base: Oid, value: &str) -> Result<String, Error> {
-    let value = CString::new(text::from_utf8(&canonical(base, -1, value)?)).unwrap_or_default();
-    // SAFETY: both functions return palloc'd C strings.
-    unsafe {
-        let quoted = CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr()));
-        let name = CStr::from_ptr(pg_sys::format_type_extended(
+    let quoted = text_literal(&canonical(base, -1, value)?);
+    // SAFETY: returns a palloc'd C string.
+    let name = unsafe {
+        CStr::from_ptr(pg_sys::format_type_extended(
             base,
             -1,
             pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16,
-        ));
-        Ok(format!("{}::{}", text::to_utf8(quoted.to_bytes()), text::to_utf8(name.to_bytes())))
-    }
+        ))
+    };
+    Ok(format!("{quoted}::{}", text::to_utf8(name.to_bytes())))
+}
+
+/// A text as a literal for a query; text of Postgres has no zero byte.
+pub fn text_literal(value: &str) -> String {
+    let value = CString::new(text::from_utf8(value)).unwrap_or_default();
+    // SAFETY: returns a palloc'd C string.
+    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
+    text::to_utf8(quoted.to_bytes())
 }

@@ -1,14 +1,15 @@
-//! Reads a protected relation for noisy aggregates: each row's unit, group and values.
+//! Reads a protected relation for noisy aggregates: each row's group, unit and values. Runs in a
+//! reader process only, see [`super::worker::isolated`].
 
 use super::cell::Form;
 use super::error::Error;
 use super::rows::{RowSink, each_row};
+use super::worker::isolated;
 use super::{rights, settings, text};
 use dp::Coins;
-use dp::aggregate::{Bounded, NO_VALUE};
-use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
+use dp::aggregate::{Bounded, NO_VALUE, UnitRows};
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgLogLevel, PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
@@ -28,7 +29,8 @@ pub struct Groups {
     pub keys: Vec<Key>,
     is_public: bool,
     codes: HashMap<Key, u32>,
-    /// Codes by the bytes of the columns, so that text is made once per group.
+    /// Codes by the bytes of the columns, so that text is made once per group. Hashed with a key of
+    /// the process: whoever writes the table chooses these bytes.
     by_bytes: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,
     bytes: u64,
 }
@@ -38,6 +40,11 @@ impl Groups {
     pub fn public(keys: Vec<Key>) -> Self {
         let codes = keys.iter().cloned().zip(0..).collect();
         Groups { keys, is_public: true, codes, ..Default::default() }
+    }
+
+    /// The code of a listed group.
+    pub fn listed(&self, key: &Key) -> Option<usize> {
+        self.codes.get(key).map(|&code| code as usize)
     }
 
     fn code(&mut self, bytes: &[u8], key: impl FnOnce() -> Key) -> u32 {
@@ -63,32 +70,47 @@ impl Groups {
     }
 }
 
+/// A row of a query in the order of its groups.
+pub struct Visit<'a> {
+    /// The group, if it is another one than that of the row before.
+    pub key: Option<Key>,
+    /// The last columns of the row, [`NO_VALUE`] for NULL.
+    pub values: &'a [i64],
+    /// True if the column before these, a text, is not NULL and differs from that of the row before.
+    pub is_new_text: bool,
+}
+
+/// Where a query's rows go.
+enum Target<'a> {
+    /// The unit is the first column after the groups, then one column for each value.
+    ByUnit { groups: &'a mut Groups, bounded: &'a mut Bounded, unit: Form, coins: &'a mut Coins },
+    /// Every row is a unit of its own: one column for each value.
+    OneEach { groups: &'a mut Groups, bounded: &'a mut Bounded, coins: &'a mut Coins },
+    /// The unit, which does not matter here, then one column for each of its values in a group.
+    Units { groups: &'a mut Groups, units: &'a mut UnitRows },
+    /// Each row as it comes; `has_text`: a text stands before the values.
+    Visitor { visit: &'a mut dyn FnMut(Visit<'_>) -> Result<(), Error>, has_text: bool },
+}
+
 /// A column that tells groups apart.
 struct GroupColumn {
     form: Form,
     output: Oid,
 }
 
-/// Where a query's rows go.
-enum Rows<'a> {
-    /// The unit is the first column after the groups, then one column for each value.
-    ByUnit { bounded: &'a mut Bounded, unit: Form, coins: &'a mut Coins },
-    /// Every row is a unit of its own: one column for each value.
-    OneEach { bounded: &'a mut Bounded, coins: &'a mut Coins },
-    /// Every row is a group: one column for each number.
-    Totals(&'a mut Vec<(u32, Vec<i64>)>),
-}
-
 struct Reader<'a> {
-    groups: &'a mut Groups,
     group_columns: usize,
     columns: Vec<GroupColumn>,
-    width: usize,
-    rows: Rows<'a>,
+    target: Target<'a>,
     values: Vec<i64>,
+    /// The bytes of the group's columns, and those of the row before.
     key: Vec<u8>,
+    last_key: Option<Vec<u8>>,
+    last_text: Option<Vec<u8>>,
     scratch: PgMemoryContexts,
     count: u64,
+    /// The rows did not fit into memory.
+    is_full: bool,
 }
 
 impl RowSink for Reader<'_> {
@@ -99,70 +121,76 @@ impl RowSink for Reader<'_> {
             unsafe { pg_sys::getTypeOutputInfo(attribute.atttypid, &mut output, &mut is_varlena) };
             self.columns.push(GroupColumn { form: Form::of(attribute.atttypid), output });
         }
-        if let Rows::ByUnit { unit, .. } = &mut self.rows
+        if let Target::ByUnit { unit, .. } = &mut self.target
             && let Some(attribute) = descriptor.get(self.group_columns)
         {
             *unit = Form::of(attribute.atttypid);
         }
     }
 
-    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         // SAFETY: as the caller says.
         let at = |i: usize| unsafe { (*values.add(i), *nulls.add(i)) };
-        let scratch = self.scratch.value();
         self.count += 1;
         if self.count.is_multiple_of(BATCH) {
-            self.check_memory()?;
-        }
-        let group = match self.columns.as_slice() {
-            [] => 0,
-            columns => {
-                self.key.clear();
-                for (i, column) in columns.iter().enumerate() {
-                    let (value, null) = at(i);
-                    if null {
-                        self.key.push(0);
-                        continue;
-                    }
-                    self.key.push(1);
-                    let key = &mut self.key;
-                    // SAFETY: the value is of the column's type.
-                    unsafe {
-                        column.form.bytes(value, scratch, |bytes| {
-                            key.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
-                            key.extend_from_slice(bytes);
-                        });
-                    }
-                }
-                let text = || {
-                    let text = |(i, column): (usize, &GroupColumn)| {
-                        let (value, null) = at(i);
-                        // SAFETY: the type's own output function.
-                        (!null).then(|| unsafe {
-                            let text = pg_sys::OidOutputFunctionCall(column.output, value);
-                            text::to_utf8(CStr::from_ptr(text).to_bytes())
-                        })
-                    };
-                    columns.iter().enumerate().map(text).collect()
-                };
-                self.groups.code(&self.key, text)
+            // SAFETY: nothing in the scratch context outlives its row.
+            unsafe { self.scratch.reset() };
+            if self.held() > settings::max_memory() {
+                self.is_full = true;
+                return Ok(false);
             }
-        };
-        if group == NO_GROUP {
-            return Ok(());
         }
-        let first = self.columns.len() + usize::from(matches!(self.rows, Rows::ByUnit { .. }));
+        let scratch = self.scratch.value();
+        self.key.clear();
+        for (i, column) in self.columns.iter().enumerate() {
+            let (value, null) = at(i);
+            if null {
+                self.key.push(0);
+                continue;
+            }
+            self.key.push(1);
+            let key = &mut self.key;
+            // SAFETY: the value is of the column's type.
+            unsafe {
+                column.form.bytes(value, scratch, |bytes| {
+                    key.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
+                    key.extend_from_slice(bytes);
+                });
+            }
+        }
+        let columns = &self.columns;
+        let key = || {
+            let text = |(i, column): (usize, &GroupColumn)| {
+                let (value, null) = at(i);
+                // SAFETY: the type's own output function.
+                (!null).then(|| unsafe {
+                    let text = pg_sys::OidOutputFunctionCall(column.output, value);
+                    text::to_utf8(CStr::from_ptr(text).to_bytes())
+                })
+            };
+            columns.iter().enumerate().map(text).collect()
+        };
+        let between = match &self.target {
+            Target::OneEach { .. } | Target::Visitor { has_text: false, .. } => 0,
+            _ => 1,
+        };
+        let first = columns.len() + between;
         for (i, place) in self.values.iter_mut().enumerate() {
             let (value, null) = at(first + i);
             // The query casts every value to int8. The smallest of them stands for NULL here; its
             // neighbour is out of every range just the same.
             *place = if null { NO_VALUE } else { (value.value() as i64).max(NO_VALUE + 1) };
         }
-        match &mut self.rows {
-            Rows::ByUnit { bounded, unit, coins } => {
+        let code = |groups: &mut Groups, bytes: &[u8]| match columns.is_empty() {
+            true => 0,
+            false => groups.code(bytes, key),
+        };
+        match &mut self.target {
+            Target::ByUnit { groups, bounded, unit, coins } => {
                 let (value, null) = at(first - 1);
-                if null {
-                    return Ok(());
+                let group = code(groups, &self.key);
+                if null || group == NO_GROUP {
+                    return Ok(true);
                 }
                 let values = &self.values;
                 // SAFETY: the value is of the unit column's type.
@@ -178,30 +206,56 @@ impl RowSink for Reader<'_> {
                     });
                 }
             }
-            Rows::OneEach { bounded, coins } => {
-                bounded.row_of_new_unit(group, &self.values, *coins)
+            Target::OneEach { groups, bounded, coins } => {
+                let group = code(groups, &self.key);
+                if group != NO_GROUP {
+                    bounded.row_of_new_unit(group, &self.values, *coins);
+                }
             }
-            Rows::Totals(totals) => totals.push((group, self.values.clone())),
+            Target::Units { groups, units } => {
+                let group = code(groups, &self.key);
+                if group != NO_GROUP {
+                    units.push(group, &self.values);
+                }
+            }
+            Target::Visitor { visit, has_text } => {
+                let is_new_group = self.last_key.as_ref() != Some(&self.key);
+                let mut is_new_text = false;
+                if *has_text {
+                    let (value, null) = at(first - 1);
+                    if !null {
+                        // SAFETY: the query casts it to text.
+                        let bytes =
+                            unsafe { Form::Text.bytes(value, scratch, |bytes| bytes.to_vec()) };
+                        is_new_text = is_new_group || self.last_text.as_ref() != Some(&bytes);
+                        self.last_text = Some(bytes);
+                    }
+                }
+                let key = is_new_group.then(key);
+                if is_new_group {
+                    self.last_key = Some(self.key.clone());
+                }
+                visit(Visit { key, values: &self.values, is_new_text })?;
+            }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
 impl Reader<'_> {
-    fn check_memory(&mut self) -> Result<(), Error> {
-        // SAFETY: nothing in the scratch context outlives its row.
-        unsafe { self.scratch.reset() };
-        let limit = settings::max_memory();
-        let held = match &self.rows {
-            Rows::ByUnit { bounded, .. } | Rows::OneEach { bounded, .. } => {
+    /// Bytes held; everything, if there is no room for further row numbers.
+    fn held(&self) -> u64 {
+        match &self.target {
+            Target::ByUnit { groups, bounded, .. } | Target::OneEach { groups, bounded, .. } => {
                 if bounded.is_full() {
-                    return Err(Error::Memory { limit });
+                    u64::MAX
+                } else {
+                    bounded.memory() + groups.bytes
                 }
-                bounded.memory()
             }
-            Rows::Totals(totals) => totals.len() as u64 * (32 + 8 * self.width as u64),
-        };
-        if held + self.groups.bytes > limit { Err(Error::Memory { limit }) } else { Ok(()) }
+            Target::Units { groups, units } => units.memory() + groups.bytes,
+            Target::Visitor { .. } => 0,
+        }
     }
 }
 
@@ -215,6 +269,13 @@ pub struct Query<'a> {
     pub width: usize,
 }
 
+/// Whether all rows found room.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fit {
+    All,
+    TooMany,
+}
+
 impl Query<'_> {
     /// Reads rows whose units may have several, and keeps what `bounded` keeps.
     pub fn by_unit(
@@ -222,8 +283,8 @@ impl Query<'_> {
         groups: &mut Groups,
         bounded: &mut Bounded,
         coins: &mut Coins,
-    ) -> Result<(), Error> {
-        self.read(groups, Rows::ByUnit { bounded, unit: Form::ByValue(8), coins })
+    ) -> Result<Fit, Error> {
+        self.read(Target::ByUnit { groups, bounded, unit: Form::ByValue(8), coins })
     }
 
     /// Reads rows of which each is a unit.
@@ -232,54 +293,53 @@ impl Query<'_> {
         groups: &mut Groups,
         bounded: &mut Bounded,
         coins: &mut Coins,
-    ) -> Result<(), Error> {
-        self.read(groups, Rows::OneEach { bounded, coins })
+    ) -> Result<Fit, Error> {
+        self.read(Target::OneEach { groups, bounded, coins })
     }
 
-    /// Reads one row of numbers for each group.
-    pub fn totals(&self, groups: &mut Groups) -> Result<Vec<(u32, Vec<i64>)>, Error> {
-        let mut totals = Vec::new();
-        self.read(groups, Rows::Totals(&mut totals))?;
-        Ok(totals)
+    /// Reads the totals of units.
+    pub fn units(&self, groups: &mut Groups, units: &mut UnitRows) -> Result<Fit, Error> {
+        self.read(Target::Units { groups, units })
+    }
+
+    /// Hands every row to `visit`, with a text before the values or without one.
+    pub fn each(
+        &self,
+        has_text: bool,
+        visit: &mut dyn FnMut(Visit<'_>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.read(Target::Visitor { visit, has_text }).map(|_| ())
     }
 
     /// Runs the query with the owner's rights. Whatever goes wrong there may depend on the data: the
     /// caller learns only that something did, and the server's log has the rest.
-    fn read(&self, groups: &mut Groups, rows: Rows<'_>) -> Result<(), Error> {
+    fn read(&self, target: Target<'_>) -> Result<Fit, Error> {
         let mut reader = Reader {
-            groups,
             group_columns: self.group_columns,
             columns: Vec::new(),
-            width: self.width,
-            rows,
+            target,
             values: vec![0; self.width],
             key: Vec::new(),
+            last_key: None,
+            last_text: None,
             scratch: PgMemoryContexts::new("pg_sanitize row"),
             count: 0,
+            is_full: false,
         };
         let query = CString::new(text::from_utf8(self.text))
             .map_err(|_| Error::query("a query contains a zero byte"))?;
         PgTryBuilder::new(AssertUnwindSafe(|| {
             rights::with_rights_of(self.owner, || {
                 each_row(&query, &mut reader);
-                Ok(())
+                Ok(if reader.is_full { Fit::TooMany } else { Fit::All })
             })
         }))
         .catch_when(PgSqlErrorCode::ERRCODE_QUERY_CANCELED, |_| Err(Error::Cancelled))
+        .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Err(Error::Locked))
         .catch_others(|error| {
-            log_for_owner(&error);
+            isolated::log(&error);
             Err(Error::Unreadable)
         })
         .execute()
     }
-}
-
-/// Writes an error to the server's log, and never to the client.
-fn log_for_owner(error: &CaughtError) {
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic { ereport: report, .. }) = error;
-    let message = format!("pg_sanitize could not read a protected relation: {}", report.message());
-    ErrorReport::new(report.sql_error_code(), message, "pg_sanitize")
-        .report(PgLogLevel::LOG_SERVER_ONLY);
 }

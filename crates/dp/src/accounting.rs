@@ -121,7 +121,7 @@ impl Spent {
 /// Shares of a budget's delta (see `ledger.md`). For basic composition.
 const BASIC: f64 = 1.0 / 2.0;
 /// For what may go wrong outright in the concentrated branches.
-const REST: f64 = 3.0 / 16.0;
+pub const REST: f64 = 3.0 / 16.0;
 /// For the tail of rho if there is nothing beside it.
 const CONCENTRATED: f64 = 1.0 / 4.0;
 /// For the tail of rho with epsilons beside it, over all orders.

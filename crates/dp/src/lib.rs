@@ -17,7 +17,7 @@ mod sampling;
 mod testing;
 
 pub use accounting::{
-    Charge, Cost, Spent, concentrated_epsilon, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho,
+    Charge, Cost, REST, Spent, concentrated_epsilon, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho,
 };
 pub use error::Error;
 pub use guarantee::Guarantee;

@@ -125,7 +125,7 @@ impl Bounded {
     }
 
     /// Counts the rows that wait, then drops those in too many groups. Doing so again changes nothing.
-    pub(super) fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+    pub fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         for part in &mut self.parts {
             part.drain(self.limit, self.width, rng);
             if self.groups < self.limit {
@@ -161,7 +161,7 @@ impl Bounded {
     }
 
     /// Calls `visit` with group and values of each row that counts.
-    pub(super) fn each_row(&self, mut visit: impl FnMut(u32, &[i64])) {
+    pub fn each_row(&self, mut visit: impl FnMut(u32, &[i64])) {
         for part in &self.parts {
             for (row, &group) in part.groups.iter().enumerate() {
                 if group != DROPPED {

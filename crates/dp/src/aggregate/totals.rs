@@ -33,7 +33,8 @@ impl UnitRows {
         (self.groups.capacity() * 4 + self.values.capacity() * 8) as u64
     }
 
-    fn each(&self) -> impl Iterator<Item = (u32, &[i64])> {
+    /// Group and values of each.
+    pub fn each(&self) -> impl Iterator<Item = (u32, &[i64])> {
         let values = |row: usize| &self.values[row * self.width..][..self.width];
         self.groups.iter().enumerate().map(move |(row, &group)| (group, values(row)))
     }

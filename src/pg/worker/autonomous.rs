@@ -1,26 +1,22 @@
 //! Autonomous transactions: work that is committed whatever becomes of the transaction that asked.
 //!
-//! A dynamic background worker, one per database, decides requests and commits them in batches. A
-//! request lies in a DSM segment of its caller's and is announced by a lock whose tag is the
-//! segment's handle: the lock table is the one piece of shared memory that every backend has, and the
-//! announcement goes when its maker goes. The worker holds such a lock too, by which callers find it.
-//! It stays for a second after the last request, so that only the first call of many waits for a start.
+//! One worker per database decides requests and commits them in batches. It stays for a while after
+//! the last request, so that only the first call of many waits for a start.
 //!
 //! Nothing here is done twice: a request that the worker has taken is either answered after the
 //! commit, or its caller gets an error and must assume that it was committed.
 
-use super::error::Error;
-use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, check_for_interrupts};
+use super::{Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE};
+use super::{announced, connect, exists, reload_settings, sleep, tag, wake};
+use crate::pg::error::Error;
+use crate::pg::sql;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, PgTryBuilder};
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a request may wait before anybody takes it.
-const PATIENCE: Duration = Duration::from_secs(10);
-/// How long the worker stays without work. DROP DATABASE waits five seconds for others to leave.
-const LINGER: Duration = Duration::from_secs(1);
 /// How long a request waits that met a locked row.
 const LOCKED: Duration = Duration::from_millis(20);
 /// Requests decided in one transaction.
@@ -35,13 +31,6 @@ pub enum Decision {
     Later,
     /// It cannot be decided; the server's log has the reason.
     Failed,
-}
-
-#[derive(Clone, Copy)]
-#[repr(u16)]
-enum Kind {
-    Request = 1,
-    Worker = 2,
 }
 
 const WAITING: u32 = 0;
@@ -62,113 +51,9 @@ struct Request {
     bytes: [u8; ROOM],
 }
 
-/// The tag of an announcement. No SQL function takes locks of this type.
-fn tag(kind: Kind, handle: u32) -> pg_sys::LOCKTAG {
-    pg_sys::LOCKTAG {
-        // SAFETY: a variable that is set once per process.
-        locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
-        locktag_field2: handle,
-        locktag_field3: u32::from_be_bytes(*b"sani"),
-        locktag_field4: kind as u16,
-        locktag_type: pg_sys::LockTagType::LOCKTAG_USERLOCK as u8,
-        locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
-    }
-}
-
-/// Handle and process of everything announced in this database.
-fn announced(kind: Kind) -> Vec<(u32, i32)> {
-    let wanted = tag(kind, 0);
-    let mut context = PgMemoryContexts::new("pg_sanitize locks");
-    // SAFETY: the array is palloc'd in the context and has `nelements` entries.
-    unsafe {
-        context.switch_to(|_| {
-            let data = &*pg_sys::GetLockStatusData();
-            std::slice::from_raw_parts(data.locks, data.nelements as usize)
-                .iter()
-                .filter(|lock| {
-                    let tag = &lock.locktag;
-                    tag.locktag_type == wanted.locktag_type
-                        && tag.locktag_field1 == wanted.locktag_field1
-                        && tag.locktag_field3 == wanted.locktag_field3
-                        && tag.locktag_field4 == wanted.locktag_field4
-                        && lock.holdMask != 0
-                })
-                .map(|lock| (lock.locktag.locktag_field2, lock.pid))
-                .collect()
-        })
-    }
-}
-
-/// Wakes a process; false if it is gone.
-fn wake(pid: i32) -> bool {
-    // SAFETY: entries of the process array stay mapped; a latch set for nobody harms nobody.
-    unsafe {
-        let process = pg_sys::BackendPidGetProc(pid);
-        if process.is_null() {
-            return false;
-        }
-        pg_sys::SetLatch(&mut (*process).procLatch);
-        true
-    }
-}
-
-/// Sleeps until woken or until the time is up.
-fn sleep(time: Duration) {
-    // SAFETY: MyLatch is this process's own.
-    unsafe {
-        let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
-        let milliseconds = time.as_millis().max(1) as std::ffi::c_long;
-        pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, milliseconds, pg_sys::PG_WAIT_EXTENSION);
-        pg_sys::ResetLatch(pg_sys::MyLatch);
-    }
-    check_for_interrupts!();
-}
-
-/// A worker that this process has asked the postmaster for.
-struct Launch(*mut pg_sys::BackgroundWorkerHandle);
-
-impl Launch {
-    /// `None` if no slot for a worker is free.
-    fn new(function: &CStr) -> Option<Self> {
-        // SAFETY: the structure is plain data, copied by the postmaster; the names fit.
-        unsafe {
-            let mut worker = pg_sys::BackgroundWorker {
-                bgw_flags: (pg_sys::BGWORKER_SHMEM_ACCESS
-                    | pg_sys::BGWORKER_BACKEND_DATABASE_CONNECTION)
-                    as i32,
-                bgw_start_time: pg_sys::BgWorkerStartTime::BgWorkerStart_RecoveryFinished,
-                bgw_restart_time: pg_sys::BGW_NEVER_RESTART,
-                bgw_main_arg: Datum::from(pg_sys::MyDatabaseId),
-                bgw_notify_pid: pg_sys::MyProcPid,
-                ..Default::default()
-            };
-            copy(&mut worker.bgw_name, c"pg_sanitize ledger");
-            copy(&mut worker.bgw_type, c"pg_sanitize ledger");
-            copy(&mut worker.bgw_library_name, c"pg_sanitize");
-            copy(&mut worker.bgw_function_name, function);
-            let mut handle = std::ptr::null_mut();
-            pg_sys::RegisterDynamicBackgroundWorker(&mut worker, &mut handle)
-                .then_some(Launch(handle))
-        }
-    }
-
-    fn is_over(&self) -> bool {
-        let mut pid = 0;
-        // SAFETY: the handle came from the registration.
-        let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
-        status == pg_sys::BgwHandleStatus::BGWH_STOPPED
-    }
-}
-
-fn copy(to: &mut [std::ffi::c_char], from: &CStr) {
-    for (to, from) in to.iter_mut().zip(from.to_bytes_with_nul()) {
-        *to = *from as std::ffi::c_char;
-    }
-}
-
 /// Has the worker whose main function is `function` decide and commit a request; returns its reply.
 pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
-    super::sql::refuse_standby()?;
+    sql::refuse_standby()?;
     if request.len() > ROOM {
         return Err(Error::Ledger { certain: true, why: "the request is too long" });
     }
@@ -183,11 +68,9 @@ pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
         (*shared).caller = pg_sys::MyProcPid;
         (*shared).length = request.len() as u32;
         (&raw mut (*shared).bytes).cast::<u8>().copy_from(request.as_ptr(), request.len());
-        let announcement = tag(Kind::Request, pg_sys::dsm_segment_handle(segment));
-        let mode = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
-        pg_sys::LockAcquire(&announcement, mode, false, false);
+        let announcement = Announcement::new(Kind::Charge, pg_sys::dsm_segment_handle(segment));
         let outcome = wait(function, &(*shared).state, &(*shared).taker);
-        pg_sys::LockRelease(&announcement, mode, false);
+        announcement.end();
         let reply = outcome.map(|()| {
             let length = ((*shared).length as usize).min(ROOM);
             std::slice::from_raw_parts((&raw const (*shared).bytes).cast::<u8>(), length).to_vec()
@@ -210,9 +93,7 @@ fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Err
                 return Err(Error::Ledger { certain: true, why });
             }
             TAKEN => {
-                // SAFETY: a look at the process array.
-                let gone =
-                    unsafe { pg_sys::BackendPidGetProc(taker.load(Ordering::Acquire)).is_null() };
+                let gone = !exists(taker.load(Ordering::Acquire));
                 if gone && state.load(Ordering::Acquire) == TAKEN {
                     return Err(Error::Ledger {
                         certain: false,
@@ -233,12 +114,10 @@ fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Err
                     };
                     return Err(Error::Ledger { certain: true, why });
                 }
-                match announced(Kind::Worker).first() {
-                    Some(&(_, pid)) => {
-                        wake(pid);
-                    }
+                match announced(Kind::Ledger).first() {
+                    Some(&(_, pid)) => wake(pid),
                     None if launch.as_ref().is_none_or(Launch::is_over) => {
-                        launch = Launch::new(function);
+                        launch = Launch::new(c"pg_sanitize ledger", function);
                         slots = launch.is_some();
                     }
                     None => {}
@@ -346,7 +225,7 @@ fn decide_one(decide: fn(&[u8]) -> Result<Decision, Error>, request: &[u8]) -> D
 
 /// Decides what is announced; how many requests there were and how many of them must wait.
 fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
-    let requests = announced(Kind::Request);
+    let requests = announced(Kind::Charge);
     if requests.is_empty() {
         return (0, 0);
     }
@@ -373,67 +252,24 @@ fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
     (count, later)
 }
 
-/// Ends the process at its next safe point.
-#[pgrx::pg_guard]
-unsafe extern "C-unwind" fn terminate(_signal: i32) {
-    // SAFETY: flags that are made for signal handlers, and the process's own latch.
-    unsafe {
-        pg_sys::InterruptPending = 1;
-        pg_sys::ProcDiePending = 1;
-        pg_sys::SetLatch(pg_sys::MyLatch);
-    }
-}
-
 /// The life of a worker.
 ///
 /// # Safety
 /// Called by the postmaster's child only, with the database in `argument`.
 pub unsafe fn serve(argument: Datum, decide: fn(&[u8]) -> Result<Decision, Error>) {
-    // SAFETY: the steps of a background worker in the order that they need.
-    unsafe {
-        #[cfg(not(feature = "pg18"))]
-        pg_sys::pqsignal(pg_sys::SIGTERM as i32, Some(terminate));
-        #[cfg(feature = "pg18")]
-        pg_sys::pqsignal_be(pg_sys::SIGTERM as i32, Some(terminate));
-        pg_sys::BackgroundWorkerUnblockSignals();
-        // As the bootstrap superuser: any other role may lack the right to log in. What is done for
-        // a request is done with the rights that `decide` takes.
-        pg_sys::BackgroundWorkerInitializeConnectionByOid(
-            Oid::from(argument.value() as u32),
-            pg_sys::InvalidOid,
-            0,
-        );
-        // What ALTER DATABASE or ALTER ROLE may say must not weaken a charge.
-        for (name, value) in [
-            (c"search_path", c"pg_catalog, pg_temp"),
-            (c"synchronous_commit", c"on"),
-            (c"default_transaction_isolation", c"read committed"),
-            (c"default_transaction_read_only", c"off"),
-            (c"default_transaction_deferrable", c"off"),
-            (c"session_replication_role", c"origin"),
-            (c"statement_timeout", c"0"),
-            (c"lock_timeout", c"1s"),
-            (c"row_security", c"on"),
-        ] {
-            pg_sys::SetConfigOption(
-                name.as_ptr(),
-                value.as_ptr(),
-                pg_sys::GucContext::PGC_SUSET,
-                pg_sys::GucSource::PGC_S_SESSION,
-            );
-        }
-    }
-    let presence = tag(Kind::Worker, 0);
-    let mode = pg_sys::LOCKMODE::try_from(pg_sys::ExclusiveLock).unwrap_or_default();
+    // SAFETY: as the caller says.
+    unsafe { connect(argument, &[COMMON]) };
+    let presence = tag(Kind::Ledger, 0);
     loop {
         // SAFETY: a session lock, which ends with the process at the latest.
-        let alone = unsafe { pg_sys::LockAcquire(&presence, mode, true, true) };
+        let alone = unsafe { pg_sys::LockAcquire(&presence, EXCLUSIVE, true, true) };
         if alone == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
             // The one that is there sees every request announced before it leaves.
             return;
         }
         let mut last = Instant::now();
         while last.elapsed() < LINGER {
+            reload_settings();
             let (count, later) = pass(decide);
             if count > later {
                 last = Instant::now();
@@ -447,24 +283,9 @@ pub unsafe fn serve(argument: Datum, decide: fn(&[u8]) -> Result<Decision, Error
         // A request announced before this release is found below; one announced after it finds no
         // worker and starts its own.
         // SAFETY: releases what was acquired above.
-        unsafe { pg_sys::LockRelease(&presence, mode, true) };
-        if announced(Kind::Request).is_empty() {
+        unsafe { pg_sys::LockRelease(&presence, EXCLUSIVE, true) };
+        if announced(Kind::Charge).is_empty() {
             return;
         }
     }
 }
-
-/// Makes `$decide` the heart of the worker whose main function is the symbol `$name`.
-macro_rules! worker_function {
-    ($name:ident, $decide:path) => {
-        #[pgrx::pg_guard]
-        #[unsafe(no_mangle)]
-        /// # Safety
-        /// Called by the postmaster's child only.
-        pub unsafe extern "C-unwind" fn $name(argument: pgrx::pg_sys::Datum) {
-            // SAFETY: the postmaster's child passes what `ask` registered.
-            unsafe { $crate::pg::worker::serve(argument, $decide) }
-        }
-    };
-}
-pub(crate) use worker_function;
