@@ -237,9 +237,7 @@ def is_busy(world):
 
 
 def spent(world, relation):
-    text = (
-        "SELECT epsilon_spent FROM sanitize.budget WHERE source = %s::regclass AND grantee IS NULL"
-    )
+    text = "SELECT epsilon_spent FROM sanitize.protection WHERE source = %s::regclass"
     return float(world.admin.execute(text, [relation]).fetchone()[0])
 
 

@@ -153,7 +153,7 @@ def binomial(n, p):
     return [math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(n + 1)]
 
 
-PUBLIC = ["public_source => 'public_rows'", "rules => '[{\"a\": \"f\"}]'"]
+PUBLIC = ["public_source => 'public_rows'", 'rules => \'[{"a": "f"}]\'']
 
 
 @pytest.mark.parametrize("public", PUBLIC, ids=["table", "rules"])

@@ -43,6 +43,35 @@ SELECT groups, measure, round(value, 2) AS value FROM sanitize.dp_aggregate('peo
 SELECT groups, measure, round(value, 2) AS value FROM sanitize.dp_aggregate('people', '{"n": "count", "sum": {"sum": "age", "low": 10, "high": 50}}', 50000, 1e-9, group_by => '{ward}');
 SELECT ward, count(*), count(age), sum(least(greatest(age, 10), 50)) FILTER (WHERE age IS NOT NULL), round(avg(age), 2) FROM people GROUP BY ward ORDER BY ward;
 SELECT groups, measure, round(value, 1) AS value FROM sanitize.dp_aggregate('people', '{"n": "count", "h": {"avg": "height", "low": 100, "high": 250}}', 100000);
+-- distinct values, values per unit, bounds that are known or found
+SELECT measure, value FROM sanitize.dp_aggregate('visits', '{"wards": {"distinct": "ward"}, "costs": {"distinct": "cost"}, "seen": {"distinct": "seen"}, "days": {"distinct": "days"}}', 50000);
+SELECT count(DISTINCT ward), count(DISTINCT cost), count(DISTINCT seen), count(DISTINCT days) FROM visits WHERE person IS NOT NULL;
+SELECT measure, round(value, 2) AS value FROM sanitize.dp_aggregate('visits', '{
+    "all": {"sum": "days", "per": "unit", "low": 0, "high": 1000}, "at most 10": {"sum": "days", "per": "unit", "low": 0, "high": 10},
+    "visits": {"count": "days", "per": "unit", "low": 0, "high": 9}, "mean": {"avg": "days", "per": "unit", "low": 0, "high": 100},
+    "cost": {"sum": "cost", "per": "unit", "low": 0, "high": 3, "step": 0.25}}', 50000);
+SELECT sum(days), sum(least(days, 10)), sum(n), round(avg(days), 2) AS mean, sum(least(cost, 3)) AS cost FROM (SELECT sum(days) AS days, count(days) AS n, sum(cost) AS cost FROM visits WHERE person < 1000 GROUP BY person) u;
+SELECT groups, measure, value FROM sanitize.dp_aggregate('visits', '{"each": {"sum": "days", "per": "unit", "low": 0, "high": 20}}', 50000, 1e-9, group_by => '{mood}');
+SELECT measure, round(value, 2) AS value FROM sanitize.dp_aggregate('visits', '{"found": {"sum": "days", "bounds": "private"}, "each": {"sum": "days", "per": "unit", "bounds": "private"}, "cost": {"avg": "cost", "bounds": "private", "step": 0.25}}', 100000);
+CREATE TABLE checked (person int PRIMARY KEY, age int CHECK (age >= 0 AND age <= 120), x int, y int);
+INSERT INTO checked SELECT i, i % 80, i, i FROM generate_series(1, 100) i;
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5);
+SELECT sanitize.declare_bounds('checked', 'x', '0', '50');
+SELECT measure, value FROM sanitize.dp_aggregate('checked', '{"age": {"sum": "age"}, "x": {"sum": "x"}, "tighter": {"sum": "x", "high": 20}}', 100000);
+SELECT sum(age), sum(least(x, 50)), sum(least(x, 20)) FROM checked;
+SELECT * FROM pg_temp.said($$SELECT * FROM sanitize.dp_aggregate('checked', '{"y": {"sum": "y"}}', 1)$$);
+SELECT * FROM pg_temp.said($$SELECT * FROM sanitize.dp_aggregate('checked', '{"x": {"sum": "x", "per": "unit"}}', 1)$$);
+-- nothing for groups of few
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5, min_query_set => 50);
+SELECT groups, value FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100000, group_by => '{age}', groups => '[1, 2]');
+SELECT value FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100000);
+-- the same question again, in another order
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5);
+SELECT count(*) AS rows FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100, filter => '{"age": [3, 1, 2]}', reuse => '1 day');
+SELECT count(*) AS charges FROM sanitize.ledger WHERE source = 'checked'::regclass;
+SELECT count(*) AS rows FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100.0, filter => '{"age": [2, 1, 3, 3]}', reuse => '1 day');
+SELECT count(*) AS charges FROM sanitize.ledger WHERE source = 'checked'::regclass;
+SELECT source, question->'measures' AS measures, question->'filter' AS filter, measure, value IS NOT NULL AS answered FROM sanitize.answers WHERE source = 'checked'::regclass AND question->'filter' <> 'null';
 -- the cost
 SELECT epsilon, delta, remaining_delta, jsonb_object_keys(stddev) FROM sanitize.dp_cost('people', '{"n": "count", "h": {"avg": "height", "low": 100, "high": 250}}', 1, 1e-6);
 SELECT round((stddev->>'n')::numeric, 3) AS n, round((stddev->'h'->>'sum')::numeric, 0) AS h FROM sanitize.dp_cost('people', '{"n": "count", "h": {"avg": "height", "low": 100, "high": 250}}', 1);
@@ -89,11 +118,14 @@ SELECT what, epsilon, delta FROM sanitize.ledger WHERE source = 'visits'::regcla
 SELECT sanitize.clamped_sum(x, 0, 5), sanitize.clamped_sum_squares(x, 0, 5) FROM (VALUES (1), (9), (NULL), (-3)) v(x);
 SELECT sanitize.clamped_sum(x, -9223372036854775808, 9223372036854775807) FROM (VALUES (9223372036854775807), (9223372036854775807)) v(x);
 SELECT sanitize.clamped_sum(x, 0, 5) FROM generate_series(1, 0) x;
-SELECT sanitize.dp_noise(100, 1, 1e6), sanitize.dp_noise(100, 1, 1e6, 'gaussian'), sanitize.dp_noise(NULL, 1, 1);
+SELECT sanitize.dp_noise(100, 1, 1e6), sanitize.dp_noise(100, 1, 1e6, 'gaussian'), sanitize.dp_noise(100, 1, 1e6, 'gaussian', 1e-6), sanitize.dp_noise(100, 1, 1e6, 'laplace', 0);
+SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(NULL, 1, 1)$$);
+SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(1, 1, 1, 'gaussian', 0)$$);
+SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(1, 1, 1, 'laplace', 1e-6)$$);
 SELECT count(DISTINCT sanitize.dp_noise(0, 1, 0.01)) > 50 AS fresh FROM generate_series(1, 100);
 SELECT state, message FROM pg_temp.said($$SELECT sanitize.clamped_sum(1, 5, 0)$$);
 SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(1, 0, 1)$$);
 SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(1, 1, 1, 'uniform')$$);
 SELECT state, message FROM pg_temp.said($$SELECT sanitize.dp_noise(1, 1, NULL)$$);
-DROP TABLE visits, people;
+DROP TABLE visits, people, checked;
 DROP TYPE mood;

@@ -1,8 +1,4 @@
--- Foreign tables. (foreign_1.out is for servers that come without file_fdw.)
-SELECT count(*) = 0 AS missing FROM pg_available_extensions WHERE name = 'file_fdw' \gset
-\if :missing
-\quit
-\endif
+-- Foreign tables.
 CREATE EXTENSION file_fdw;
 CREATE SERVER files FOREIGN DATA WRAPPER file_fdw;
 CREATE FOREIGN TABLE foreign_people (a text, b text) SERVER files
