@@ -1,7 +1,8 @@
-"""Noisy aggregates beside plain GROUP BY, and the ledger: charges a second, time of a call.
+"""Noisy aggregates beside plain GROUP BY; what isolation costs; the ledger.
 
-Bars: 1.5 times the plain query with one row per unit, 4 times with unit bounding; 25 ms a charge,
-200 charges a second from 16 clients, none lost or doubled.
+Bars: 1.5 times the plain query with one row per unit, 3 times with unit bounding; a call on a small
+table at most 5 ms above a charge alone once the reader is warm, 40 ms cold; 200 answers a second
+from 16 clients, none lost or doubled; 25 ms a charge, 200 charges a second.
 """
 
 import os
@@ -13,6 +14,8 @@ import psycopg
 ROWS = int(os.environ.get("PG_SANITIZE_BENCH_ROWS", 5_000_000))
 DATABASE = "pg_sanitize_bench_aggregates"
 GROUPS = "(SELECT jsonb_agg(i) FROM generate_series(0, 99) i)"
+# Readers stay for two seconds after their last question.
+READERS_LEAVE = 3
 MEASURES = '{"n": "count", "s": {"sum": "x", "low": 0, "high": 50}}'
 
 
@@ -38,21 +41,57 @@ def aggregates(connection):
     connection.execute("VACUUM ANALYZE one_each")
     connection.execute("VACUUM ANALYZE many_each")
     print(f"count and sum over 100 groups of {ROWS} rows")
-    cases = [
-        (workers, *case) for workers in (0, 2) for case in [("one_each", 1.5), ("many_each", 4)]
-    ]
-    for workers, table, bar in cases:
-        connection.execute(f"SET max_parallel_workers_per_gather = {workers}")
-        connection.execute(f"SELECT sanitize.protect('{table}', 'unit', 1000000, 0, 3)")
-        plain = best(connection, f"SELECT g, count(*), sum(x) FROM {table} GROUP BY g", 100)
-        call = f"""SELECT * FROM sanitize.dp_aggregate('{table}', '{MEASURES}', 1,
-                   group_by => '{{g}}', groups => {GROUPS})"""
-        noisy = best(connection, call, 200)
-        print(
-            f"  {table:10} {workers} workers   GROUP BY {plain:6.2f} s   "
-            f"dp_aggregate {noisy:6.2f} s   "
-            f"{noisy / plain:.2f} times (bar {bar})"
+    for workers in (0, 2):
+        # A reader takes the settings of its database, not those of the caller.
+        connection.execute(
+            f"ALTER DATABASE {DATABASE} SET max_parallel_workers_per_gather = {workers}"
         )
+        time.sleep(READERS_LEAVE)
+        for table, bar in [("one_each", 1.5), ("many_each", 3)]:
+            with psycopg.connect(dbname=DATABASE, autocommit=True) as client:
+                client.execute(f"SELECT sanitize.protect('{table}', 'unit', 1000000, 0, 3)")
+                plain = best(client, f"SELECT g, count(*), sum(x) FROM {table} GROUP BY g", 100)
+                call = f"""SELECT * FROM sanitize.dp_aggregate('{table}', '{MEASURES}', 1,
+                           group_by => '{{g}}', groups => {GROUPS})"""
+                noisy = best(client, call, 200)
+            print(
+                f"  {table:10} {workers} workers   GROUP BY {plain:6.2f} s   "
+                f"dp_aggregate {noisy:6.2f} s   "
+                f"{noisy / plain:.2f} times (bar {bar})"
+            )
+    connection.execute(f"ALTER DATABASE {DATABASE} RESET max_parallel_workers_per_gather")
+
+
+def small_calls(connection):
+    """What a call on a small table takes, warm and cold, beside a charge alone."""
+    connection.execute("CREATE TABLE small AS SELECT i AS unit FROM generate_series(1, 1000) i")
+    connection.execute("SELECT sanitize.protect('small', 'unit', 1000000)")
+    charge = "SELECT sanitize.charge('small', 'bench', 0.001)"
+    call = """SELECT * FROM sanitize.dp_aggregate('small', '{"n": "count"}', 0.001)"""
+    connection.execute(call)
+    alone, warm = (median(connection, query, 300) for query in (charge, call))
+    cold_charge, cold = [], []
+    for _ in range(5):
+        for query, times in [(charge, cold_charge), (call, cold)]:
+            time.sleep(READERS_LEAVE)
+            times.append(median(connection, query, 1))
+    print(
+        f"a call on 1000 rows: {warm * 1e3:.1f} ms warm, a charge alone {alone * 1e3:.1f} ms, "
+        f"{(warm - alone) * 1e3:.1f} more (bar 5); cold {min(cold) * 1e3:.0f} to "
+        f"{max(cold) * 1e3:.0f} ms, a charge {min(cold_charge) * 1e3:.0f} to "
+        f"{max(cold_charge) * 1e3:.0f} (bar 40 more)"
+    )
+    many_clients(connection, call, "answers")
+
+
+def median(connection, query, runs):
+    """The median time of a statement, in seconds."""
+    times = []
+    for _ in range(runs):
+        begin = time.monotonic()
+        connection.execute(query).fetchall()
+        times.append(time.monotonic() - begin)
+    return sorted(times)[runs // 2]
 
 
 def ledger(connection):
@@ -61,6 +100,12 @@ def ledger(connection):
     charge = "SELECT sanitize.charge('charged', 'bench', 0.001)"
     connection.execute(charge)
     one = best(connection, charge, 1, runs=200)
+    print(f"ledger: {one * 1e3:.1f} ms a call (bar 25)")
+    many_clients(connection, charge, "charges")
+
+
+def many_clients(connection, query, what):
+    """How often 16 clients together get an answer in five seconds, and that each was charged once."""
     seconds, counts = 5, []
     stop = time.monotonic() + seconds
 
@@ -68,7 +113,7 @@ def ledger(connection):
         made = 0
         with psycopg.connect(dbname=DATABASE, autocommit=True) as client:
             while time.monotonic() < stop:
-                client.execute(charge)
+                client.execute(query)
                 made += 1
         counts.append(made)
 
@@ -79,10 +124,7 @@ def ledger(connection):
     for thread in threads:
         thread.join()
     assert entries(connection) - before == sum(counts), "a charge was lost or doubled"
-    print(
-        f"ledger: {one * 1e3:.1f} ms a call (bar 25), "
-        f"{sum(counts) / seconds:.0f} charges a second from 16 clients (bar 200)"
-    )
+    print(f"{sum(counts) / seconds:.0f} {what} a second from 16 clients (bar 200)")
 
 
 def entries(connection):
@@ -97,6 +139,7 @@ def main():
         with psycopg.connect(dbname=DATABASE, autocommit=True) as connection:
             connection.execute("CREATE EXTENSION pg_sanitize")
             aggregates(connection)
+            small_calls(connection)
             ledger(connection)
     finally:
         with psycopg.connect(dbname="postgres", autocommit=True) as server:
