@@ -1,7 +1,7 @@
 //! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
 //! the data is done by a reader process, see [`super::answer`].
 
-use super::answer::{self, ResultRow};
+use super::answer::{ResultRow, stored};
 use super::ledger::{self, Asker};
 use super::question::{Question, Request};
 use crate::pg::call::{Call, sql_function};
@@ -47,7 +47,7 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
     // What makes no sense is refused here, with words that only arguments and catalog choose.
     let question = Question::new(&request)?;
     // Whoever asks the same while it is being answered waits for that answer.
-    let turn = request.reuse.map(|_| worker::one_at_a_time(answer::question_hash(&question)));
+    let turn = request.reuse.map(|_| worker::one_at_a_time(stored::hash(&question)));
     let bytes = serde_json::to_vec(&request).map_err(Error::query)?;
     let mut rows = ResultRows::begin(call)?;
     isolated::ask(c"sanitize_reader_worker", &bytes, |part| {
@@ -81,7 +81,7 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
     let remaining = ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
     let question = Question::new(&request)?;
     let is_free = match request.reuse {
-        Some(age) => answer::is_stored(&question, age)?,
+        Some(age) => stored::find(&question, age)?.is_some(),
         None => false,
     };
     let cost = if is_free { dp::Cost::default() } else { question.charge.whole };

@@ -170,7 +170,7 @@ impl Question {
 
     /// `FROM … WHERE …`. A row without a unit belongs to nobody knows whom: it cannot be protected,
     /// so it does not count.
-    fn from(&self) -> String {
+    fn source(&self) -> String {
         let mut from = format!(" FROM {}", self.relation.from());
         if !self.relation.is_plain_table {
             from = format!(" FROM (SELECT *{from} OFFSET 0) AS whole");
@@ -183,10 +183,10 @@ impl Question {
         from
     }
 
-    /// [`Self::from`] with the rows of listed groups only, where rows of other groups would take the
+    /// [`Self::source`] with the rows of listed groups only, where rows of other groups would take the
     /// place of theirs.
-    fn from_listed(&self) -> String {
-        let mut from = self.from();
+    fn listed_source(&self) -> String {
+        let mut from = self.source();
         if let Some(keys) = &self.public {
             let keys: Vec<String> =
                 keys.iter().map(|key| types::text_literal(&key_text(key))).collect();
@@ -213,7 +213,7 @@ impl Question {
         let groups: Vec<String> = self.group_columns().into_iter().map(identity).collect();
         let places: Vec<String> = (1..=groups.len()).map(|i| i.to_string()).collect();
         let columns: Vec<String> = groups.into_iter().chain(numbers).collect();
-        let mut text = format!("SELECT {}{}", columns.join(", "), self.from());
+        let mut text = format!("SELECT {}{}", columns.join(", "), self.source());
         if !places.is_empty() {
             let places = places.join(", ");
             text += &format!(" GROUP BY {places} ORDER BY {places}");
@@ -231,7 +231,7 @@ impl Question {
         if columns.is_empty() {
             columns.push("NULL".into());
         }
-        format!("SELECT {}{}", columns.join(", "), self.from())
+        format!("SELECT {}{}", columns.join(", "), self.source())
     }
 
     /// Group, unit and totals of each unit in each of its groups; of more groups than it may have, fresh
@@ -252,7 +252,7 @@ impl Question {
         let totals = format!(
             "SELECT {}{} GROUP BY {}",
             columns.join(", "),
-            self.from_listed(),
+            self.listed_source(),
             places.join(", ")
         );
         let shown: Vec<String> =
@@ -321,13 +321,13 @@ impl Question {
         }
         let columns = columns.join(", ");
         if self.one_row_each {
-            return format!("SELECT {columns}{}", self.from_listed());
+            return format!("SELECT {columns}{}", self.listed_source());
         }
         let rows = format!(
             "SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY r) AS n \
              FROM (SELECT {columns}, pg_catalog.gen_random_uuid() AS r{}) AS shuffled) AS numbered \
              WHERE n OPERATOR(pg_catalog.<=) {}",
-            self.from_listed(),
+            self.listed_source(),
             self.rows_per_unit
         );
         if groups.is_empty() || self.groups_per_unit >= self.rows_per_unit {
