@@ -218,6 +218,13 @@ unsafe extern "C-unwind" fn caller_gone(_signal: i32) {
     }
 }
 
+/// Called when the reader's segment goes, by the end of the process too: a signal that comes after that
+/// must not look into it.
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn forget(_segment: *mut pg_sys::dsm_segment, _argument: Datum) {
+    CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+}
+
 /// A request that this reader has taken.
 struct Taken {
     segment: *mut pg_sys::dsm_segment,
@@ -245,6 +252,7 @@ impl Taken {
                 pg_sys::dsm_detach(segment);
                 return None;
             }
+            pg_sys::on_dsm_detach(segment, Some(forget), Datum::from(0));
             let queue = base.add(queue_at((*head).length as usize)).cast();
             pg_sys::shm_mq_set_sender(queue, pg_sys::MyProc);
             let queue = pg_sys::shm_mq_attach(queue, segment, std::ptr::null_mut());

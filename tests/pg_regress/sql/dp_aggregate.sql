@@ -52,7 +52,7 @@ SELECT measure, round(value, 2) AS value FROM sanitize.dp_aggregate('visits', '{
     "cost": {"sum": "cost", "per": "unit", "low": 0, "high": 3, "step": 0.25}}', 50000);
 SELECT sum(days), sum(least(days, 10)), sum(n), round(avg(days), 2) AS mean, sum(least(cost, 3)) AS cost FROM (SELECT sum(days) AS days, count(days) AS n, sum(cost) AS cost FROM visits WHERE person < 1000 GROUP BY person) u;
 SELECT groups, measure, value FROM sanitize.dp_aggregate('visits', '{"each": {"sum": "days", "per": "unit", "low": 0, "high": 20}}', 50000, 1e-9, group_by => '{mood}');
-SELECT measure, round(value, 2) AS value FROM sanitize.dp_aggregate('visits', '{"found": {"sum": "days", "bounds": "private"}, "each": {"sum": "days", "per": "unit", "bounds": "private"}, "cost": {"avg": "cost", "bounds": "private", "step": 0.25}}', 100000);
+SELECT measure, round(value, 1) AS value FROM sanitize.dp_aggregate('visits', '{"found": {"sum": "days", "bounds": "private"}, "each": {"sum": "days", "per": "unit", "bounds": "private"}, "cost": {"avg": "cost", "bounds": "private", "step": 0.25}}', 100000);
 CREATE TABLE checked (person int PRIMARY KEY, age int CHECK (age >= 0 AND age <= 120), x int, y int);
 INSERT INTO checked SELECT i, i % 80, i, i FROM generate_series(1, 100) i;
 SELECT sanitize.protect('checked', 'person', 1e6, 0.5);
