@@ -57,6 +57,48 @@ pub fn to_utf8(bytes: &[u8]) -> String {
     }
 }
 
+/// Bytes in the database's encoding as a Rust string, whatever they are: a character that has no
+/// equivalent becomes a question mark. For values of protected relations, on which no error may depend.
+pub fn to_utf8_always(bytes: &[u8]) -> String {
+    // SAFETY: reads a setting of the database.
+    let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
+    let utf8 = pg_sys::pg_enc::PG_UTF8 as i32;
+    // SAFETY: a catalog look-up.
+    let conversion = || unsafe { pg_sys::FindDefaultConversionProc(encoding, utf8) };
+    let is_plain = bytes.is_ascii()
+        || [utf8, pg_sys::pg_enc::PG_SQL_ASCII as i32].contains(&encoding)
+        || conversion() == pg_sys::InvalidOid;
+    if is_plain {
+        return String::from_utf8_lossy(bytes).replace(char::REPLACEMENT_CHARACTER, "?");
+    }
+    let (conversion, mut rest, mut made) = (conversion(), bytes, String::new());
+    let mut room = vec![0; bytes.len() * pg_sys::MAX_CONVERSION_GROWTH as usize + 1];
+    while !rest.is_empty() {
+        // SAFETY: the room is what a conversion may need; without errors it stops before what it cannot
+        // convert, and ends what it has made with a zero byte.
+        let done = unsafe {
+            let done = pg_sys::pg_do_encoding_conversion_buf(
+                conversion,
+                encoding,
+                utf8,
+                rest.as_ptr().cast_mut(),
+                rest.len() as i32,
+                room.as_mut_ptr(),
+                room.len() as i32,
+                true,
+            );
+            made += &CStr::from_ptr(room.as_ptr().cast()).to_string_lossy();
+            usize::try_from(done).unwrap_or(0)
+        };
+        rest = &rest[done.min(rest.len())..];
+        if !rest.is_empty() {
+            made.push('?');
+            rest = &rest[1..];
+        }
+    }
+    made
+}
+
 /// Bytes in the database's encoding as a Rust string; `None` if they are none in UTF-8.
 pub fn decode(bytes: &[u8]) -> Option<String> {
     // SAFETY: reads a setting of the database.

@@ -165,7 +165,7 @@ impl RowSink for Reader<'_> {
                 // SAFETY: the type's own output function.
                 (!null).then(|| unsafe {
                     let text = pg_sys::OidOutputFunctionCall(column.output, value);
-                    text::to_utf8(CStr::from_ptr(text).to_bytes())
+                    text::to_utf8_always(CStr::from_ptr(text).to_bytes())
                 })
             };
             columns.iter().enumerate().map(text).collect()

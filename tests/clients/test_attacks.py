@@ -11,6 +11,7 @@ import time
 
 import psycopg
 import pytest
+from helpers import Database, fresh_name
 from psycopg import sql
 
 COUNT = """SELECT value FROM sanitize.dp_aggregate('{source}', '{{"n": "count"}}', {epsilon})"""
@@ -414,6 +415,46 @@ def test_huge_and_not_a_number(world, owner, analyst):
     assert values["sum_n"] == pytest.approx(4000, abs=50)
     assert values["sum_f"] == pytest.approx(3000, abs=50)
     assert values["avg_s"] == pytest.approx(5, abs=1)
+
+
+def test_sums_that_would_overflow(world, owner, analyst):
+    """One person's values at the end of their type: their sum is no error that tells of them."""
+    owner.execute("""
+        CREATE TABLE huge (person int, n numeric, f float8);
+        INSERT INTO huge SELECT p, repeat('9', 131000)::numeric, 1.7e308
+            FROM generate_series(1, 2) p, generate_series(1, 30);
+        INSERT INTO huge SELECT p, 1, 1 FROM generate_series(3, 50) p;
+        UPDATE huge SET n = repeat('9', 131072)::numeric WHERE person = 1;
+    """)
+    owner.execute("SELECT sanitize.protect('huge', 'person', 10000, 0, 50)")
+    owner.execute("SELECT sanitize.allow('huge', %s::regrole)", [analyst])
+    query = """SELECT measure, value FROM sanitize.dp_aggregate('huge', '{
+        "n": {"sum": "n", "per": "unit", "low": 0, "high": 5},
+        "f": {"sum": "f", "per": "unit", "low": 0, "high": 5},
+        "m": {"avg": "n", "per": "unit", "bounds": "private"},
+        "d": {"distinct": "n"}}', 1000, filter => %s)"""
+    with world.connect(analyst) as connection:
+        for person, sum_ in [(1, 5), (2, 5), (3, 1), (99, 0)]:
+            rows = dict(connection.execute(query, [f'{{"person": {person}}}']).fetchall())
+            assert abs(rows["n"] - sum_) < 1 and abs(rows["f"] - sum_) < 1
+
+
+def test_groups_whose_bytes_are_no_text():
+    """In SQL_ASCII a text may hold anything: the one who has such a value makes no question fail."""
+    made = Database(fresh_name("ascii"), encoding="SQL_ASCII")
+    try:
+        with made.admin() as admin:
+            admin.execute("CREATE TABLE odd (person int, ward text)")
+            admin.execute("INSERT INTO odd SELECT i, 'A' FROM generate_series(1, 200) i")
+            admin.execute(r"INSERT INTO odd SELECT i, E'\xff\xfe' FROM generate_series(201, 300) i")
+            admin.execute("SELECT sanitize.protect('odd', 'person', 10000, 0.1)")
+            query = """SELECT groups->>'ward', round(value) FROM sanitize.dp_aggregate('odd',
+                '{"n": "count"}', 1000, 1e-6, group_by => '{ward}', filter => %s)"""
+            for person, groups in [(1, 2), (250, 1)]:
+                found = admin.execute(query, [f'{{"person": {{">=": {person}}}}}']).fetchall()
+                assert len(found) == groups
+    finally:
+        made.drop()
 
 
 def test_filter_values_with_quotes(world, owner, analyst):

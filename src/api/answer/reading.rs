@@ -50,6 +50,7 @@ impl<'a> Reading<'a> {
             None => Vec::new(),
         };
         let plan = self.question.plan(&found)?;
+        self.question.check_price(&plan)?;
         if let Some((text, width)) = self.question.totals_query() {
             return self.answer_totals(&plan, &text, width, sending);
         }
@@ -189,7 +190,8 @@ impl<'a> Reading<'a> {
         let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<(), Error> {
             let Some((key, slots)) = group else { return Ok(()) };
             match groups.listed(&key) {
-                Some(code) => listed[code] = slots,
+                // Added, not put there: keys of different bytes may have one text.
+                Some(code) => listed[code].iter_mut().zip(slots).for_each(|(sum, n)| *sum += n),
                 None => sending.group(&key, plan.answers(&slots, coins))?,
             }
             Ok(())

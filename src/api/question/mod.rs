@@ -220,6 +220,23 @@ impl Question {
         Ok(Plan::new(query, epsilon, self.delta)?)
     }
 
+    /// Refuses a plan that costs more than was charged. Bounds that were found scale all noises alike, so
+    /// none should; but the choice between two noises is made with floats.
+    pub fn check_price(&self, plan: &Plan) -> Result<(), Error> {
+        let (price, charged) = (self.price(plan)?, self.charge);
+        let within = |price: Cost, charged: Cost| {
+            price.epsilon <= charged.epsilon && price.delta <= charged.delta
+        };
+        let rho = price
+            .rho
+            .zip(charged.rho)
+            .map_or(price.rho == charged.rho, |(price, charged)| price <= charged * (1.0 + 1e-9));
+        match within(price.whole, charged.whole) && within(price.rest, charged.rest) && rho {
+            true => Ok(()),
+            false => Err(Error::Broken { what: "the answers cost more than was charged".into() }),
+        }
+    }
+
     /// What the question costs: all of epsilon, whatever its parts.
     fn price(&self, plan: &Plan) -> Result<Charge, Error> {
         let answers = plan.charge();

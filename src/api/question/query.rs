@@ -83,7 +83,11 @@ fn unit_total(asked: &Asked, column: &Column) -> String {
         (true, _) => format!("pg_catalog.count({name})"),
         // A sum of these cannot pass the ends of its type.
         (false, true) => format!("pg_catalog.sum({name})"),
-        (false, false) => format!("pg_catalog.sum(({name})::pg_catalog.numeric)"),
+        // Nor one of these, once each is far outside of all bounds but not at the end of its type: an
+        // error would tell whose value is among those that match.
+        (false, false) => format!(
+            "pg_catalog.sum(LEAST(GREATEST(({name})::pg_catalog.numeric, '-1e30'::pg_catalog.numeric), '1e30'::pg_catalog.numeric)) FILTER (WHERE {name} IS NOT NULL)"
+        ),
     };
     match asked.range {
         Some(range) => in_steps(&total, range),
