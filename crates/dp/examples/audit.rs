@@ -19,7 +19,7 @@ fn main() -> ExitCode {
     );
     println!("{:<10} {:<27} {:<8} {:<10} bound", "scheme", "case", "epsilon", "delta");
     let mut as_expected = true;
-    for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::Paper] {
+    for scheme in Scheme::ALL {
         let mut refuted = false;
         for case in cases(scheme) {
             let start = Instant::now();

@@ -1,7 +1,19 @@
-//! A lower bound on epsilon from runs of a mechanism: what its label says must not be below it.
+//! What two neighbouring tables tell about epsilon and delta: exactly where the law of the output is
+//! known, as a lower bound on epsilon from runs otherwise. A label must not be below it.
 
 use crate::sampling::tail_above;
 use std::collections::BTreeMap;
+
+/// The probability of each result.
+pub type Law<T> = BTreeMap<T, f64>;
+
+/// The smallest delta for which `p` is within a factor e^epsilon of `q`: the sum of what `p` has more
+/// than e^epsilon times `q` (hockey-stick divergence). A mechanism is (epsilon, delta)-DP if no two
+/// neighbouring tables give more than delta, either way round.
+pub fn divergence<T: Ord>(p: &Law<T>, q: &Law<T>, epsilon: f64) -> f64 {
+    let factor = epsilon.exp();
+    p.iter().map(|(result, p)| (p - factor * q.get(result).unwrap_or(&0.0)).max(0.0)).sum()
+}
 
 /// Some of a number of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -117,6 +129,18 @@ mod tests {
         let [one, other] = laplace(1.0, 8000);
         let bound = epsilon_bound(&one, &other, 0.0, 0.001);
         assert!(bound <= 1.0 && bound > 0.75, "{bound}");
+    }
+
+    #[test]
+    fn divergences_are_those_of_known_laws() {
+        // Randomised response: ratio 3, so nothing is left beyond ln 3, and half before.
+        let law = |p: f64| Law::from([(0, p), (1, 1.0 - p)]);
+        let (one, other) = (law(0.75), law(0.25));
+        assert!((divergence(&one, &other, 0.0) - 0.5).abs() < 1e-15);
+        assert!(divergence(&one, &other, 3f64.ln()) < 1e-15);
+        assert!((divergence(&one, &other, 2f64.ln()) - 0.25).abs() < 1e-15);
+        // What one table can never show counts whole.
+        assert_eq!(divergence(&law(1.0), &Law::from([(1, 1.0)]), 100.0), 1.0);
     }
 
     #[test]

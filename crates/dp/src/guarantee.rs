@@ -397,8 +397,9 @@ mod tests {
             delta: 1e-6,
             k: 10,
             split: 0.1,
-            max_length: Some(2),
+            max_length: scheme.usual_length(),
             columns: 5,
+            theta1: None,
         })
         .unwrap()
     }

@@ -23,6 +23,6 @@ pub use guarantee::Guarantee;
 pub use noise::Noise;
 pub use random::{Coins, Key, Source, below, below_big, shuffle};
 pub use ratio::Ratio;
-pub use release::{Piece, Plan, Released, Request, Scheme, sample};
+pub use release::{Piece, Plan, Public, Released, Request, Rule, Rules, Scheme, sample};
 pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
 pub use sampling::{Method, Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};

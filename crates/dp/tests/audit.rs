@@ -35,6 +35,11 @@ fn noisy_counts_of_a_part_keep_their_label() {
 }
 
 #[test]
+fn chosen_columns_keep_their_label() {
+    assert_holds(Scheme::DpSelect);
+}
+
+#[test]
 fn the_audit_comes_close_where_the_theorem_is_tight() {
     let found = run(&tight_class(), Scheme::Public, 20_000);
     assert!(found.bound > 0.4 * found.epsilon, "{found}");

@@ -1,19 +1,29 @@
 //! Private samples of small tables: what comes out, and that it only depends on what it should.
 
-use pg_sanitize_dp::{Coins, Error, Plan, Released, Request, Scheme, sample};
+use pg_sanitize_dp::{Coins, Error, Plan, Public, Released, Request, Rule, Rules, Scheme, sample};
 use proptest::prelude::*;
-use table::{Bag, NONE, Stop, Watch};
-
-const SCHEMES: [Scheme; 4] = [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::Paper];
+use table::{Bag, Item, NONE, Stop, Watch};
 
 fn request(scheme: Scheme, columns: usize) -> Request {
-    Request { scheme, epsilon: 2.0, delta: 1e-3, k: 5, split: 0.3, max_length: Some(2), columns }
+    Request {
+        scheme,
+        epsilon: 2.0,
+        delta: 1e-3,
+        k: 5,
+        split: 0.3,
+        max_length: (scheme != Scheme::DpSelect).then_some(2),
+        columns,
+        theta1: None,
+    }
+}
+
+fn public(table: &Bag) -> Public<'_> {
+    Public { table: Some(table), rules: None }
 }
 
 fn run(bag: &Bag, request: Request, seed: i64) -> Released {
     let plan = Plan::new(request).unwrap();
-    let public = (request.scheme == Scheme::Public).then_some(bag);
-    sample(bag, &plan, public, &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
+    sample(bag, &plan, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
 }
 
 /// Two frequent values in two columns, a rare value, a rare pair of frequent values.
@@ -30,7 +40,7 @@ fn table(copies: usize) -> Vec<[Option<&'static str>; 2]> {
 #[test]
 fn rare_combinations_are_blanked_and_frequent_ones_are_not() {
     let bag = Bag::from_text(2, table(2000));
-    for scheme in SCHEMES {
+    for scheme in Scheme::ALL {
         let released = run(&bag, request(scheme, 2), 1);
         let shown = released.to_bag(&bag, &Watch::unlimited()).unwrap();
         let mut rows: Vec<(Vec<&[u8]>, u64)> = (0..shown.distinct())
@@ -45,6 +55,11 @@ fn rare_combinations_are_blanked_and_frequent_ones_are_not() {
             .collect();
         rows.sort();
         let forms: Vec<_> = rows.iter().map(|(cells, _)| cells.clone()).collect();
+        if scheme == Scheme::DpSelect {
+            // Whole columns are shown or not.
+            assert!(rows.iter().all(|&(_, weight)| weight >= 5));
+            continue;
+        }
         // The paper's scheme may or may not see the three rows of a rare pair in its part.
         let expected = [[&b"a"[..], b"-"], [b"a", b"x"], [b"b", b"y"]];
         assert!(expected.iter().all(|form| forms.contains(&form.to_vec())), "{scheme:?} {forms:?}");
@@ -77,8 +92,8 @@ proptest! {
         max_length in prop::option::of(1usize..4),
     ) {
         let bag = Bag::from_text(3, rows);
-        for scheme in SCHEMES {
-            let request = Request { k: 3, max_length, ..request(scheme, 3) };
+        for scheme in Scheme::ALL {
+            let request = Request { k: 3, max_length: max_length.filter(|_| scheme != Scheme::DpSelect), ..request(scheme, 3) };
             let released = run(&bag, request, seed);
             let shown = released.to_bag(&bag, &Watch::unlimited()).unwrap();
             prop_assert!(shown.weights().iter().all(|&weight| weight >= 3));
@@ -99,7 +114,7 @@ proptest! {
         let one = Bag::from_text(3, rows.clone());
         rows.reverse();
         let other = Bag::from_text(3, rows);
-        for scheme in SCHEMES {
+        for scheme in Scheme::ALL {
             let request = Request { k: 2, ..request(scheme, 3) };
             let shown = |bag: &Bag| {
                 let mut shown = run(bag, request, seed).to_bag(bag, &Watch::unlimited()).unwrap();
@@ -120,10 +135,48 @@ fn values_of_a_public_table_need_not_be_coded_alike() {
     let public = Bag::from_text(1, public);
     let plan = Plan::new(request(Scheme::Public, 1)).unwrap();
     let coins = &mut Coins::seeded(1);
-    let released = sample(&private, &plan, Some(&public), coins, &Watch::unlimited()).unwrap();
+    let released =
+        sample(&private, &plan, self::public(&public), coins, &Watch::unlimited()).unwrap();
     let masks: Vec<(u32, u64)> =
         released.pieces().iter().enumerate().map(|(i, p)| (p.row, released.mask(i)[0])).collect();
     assert_eq!(masks, [(0, 0), (1, 1)]);
+}
+
+#[test]
+fn rules_blank_what_they_name_with_and_without_a_table() {
+    let rows = [vec![[Some("b"), Some("x")]; 900], vec![[Some("c"), None]; 900]].concat();
+    let private = Bag::from_text(2, rows);
+    let plan = Plan::new(request(Scheme::Public, 2)).unwrap();
+    let masks = |table, rules: &[Rule]| -> Vec<(u32, u64)> {
+        let rules = Rules::new(rules.to_vec());
+        let public = Public { table, rules: Some(&rules) };
+        let watch = Watch::unlimited();
+        let drawn = sample(&private, &plan, public, &mut Coins::seeded(1), &watch).unwrap();
+        drawn.pieces().iter().enumerate().map(|(i, p)| (p.row, drawn.mask(i)[0])).collect()
+    };
+    let item = |column, code| Item { column, code };
+    let pair = Rule::Columns(vec![0, 1]);
+    assert_eq!(masks(None, &[]), [(0, 0), (1, 0)]);
+    // The second row has no value in column 1, so it does not have the pair.
+    assert_eq!(masks(None, &[pair.clone()]), [(0, 3), (1, 0)]);
+    assert_eq!(masks(None, &[Rule::Items(vec![item(0, 1)])]), [(0, 0), (1, 1)]);
+    assert_eq!(masks(None, &[Rule::Items(vec![item(0, 1), item(1, 0)])]), [(0, 0), (1, 0)]);
+    // A table in which "x" is rare, and a rule for the other row.
+    let table = Bag::from_text(2, vec![[Some("b"), None]; 900]);
+    let found = masks(Some(&table), &[Rule::Items(vec![item(0, 1)])]);
+    assert_eq!(found, [(0, 2), (1, 1)]);
+}
+
+#[test]
+fn the_best_columns_are_chosen_where_the_choice_is_clear() {
+    // Column 1 is all but a key: with it no form has k rows.
+    let rows = (0..4000u32).map(|i| [i % 3, i, i % 2].map(|v| Some(v.to_string())));
+    let bag = Bag::from_text(3, rows);
+    let released = run(&bag, request(Scheme::DpSelect, 3), 4);
+    assert!(!released.pieces().is_empty());
+    for piece in 0..released.pieces().len() {
+        assert_eq!(released.mask(piece), [0b010]);
+    }
 }
 
 #[test]
@@ -131,8 +184,8 @@ fn the_number_of_threads_does_not_matter() {
     let rows =
         (0..3000u32).map(|i| [i % 3, i % 7, i % 11, (i * i) % 5].map(|v| Some(v.to_string())));
     let bag = Bag::from_text(4, rows);
-    for scheme in SCHEMES {
-        let request = Request { epsilon: 4.0, max_length: Some(3), ..request(scheme, 4) };
+    for scheme in Scheme::ALL {
+        let request = Request { epsilon: 4.0, ..request(scheme, 4) };
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(&bag, request, 5))
@@ -144,7 +197,7 @@ fn the_number_of_threads_does_not_matter() {
 #[test]
 fn empty_tables_give_empty_releases() {
     let bag = Bag::from_text(2, [[None::<&str>; 2]; 0]);
-    for scheme in SCHEMES {
+    for scheme in Scheme::ALL {
         assert!(run(&bag, request(scheme, 2), 1).pieces().is_empty());
     }
 }
@@ -153,20 +206,20 @@ fn empty_tables_give_empty_releases() {
 fn what_does_not_fit_is_refused() {
     let bag = Bag::from_text(2, table(10));
     let watch = Watch::unlimited();
-    let run = |columns, scheme, public: Option<&Bag>| {
+    let run = |columns, scheme, table: Option<&Bag>| {
         let plan = Plan::new(request(scheme, columns)).unwrap();
-        sample(&bag, &plan, public, &mut Coins::seeded(1), &watch)
+        sample(&bag, &plan, Public { table, rules: None }, &mut Coins::seeded(1), &watch)
     };
     let narrow = Bag::from_text(1, [[Some("a")]]);
     assert!(matches!(run(3, Scheme::DpCounts, None), Err(Error::Argument { .. })));
     assert!(matches!(run(2, Scheme::Public, None), Err(Error::Argument { .. })));
     assert!(matches!(run(2, Scheme::Public, Some(&narrow)), Err(Error::Argument { .. })));
     watch.cancel();
-    for scheme in SCHEMES {
+    for scheme in Scheme::ALL {
         assert_eq!(run(2, scheme, Some(&bag)).unwrap_err(), Error::Stop(Stop::Cancelled));
     }
     let tight = Watch::new(10, 10);
     let plan = Plan::new(request(Scheme::DpCounts, 2)).unwrap();
-    let found = sample(&bag, &plan, None, &mut Coins::seeded(1), &tight);
+    let found = sample(&bag, &plan, Public::default(), &mut Coins::seeded(1), &tight);
     assert!(matches!(found, Err(Error::Stop(Stop::Memory { .. }))), "{found:?}");
 }

@@ -4,13 +4,21 @@
 //! The schemes differ in where the rare combinations come from. Each has its proof in `schemes.md`;
 //! the published one has none, because it does not hold.
 
+mod chance;
+#[cfg(test)]
+mod exact;
 mod levels;
 mod noisy;
 mod paper;
 mod plan;
 mod released;
+mod request;
+mod rules;
 mod sample;
+mod select;
 
-pub use plan::{Plan, Request, Scheme};
+pub use plan::Plan;
 pub use released::{Piece, Released};
-pub use sample::sample;
+pub use request::{Request, Scheme};
+pub use rules::{Rule, Rules};
+pub use sample::{Public, sample};

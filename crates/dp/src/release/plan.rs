@@ -1,9 +1,11 @@
 //! What a private sample will cost and how it will be made: known before the table is read.
 
+use super::select::Worth;
+use super::{Request, Scheme};
 use crate::accounting::rest_of;
 use crate::error::check_epsilon;
 use crate::sampling::{check_delta, check_split};
-use crate::{Cost, Error, Method, Noise, Parameters, Rate, mixture, parameters};
+use crate::{Charge, Cost, Error, Method, Noise, Parameters, Rate, Ratio, mixture, parameters};
 
 /// Standard deviations of noise by which a noisy count must exceed the threshold: about one rare
 /// combination in 40 passes for a frequent one.
@@ -11,61 +13,6 @@ const MARGIN: f64 = 2.0;
 
 /// Marginal cells that one row touches must be countable exactly.
 const MAX_MARGINALS: u64 = 1 << 53;
-
-/// Where the rare combinations come from.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scheme {
-    /// From a table that is public.
-    Public,
-    /// From noisy counts of the whole table.
-    DpCounts,
-    /// From noisy counts of a random part of the table; rows are released from the rest.
-    DpSplit,
-    /// As published (ten Tusscher, DP-MII-suppress): from a random part of the table, without noise,
-    /// and a sample with replacement. Not differentially private.
-    Paper,
-}
-
-impl Scheme {
-    /// The scheme of a name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Some(match name {
-            "public" => Scheme::Public,
-            "dp_counts" => Scheme::DpCounts,
-            "dp_split" => Scheme::DpSplit,
-            "paper" => Scheme::Paper,
-            _ => return None,
-        })
-    }
-
-    /// The name of the scheme.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Public => "public",
-            Scheme::DpCounts => "dp_counts",
-            Scheme::DpSplit => "dp_split",
-            Scheme::Paper => "paper",
-        }
-    }
-}
-
-/// What is asked for.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Request {
-    pub scheme: Scheme,
-    pub epsilon: f64,
-    pub delta: f64,
-    /// Rows that must share a form.
-    pub k: u64,
-    /// `dp_counts`: the share of the budget that goes to the rare combinations. `dp_split` and
-    /// `paper`: the share of the rows they are found in. `public`: the public table's share of all
-    /// rows, public and private, as its owner estimates it.
-    pub split: f64,
-    /// The longest combinations that are looked at; `None` for any length.
-    pub max_length: Option<usize>,
-    /// The number of columns.
-    pub columns: usize,
-}
 
 /// How a private sample is made. Depends on the request only, never on the table.
 #[derive(Debug, Clone, PartialEq)]
@@ -79,8 +26,12 @@ pub struct Plan {
     pub theta: u64,
     /// The noise on each count.
     pub noise: Option<Noise>,
-    /// What finding the rare combinations costs.
+    /// What a class of rows is worth when `dp_select` chooses columns.
+    pub(super) worth: Option<Worth>,
+    /// What finding the rare combinations, or choosing the columns, costs.
     pub scheme_cost: Cost,
+    /// The same in zCDP, if all rows go through it and through the sampling.
+    scheme_rho: Option<f64>,
     /// What sampling costs.
     pub sample_cost: Cost,
     /// What both cost together; `None` if nothing is guaranteed.
@@ -105,8 +56,20 @@ impl Plan {
             Scheme::Public => Plan::public(request),
             Scheme::DpCounts => Plan::dp_counts(request),
             Scheme::DpSplit => Plan::dp_split(request),
+            Scheme::DpSelect => Plan::dp_select(request),
             Scheme::Paper => Plan::paper(request),
         }
+    }
+
+    /// What the sample takes out of a budget; `None` if nothing is guaranteed.
+    pub fn charge(&self) -> Option<Charge> {
+        let total = self.total?;
+        // What was asked for, unless rounding made it more: a number that people know again.
+        let whole = Cost { epsilon: total.epsilon.max(self.request.epsilon), ..total };
+        Some(match self.scheme_rho {
+            Some(rho) => Charge { whole, rho: Some(rho), rest: self.sample_cost },
+            None => Charge::plain(whole),
+        })
     }
 
     fn public(request: Request) -> Result<Self, Error> {
@@ -140,9 +103,13 @@ impl Plan {
         }
         let scheme_cost = Cost { epsilon: epsilon1, delta: delta1 };
         let sample_cost = Cost { epsilon: epsilon2, delta: sampling.delta };
-        let theta = (k as f64 / sampling.beta.get()).ceil();
+        let theta = (k as f64 / sampling.beta.get()).ceil() as u64;
         Ok(Plan {
-            theta: with_margin(theta, &noise),
+            theta: with_margin(request.theta1.unwrap_or(theta), &noise),
+            scheme_rho: Some(match &noise {
+                Noise::Laplace { .. } => (epsilon1 * epsilon1 / 2.0).next_up(),
+                Noise::Gaussian { sigma2 } => gaussian_rho(marginals, sigma2),
+            }),
             noise: Some(noise),
             scheme_cost,
             sample_cost,
@@ -161,12 +128,40 @@ impl Plan {
         let scheme_cost = Cost { epsilon, delta: delta1 };
         let sample_cost = Cost { epsilon, delta: sampling.delta };
         Ok(Plan {
-            theta: with_margin(sampling.theta1 as f64, &noise),
+            theta: with_margin(request.theta1.unwrap_or(sampling.theta1), &noise),
             part: Some(part),
             noise: Some(noise),
             scheme_cost,
             sample_cost,
             total: Some(mixture(part.get(), scheme_cost, sample_cost)),
+            ..Plan::of(request, &sampling)
+        })
+    }
+
+    /// The choice of columns gets the share `split` of epsilon; only the sampling needs delta.
+    fn dp_select(request: Request) -> Result<Self, Error> {
+        let Request { epsilon, delta, k, split, .. } = request;
+        if let Some(length) = request.max_length {
+            let range = "this scheme looks at whole rows and takes none";
+            return Err(Error::argument("max_length", length, range));
+        }
+        let epsilon1 = epsilon * split;
+        let epsilon2 = rest_of(epsilon, epsilon1);
+        let sampling = parameters(epsilon2, delta, k, split, Method::Exact)?;
+        let worth = match request.theta1 {
+            Some(theta1) => Worth::above(theta1),
+            None => Worth::of_sampling(k, sampling.beta),
+        };
+        let scheme_cost = Cost { epsilon: epsilon1, delta: 0.0 };
+        let sample_cost = Cost { epsilon: epsilon2, delta: sampling.delta };
+        Ok(Plan {
+            theta: worth.nothing(),
+            worth: Some(worth),
+            scheme_cost,
+            // The exponential mechanism is of bounded range: `schemes.md`.
+            scheme_rho: Some((epsilon1 * epsilon1 / 8.0).next_up()),
+            sample_cost,
+            total: Some(scheme_cost.plus(sample_cost)),
             ..Plan::of(request, &sampling)
         })
     }
@@ -183,8 +178,10 @@ impl Plan {
             request,
             beta: sampling.beta,
             part: None,
-            theta: sampling.theta1,
+            theta: request.theta1.unwrap_or(sampling.theta1),
             noise: None,
+            worth: None,
+            scheme_rho: None,
             scheme_cost: Cost::default(),
             sample_cost: Cost::default(),
             total: None,
@@ -193,8 +190,14 @@ impl Plan {
     }
 }
 
-fn with_margin(theta: f64, noise: &Noise) -> u64 {
-    (theta + (MARGIN * noise.stddev()).ceil()) as u64
+fn with_margin(theta: u64, noise: &Noise) -> u64 {
+    (theta as f64 + (MARGIN * noise.stddev()).ceil()) as u64
+}
+
+/// The zCDP of Gaussian noise on counts, if a row adds 1 to each of `counts` of them; rounded up.
+fn gaussian_rho(counts: u64, sigma2: &Ratio) -> f64 {
+    // The variance as a float is within two units in its last place.
+    counts as f64 / (2.0 * sigma2.to_f64()) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// The number of marginals of at most the longest length: a row adds 1 to one count of each.
@@ -229,14 +232,18 @@ mod tests {
             delta: 1e-6,
             k: 10,
             split: 0.1,
-            max_length: Some(2),
+            max_length: scheme.usual_length(),
             columns: 15,
+            theta1: None,
         }
     }
 
+    const PRIVATE: [Scheme; 4] =
+        [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect];
+
     #[test]
     fn no_plan_costs_more_than_was_asked() {
-        for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit] {
+        for scheme in PRIVATE {
             for epsilon in [0.01, 0.1, 1.0, 3.0] {
                 for delta in [1e-9, 1e-6, 1e-3] {
                     for (columns, split) in [(1, 0.1), (2, 0.3), (15, 0.1), (40, 0.9)] {
@@ -288,7 +295,7 @@ mod tests {
 
     #[test]
     fn bad_requests_are_refused() {
-        let good = request(Scheme::DpCounts);
+        let good = Request { max_length: None, ..request(Scheme::DpCounts) };
         for bad in [
             Request { epsilon: 0.0, ..good },
             Request { epsilon: f64::NAN, ..good },
@@ -300,17 +307,54 @@ mod tests {
             Request { max_length: Some(0), ..good },
             Request { epsilon: 1e-300, ..good },
         ] {
-            for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::Paper] {
+            for scheme in Scheme::ALL {
                 assert!(Plan::new(Request { scheme, ..bad }).is_err(), "{bad:?}");
             }
+        }
+        let long = Request { max_length: Some(3), ..request(Scheme::DpSelect) };
+        assert!(Plan::new(long).is_err());
+    }
+
+    #[test]
+    fn a_threshold_by_hand_takes_the_place_of_ours() {
+        for scheme in Scheme::ALL {
+            let plan = |theta1| Plan::new(Request { theta1, ..request(scheme) }).unwrap();
+            let margin = plan(None).noise.map_or(0, |noise| (2.0 * noise.stddev()).ceil() as u64);
+            assert_eq!(plan(Some(1000)).theta, 1000 + margin, "{scheme:?}");
+            // Nothing else depends on it.
+            assert_eq!(plan(Some(1000)).total, plan(None).total);
+            assert_eq!(plan(Some(1000)).beta, plan(None).beta);
         }
     }
 
     #[test]
-    fn names_come_back() {
-        for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::Paper] {
-            assert_eq!(Scheme::parse(scheme.name()), Some(scheme));
+    fn charges_tell_the_cost_in_both_currencies() {
+        for scheme in PRIVATE {
+            for (columns, delta) in [(1, 1e-6), (15, 1e-6), (40, 1e-9)] {
+                let plan = Plan::new(Request { columns, delta, ..request(scheme) }).unwrap();
+                let (charge, total) = (plan.charge().unwrap(), plan.total.unwrap());
+                assert_eq!(charge.whole, Cost { epsilon: 1.0, delta: total.delta });
+                match scheme {
+                    Scheme::Public | Scheme::DpSplit => {
+                        assert_eq!(charge, Charge::plain(charge.whole))
+                    }
+                    _ => {
+                        assert_eq!(charge.rest, plan.sample_cost);
+                        let rho = charge.rho.unwrap();
+                        // zCDP with the scheme's delta gives no more than the scheme's epsilon back,
+                        // up to the noise's rounding; a pure scheme has at most epsilon^2 / 2.
+                        if let Some(Noise::Gaussian { .. }) = plan.noise {
+                            assert!(
+                                zcdp_delta(rho, plan.scheme_cost.epsilon * (1.0 + 1e-9))
+                                    <= plan.scheme_cost.delta
+                            );
+                        } else {
+                            assert!(rho <= (plan.scheme_cost.epsilon.powi(2) / 2.0).next_up());
+                        }
+                    }
+                }
+            }
         }
-        assert_eq!(Scheme::parse("none"), None);
+        assert_eq!(Plan::new(request(Scheme::Paper)).unwrap().charge(), None);
     }
 }

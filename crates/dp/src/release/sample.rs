@@ -1,131 +1,143 @@
 //! Drawing a private sample.
 
-use super::levels::{Above, Cells};
-use super::noisy::Noisy;
+use super::chance::{Chance, Flipped};
+use super::levels::{self, Above, Cells, Verdict};
+use super::rules::Rules;
+use super::select::{self, Subset};
 use super::{Plan, Released, Scheme, paper};
-use crate::random::Source;
-use crate::{Coins, Error, Rate, Thinning};
+use crate::{Coins, Error};
 use table::{Bag, NONE, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
 
+/// What is known publicly, for [`Scheme::Public`].
+#[derive(Clone, Copy, Default)]
+pub struct Public<'a> {
+    /// A public table, with the same columns in the same order.
+    pub table: Option<&'a Bag>,
+    /// Combinations that are blanked wherever they occur.
+    pub rules: Option<&'a Rules>,
+}
+
 /// A sample of the bag as the plan says.
 ///
-/// `public` is the public table of [`Scheme::Public`], with the same columns in the same order.
 /// Values that no public domain knows must have been mapped by the caller. NULL is no item: it is
 /// never rare, and in the release it looks like a blanked cell. The same table and seed give the same
 /// sample, in whatever order the bag has its rows.
 pub fn sample(
     bag: &Bag,
     plan: &Plan,
-    public: Option<&Bag>,
+    public: Public,
     coins: &mut Coins,
     watch: &Watch,
 ) -> Result<Released, Error> {
     let width = plan.request.columns;
-    if bag.width() != width || public.is_some_and(|public| public.width() != width) {
+    if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
     }
-    let draw = Draw { bag, plan, watch };
+    let mut flipped = Flipped::new(bag, coins, watch)?;
     match plan.request.scheme {
-        Scheme::Public => {
-            let range = "this scheme needs a public table";
-            let public = public.ok_or_else(|| Error::argument("public", "missing", range))?;
-            draw.public(public, coins)
-        }
-        Scheme::DpCounts => draw.counts(coins),
-        Scheme::DpSplit => draw.split(coins),
-        Scheme::Paper => paper::sample(bag, plan, &draw.order(coins)?, coins, watch),
+        Scheme::Paper => paper::sample(bag, plan, &flipped.order, flipped.coins, watch),
+        _ => Draw { bag, plan, watch }.sample(public, &mut flipped),
     }
 }
 
 /// Copies by distinct row.
 type Copies = Vec<u64>;
 
-struct Draw<'a> {
-    bag: &'a Bag,
-    plan: &'a Plan,
-    watch: &'a Watch,
+pub(super) struct Draw<'a> {
+    pub(super) bag: &'a Bag,
+    pub(super) plan: &'a Plan,
+    pub(super) watch: &'a Watch,
 }
 
 impl Draw<'_> {
-    fn public(&self, public: &Bag, coins: &mut Coins) -> Result<Released, Error> {
-        let copies = self.thin(self.plan.beta, self.bag.weights(), &self.order(coins)?, coins)?;
-        let mut cells = self.cells(&copies, &[])?;
-        append(&mut cells, self.bag, public, self.watch)?;
-        self.release(&cells, &copies, |cells, longest| {
-            cells.blanked(&Above(self.plan.theta), longest, self.watch)
+    /// A sample by one of the schemes that guarantee something.
+    pub(super) fn sample(
+        &self,
+        public: Public,
+        chance: &mut impl Chance,
+    ) -> Result<Released, Error> {
+        match self.plan.request.scheme {
+            Scheme::Public => self.public(public, chance),
+            Scheme::DpCounts => self.counts(chance),
+            Scheme::DpSplit => self.split(chance),
+            Scheme::DpSelect => self.select(chance),
+            Scheme::Paper => Err(self.no_plan()),
+        }
+    }
+
+    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Released, Error> {
+        if public.table.is_none() && public.rules.is_none() {
+            let range = "this scheme needs a public table or rules";
+            return Err(Error::argument("public", "missing", range));
+        }
+        let copies = chance.thin(self.plan.beta, self.bag.weights(), self.watch)?;
+        let judged = match public.table {
+            Some(table) => {
+                let mut cells = self.cells(&copies, &[])?;
+                append(&mut cells, self.bag, table, self.watch)?;
+                self.judge(cells, &Above(self.plan.theta))?
+            }
+            None => Judged::default(),
+        };
+        self.release(&copies, |number, row, mask| {
+            judged.blank(number, mask);
+            if let Some(rules) = public.rules {
+                rules.blank(self.bag.row(row), mask);
+            }
         })
     }
 
-    fn counts(&self, coins: &mut Coins) -> Result<Released, Error> {
-        let noisy = self.noisy(coins)?;
+    fn counts(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+        let noisy = self.noisy(chance)?;
         let weights = self.bag.weights();
-        let copies = self.thin(self.plan.beta, weights, &self.order(coins)?, coins)?;
-        let cells = self.cells(&copies, weights)?;
-        self.release(&cells, &copies, |cells, longest| cells.blanked(&noisy, longest, self.watch))
+        let copies = chance.thin(self.plan.beta, weights, self.watch)?;
+        let judged = self.judge(self.cells(&copies, weights)?, &noisy)?;
+        self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn split(&self, coins: &mut Coins) -> Result<Released, Error> {
-        let noisy = self.noisy(coins)?;
+    fn split(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+        let noisy = self.noisy(chance)?;
         let part = self.plan.part.ok_or_else(|| self.no_plan())?;
-        let order = self.order(coins)?;
-        let counted = self.thin(part, self.bag.weights(), &order, coins)?;
+        let counted = chance.thin(part, self.bag.weights(), self.watch)?;
         let rest: Copies =
             self.bag.weights().iter().zip(&counted).map(|(all, counted)| all - counted).collect();
-        let copies = self.thin(self.plan.beta, &rest, &order, coins)?;
-        let cells = self.cells(&copies, &counted)?;
-        self.release(&cells, &copies, |cells, longest| cells.blanked(&noisy, longest, self.watch))
+        let copies = chance.thin(self.plan.beta, &rest, self.watch)?;
+        let judged = self.judge(self.cells(&copies, &counted)?, &noisy)?;
+        self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn noisy(&self, coins: &mut Coins) -> Result<Noisy, Error> {
-        let noise = self.plan.noise.clone().ok_or_else(|| self.no_plan())?;
-        Ok(Noisy { key: coins.key(), noise, theta: self.plan.theta })
+    fn select(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+        let chosen = self.choose(chance)?;
+        let copies = chance.thin(self.plan.beta, self.bag.weights(), self.watch)?;
+        self.release(&copies, |_, _, mask| {
+            for column in 0..self.bag.width() {
+                let blank = !chosen.contains(&(column as u32));
+                mask[column / 64] |= u64::from(blank) << (column % 64);
+            }
+        })
+    }
+
+    /// The columns that are shown, by the exponential mechanism.
+    pub(super) fn choose(&self, chance: &mut impl Chance) -> Result<Subset, Error> {
+        let worth = self.plan.worth.ok_or_else(|| self.no_plan())?;
+        let columns = self.bag.width();
+        let mut family = chance.family(columns);
+        let scores = select::scores(self.bag, &family, worth, self.watch)?;
+        let epsilon = self.plan.scheme_cost.epsilon;
+        let exponents = select::exponents(&scores, worth, columns, epsilon)?;
+        Ok(family.swap_remove(chance.choose(&exponents, self.watch)?))
+    }
+
+    fn noisy<C: Chance>(&self, chance: &mut C) -> Result<C::Noisy, Error> {
+        let noise = self.plan.noise.as_ref().ok_or_else(|| self.no_plan())?;
+        Ok(chance.noisy(noise, self.plan.theta))
     }
 
     fn no_plan(&self) -> Error {
         Error::argument("plan", self.plan.request.scheme.name(), "it was made for another scheme")
-    }
-
-    /// The order in which rows get their coins. Coins of a seed must not depend on the order in
-    /// which the rows were read; fresh coins are all alike.
-    fn order(&self, coins: &Coins) -> Result<Vec<u32>, Stop> {
-        let mut order: Vec<u32> = (0..self.bag.distinct() as u32).collect();
-        if coins.source() == Source::Seeded {
-            table::sort_watched(&mut order, self.watch, |a, b| {
-                self.bag.row(a as usize).cmp(self.bag.row(b as usize))
-            })?;
-        }
-        Ok(order)
-    }
-
-    /// Copies of each row that coins of the given rate keep.
-    fn thin(
-        &self,
-        rate: Rate,
-        weights: &[u64],
-        order: &[u32],
-        coins: &mut Coins,
-    ) -> Result<Copies, Stop> {
-        let mut thinning = Thinning::new(rate);
-        let mut copies = vec![0; weights.len()];
-        let mut since = 0u64;
-        for &row in order {
-            let mut left = weights[row as usize];
-            while left > 0 {
-                // A row may stand for millions: look at the watch by coins, not by rows.
-                let some = left.min(1 << 20);
-                copies[row as usize] += thinning.keep(coins, some);
-                left -= some;
-                since += some;
-                if since > 1 << 20 {
-                    self.watch.check()?;
-                    since = 0;
-                }
-            }
-        }
-        Ok(copies)
     }
 
     /// The rows that are sampled or counted, by column; `counted` is empty if none is.
@@ -153,30 +165,53 @@ impl Draw<'_> {
         })
     }
 
-    /// Blanks what `judge` finds, releases the sampled copies, and suppresses forms below k.
+    /// Finds the cells of sampled rows that lie in a minimal rare combination.
+    fn judge(&self, cells: Cells, verdict: &impl Verdict) -> Result<Judged, Stop> {
+        let longest = self.plan.request.max_length.unwrap_or(usize::MAX);
+        let rare = cells.blanked(verdict, longest, self.watch)?;
+        self.watch.release((cells.counted.len() * (self.bag.width() * 4 + 8)) as u64);
+        // Sampled rows come in the order of the bag, and before rows of another table.
+        Ok(Judged { rows: levels::ones(&cells.wanted).collect(), rare })
+    }
+
+    /// Releases the sampled copies of each row without the cells that `blank` adds to its mask (from
+    /// the row's number among the sampled ones and in the bag), and suppresses forms below k.
     fn release(
         &self,
-        cells: &Cells,
         copies: &[u64],
-        judge: impl FnOnce(&Cells, usize) -> Result<Vec<Vec<u64>>, Stop>,
+        blank: impl Fn(usize, usize, &mut [u64]),
     ) -> Result<Released, Error> {
-        let longest = self.plan.request.max_length.unwrap_or(usize::MAX);
-        let blanked = judge(cells, longest)?;
         let mut released = Released::new(self.bag.width());
-        // Sampled rows come in the order of the bag, and before rows of another table.
-        let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
-        let wanted = super::levels::ones(&cells.wanted);
         let mut mask = vec![0; self.bag.width().div_ceil(64)];
-        for ((row, &weight), number) in sampled.zip(wanted) {
-            mask.fill(0);
-            for (column, bits) in blanked.iter().enumerate() {
-                let blank = bits[number as usize / 64] >> (number % 64) & 1;
-                mask[column / 64] |= blank << (column % 64);
+        let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
+        for (number, (row, &weight)) in sampled.enumerate() {
+            if number % STRIDE == 0 {
+                self.watch.check()?;
             }
+            mask.fill(0);
+            blank(number, row, &mut mask);
             released.push(row as u32, weight, &mask);
         }
-        self.watch.release((cells.counted.len() * (self.bag.width() * 4 + 8)) as u64);
         Ok(released.suppress(self.bag, self.plan.request.k, self.watch)?)
+    }
+}
+
+/// The cells of sampled rows that are blanked.
+#[derive(Default)]
+struct Judged {
+    /// The bit of each sampled row.
+    rows: Vec<u32>,
+    /// The bits of each column.
+    rare: Vec<Vec<u64>>,
+}
+
+impl Judged {
+    /// Adds the blanked columns of a sampled row, by its number among them.
+    fn blank(&self, number: usize, mask: &mut [u64]) {
+        for (column, bits) in self.rare.iter().enumerate() {
+            let row = self.rows[number] as usize;
+            mask[column / 64] |= (bits[row / 64] >> (row % 64) & 1) << (column % 64);
+        }
     }
 }
 

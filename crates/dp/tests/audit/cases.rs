@@ -1,6 +1,8 @@
 //! Neighbouring tables on which sampling schemes are audited.
 
-use pg_sanitize_dp::{Coins, Plan, Released, Request, Scheme, audit::epsilon_bound, sample};
+use pg_sanitize_dp::{
+    Coins, Plan, Public, Released, Request, Scheme, audit::epsilon_bound, sample,
+};
 use std::fmt;
 use table::{Bag, Watch};
 
@@ -64,14 +66,14 @@ impl fmt::Display for Finding {
 impl Case {
     /// Runs the case with the coins that `coins` gives to each run.
     pub fn run(&self, scheme: Scheme, runs: usize, coins: impl Fn(i64) -> Coins + Sync) -> Finding {
-        let request = Request { scheme, ..self.request };
+        let request = of_scheme(self.request, scheme);
         let plan = Plan::new(request).unwrap();
         let views = |side: usize| -> Vec<u64> {
             let bag = &self.tables[side];
             (0..runs)
                 .map(|run| {
                     let mut coins = coins((2 * run + side) as i64);
-                    let public = (scheme == Scheme::Public).then_some(&self.public);
+                    let public = Public { table: Some(&self.public), rules: None };
                     let watch = Watch::unlimited();
                     let released = sample(bag, &plan, public, &mut coins, &watch).unwrap();
                     (self.view)(&Shown::new(bag, &released))
@@ -100,8 +102,14 @@ fn pair(width: usize, rest: &[(Vec<&str>, usize)], row: &[&str]) -> [Bag; 2] {
 }
 
 fn request(epsilon: f64, delta: f64, k: u64, max_length: usize, columns: usize) -> Request {
-    let (scheme, split) = (Scheme::Public, 0.1);
-    Request { scheme, epsilon, delta, k, split, max_length: Some(max_length), columns }
+    let (scheme, split, max_length) = (Scheme::Public, 0.1, Some(max_length));
+    Request { scheme, epsilon, delta, k, split, max_length, columns, theta1: None }
+}
+
+/// The same of another scheme.
+fn of_scheme(request: Request, scheme: Scheme) -> Request {
+    let max_length = request.max_length.filter(|_| scheme != Scheme::DpSelect);
+    Request { scheme, max_length, ..request }
 }
 
 /// A class of the size at which the sampling theorem is tight.
@@ -122,7 +130,7 @@ pub fn tight_class() -> Case {
 /// A class whose count lies at the threshold of `dp_counts`, so that the noise decides.
 pub fn class_at_the_threshold(scheme: Scheme) -> Case {
     let request = Request { split: 0.5, ..request(2.0, 0.01, 4, 1, 1) };
-    let plan = Plan::new(Request { scheme, ..request }).unwrap();
+    let plan = Plan::new(of_scheme(request, scheme)).unwrap();
     let size = match plan.part {
         Some(part) => plan.theta as f64 / part.get(),
         None => plan.theta as f64,
