@@ -1,10 +1,12 @@
 //! The guarantee label of a method.
 
+use super::budget;
 use super::private::scheme;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::jsonb;
-use dp::{Guarantee, Plan, Request, Scheme, Source};
+use dp::guarantee::{Answers, Groups};
+use dp::{Cost, Guarantee, Plan, Request, Source};
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 
@@ -26,6 +28,10 @@ impl Options {
                 format!("The options of this method are: {}.", known.join(", ")),
             )),
         }
+    }
+
+    fn is_given(&self, name: &str) -> bool {
+        self.0.get(name).is_some_and(|value| !value.is_null())
     }
 
     fn get<T>(
@@ -105,9 +111,30 @@ fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
                 "columns",
                 "keep",
                 "seed",
+                "theta1",
+                "rules",
             ];
             let options = Options::parse(options, &known)?;
             let label = dp_mii_sample(&options)?;
+            (options, label)
+        }
+        "dp_aggregate" => {
+            let known = [
+                "source",
+                "measures",
+                "epsilon",
+                "delta",
+                "group_by",
+                "filter",
+                "groups",
+                "reuse",
+                "unit",
+                "max_rows_per_unit",
+                "max_groups_per_unit",
+                "assume_stable",
+            ];
+            let options = Options::parse(options, &known)?;
+            let label = dp_aggregate(&options)?;
             (options, label)
         }
         "krimp_generate" => {
@@ -147,7 +174,7 @@ fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
         _ => {
             return Err(Error::argument(
                 format!("method is \"{method}\""),
-                "method is 'mii_suppress', 'k_mii', 'k_anonymize', 'dp_mii_sample', 'krimp_generate' or 'impute'.",
+                "method is 'mii_suppress', 'k_mii', 'k_anonymize', 'dp_mii_sample', 'dp_aggregate', 'krimp_generate' or 'impute'.",
             ));
         }
     };
@@ -157,26 +184,64 @@ fn label(method: &str, options: Value) -> Result<Guarantee, Error> {
 
 fn dp_mii_sample(options: &Options) -> Result<Guarantee, Error> {
     let name = options.get("scheme", "the name of a scheme", |v| v.as_str().map(String::from))?;
+    let is_public = options.is_given("public_source") || options.is_given("rules");
+    let scheme = scheme(name.as_deref(), is_public)?;
     let columns = options.names("columns")?;
     let request = Request {
-        scheme: name.map_or(Ok(Scheme::DpCounts), |name| scheme(&name))?,
+        scheme,
         epsilon: options.needed("epsilon", options.number("epsilon")?)?,
         delta: options.needed("delta", options.number("delta")?)?,
         k: options.needed("k", options.count("k", 2)?)?,
         split: options.number("split")?.unwrap_or(0.1),
-        max_length: if options.0.contains_key("max_length") {
-            options.max_length()?
-        } else {
-            Some(2)
-        },
+        max_length: options.max_length()?.or(scheme.usual_length()),
         columns: columns.as_ref().map_or(1, Vec::len),
+        theta1: options.count("theta1", 0)?,
     };
     let mut label = Guarantee::dp_mii_sample(&Plan::new(request)?, options.rng()?);
-    if columns.is_none() && label.delta.is_some() {
+    if columns.is_none() {
         // How delta is used depends on the number of columns; what was asked for is never passed.
-        label.delta = Some(request.delta);
+        let asked = |delta: f64| delta.max(request.delta);
+        label.delta = label.delta.map(asked);
+        if let Some(proved) = &mut label.proved {
+            proved.delta = proved.delta.map(asked);
+        }
     }
     Ok(label)
+}
+
+fn dp_aggregate(options: &Options) -> Result<Guarantee, Error> {
+    options.get("measures", "an object with at least one measure", |measures| {
+        measures.as_object().filter(|measures| !measures.is_empty()).map(|_| ())
+    })?;
+    options.get("groups", "the list of groups", |groups| groups.as_array().map(|_| ()))?;
+    let grouped = options.names("group_by")?.is_some_and(|names| !names.is_empty());
+    let groups = match (grouped, options.is_given("groups")) {
+        (false, true) => {
+            return Err(Error::argument(
+                "option groups is given, but group_by is not",
+                "Name the columns of the groups in group_by.",
+            ));
+        }
+        (false, false) => Groups::None,
+        (true, true) => Groups::Public,
+        (true, false) => Groups::Private,
+    };
+    let delta = options.number("delta")?.map(budget::delta).transpose()?;
+    let delta = match groups {
+        Groups::Private => options.needed("delta", delta.filter(|&delta| delta > 0.0))?,
+        _ => delta.unwrap_or(0.0),
+    };
+    let epsilon = budget::epsilon(options.needed("epsilon", options.number("epsilon")?)?)?;
+    let unit = options.get("unit", "the name of a column", |v| v.as_str().map(String::from))?;
+    let assumed = options.get("assume_stable", "true or false", Value::as_bool)?;
+    Ok(Guarantee::dp_aggregate(&Answers {
+        cost: Cost { epsilon, delta },
+        groups,
+        unit: unit.as_deref(),
+        rows_per_unit: options.count("max_rows_per_unit", 1)?,
+        groups_per_unit: options.count("max_groups_per_unit", 1)?,
+        assumed_stable: assumed.unwrap_or(false),
+    }))
 }
 
 fn guarantee(call: &Call) -> Result<Datum, Error> {

@@ -1,6 +1,11 @@
 //! The label beside every output: what is guaranteed, under which assumptions, and what is not.
 
-use crate::{Cost, Plan, Scheme, Source};
+mod methods;
+mod sentence;
+
+pub use methods::{Answers, Groups};
+
+use crate::{Cost, Source};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -60,6 +65,22 @@ pub enum Numeric {
     F64,
 }
 
+/// What is proved of less than the whole output, of which nothing is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Proved {
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<&'static str, f64>,
+    /// What it is proved of.
+    pub covers: String,
+}
+
 /// The label. Fields that do not apply are left out of its JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Guarantee {
@@ -82,6 +103,9 @@ pub struct Guarantee {
     pub rho2: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
+    /// What holds although the kind is `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proved: Option<Proved>,
     /// Properties of the output that are no guarantee.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<&'static str, f64>,
@@ -107,12 +131,6 @@ pub struct Label<'a> {
     sentence: String,
 }
 
-const SYNTACTIC_LIMITS: [&str; 3] = [
-    "attribute disclosure: rows of a class may share a sensitive value",
-    "minimality attack: which cells are suppressed follows from the table, and tells of it",
-    "composition: several releases of one table may be combined",
-];
-
 impl Guarantee {
     /// A label that promises nothing.
     fn none(mechanism: impl Into<String>) -> Self {
@@ -127,6 +145,7 @@ impl Guarantee {
             rho1: None,
             rho2: None,
             k: None,
+            proved: None,
             metrics: BTreeMap::new(),
             assumptions: Vec::new(),
             not_covered: Vec::new(),
@@ -139,172 +158,62 @@ impl Guarantee {
         }
     }
 
-    /// Suppression of minimal infrequent itemsets: a property of the source, no guarantee.
-    pub fn mii_suppress(theta: u64, max_length: Option<usize>) -> Self {
-        let mut label = Guarantee {
-            not_covered: vec![
-                "uniqueness in the release: a released row may be the only one of its form".into(),
-            ],
-            mode: Mode::Paper,
-            ..Guarantee::none("suppression of minimal infrequent itemsets")
-        };
-        if max_length.is_none() {
-            label.metrics.insert("min_support_in_source", theta as f64 + 1.0);
-            label.paper_claim = Some(
-                "what is left of a row is contained in more than theta rows of the table".into(),
-            );
-            label.paper_claim_holds = Some(true);
-        }
-        label.with_syntactic_limits(max_length)
-    }
-
-    /// k-MII: k-anonymous by equality classes.
-    pub fn k_mii(k: u64, max_length: Option<usize>) -> Self {
-        Guarantee {
-            kind: Kind::KAnonymity,
-            k: Some(k),
-            mode: Mode::Paper,
-            paper_claim: Some("the release is k-anonymous".into()),
-            paper_claim_holds: Some(true),
-            assumptions: vec!["classes are rows that look equal in the release".into()],
-            ..Guarantee::none(
-                "k-MII: suppression of minimal infrequent itemsets, small classes dropped",
-            )
-        }
-        .with_syntactic_limits(max_length)
-    }
-
-    /// Lean suppression: k-anonymous by equality classes.
-    pub fn k_anonymize(k: u64, max_length: Option<usize>) -> Self {
-        Guarantee {
-            kind: Kind::KAnonymity,
-            k: Some(k),
-            assumptions: vec!["classes are rows that look equal in the release".into()],
-            ..Guarantee::none("lean suppression to k-anonymity")
-        }
-        .with_syntactic_limits(max_length)
-    }
-
-    /// A private sample, by its plan and the source of its coins.
-    pub fn dp_mii_sample(plan: &Plan, source: Source) -> Self {
-        let request = &plan.request;
-        let mut label = Guarantee {
-            k: Some(request.k),
-            rng: Some(source),
-            ..Guarantee::none(format!("sampling and suppression, scheme {}", request.scheme.name()))
-        };
-        let Some(total) = plan.total else {
-            label.mode = Mode::Paper;
-            label.mechanism = "DP-MII-suppress as published: k-anonymous release; scheme rows \
-                               unprotected; sample size data dependent"
-                .into();
-            label.numeric = Some(Numeric::Exact);
-            label.paper_claim = Some(format!(
-                "({}, {})-differential privacy",
-                request.epsilon,
-                up(plan.delta_li.min(request.delta))
-            ));
-            label.paper_claim_holds = Some(false);
-            label.not_covered = vec![
-                "a row in the part that gives the rare combinations has no protection".into(),
-                "the number of rows drawn tells the number of rows that were left".into(),
-            ];
-            return label;
-        };
-        label = label.dp(total, source);
-        label.delta_method = Some(DeltaMethod::Exact);
-        label.assumptions.push(match request.scheme {
-            Scheme::Public => "the public table holds nothing of the private one".into(),
-            _ => "domains are public; values outside them are mapped before".into(),
-        });
-        label
-    }
-
-    /// Imputation of a released table: the guarantee of that table, which nothing done to a release
-    /// can weaken. Without its label nothing is known.
-    pub fn impute(of: Option<&Guarantee>) -> Self {
-        let Some(of) = of else {
-            return Guarantee {
-                not_covered: vec!["the table that was filled has no label".into()],
-                ..Guarantee::none("imputation")
-            };
-        };
-        let mut label = of.clone();
-        label.mechanism = format!("{}, then imputation", of.mechanism);
-        label.assumptions.push("the imputation saw the released table only".into());
-        if of.k.is_some() {
-            // Filled cells split classes: the count of equal rows is that of the release before.
-            label.k = None;
-            label.not_covered.push("classes may be smaller after filling".into());
-            if label.kind == Kind::KAnonymity {
-                label.kind = Kind::None;
-            }
-        }
-        label
-    }
-
-    /// A table drawn from Krimp's patterns, class by class or not: a function of the table with
-    /// noise that was made for no purpose of privacy.
-    pub fn krimp_generate(class: Option<&str>, source: Source) -> Self {
-        let mut label = Guarantee {
-            mode: Mode::Paper,
-            rng: Some(source),
-            numeric: Some(Numeric::F64),
-            paper_claim: Some("generated rows cannot be identified with original ones".into()),
-            paper_claim_holds: Some(false),
-            not_covered: vec![
-                "a row can come out as it is in the source, the sooner the fewer patterns it takes"
-                    .into(),
-                "every value of the source can come out, whatever min_support is".into(),
-                "how often something comes out tells how often it is in the source".into(),
-            ],
-            ..Guarantee::none("Krimp: rows put together from patterns of the source")
-        };
-        if let Some(class) = class {
-            label.not_covered.push(format!("the counts of the values of {class} are exact"));
-        }
-        label
-    }
-
-    /// Makes the label one of differential privacy for rows that are added or removed, with exact
-    /// probabilities. Coins of a seed can be repeated by anyone who knows it: then nothing is promised.
-    pub fn dp(mut self, cost: Cost, source: Source) -> Self {
+    /// Makes the label one of differential privacy for rows or people that are added or removed,
+    /// with exact probabilities. Coins of a seed can be repeated by anyone who knows it: then nothing
+    /// is promised.
+    fn dp(mut self, cost: Cost, unit: Unit, source: Source) -> Self {
         self.rng = Some(source);
         self.numeric = Some(Numeric::Exact);
         self.neighbours = Some(Neighbours::AddRemove);
-        self.unit = Some(Unit::Row);
-        self.not_covered.extend([
-            "several rows of one person: epsilon counts once for each".to_string(),
-            "other releases of the same table: their epsilons and deltas add up".to_string(),
-            "the time that the call takes".to_string(),
-        ]);
-        match source {
-            Source::Os => {
-                self.kind = Kind::Dp;
-                self.epsilon = Some(cost.epsilon);
-                self.delta = Some(cost.delta);
-            }
-            Source::Seeded => {
-                self.kind = Kind::None;
-                self.not_covered.push("the coins come from a seed (no guarantee)".into());
+        self.unit = Some(unit);
+        self.kind = Kind::Dp;
+        self.epsilon = Some(cost.epsilon);
+        self.delta = Some(cost.delta);
+        if source == Source::Seeded {
+            self.not_covered.push("the coins come from a seed (no guarantee)".into());
+            self.prove_only();
+            if let Some(proved) = &mut self.proved {
+                proved.covers = "a sample that is drawn like this one, but without a seed".into();
             }
         }
         self
     }
 
-    /// Says that columns are returned as they are.
+    /// Moves what is promised of the output to what is proved of less than it.
+    fn prove_only(&mut self) {
+        if self.kind != Kind::None {
+            self.proved = Some(Proved {
+                kind: self.kind,
+                epsilon: self.epsilon.take(),
+                delta: self.delta.take(),
+                k: None,
+                metrics: BTreeMap::new(),
+                covers: "the released table".into(),
+            });
+            self.kind = Kind::None;
+        }
+    }
+
+    /// Says that columns are returned as they are: then nothing is promised of whole rows.
     pub fn keeping(mut self, columns: &[&str]) -> Self {
-        if !columns.is_empty() {
-            self.not_covered.push(format!("columns returned unchanged: {}", columns.join(", ")));
+        if columns.is_empty() {
+            return self;
         }
-        self
-    }
-
-    fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
-        self.not_covered.extend(SYNTACTIC_LIMITS.map(String::from));
-        if let Some(longest) = max_length {
-            self.not_covered
-                .push(format!("combinations of more than {longest} values in the source"));
+        let columns = columns.join(", ");
+        self.not_covered.push(format!("columns returned unchanged: {columns}"));
+        self.prove_only();
+        if self.proved.is_none() && !self.metrics.is_empty() {
+            self.kind = Kind::Syntactic;
+            self.prove_only();
+        }
+        if let Some(proved) = &mut self.proved {
+            proved.k = self.k.take().or(proved.k);
+            proved.metrics = std::mem::take(&mut self.metrics);
+            proved.covers += &format!(" without the columns {columns}");
+        }
+        // Publications know no such columns.
+        if self.paper_claim_holds == Some(true) {
+            (self.paper_claim, self.paper_claim_holds) = (None, None);
         }
         self
     }
@@ -313,81 +222,12 @@ impl Guarantee {
     pub fn label(&self) -> Label<'_> {
         Label { guarantee: self, sentence: self.sentence() }
     }
-
-    /// One or two plain sentences for a data-sharing agreement.
-    pub fn sentence(&self) -> String {
-        let mut text = match self.kind {
-            Kind::Dp => self.dp_sentence(),
-            Kind::KAnonymity => String::from("The released table is k-anonymous."),
-            _ => format!(
-                "The released table ({}) comes with no privacy guarantee against an attacker.",
-                self.mechanism
-            ),
-        };
-        if let Some(k) = self.k {
-            text +=
-                &format!(" Every row of it looks like at least {} others.", k.saturating_sub(1));
-        }
-        if let Some(support) = self.metrics.get("min_support_in_source") {
-            text += &format!(
-                " The values left in a row occur together in at least {support} rows of the original table."
-            );
-        }
-        if !self.not_covered.is_empty() {
-            text += &format!(" Not covered: {}.", self.not_covered.join("; "));
-        }
-        text
-    }
-
-    fn dp_sentence(&self) -> String {
-        let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
-        let unit = match self.unit {
-            Some(Unit::Person) => "person's rows",
-            Some(Unit::Cell) => "cell",
-            _ => "row",
-        };
-        let change = match self.neighbours {
-            Some(Neighbours::Replace) => "what is in any one",
-            _ => "whether any one",
-        };
-        let verb = match self.neighbours {
-            Some(Neighbours::Replace) => "",
-            _ => " is in the original table or not",
-        };
-        let except = if delta > 0.0 {
-            format!(", but for a probability of at most {}", up(delta))
-        } else {
-            String::new()
-        };
-        format!(
-            "The released table is ({}, {})-differentially private: {change} {unit}{verb} changes the \
-             probability of anything that can be seen in it by at most a factor of {}{except}, \
-             whatever else is known.",
-            epsilon,
-            up(delta),
-            up(epsilon.exp())
-        )
-    }
-}
-
-/// A number to three digits, rounded up: in a promise, more is safer than less.
-fn up(x: f64) -> f64 {
-    if x <= 0.0 || !x.is_finite() {
-        return x;
-    }
-    let text = format!("{x:.2e}");
-    let rounded: f64 = text.parse().unwrap_or(x);
-    if rounded >= x {
-        return rounded;
-    }
-    let unit = 10f64.powf(x.log10().floor() - 2.0);
-    format!("{:.2e}", rounded + unit).parse().unwrap_or(x)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Request;
+    use crate::{Plan, Request, Scheme};
     use serde_json::{Value, json};
 
     fn plan(scheme: Scheme) -> Plan {
@@ -410,7 +250,7 @@ mod tests {
 
     #[test]
     fn private_samples_say_epsilon_and_delta() {
-        for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit] {
+        for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect] {
             let label = value(&Guarantee::dp_mii_sample(&plan(scheme), Source::Os));
             assert_eq!(label["kind"], "dp");
             assert_eq!(label["neighbours"], "add_remove");
@@ -434,7 +274,73 @@ mod tests {
         assert_eq!(label["kind"], "none");
         assert_eq!(label["rng"], "seeded");
         assert_eq!(label.get("epsilon"), None);
+        assert_eq!(label["proved"]["kind"], "dp");
+        assert_eq!(label["proved"]["epsilon"], 1.0);
+        assert!(label["proved"]["covers"].as_str().unwrap().ends_with("without a seed"));
+        // Equal rows are equal whatever the coins.
+        assert_eq!(label["k"], 10);
         assert!(label["sentence"].as_str().unwrap().contains("no privacy guarantee"));
+    }
+
+    #[test]
+    fn kept_columns_void_the_guarantee() {
+        let keep = |label: Guarantee| value(&label.keeping(&["name", "town"]));
+        let dp = keep(Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Os));
+        assert_eq!((&dp["kind"], dp.get("epsilon"), dp.get("k")), (&json!("none"), None, None));
+        assert_eq!((&dp["proved"]["kind"], &dp["proved"]["k"]), (&json!("dp"), &json!(10)));
+        let covers = dp["proved"]["covers"].as_str().unwrap();
+        assert_eq!(covers, "the released table without the columns name, town");
+        let sentence = dp["sentence"].as_str().unwrap();
+        assert!(sentence.contains("no privacy guarantee"), "{sentence}");
+        assert!(sentence.contains("columns returned unchanged: name, town"), "{sentence}");
+
+        let seeded = keep(Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Seeded));
+        let covers = seeded["proved"]["covers"].as_str().unwrap();
+        assert!(covers.ends_with("without a seed without the columns name, town"), "{covers}");
+
+        for label in [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None)] {
+            let label = keep(label);
+            assert_eq!((&label["kind"], label.get("k")), (&json!("none"), None));
+            assert_eq!(label.get("paper_claim_holds"), None);
+            assert_eq!(label["proved"]["kind"], "k-anonymity");
+            assert_eq!(label["proved"]["k"], 5);
+        }
+        let paper = keep(Guarantee::dp_mii_sample(&plan(Scheme::Paper), Source::Os));
+        assert_eq!((paper.get("k"), &paper["proved"]["k"]), (None, &json!(10)));
+        assert_eq!(paper["paper_claim_holds"], false);
+        let source = keep(Guarantee::mii_suppress(4, None));
+        assert_eq!((&source["kind"], source.get("metrics")), (&json!("none"), None));
+        assert_eq!(source["proved"]["metrics"]["min_support_in_source"], 5.0);
+        assert_eq!(Guarantee::k_mii(2, None).keeping(&[]), Guarantee::k_mii(2, None));
+    }
+
+    #[test]
+    fn answers_protect_people() {
+        let cost = Cost { epsilon: 0.5, delta: 0.0 };
+        let plain = Guarantee::dp_aggregate(&Answers { cost, ..Answers::default() });
+        let label = value(&plain);
+        assert_eq!((&label["kind"], &label["unit"]), (&json!("dp"), &json!("person")));
+        assert_eq!((&label["epsilon"], &label["delta"]), (&json!(0.5), &json!(0.0)));
+        assert_eq!(label["neighbours"], "add_remove");
+        assert_eq!(label["mechanism"], "totals with discrete Laplace noise");
+        let start =
+            "The answer is (0.5, 0)-differentially private: whether any one person's rows are";
+        assert!(plain.sentence().starts_with(start), "{}", plain.sentence());
+        let answers = Answers {
+            cost: Cost { delta: 1e-6, ..cost },
+            groups: Groups::Private,
+            unit: Some("patient"),
+            rows_per_unit: Some(3),
+            groups_per_unit: Some(2),
+            assumed_stable: true,
+        };
+        let label = Guarantee::dp_aggregate(&answers);
+        for part in ["Gaussian", "at most 3 rows", "at most 2 groups", "noisy number of people"] {
+            assert!(label.mechanism.contains(part), "{}", label.mechanism);
+        }
+        assert_eq!(label.assumptions.len(), 4);
+        let public = Answers { groups: Groups::Public, ..answers };
+        assert_eq!(Guarantee::dp_aggregate(&public).assumptions.len(), 5);
     }
 
     #[test]
@@ -443,6 +349,8 @@ mod tests {
         assert_eq!(label["kind"], "none");
         assert_eq!(label["mode"], "paper");
         assert_eq!(label["paper_claim_holds"], false);
+        assert_eq!(label["proved"]["kind"], "k-anonymity");
+        assert_eq!(label["proved"]["covers"], "the released table");
         assert!(label["mechanism"].as_str().unwrap().contains("scheme rows unprotected; sample"));
         assert_eq!(label["paper_claim"], "(1, 0.000001)-differential privacy");
         assert_eq!(label.get("epsilon"), None);
@@ -468,27 +376,5 @@ mod tests {
         assert_eq!((filled.kind, filled.epsilon, filled.k), (Kind::Dp, private.epsilon, None));
         assert_eq!(Guarantee::impute(Some(&Guarantee::k_mii(5, None))).kind, Kind::None);
         assert_eq!(Guarantee::impute(None).kind, Kind::None);
-    }
-
-    #[test]
-    fn kept_columns_are_named() {
-        let label = Guarantee::k_mii(2, None).keeping(&["name", "town"]);
-        assert!(label.sentence().contains("columns returned unchanged: name, town"));
-        assert_eq!(Guarantee::k_mii(2, None).keeping(&[]), Guarantee::k_mii(2, None));
-    }
-
-    #[test]
-    fn promised_numbers_are_rounded_up() {
-        for (x, expected) in [
-            (0.0, 0.0),
-            (1.0, 1.0),
-            (0.0012341, 0.00124),
-            (9.999e-7, 1e-6),
-            (2.7123, 2.72),
-            (99.91, 100.0),
-        ] {
-            assert_eq!(up(x), expected);
-        }
-        assert_eq!(up(f64::INFINITY), f64::INFINITY);
     }
 }

@@ -158,7 +158,7 @@ fn rules_blank_what_they_name_with_and_without_a_table() {
     let pair = Rule::Columns(vec![0, 1]);
     assert_eq!(masks(None, &[]), [(0, 0), (1, 0)]);
     // The second row has no value in column 1, so it does not have the pair.
-    assert_eq!(masks(None, &[pair.clone()]), [(0, 3), (1, 0)]);
+    assert_eq!(masks(None, std::slice::from_ref(&pair)), [(0, 3), (1, 0)]);
     assert_eq!(masks(None, &[Rule::Items(vec![item(0, 1)])]), [(0, 0), (1, 1)]);
     assert_eq!(masks(None, &[Rule::Items(vec![item(0, 1), item(1, 0)])]), [(0, 0), (1, 0)]);
     // A table in which "x" is rare, and a rule for the other row.

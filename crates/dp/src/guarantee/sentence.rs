@@ -1,0 +1,116 @@
+//! The label in words.
+
+use super::{Guarantee, Kind, Neighbours, Proved, Unit};
+
+impl Guarantee {
+    /// One or two plain sentences for a data-sharing agreement.
+    pub fn sentence(&self) -> String {
+        let mut text = match self.kind {
+            Kind::Dp => self.dp_sentence(),
+            Kind::KAnonymity => String::from("The released table is k-anonymous."),
+            _ => format!(
+                "The released table ({}) comes with no privacy guarantee against an attacker.",
+                self.mechanism
+            ),
+        };
+        if let Some(k) = self.k {
+            text += &format!(" Every row of it {}.", others(k));
+        }
+        if let Some(support) = self.metrics.get("min_support_in_source") {
+            text += &format!(" The values left in a row {}.", together(*support));
+        }
+        if let Some(proved) = &self.proved {
+            text += &proved.sentence();
+        }
+        if !self.not_covered.is_empty() {
+            text += &format!(" Not covered: {}.", self.not_covered.join("; "));
+        }
+        text
+    }
+
+    fn dp_sentence(&self) -> String {
+        let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
+        let (subject, unit, verb) = match self.unit {
+            Some(Unit::Person) => ("The answer", "person's rows", "are"),
+            Some(Unit::Cell) => ("The released table", "cell", "is"),
+            _ => ("The released table", "row", "is"),
+        };
+        let change = match self.neighbours {
+            Some(Neighbours::Replace) => format!("what is in any one {unit}"),
+            _ => format!("whether any one {unit} {verb} in the original table or not"),
+        };
+        let except = if delta > 0.0 {
+            format!(", but for a probability of at most {}", up(delta))
+        } else {
+            String::new()
+        };
+        format!(
+            "{subject} is ({}, {})-differentially private: {change} changes the probability of \
+             anything that can be seen in it by at most a factor of {}{except}, whatever else is known.",
+            epsilon,
+            up(delta),
+            up(epsilon.exp())
+        )
+    }
+}
+
+impl Proved {
+    fn sentence(&self) -> String {
+        let mut text = format!(" Proved is only of {}: ", self.covers);
+        let mut parts = Vec::new();
+        if self.kind == Kind::Dp {
+            let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
+            parts.push(format!("it is ({epsilon}, {})-differentially private", up(delta)));
+        }
+        if let Some(k) = self.k {
+            parts.push(format!("every row of it {}", others(k)));
+        }
+        if let Some(support) = self.metrics.get("min_support_in_source") {
+            parts.push(format!("the values left in a row {}", together(*support)));
+        }
+        text += &parts.join(", and ");
+        text + "."
+    }
+}
+
+fn others(k: u64) -> String {
+    format!("looks like at least {} others", k.saturating_sub(1))
+}
+
+fn together(support: f64) -> String {
+    format!("occur together in at least {support} rows of the original table")
+}
+
+/// A number to three digits, rounded up: in a promise, more is safer than less.
+pub(super) fn up(x: f64) -> f64 {
+    if x <= 0.0 || !x.is_finite() {
+        return x;
+    }
+    let text = format!("{x:.2e}");
+    let rounded: f64 = text.parse().unwrap_or(x);
+    if rounded >= x {
+        return rounded;
+    }
+    let unit = 10f64.powf(x.log10().floor() - 2.0);
+    format!("{:.2e}", rounded + unit).parse().unwrap_or(x)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn promised_numbers_are_rounded_up() {
+        for (x, expected) in [
+            (0.0, 0.0),
+            (1.0, 1.0),
+            (0.0012341, 0.00124),
+            (9.999e-7, 1e-6),
+            (2.7123, 2.72),
+            (99.91, 100.0),
+        ] {
+            assert_eq!(up(x), expected);
+        }
+        assert_eq!(up(f64::INFINITY), f64::INFINITY);
+    }
+}
