@@ -7,6 +7,8 @@ import numpy
 from sklearn.tree import DecisionTreeClassifier
 
 TREES = 100
+# Standard errors of a difference that a printed mean may be away from ours without being named.
+FAR = 4
 
 
 def coded(rows):
@@ -59,6 +61,12 @@ def learned(original, releases):
 
 def standard_error(values):
     return stdev(values) / math.sqrt(len(values)) if len(values) > 1 else 0.0
+
+
+def far_from(printed, values):
+    """Whether a printed mean is far from ours, if its standard error is as ours."""
+    given = [value for value in values if value is not None]
+    return abs(fmean(given) - printed) > FAR * math.sqrt(2) * standard_error(given)
 
 
 def told(values, digits=2):

@@ -7,7 +7,7 @@ from statistics import fmean
 
 import numpy
 from _bench import data_file, fill, rows_of
-from _forest import coded, learned, standard_error, told
+from _forest import FAR, coded, far_from, learned, told
 from _page import listed
 
 LUCS = {
@@ -51,8 +51,6 @@ PRINTED_ACCURACY = {
         "pageBlocks": (92.72, 92.43, 92.27, 90.52),
     },
 }
-# Standard errors of both that a printed accuracy may be away from ours without being named.
-FAR = 4
 
 
 class Sets:
@@ -168,11 +166,9 @@ def table_4_5(page, sets, runs):
                 if None in found or printed == "×":
                     if not (None in found and printed == "×"):
                         far.append(f"{function} on {at(name, theta)} (×)")
-                    continue
-                # As if the paper's standard error were ours.
-                error = standard_error(found) * 2**0.5
-                if abs(fmean(found) - printed) > FAR * error:
-                    far.append(f"{function} on {at(name, theta)} ({fmean(found) - printed:+.2f})")
+                elif far_from(printed, found):
+                    away = fmean(found) - printed
+                    far.append(f"{function} on {at(name, theta)} ({away:+.2f})")
             print(*line, flush=True)
             table.append(line)
         if name == "iris":

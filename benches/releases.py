@@ -2,7 +2,7 @@
 
 Writes docs/figures/releases.md. The printed values are those of ten Tusscher's thesis (2024), which
 defines MII-suppress, k-MII and the scheme 'paper'. It averages 100 runs, and so does this;
-PG_SANITIZE_RUNS names another number. With 100 this takes some two hours.
+PG_SANITIZE_RUNS names another number. With 100 this takes hours.
 """
 
 import datetime
