@@ -184,7 +184,7 @@ Accuracy in % of a random forest that is trained on a release and tested on orig
 released rows that have their class are usable; a random fifth of them and a random fifth of all other rows
 (without class, or not released) are tested on in their original form, and the forest is trained on what is released of
 the other usable rows. This is done {runs} times (the paper: 100 times); ± is the standard error of the mean over these
-random choices. The forest: scikit-learn's, with its defaults (100 trees on bootstrap samples, Gini impurity); cells are
+random choices. The forest is grown as scikit-learn's is by default (100 trees on bootstrap samples, Gini impurity); cells are
 the numbers that items have in the LUCS files, the last column is the class, and a blank is a value of its own, 0.
 The paper does not say how it codes cells. The original is split into a fifth and four fifths alike.
 
