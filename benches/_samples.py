@@ -156,7 +156,8 @@ released and have no protection: this is to show what a public table of the same
 and `dp_split` take the values that a column has in this set for its public domain and judge combinations of up to two
 values; `dp_select` chooses some of the columns and blanks the others. `dp_counts` and `dp_select` spend the share split
 of epsilon on that, `dp_split` that share of the rows. The sampling rate of `paper` comes from the paper's bound on
-delta, that of the others from the exact delta, which is smaller: so beta of `public` is larger.
+delta, that of the others from the exact delta, which is smaller: so beta of `public` is larger. Where a line is the
+same as for another delta, the rate is the largest that epsilon allows whatever delta is, and the same rows are drawn.
 
 Of scheme `paper`, more than {FAR} standard errors of the difference from print (taking the paper's to be ours), at (delta,
 theta2): {listed(far) if far else "nothing"}. The paper does not say whether its rows and percentages are means or those of
