@@ -153,8 +153,12 @@ def binomial(n, p):
     return [math.comb(n, i) * p**i * (1 - p) ** (n - i) for i in range(n + 1)]
 
 
+PUBLIC = ["public_source => 'public_rows'", "rules => '[{\"a\": \"f\"}]'"]
+
+
+@pytest.mark.parametrize("public", PUBLIC, ids=["table", "rules"])
 @pytest.mark.parametrize("rows, k", [(60, 20), (48, 20)])
-def test_a_sample_of_equal_rows_follows_its_law(connection, rows, k):
+def test_a_sample_of_equal_rows_follows_its_law(connection, rows, k, public):
     """Equal rows are all sampled or not by their own coins: Binomial(n, beta), 0 if below k."""
     connection.execute("DROP TABLE IF EXISTS equal_rows, public_rows")
     connection.execute(
@@ -168,10 +172,37 @@ def test_a_sample_of_equal_rows_follows_its_law(connection, rows, k):
     mean = sum(size * p for size, p in enumerate(law))
     variance = sum(size * size * p for size, p in enumerate(law)) - mean**2
     runs = 400
-    query = "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::equal_rows, 1, 1e-6, %s, 'public', 'public_rows')"
+    query = f"SELECT count(a) FROM sanitize.dp_mii_sample(NULL::equal_rows, 1, 1e-6, %s, {public})"
     sizes = [connection.execute(query, [k]).fetchone()[0] for _ in range(runs)]
     assert min(size for size in sizes if size) >= k
     assert abs(sum(sizes) / runs - mean) < 5 * math.sqrt(variance / runs)
     shown = sum(law)
     expected = 5 * math.sqrt(shown * (1 - shown) / runs)
     assert abs(sum(size > 0 for size in sizes) / runs - shown) < expected
+
+
+def test_columns_are_chosen_by_their_law(connection):
+    """Two columns of frequent values whose pairs are rare: each is chosen with the weight of its cells."""
+    connection.execute("DROP TABLE IF EXISTS latin")
+    connection.execute(
+        "CREATE TABLE latin AS SELECT i / 40 % 5 AS a, CASE WHEN i % 40 < 36 THEN i % 40 END AS b"
+        " FROM generate_series(0, 1999) AS i"
+    )
+    # Rows count in classes of more than 45: all 2000 of a; of b the 200 of NULL have no value, and
+    # the 36 values have 50 rows each; of pairs the five with NULL have 40 rows.
+    epsilon, split, theta1 = 4.0, 0.005, 45
+    scores = {(True, False): 2000, (False, True): 1800, (True, True): 0}
+    weight = {
+        shown: math.exp(epsilon * split * score / (2 * (theta1 + 1)))
+        for shown, score in scores.items()
+    }
+    query = (
+        "SELECT count(a) > 0, count(b) > 0 FROM sanitize.dp_mii_sample(NULL::latin, %s, 1e-3, 2,"
+        " 'dp_select', split => %s, theta1 => %s)"
+    )
+    runs = 1200
+    seen = [connection.execute(query, [epsilon, split, theta1]).fetchone() for _ in range(runs)]
+    for shown, one in weight.items():
+        share = one / sum(weight.values())
+        found = seen.count(shown) / runs
+        assert abs(found - share) < 5 * math.sqrt(share * (1 - share) / runs), (shown, found, share)

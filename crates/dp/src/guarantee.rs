@@ -209,7 +209,7 @@ impl Guarantee {
         if let Some(proved) = &mut self.proved {
             proved.k = self.k.take().or(proved.k);
             proved.metrics = std::mem::take(&mut self.metrics);
-            proved.covers += &format!(" without the columns {columns}");
+            proved.covers += &format!(", without the columns {columns}");
         }
         // Publications know no such columns.
         if self.paper_claim_holds == Some(true) {
@@ -289,14 +289,14 @@ mod tests {
         assert_eq!((&dp["kind"], dp.get("epsilon"), dp.get("k")), (&json!("none"), None, None));
         assert_eq!((&dp["proved"]["kind"], &dp["proved"]["k"]), (&json!("dp"), &json!(10)));
         let covers = dp["proved"]["covers"].as_str().unwrap();
-        assert_eq!(covers, "the released table without the columns name, town");
+        assert_eq!(covers, "the released table, without the columns name, town");
         let sentence = dp["sentence"].as_str().unwrap();
         assert!(sentence.contains("no privacy guarantee"), "{sentence}");
         assert!(sentence.contains("columns returned unchanged: name, town"), "{sentence}");
 
         let seeded = keep(Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Seeded));
         let covers = seeded["proved"]["covers"].as_str().unwrap();
-        assert!(covers.ends_with("without a seed without the columns name, town"), "{covers}");
+        assert!(covers.ends_with("without a seed, without the columns name, town"), "{covers}");
 
         for label in [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None)] {
             let label = keep(label);

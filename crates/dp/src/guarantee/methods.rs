@@ -162,7 +162,7 @@ impl Guarantee {
         }
         if answers.assumed_stable {
             assumptions.push(
-                "the owner vouches for a view of which this cannot be seen: rows of others do not depend on one person's".into(),
+                "the owner vouches that the view keeps to this, although its definition does not show it".into(),
             );
         }
         let not_covered = [

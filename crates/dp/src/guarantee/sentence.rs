@@ -56,7 +56,7 @@ impl Guarantee {
 
 impl Proved {
     fn sentence(&self) -> String {
-        let mut text = format!(" Proved is only of {}: ", self.covers);
+        let mut text = format!(" Proved is only this, of {}: ", self.covers);
         let mut parts = Vec::new();
         if self.kind == Kind::Dp {
             let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
