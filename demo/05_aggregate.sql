@@ -27,6 +27,11 @@ RESET ROLE;
 SELECT source, coalesce(grantee::text, 'everybody') AS who, epsilon, epsilon_spent FROM sanitize.budget;
 \set ON_ERROR_STOP off
 SET ROLE demo_analyst;
+\echo
+\echo '=== Then there is no more, but for what was answered already: the same question again is free ==='
+SELECT groups ->> 'ward' AS ward, value AS stays
+FROM sanitize.dp_aggregate('stays', '{"n": "count"}', epsilon => 1.5, delta => 1e-6, group_by => '{ward}',
+    groups => '["surgery", "oncology", "obstetrics", "cardiology"]', reuse => '1 day');
 SELECT value FROM sanitize.dp_aggregate('stays', '{"n": "count"}', epsilon => 1);
 RESET ROLE;
 \set ON_ERROR_STOP on

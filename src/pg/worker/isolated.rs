@@ -13,7 +13,7 @@ use super::{Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE};
 use super::{announced, connect, exists, fix, on_signal, reload_settings, sleep, tag, wake};
 use crate::pg::error::{Error, Message};
 use crate::pg::{settings, sql};
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, PgTryBuilder};
 use std::ffi::CStr;
@@ -329,7 +329,7 @@ fn run(taken: Taken, work: Work) {
         log(&error);
         // SAFETY: the error is flushed; this ends the transaction that it broke.
         unsafe { pg_sys::AbortCurrentTransaction() };
-        Err(match code(&error) {
+        Err(match report(&error).sql_error_code() {
             PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE => Error::Locked,
             _ => Error::Unreadable,
         })
@@ -341,18 +341,16 @@ fn run(taken: Taken, work: Work) {
     taken.end(outcome.map_err(|error| error.message()));
 }
 
-fn code(error: &CaughtError) -> PgSqlErrorCode {
+fn report(error: &CaughtError) -> &ErrorReportWithLevel {
     let (CaughtError::PostgresError(report)
     | CaughtError::ErrorReport(report)
     | CaughtError::RustPanic { ereport: report, .. }) = error;
-    report.sql_error_code()
+    report
 }
 
 /// Writes an error to the server's log, and never to a client.
 pub fn log(error: &CaughtError) {
-    let (CaughtError::PostgresError(report)
-    | CaughtError::ErrorReport(report)
-    | CaughtError::RustPanic { ereport: report, .. }) = error;
+    let report = report(error);
     if report.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED {
         pgrx::log!("pg_sanitize could not read a protected relation: {}", report.message());
     }
