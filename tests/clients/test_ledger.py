@@ -493,12 +493,13 @@ def test_what_cannot_be_protected(connection):
 
 
 def test_a_unit_is_compared_by_its_bytes(connection):
-    if not connection.execute("SELECT FROM pg_collation WHERE collprovider = 'i'").fetchall():
-        pytest.skip("this server has no ICU, and so no nondeterministic collation")
-    connection.execute("""
-        CREATE COLLATION loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-        CREATE TABLE named (name text COLLATE loose, code char(4));
-    """)
+    loose = """CREATE COLLATION loose
+        (provider = icu, locale = 'und-u-ks-level2', deterministic = false)"""
+    try:
+        connection.execute(loose)
+    except psycopg.errors.FeatureNotSupported as error:
+        pytest.skip(f"no nondeterministic collation: {error}")
+    connection.execute("CREATE TABLE named (name text COLLATE loose, code char(4))")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="nondeterministic"):
         connection.execute("SELECT sanitize.protect('named', 'name', 1)")
     connection.execute("SELECT sanitize.protect('named', 'code', 1)")
