@@ -19,13 +19,11 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> 
             pg_sys::SECURITY_RESTRICTED_OPERATION | pg_sys::SECURITY_LOCAL_USERID_CHANGE;
         let level = pg_sys::NewGUCNestLevel();
         pg_sys::SetUserIdAndSecContext(role, context | restricted as i32);
-        for (name, value) in [
+        pin(&[
             (c"search_path", c"pg_catalog, pg_temp"),
             (c"client_min_messages", c"error"),
             (c"row_security", c"on"),
-        ] {
-            pin(name, value);
-        }
+        ]);
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
         pg_sys::SetUserIdAndSecContext(user, context);
@@ -38,34 +36,34 @@ pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<
     // SAFETY: the settings are put back as they were found, by the abort if an error unwinds.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
-        for (name, value) in [
+        pin(&[
             (c"DateStyle", c"ISO, MDY"),
             (c"IntervalStyle", c"postgres"),
             (c"TimeZone", c"UTC"),
             (c"extra_float_digits", c"1"),
-        ] {
-            pin(name, value);
-        }
+        ]);
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
         result
     }
 }
 
-/// Sets a setting until the current nest level ends.
-unsafe fn pin(name: &CStr, value: &CStr) {
-    // SAFETY: constant C strings; the setting is one that any user may set.
-    unsafe {
-        pg_sys::set_config_option(
-            name.as_ptr(),
-            value.as_ptr(),
-            pg_sys::GucContext::PGC_USERSET,
-            pg_sys::GucSource::PGC_S_SESSION,
-            pg_sys::GucAction::GUC_ACTION_SAVE,
-            true,
-            0,
-            false,
-        );
+/// Sets settings until the current nest level ends.
+unsafe fn pin(settings: &[(&CStr, &CStr)]) {
+    for (name, value) in settings {
+        // SAFETY: constant C strings; the setting is one that any user may set.
+        unsafe {
+            pg_sys::set_config_option(
+                name.as_ptr(),
+                value.as_ptr(),
+                pg_sys::GucContext::PGC_USERSET,
+                pg_sys::GucSource::PGC_S_SESSION,
+                pg_sys::GucAction::GUC_ACTION_SAVE,
+                true,
+                0,
+                false,
+            );
+        }
     }
 }
 
