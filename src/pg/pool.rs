@@ -6,7 +6,7 @@ use super::progress::Progress;
 use super::settings;
 use pgrx::pg_sys;
 use std::convert::Infallible;
-use std::sync::mpsc::{RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use table::{Stop, Watch};
 
@@ -81,6 +81,61 @@ pub fn run_telling<T: Send>(
     )
 }
 
+/// Parts that go to another thread, and come back to be filled anew.
+pub struct Feed<P> {
+    /// The part in hand.
+    pub part: P,
+    full: SyncSender<P>,
+    empty: Receiver<P>,
+}
+
+impl<P> Feed<P> {
+    /// Sends the part in hand on its way and takes another one. False if nobody takes it.
+    pub fn next(&mut self) -> bool {
+        let Ok(next) = self.empty.recv() else { return false };
+        self.full.send(std::mem::replace(&mut self.part, next)).is_ok()
+    }
+}
+
+/// Parts in one circle: one in hand, one on its way, one that is being kept.
+pub const PARTS: u64 = 3;
+
+/// Runs `read` on the backend's own thread, where it may use Postgres, while `keep` takes the parts that
+/// it feeds on another one. Leaving `read` in any way, by an error too, ends the other thread.
+pub fn feed<P: Send, T>(
+    empty_part: impl Fn() -> P,
+    mut keep: impl FnMut(&mut P) + Send,
+    read: impl FnOnce(&mut Feed<P>) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let (full, filled) = sync_channel(PARTS as usize);
+    let (back, empty) = sync_channel(PARTS as usize);
+    for _ in 1..PARTS {
+        // Its receiver is at hand, and there is room.
+        let _ = back.send(empty_part());
+    }
+    std::thread::scope(|scope| {
+        let keeper = {
+            let _blocked = SignalsBlocked::new();
+            std::thread::Builder::new().spawn_scoped(scope, move || {
+                for mut part in filled {
+                    keep(&mut part);
+                    // The reader may have left.
+                    let _ = back.send(part);
+                }
+            })
+        };
+        keeper.map_err(no_threads)?;
+        let mut feed = Feed { part: empty_part(), full, empty };
+        let outcome = read(&mut feed)?;
+        feed.next();
+        Ok(outcome)
+    })
+}
+
+fn no_threads(error: impl std::fmt::Display) -> Error {
+    Error::argument(format!("no threads can be started: {error}"), "Lower pg_sanitize.threads.")
+}
+
 /// What a worker says to the waiting thread.
 enum Message<T, P> {
     Part(P),
@@ -115,12 +170,7 @@ pub fn run_sending<T: Send, P: Send>(
             .num_threads(settings::threads())
             .stack_size(STACK)
             .build()
-            .map_err(|error| {
-            Error::argument(
-                format!("no threads can be started: {error}"),
-                "Lower pg_sanitize.threads.",
-            )
-        })?
+            .map_err(no_threads)?
     };
     let mut progress = Progress::begin(phase);
     let outcome = pool.in_place_scope(|scope| {

@@ -5,14 +5,15 @@ use super::cell::Form;
 use super::error::Error;
 use super::rows::{RowSink, each_row};
 use super::worker::isolated;
-use super::{rights, settings, text};
+use super::{pool, rights, settings, text};
 use dp::Coins;
-use dp::aggregate::{Bounded, NO_VALUE, UnitRows};
+use dp::aggregate::{Batch, Bounded, NO_VALUE, UnitRows};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A group by the text of its columns, `None` for NULL.
 pub type Key = Vec<Option<String>>;
@@ -103,7 +104,13 @@ pub struct Visit<'a> {
 /// Where a query's rows go.
 enum Target<'a> {
     /// The unit is the first column after the groups, then one column for each value.
-    ByUnit { groups: &'a mut Groups, bounded: &'a mut Bounded, unit: Form, coins: &'a mut Coins },
+    /// `held` are the bytes of what is kept.
+    ByUnit {
+        groups: &'a mut Groups,
+        feed: &'a mut pool::Feed<Batch>,
+        held: &'a AtomicU64,
+        unit: Form,
+    },
     /// Every row is a unit of its own: one column for each value.
     OneEach { groups: &'a mut Groups, bounded: &'a mut Bounded, coins: &'a mut Coins },
     /// The unit, which does not matter here, then one column for each of its values in a group.
@@ -229,24 +236,28 @@ impl RowSink for Reader<'_> {
             }
         };
         match &mut self.target {
-            Target::ByUnit { groups, bounded, unit, coins } => {
+            Target::ByUnit { groups, feed, unit, .. } => {
                 let (value, null) = at(first - 1);
                 let group = code(groups, &self.key);
                 if null || group == NO_GROUP {
                     return Ok(true);
                 }
-                let values = &self.values;
+                let (values, batch) = (&self.values, &mut feed.part);
                 // SAFETY: the value is of the unit column's type.
                 unsafe {
                     unit.bytes(value, scratch, |bytes| {
                         if let Form::ByValue(_) = unit {
                             let mut word = [0; 8];
                             word[..bytes.len()].copy_from_slice(bytes);
-                            bounded.row_of_number(u64::from_ne_bytes(word), group, values, *coins);
+                            batch.row_of_number(u64::from_ne_bytes(word), group, values);
                         } else {
-                            bounded.row_of_bytes(bytes, group, values, *coins);
+                            batch.row_of_bytes(bytes, group, values);
                         }
                     });
+                }
+                if batch.is_full() {
+                    // Nobody takes it only if the other thread panicked, which is told at its end.
+                    return Ok(feed.next());
                 }
             }
             Target::OneEach { groups, bounded, coins } => {
@@ -285,17 +296,19 @@ impl RowSink for Reader<'_> {
     }
 }
 
+/// Bytes held; everything, if there is no room for further row numbers.
+fn held(bounded: &Bounded) -> u64 {
+    if bounded.is_full() { u64::MAX } else { bounded.memory() }
+}
+
 impl Reader<'_> {
-    /// Bytes held; everything, if there is no room for further row numbers.
+    /// Bytes held.
     fn held(&self) -> u64 {
         match &self.target {
-            Target::ByUnit { groups, bounded, .. } | Target::OneEach { groups, bounded, .. } => {
-                if bounded.is_full() {
-                    u64::MAX
-                } else {
-                    bounded.memory() + groups.bytes
-                }
-            }
+            Target::ByUnit { groups, feed, held, .. } => held
+                .load(Ordering::Relaxed)
+                .saturating_add(feed.part.memory() * pool::PARTS + groups.bytes),
+            Target::OneEach { groups, bounded, .. } => held(bounded).saturating_add(groups.bytes),
             Target::Units { groups, units } => units.memory() + groups.bytes,
             Target::Visitor { .. } => 0,
         }
@@ -327,7 +340,16 @@ impl Query<'_> {
         bounded: &mut Bounded,
         coins: &mut Coins,
     ) -> Result<Fit, Error> {
-        self.read(Target::ByUnit { groups, bounded, unit: Form::ByValue(8), coins })
+        let (width, kept) = (self.width, AtomicU64::new(0));
+        let keep = |batch: &mut Batch| {
+            bounded.take(batch, coins);
+            kept.store(held(bounded), Ordering::Relaxed);
+        };
+        pool::feed(
+            || Batch::new(width),
+            keep,
+            |feed| self.read(Target::ByUnit { groups, feed, held: &kept, unit: Form::ByValue(8) }),
+        )
     }
 
     /// Reads rows of which each is a unit.

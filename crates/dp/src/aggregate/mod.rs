@@ -17,7 +17,7 @@ mod sensitivity;
 mod spend;
 mod totals;
 
-pub use bound::Bounded;
+pub use bound::{Batch, Bounded};
 pub use measure::{Kind, Measure, Range, Step};
 pub use plan::{Plan, Query};
 pub use release::Answer;
