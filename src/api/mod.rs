@@ -1,6 +1,5 @@
 //! The SQL functions, one file per family: check arguments, read, call a crate, return.
 
-mod account;
 mod aggregate;
 mod answer;
 mod budget;

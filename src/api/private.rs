@@ -1,8 +1,9 @@
 //! Differentially private releases, and the arithmetic behind them.
 
 use super::input::{k, max_length};
+use super::ledger;
 use super::typed_source::TypedSource;
-use super::{budget, ledger};
+use crate::catalog::protection;
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::{Relation, positions};
@@ -156,7 +157,7 @@ fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(
     } else {
         return Ok(());
     };
-    if budget::terms(relation.oid)?.is_none() {
+    if protection::terms(relation.oid)?.is_none() {
         return Ok(());
     }
     Err(Error::argument(

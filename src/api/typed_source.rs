@@ -1,8 +1,8 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
 use super::input::Input;
+use crate::catalog::domains;
 use crate::pg::call::Call;
-use crate::pg::domain;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, ReadValues, TypedRows};
@@ -97,7 +97,7 @@ impl TypedSource {
         for (column, &position) in self.columns[..width].iter().enumerate() {
             let column_of = &self.relation.columns[position];
             let public =
-                domain::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
+                domains::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
                     column: column_of.name.clone(),
                     relation: self.relation.name.clone(),
                 })?;

@@ -1,11 +1,10 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
 pub mod bag;
-pub mod bounds;
 pub mod call;
 pub mod cell;
+pub mod check;
 pub mod clamped;
-pub mod domain;
 pub mod error;
 pub mod from_clause;
 pub mod jsonb;
