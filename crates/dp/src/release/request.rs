@@ -16,6 +16,16 @@ pub enum Scheme {
     Paper,
 }
 
+impl table::Choice for Scheme {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("public", Scheme::Public),
+        ("dp_counts", Scheme::DpCounts),
+        ("dp_split", Scheme::DpSplit),
+        ("dp_select", Scheme::DpSelect),
+        ("paper", Scheme::Paper),
+    ];
+}
+
 impl Scheme {
     pub const ALL: [Scheme; 5] =
         [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect, Scheme::Paper];

@@ -13,6 +13,10 @@ pub enum Method {
     Li,
 }
 
+impl table::Choice for Method {
+    const NAMES: &'static [(&'static str, Self)] = &[("exact", Method::Exact), ("li", Method::Li)];
+}
+
 /// A sampling rate and what follows from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
