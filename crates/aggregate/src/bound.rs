@@ -2,7 +2,7 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
-use rand_core::Rng;
+use rand::Rng;
 use random::{below, shuffle};
 use std::hash::BuildHasher;
 

@@ -6,7 +6,7 @@ use crate::measure::{Kind, Range, Step};
 use crate::plan::{Plan, Planned};
 use crate::quantile::{self, Tree};
 use crate::spend::Selection;
-use rand_core::Rng;
+use rand::Rng;
 use random::Noise;
 
 /// A released number. All of it is made of noisy integers and public ones.

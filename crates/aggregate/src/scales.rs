@@ -2,7 +2,7 @@
 
 use crate::measure::Range;
 use guarantee::{Charge, Cost};
-use rand_core::Rng;
+use rand::Rng;
 use random::{Error, Noise};
 
 /// Powers of two up to the largest bound.

@@ -3,7 +3,7 @@
 use crate::measure::Kind;
 use crate::plan::{Plan, Planned};
 use crate::{Bounded, FINE, NO_VALUE, quantile};
-use rand_core::Rng;
+use rand::Rng;
 
 /// The values of measures that look at one value for each unit and group.
 ///

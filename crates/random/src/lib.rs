@@ -11,10 +11,12 @@ mod ratio;
 mod sampler;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
+mod uniform;
 
 pub use bisect::bisect;
-pub use coins::{Coins, Key, Source, below, below_big, shuffle};
+pub use coins::{Coins, Key, Source};
 pub use error::Error;
 pub use noise::Noise;
 pub use ratio::Ratio;
 pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
+pub use uniform::{below, below_big, shuffle};

@@ -3,7 +3,7 @@
 use crate::normal::ln_tail;
 use crate::{Error, Ratio, bisect, discrete_gaussian, discrete_laplace};
 use dashu_int::IBig;
-use rand_core::Rng;
+use rand::Rng;
 
 /// Integer noise with an exact law.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,7 +2,7 @@
 
 use crate::{Ratio, below, below_big};
 use dashu_int::{UBig, ops::DivRem};
-use rand_core::Rng;
+use rand::Rng;
 
 /// True with probability `min(1, p)`, exactly.
 pub fn bernoulli<R: Rng + ?Sized>(rng: &mut R, p: &Ratio) -> bool {

@@ -6,7 +6,7 @@ use dashu_int::{
     IBig, UBig,
     ops::{SquareRoot, UnsignedAbs},
 };
-use rand_core::Rng;
+use rand::Rng;
 
 /// An integer X with P(X = x) proportional to `exp(-x^2 / (2 sigma2))`, exactly; 0 for variance 0.
 ///

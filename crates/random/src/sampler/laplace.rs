@@ -3,7 +3,7 @@
 use super::bernoulli::bernoulli_exp_unit;
 use crate::{Ratio, below_big};
 use dashu_int::{IBig, UBig};
-use rand_core::Rng;
+use rand::Rng;
 
 /// An integer X with P(X = x) proportional to `exp(-|x| / scale)`, exactly; 0 for scale 0.
 ///

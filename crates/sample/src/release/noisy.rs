@@ -36,7 +36,7 @@ impl Verdict for Noisy {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use rand_core::Rng;
+    use rand::Rng;
     use random::{Coins, Ratio, testing::assert_fits};
     use std::collections::{BTreeMap, BTreeSet};
 

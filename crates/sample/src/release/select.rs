@@ -6,7 +6,7 @@
 
 use crate::Rate;
 use dashu_int::UBig;
-use rand_core::Rng;
+use rand::Rng;
 use random::{Error, Ratio, below, shuffle};
 use rayon::prelude::*;
 use table::{Bag, NONE, Stop, Watch};

@@ -1,6 +1,6 @@
 //! Poisson sampling: every row is kept or not by a coin of its own.
 
-use rand_core::Rng;
+use rand::Rng;
 
 /// A probability m / 2^32 with 0 < m < 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
