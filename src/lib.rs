@@ -3,6 +3,7 @@
 
 mod api;
 mod catalog;
+mod method;
 mod pg;
 
 pgrx::pg_module_magic!(name, version);
@@ -10,7 +11,9 @@ pgrx::pg_module_magic!(name, version);
 /// Called once when a backend loads the library.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    pg::call::without_backtraces();
     pg::settings::register();
+    pg::signature::register();
 }
 
 pgrx::extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);

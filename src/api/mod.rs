@@ -1,21 +1,35 @@
-//! The SQL functions, one file per family: check arguments, read, call a crate, return.
+//! The SQL functions, one file per family: each declares its methods and what they do over a crate.
+//! [`arguments`] has what several share, [`registry`] lists all.
 
-mod aggregate;
+/// The files with SQL functions: `METHODS` has what each declares.
+macro_rules! families {
+    ($($family:ident,)*) => {
+        $(mod $family;)*
+
+        const METHODS: &[&[&crate::method::Method]] = &[$($family::METHODS),*];
+    };
+}
+
+families! {
+    aggregate,
+    compare,
+    generate,
+    krimp,
+    measures,
+    mining,
+    private,
+    registry,
+    release,
+    report,
+}
+
 mod answer;
+mod arguments;
 mod budget;
-mod compare;
 mod domains;
 mod fit;
-mod generate;
-mod guarantee;
 mod input;
-mod krimp;
 mod ledger;
-mod measures;
-mod mining;
 mod noise;
-mod private;
 mod question;
-mod release;
-mod report;
 mod typed_source;

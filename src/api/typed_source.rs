@@ -1,5 +1,6 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
+use super::arguments::{COLUMNS, KEEP, ROWS_OF};
 use super::input::Input;
 use crate::catalog::domains;
 use crate::pg::call::Call;
@@ -23,16 +24,11 @@ pub struct TypedSource {
 }
 
 impl TypedSource {
-    /// Reads the relation whose row type argument 0 has. `columns` and `keep` are the numbers of
-    /// the arguments with column lists: those that take part (NULL: all that are not kept) and
-    /// those that come back as they are.
-    pub fn read(call: &Call, columns: usize, keep: Option<usize>) -> Result<Self, Error> {
-        let names = call.names(columns, "columns")?;
-        let kept_names = match keep {
-            Some(keep) => call.names(keep, "keep")?,
-            None => None,
-        };
-        let relation = typed::relation(call, 0)?;
+    /// Reads the relation whose row type the call has: the columns that take part (NULL: all that are
+    /// not kept), and those that come back as they are.
+    pub fn read(call: &Call) -> Result<Self, Error> {
+        let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
         let keep = match &kept_names {
             Some(names) => relation.positions("keep", Some(names))?,
             None => Vec::new(),
@@ -55,9 +51,9 @@ impl TypedSource {
         TypedSource::read_columns(relation, columns, keep)
     }
 
-    /// Reads all columns of the relation whose row type argument 0 has.
+    /// Reads all columns of the relation whose row type the call has.
     pub fn read_all(call: &Call) -> Result<Self, Error> {
-        let relation = typed::relation(call, 0)?;
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
         let columns = relation.positions("columns", None)?;
         TypedSource::read_columns(relation, columns, Vec::new())
     }

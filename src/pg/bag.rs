@@ -31,9 +31,9 @@ fn bytes<'a>(datum: Datum) -> &'a [u8] {
     unsafe { varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr())) }
 }
 
-/// The bag in argument `i`.
-pub fn argument(call: &Call, i: usize) -> Result<Bag, Error> {
-    decode(bytes(call.datum(i).ok_or(Error::Null { argument: "source" })?))
+/// The bag of a datum of type `sanitize.bag`.
+pub fn read(datum: Datum) -> Result<Bag, Error> {
+    decode(bytes(datum))
 }
 
 fn encode(mut bag: Bag) -> Result<Datum, Error> {

@@ -37,6 +37,10 @@ pub enum Error {
     NotARow { found: String },
     /// A promise did not hold on the last look: a fault of ours, and nothing is released.
     Broken { what: String },
+    /// A fault of ours; `what` is for the server's log only.
+    Fault { what: String },
+    /// The library and the SQL declarations in the database are of different versions.
+    Version { function: String, what: String, sql: Option<String>, library: &'static str },
     /// Only the owner of a relation may say this about it.
     NotOwner { relation: String },
     /// A private mechanism needs a domain that is known without looking at the data.
@@ -107,6 +111,10 @@ const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Argument { message: message.into(), hint: hint.into() }
+    }
+
+    pub fn fault(what: impl std::fmt::Display) -> Self {
+        Error::Fault { what: what.to_string() }
     }
 
     pub fn query(error: impl std::fmt::Display) -> Self {
@@ -207,6 +215,25 @@ impl Error {
                 format!("the release was withheld: {what}"),
                 None,
                 "This is a fault of pg_sanitize: please report it.".into(),
+            ),
+            Error::Fault { .. } => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                "pg_sanitize has a fault, and the call was given up".into(),
+                None,
+                "Please report the call; the server's log says where it ended.".into(),
+            ),
+            Error::Version { function, what, sql, library } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("function {function} does not fit the library: {what}"),
+                Some(match sql {
+                    Some(sql) => format!(
+                        "The extension in this database is of version {sql}, the library of version {library}."
+                    ),
+                    None => format!(
+                        "The function belongs to no extension; the library is of version {library}."
+                    ),
+                }),
+                "Run ALTER EXTENSION pg_sanitize UPDATE. If the library is the older one, install the one that the extension was made for and connect anew.".into(),
             ),
             Error::NotOwner { relation } => (
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
@@ -374,6 +401,10 @@ impl Error {
     pub fn leave(self) -> pg_sys::Datum {
         let Message { code, message, detail, hint } = self.message();
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
+        if let Error::Fault { what } = &self {
+            // SAFETY: `report` made it.
+            unsafe { (*data).detail_log = super::text::c_string(what) };
+        }
         PENDING.store(data, Ordering::Relaxed);
         pg_sys::Datum::null()
     }

@@ -14,9 +14,13 @@ use table::{Bag, Item};
 /// the worst.
 const PARSED: u64 = 20;
 
-/// Argument `i`, a jsonb value, as text; `None` if NULL.
+/// LEGACY
 pub fn text_argument(call: &Call, i: usize) -> Result<Option<String>, Error> {
-    let Some(value) = call.datum(i) else { return Ok(None) };
+    call.datum(i).map_or(Ok(None), text)
+}
+
+/// The text of a jsonb value.
+pub fn text(value: Datum) -> Result<Option<String>, Error> {
     // SAFETY: jsonb_out takes one jsonb and returns a C string in the database's encoding.
     unsafe {
         let Some(text) = direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)]) else {

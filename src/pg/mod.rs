@@ -1,5 +1,6 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
+pub mod argument;
 pub mod bag;
 pub mod call;
 pub mod cell;
@@ -17,6 +18,7 @@ pub mod rights;
 pub mod rows;
 pub mod rowset;
 pub mod settings;
+pub mod signature;
 pub mod sql;
 pub mod text;
 pub mod tree;

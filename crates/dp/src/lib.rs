@@ -1,30 +1,16 @@
-//! Exact noise, private sampling, accounting and the guarantee label.
+//! The four crates of private mechanisms under one name. Nothing lives here.
 #![forbid(unsafe_code)]
 
-mod accounting;
-pub mod aggregate;
-pub mod audit;
-mod error;
-pub mod guarantee;
-mod noise;
-mod normal;
-mod random;
-mod ratio;
-mod release;
-mod sampler;
-mod sampling;
-#[cfg(test)]
-mod testing;
-
-pub use accounting::{
-    Charge, Cost, REST, Spent, concentrated_epsilon, mixture, zcdp_delta, zcdp_epsilon, zcdp_rho,
+pub use aggregate;
+pub use guarantee::{
+    self, Charge, Cost, Guarantee, REST, Spent, audit, concentrated_epsilon, gaussian_rho, mixture,
+    zcdp_delta, zcdp_epsilon, zcdp_rho,
 };
-pub use error::Error;
-pub use guarantee::Guarantee;
-pub use noise::Noise;
-pub use normal::gaussian_rho;
-pub use random::{Coins, Key, Source, below, below_big, shuffle};
-pub use ratio::Ratio;
-pub use release::{Piece, Plan, Public, Released, Request, Rule, Rules, Scheme, sample};
-pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
-pub use sampling::{Method, Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};
+pub use random::{
+    Coins, Error, Key, Noise, Ratio, Source, below, below_big, bernoulli, bernoulli_exp,
+    discrete_gaussian, discrete_laplace, shuffle,
+};
+pub use sample::{
+    Method, Parameters, Piece, Plan, Public, Rate, Released, Request, Rule, Rules, SamplingDelta,
+    Scheme, Thinning, parameters, sample, sampling_delta,
+};

@@ -1,6 +1,6 @@
 //! How many minimal infrequent itemsets a table can have at most.
 
-use num_bigint::BigUint;
+use dashu_int::UBig;
 
 /// The widest table that [`bound`] is computed for; its bound has about three thousand digits.
 pub const BOUND_COLUMNS: u32 = 10_000;
@@ -14,7 +14,7 @@ pub fn bound(rows: u64, columns: u32) -> Option<String> {
     if columns > BOUND_COLUMNS {
         return None;
     }
-    let mut product = BigUint::from(rows);
+    let mut product = UBig::from(rows);
     for i in 1..=columns / 2 {
         // After the division this is m * C(n, i), a whole number.
         product *= columns - i + 1;
@@ -37,12 +37,12 @@ mod tests {
 
     #[test]
     fn wide_tables_give_long_numbers() {
-        // Pascal's triangle, row 200, in BigUint.
-        let mut row = vec![BigUint::from(1u8)];
+        // Pascal's triangle, row 200, in UBig.
+        let mut row = vec![UBig::from(1u8)];
         for _ in 0..200 {
-            let mut next = vec![BigUint::from(1u8)];
+            let mut next = vec![UBig::from(1u8)];
             next.extend(row.windows(2).map(|w| &w[0] + &w[1]));
-            next.push(BigUint::from(1u8));
+            next.push(UBig::from(1u8));
             row = next;
         }
         assert_eq!(bound(1, 200), Some(row[100].to_string()));

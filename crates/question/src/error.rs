@@ -8,7 +8,7 @@ pub enum Error {
     /// A part of the question makes no sense; what to write instead.
     Argument { message: String, hint: String },
     /// There is no noise for it.
-    Noise(dp::Error),
+    Noise(random::Error),
 }
 
 impl Error {
@@ -28,8 +28,8 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
-impl From<dp::Error> for Error {
-    fn from(error: dp::Error) -> Self {
+impl From<random::Error> for Error {
+    fn from(error: random::Error) -> Self {
         Error::Noise(error)
     }
 }

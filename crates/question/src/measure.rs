@@ -2,7 +2,7 @@
 
 use crate::range::{decimal, part, private_range, range, step};
 use crate::{Error, Schema};
-use dp::aggregate::{Kind, Measure, Range, Step};
+use aggregate::{Kind, Measure, Range, Step};
 use serde_json::{Map, Value};
 
 const MEASURES: &str = "Measures are {\"n\": \"count\"}, {\"u\": \"units\"}, {\"d\": {\"distinct\": \"drug\"}}, {\"s\": {\"sum\": \"days\", \"low\": 0, \"high\": 60}} and the like with avg, variance, quantile (and of), histogram (and bins); \"per\": \"unit\" and \"bounds\": \"private\" where there are bounds.";

@@ -5,8 +5,8 @@ use crate::groups::{self, Key};
 use crate::measure::{self, Asked};
 use crate::normal::normalised;
 use crate::{Error, Schema};
-use dp::aggregate::{Plan, Query, Range, Scales};
-use dp::{Charge, Cost};
+use aggregate::{Plan, Query, Range, Scales};
+use guarantee::{Charge, Cost};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 

@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::measure::bad;
-use dp::aggregate::{Range, Step};
+use aggregate::{Range, Step};
 use serde_json::{Map, Value};
 
 /// A decimal number, mantissa / 10^scale.

@@ -2,11 +2,11 @@
 
 mod common;
 
+use aggregate::{Kind, Range, Step};
 use common::{Call, call, json};
-use dp::Coins;
-use dp::aggregate::{Kind, Range, Step};
 use pg_sanitize_question::{Condition, Question};
 use proptest::prelude::*;
+use random::Coins;
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -18,6 +18,11 @@ pub enum Method {
     Conditional,
 }
 
+impl table::Choice for Method {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("conditional", Method::Conditional), ("marginal", Method::Marginal)];
+}
+
 /// A filled table: for each distinct row the copies that got the same values.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Filled {
