@@ -1,29 +1,57 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
+use super::arguments::{RELATION, text};
 use crate::catalog::bounds::{self, Bounds};
 use crate::catalog::domains;
-use crate::pg::call::{Call, sql_function};
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::text::{self, Text};
+use crate::pg::signature::Returns;
+use crate::pg::text::{Text, from_utf8};
 use crate::pg::{rights, types};
 use pgrx::IntoDatum;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
 
-/// The relation in argument 0 and the position of the column that argument 1 names.
+const COLUMN_NAME: Argument<String> = Argument {
+    name: "column_name",
+    of: Type::Text,
+    default: None,
+    about: "The column.",
+    read: text,
+};
+
+/// The relation of the call and the position of the column that it names.
 fn column(call: &Call) -> Result<(Relation, usize), Error> {
-    let relation = Relation::open(call.value::<pg_sys::Oid>(0, "source")?)?;
-    let name = call.text(1, "column_name")?;
-    let position = relation.positions("column_name", Some(&[name]))?[0];
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
     Ok((relation, position))
 }
+
+const DOMAIN_VALUES: Argument<Vec<Option<String>>> = Argument {
+    name: "domain_values",
+    of: Type::Texts,
+    default: None,
+    about: "Every value that the column may have; NULL belongs to every domain by itself.",
+    read: |given| given.needed(given.texts()?),
+};
+
+const DECLARE_DOMAIN: Method = Method {
+    name: "declare_domain",
+    arguments: &[&RELATION, &COLUMN_NAME, &DOMAIN_VALUES],
+    returns: Returns::One(Type::Void),
+    run: declare_domain,
+    label: None,
+    price: None,
+};
 
 fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
-    let values = call.texts(2).ok_or(Error::Null { argument: "domain_values" })?;
+    let values = call.get(&DOMAIN_VALUES)?;
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
@@ -41,13 +69,52 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
+const LOW: Argument<Option<String>> = Argument {
+    name: "low",
+    of: Type::Text,
+    default: None,
+    about: "The smallest value that the column may have.",
+    read: |given| given.text(),
+};
+
+const HIGH: Argument<Option<String>> = Argument {
+    name: "high",
+    of: Type::Text,
+    default: None,
+    about: "The largest; NULL for both takes the bounds back.",
+    read: |given| given.text(),
+};
+
+const BINS: Argument<i32> = Argument {
+    name: "bins",
+    of: Type::Int4,
+    default: Some("32"),
+    about: "Into how many parts the range is cut where values are binned.",
+    read: |given| match given.needed(given.int4()?)? {
+        bins if bins < 1 => Err(Error::argument(
+            format!("bins is {bins}"),
+            "It is into how many parts low..high is cut: 1 or more.",
+        )),
+        bins => Ok(bins),
+    },
+};
+
+const DECLARE_BOUNDS: Method = Method {
+    name: "declare_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME, &LOW, &HIGH, &BINS],
+    returns: Returns::One(Type::Void),
+    run: declare_bounds,
+    label: None,
+    price: None,
+};
+
 fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
-    let (low, high) = match (call.optional_text(2), call.optional_text(3)) {
+    let (low, high) = match (call.get(&LOW)?, call.get(&HIGH)?) {
         (Some(low), Some(high)) => (low, high),
         (None, None) => {
             bounds::forget(&relation, column)?;
@@ -58,13 +125,7 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
             return Err(Error::Null { argument });
         }
     };
-    let bins = call.value::<i32>(4, "bins")?;
-    if bins < 1 {
-        return Err(Error::argument(
-            format!("bins is {bins}"),
-            "It is into how many parts low..high is cut: 1 or more.",
-        ));
-    }
+    let bins = call.get(&BINS)?;
     if !bounds::has_range(column) {
         return Err(Error::argument(
             format!("column \"{}\" is neither a number nor a date or timestamp", column.name),
@@ -82,6 +143,15 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
+const COLUMN_DOMAIN: Method = Method {
+    name: "column_domain",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
+    run: column_domain,
+    label: None,
+    price: None,
+};
+
 fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
@@ -92,22 +162,33 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
     for (values, origin) in domain.into_iter().chain(range) {
         let texts: Vec<Text> = values.into_iter().map(Text).collect();
         let values = || texts.clone().into_datum().unwrap_or(Datum::null());
-        rows.push([Value::Made(&values), Value::Text(&text::from_utf8(origin))]);
+        rows.push([Value::Made(&values), Value::Text(&from_utf8(origin))]);
     }
     Ok(rows.finish(call))
 }
+
+const COLUMN_BOUNDS: Method = Method {
+    name: "column_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
+    run: column_bounds,
+    label: None,
+    price: None,
+};
 
 fn column_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
     if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
-        let (low, high) = (text::from_utf8(&low), text::from_utf8(&high));
+        let (low, high) = (from_utf8(&low), from_utf8(&high));
         rows.push([Value::Text(&low), Value::Text(&high)]);
     }
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_declare_domain, declare_domain);
-sql_function!(sanitize_declare_bounds, declare_bounds);
-sql_function!(sanitize_column_bounds, column_bounds);
-sql_function!(sanitize_column_domain, column_domain);
+methods! {
+    sanitize_declare_domain => DECLARE_DOMAIN;
+    sanitize_declare_bounds => DECLARE_BOUNDS;
+    sanitize_column_bounds => COLUMN_BOUNDS;
+    sanitize_column_domain => COLUMN_DOMAIN;
+}

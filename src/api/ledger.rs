@@ -2,6 +2,7 @@
 //! function that every private mechanism calls before it draws.
 
 use super::budget;
+use super::protection::check_stable;
 use crate::catalog::account::{Account, decimal};
 use crate::catalog::ledger::{self as entries, Entry, Home};
 use crate::catalog::protection::{self, Budgets};
@@ -131,7 +132,7 @@ pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Resu
         return Ok(false);
     };
     for _ in 0..CHANGES {
-        budget::check_stable(relation, &terms)?;
+        check_stable(relation, &terms)?;
         let rows = rows_per_unit(relation, &terms)?;
         match self::charge(relation, Asker::caller(), what, &charge.of_rows(rows), Some(&terms))? {
             Outcome::Charged { .. } => return Ok(true),

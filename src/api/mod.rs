@@ -12,12 +12,18 @@ macro_rules! families {
 
 families! {
     aggregate,
+    bag,
+    budget,
+    clamped,
     compare,
+    domains,
     generate,
     krimp,
     measures,
     mining,
+    noise,
     private,
+    protection,
     registry,
     release,
     report,
@@ -25,11 +31,9 @@ families! {
 
 mod answer;
 mod arguments;
-mod budget;
-mod domains;
 mod fit;
 mod input;
+mod internal;
 mod ledger;
-mod noise;
 mod question;
 mod typed_source;

@@ -6,7 +6,7 @@ use super::text::Text;
 use super::{bag, jsonb, text};
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{FromDatum, direct_function_call};
+use pgrx::{AnyNumeric, FromDatum, direct_function_call};
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;
 use std::ffi::CStr;
@@ -216,6 +216,12 @@ impl<'a> Given<'a> {
 
     pub fn float8(&self) -> Result<Option<f64>, Error> {
         self.read(Type::Float8, "a number", Json::as_f64)
+    }
+
+    pub fn numeric(&self) -> Result<Option<AnyNumeric>, Error> {
+        let read =
+            |value: &Json| AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok();
+        self.read(Type::Numeric, "a number", read)
     }
 
     pub fn text(&self) -> Result<Option<String>, Error> {

@@ -1,6 +1,5 @@
-//! jsonb: arguments, results, and itemsets as objects.
+//! jsonb: values, and itemsets as objects.
 
-use super::call::Call;
 use super::cell::MAX_DATUM;
 use super::error::Error;
 use super::{settings, text};
@@ -13,11 +12,6 @@ use table::{Bag, Item};
 /// Bytes of memory that a byte of text may take once it is parsed: a short number in an array is
 /// the worst.
 const PARSED: u64 = 20;
-
-/// LEGACY
-pub fn text_argument(call: &Call, i: usize) -> Result<Option<String>, Error> {
-    call.datum(i).map_or(Ok(None), text)
-}
 
 /// The text of a jsonb value.
 pub fn text(value: Datum) -> Result<Option<String>, Error> {
@@ -46,11 +40,6 @@ pub fn parse(text: &str, argument: &str) -> Result<Value, Error> {
             "Numbers must fit into double precision, and values be nested less than 128 deep.",
         )
     })
-}
-
-/// Argument `i`, a jsonb value; `None` if NULL.
-pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<Value>, Error> {
-    text_argument(call, i)?.map(|text| parse(&text, argument)).transpose()
 }
 
 /// A jsonb value in the current memory context.

@@ -8,6 +8,7 @@ pub mod query;
 
 use super::budget;
 use super::ledger::Asker;
+use super::protection::check_stable;
 use crate::catalog::{bounds, protection};
 use crate::pg::error::Error;
 use crate::pg::jsonb::parse;
@@ -71,7 +72,7 @@ impl Posed {
                 "Let the owner protect a view with the column COLLATE \"C\".",
             ));
         }
-        budget::check_stable(&relation, &terms)?;
+        check_stable(&relation, &terms)?;
         let measures = parse(&request.measures, "measures")?;
         let filter = request.filter.as_deref().map(|text| parse(text, "filter")).transpose()?;
         let groups = request.groups.as_deref().map(|text| parse(text, "groups")).transpose()?;
