@@ -50,7 +50,8 @@ SELECT md5(sanitize.row_bag(x)::text) FROM {t} x
 def tables():
     """Name and rows of each data set."""
     for path in sorted(DATA.glob("lucs/*.num")) + sorted(DATA.glob("fimi/*.dat")):
-        yield path.stem.split(".")[0].lower(), as_table(lines_of(path))
+        name = path.name.split(".")[0].lower()
+        yield f"{path.parent.name}_{name}", as_table(lines_of(path))
     for path in sorted(DATA.glob("uci/*.data")):
         yield (
             f"uci_{path.stem}",
