@@ -2,6 +2,7 @@
 //! do the work and hands typed rows back.
 
 mod api;
+mod catalog;
 mod method;
 mod pg;
 

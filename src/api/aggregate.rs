@@ -1,11 +1,11 @@
 //! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
 //! the data is done by a reader process, see [`super::answer`].
 
-use super::answer::{ResultRow, stored};
 use super::arguments::{EPSILON, RELATION, names, yes_or_no};
 use super::budget;
 use super::ledger::{self, Asker};
-use super::question::{Question, Request};
+use super::question::{Posed, Request};
+use crate::catalog::answers::{self, ResultRow};
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Declared, Given, Type};
 use crate::pg::call::Call;
@@ -205,7 +205,7 @@ const DP_AGGREGATE: Method = Method {
         further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
         of: label,
     }),
-    price: Some(|arguments, _| Ok(Some(Question::new(&request(arguments)?)?.charge))),
+    price: Some(|arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge))),
 };
 
 fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
@@ -213,14 +213,14 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
     // Whoever may not ask is told nothing more; the charge decides it again.
     ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
     // What makes no sense is refused here, with words that only arguments and catalog choose.
-    let question = Question::new(&request)?;
+    let question = Posed::new(&request)?.question;
     // Whoever asks the same while it is being answered waits for that answer.
-    let turn = request.reuse.map(|_| worker::one_at_a_time(stored::hash(&question)));
+    let turn = request.reuse.map(|_| worker::one_at_a_time(answers::hash(&question.normal)));
     let bytes = serde_json::to_vec(&request).map_err(Error::query)?;
     let mut rows = ResultRows::begin(call)?;
     isolated::ask(c"sanitize_reader_worker", &bytes, |part| {
         let part: Vec<ResultRow> = serde_json::from_slice(part).map_err(Error::query)?;
-        part.iter().try_for_each(|row| push(&mut rows, row))
+        part.into_iter().try_for_each(|row| push(&mut rows, row))
     })?;
     if let Some(turn) = turn {
         turn.end();
@@ -228,9 +228,10 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-fn push(rows: &mut ResultRows, row: &ResultRow) -> Result<(), Error> {
-    let groups = jsonb::datum(&row.groups)?;
-    let number = row.value.as_deref().and_then(|text| AnyNumeric::try_from(text).ok());
+fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
+    let groups = jsonb::datum(&row.groups.into())?;
+    let number =
+        row.value.as_deref().map(AnyNumeric::try_from).transpose().map_err(Error::query)?;
     let value = || number.clone().and_then(IntoDatum::into_datum).unwrap_or(Datum::null());
     let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
     rows.push([
@@ -262,9 +263,9 @@ const DP_COST: Method = Method {
 fn dp_cost(call: &Call) -> Result<Datum, Error> {
     let request = request(&call.arguments)?;
     let remaining = ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
-    let question = Question::new(&request)?;
+    let question = Posed::new(&request)?.question;
     let is_free = match request.reuse {
-        Some(age) => stored::find(&question, age)?.is_some(),
+        Some(age) => answers::find(request.source.into(), &question.normal, age)?.is_some(),
         None => false,
     };
     let cost = if is_free { Cost::default() } else { question.charge.whole };

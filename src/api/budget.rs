@@ -1,38 +1,22 @@
 //! Who is protected, how much may be learnt, and who may ask.
 
-use super::account::{Sums, decimal};
 use super::ledger::{self, Asker};
+use crate::catalog::account::Sums;
+use crate::catalog::ledger as entries;
+use crate::catalog::protection::{self, LARGEST, Protection};
 use crate::pg::call::{Call, sql_function};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::{rights, sql, types, view};
+use crate::pg::{rights, types, view};
 use dp::{Charge, Cost};
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{Datum, Oid};
 use pgrx::{AnyNumeric, IntoDatum};
-use serde::{Deserialize, Serialize};
+use question::Terms;
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.
 const SMALLEST: f64 = 1e-9;
-/// The largest epsilon: far above it nothing is protected.
-const LARGEST: f64 = 1e6;
-
-/// What `protect` laid down for a relation, on which the price of a question depends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
-    pub unit: String,
-    pub max_rows_per_unit: u64,
-    pub max_groups_per_unit: Option<u64>,
-    /// Of the relation's budget.
-    pub delta: f64,
-    /// The least that a charge may be.
-    pub min_epsilon: f64,
-    pub min_query_set: Option<u64>,
-    /// The owner vouches for a view whose definition does not show that a row depends on its own unit
-    /// alone.
-    pub assume_stable: bool,
-}
 
 /// An epsilon that makes sense.
 pub fn epsilon(value: f64) -> Result<f64, Error> {
@@ -65,35 +49,12 @@ fn owned(call: &Call) -> Result<Relation, Error> {
     Err(Error::NotOwner { relation: relation.name })
 }
 
-/// What is laid down for the relation; `None` if it is not protected. A value that cannot be read is an
-/// error: no default would be on the safe side.
-pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
-    let source = source.to_u32().to_string();
-    let rows = rights::with_extension_rights(|| sql::run(TERMS, &[Some(&source)]))?;
-    let Some(row) = rows.into_iter().next() else {
-        return Ok(None);
-    };
-    let missing = || Error::query("a term of the protection is missing");
-    let text = |i: usize| row.get(i).and_then(Option::as_deref);
-    let count = |i: usize| text(i).map(str::parse::<u64>).transpose().map_err(Error::query);
-    let number = |i: usize| text(i).ok_or_else(missing)?.parse::<f64>().map_err(Error::query);
-    Ok(Some(Terms {
-        unit: text(0).ok_or_else(missing)?.to_string(),
-        max_rows_per_unit: count(1)?.ok_or_else(missing)?,
-        max_groups_per_unit: count(2)?,
-        delta: number(3)?,
-        min_epsilon: number(4)?,
-        min_query_set: count(5)?,
-        assume_stable: text(6) == Some("true"),
-    }))
-}
-
 /// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
 pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
     if terms.assume_stable {
         return Ok(());
     }
-    match view::unstable(relation, &terms.unit)? {
+    match view::unstable(relation, &terms.unit, protection::units)? {
         None => Ok(()),
         Some(reason) => Err(Error::Unstable { relation: relation.name.clone(), reason }),
     }
@@ -108,12 +69,12 @@ pub fn too_small(epsilon: f64, least: f64) -> Error {
 }
 
 /// Argument `i`, a number of things of which there is at least one; `None` if NULL.
-fn at_least_one(call: &Call, i: usize, name: &str, what: &str) -> Result<Option<String>, Error> {
+fn at_least_one(call: &Call, i: usize, name: &str, what: &str) -> Result<Option<i32>, Error> {
     match call.optional::<i32>(i) {
         Some(number) if number < 1 => {
             Err(Error::argument(format!("{name} is {number}"), format!("It is {what}: 1 or more.")))
         }
-        number => Ok(number.map(|number| number.to_string())),
+        number => Ok(number),
     }
 }
 
@@ -174,39 +135,26 @@ fn protect(call: &Call) -> Result<Datum, Error> {
         at_least_one(call, 8, "min_query_set", "the smallest noisy count that is answered")?;
     let stable = call.value::<bool>(9, "assume_stable")?;
     check_unit(&relation, &unit)?;
-    if !stable && let Some(reason) = view::unstable(&relation, &unit)? {
+    if !stable && let Some(reason) = view::unstable(&relation, &unit, protection::units)? {
         return Err(Error::Unstable { relation: relation.name, reason });
     }
     // What is spent is read after the lock: a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot);
     }
-    let source = relation.oid.to_u32().to_string();
-    let (epsilon, delta, least) = (decimal(epsilon), decimal(delta), decimal(least));
-    let stable = stable.to_string();
-    rights::with_extension_rights(|| {
-        sql::run(HOME, &[Some(&role_name())])?;
-        sql::run(
-            REGISTER,
-            &[Some(&source), Some(&unit), Some(&rows), Some(&epsilon), Some(&delta)],
-        )?;
-        sql::run(LOCK, &[Some(&source)])?;
-        sql::run(
-            PROTECT,
-            &[
-                Some(&source),
-                Some(&unit),
-                Some(&rows),
-                Some(&epsilon),
-                Some(&delta),
-                window.as_deref(),
-                groups.as_deref(),
-                Some(&least),
-                query_set.as_deref(),
-                Some(&stable),
-            ],
-        )
-    })?;
+    entries::settle(&role_name())?;
+    let new = Protection {
+        unit: &unit,
+        epsilon,
+        delta,
+        max_rows_per_unit: rows,
+        window_length: window.as_deref(),
+        max_groups_per_unit: groups,
+        min_epsilon: least,
+        min_query_set: query_set,
+        assume_stable: stable,
+    };
+    protection::protect(relation.oid, &new)?;
     Ok(call.null())
 }
 
@@ -214,63 +162,12 @@ fn role_name() -> String {
     rights::role_name(rights::current_user()).unwrap_or_default()
 }
 
-/// The ledger is whole where the first relation is protected: nothing was charged before.
-const HOME: &str = "INSERT INTO sanitize.ledger_home
-    SELECT true, sanitize.ledger_place(), clock_timestamp(), $1
-    WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
-    ON CONFLICT DO NOTHING";
-
-const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
-        least(min_epsilon, epsilon)::text, min_query_set::text, assume_stable::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass";
-
-/// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
-const REGISTER: &str = "INSERT INTO sanitize.protection
-        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
-    VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
-    ON CONFLICT (source) DO NOTHING";
-
-const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
-
-/// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
-/// or ever. Entries without a rest are all rest.
-const PROTECT: &str = "UPDATE sanitize.protection AS p SET
-        unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
-        max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
-        assume_stable = $10::bool,
-        epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
-        rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
-        window_length = $6::interval,
-        window_start = CASE WHEN p.window_length IS NOT DISTINCT FROM $6::interval
-                            THEN p.window_start ELSE clock_timestamp() END
-    FROM (SELECT coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
-                 coalesce(sum(e.rho), 0) AS rho,
-                 coalesce(sum(coalesce(e.rest_epsilon, e.epsilon)), 0) AS rest_epsilon,
-                 coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
-            FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
-             AND CASE WHEN $6 IS NULL THEN true
-                      WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
-                      ELSE e.charged_at + $6::interval > clock_timestamp() END
-           WHERE o.source = $1::oid::regclass) AS s
-    WHERE p.source = $1::oid::regclass";
-
 fn unprotect(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
-    let source = relation.oid.to_u32().to_string();
-    let gone = rights::with_extension_rights(|| {
-        sql::run(
-            "DELETE FROM sanitize.allowance WHERE source = $1::oid::regclass",
-            &[Some(&source)],
-        )?;
-        sql::run(
-            "DELETE FROM sanitize.protection WHERE source = $1::oid::regclass RETURNING unit",
-            &[Some(&source)],
-        )
-    })?;
-    if gone.is_empty() {
-        return Err(Error::NotProtected { relation: relation.name });
+    match protection::unprotect(relation.oid)? {
+        true => Ok(call.null()),
+        false => Err(Error::NotProtected { relation: relation.name }),
     }
-    Ok(call.null())
 }
 
 /// The role in argument 1.
@@ -287,36 +184,19 @@ fn grantee(call: &Call) -> Result<Oid, Error> {
 
 fn allow(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
-    let grantee = grantee(call)?.to_u32().to_string();
-    let epsilon = call.optional(2).map(epsilon).transpose()?.map(decimal);
-    let delta = call.optional(3).map(delta).transpose()?.map(decimal);
-    if terms(relation.oid)?.is_none() {
+    let grantee = grantee(call)?;
+    let epsilon = call.optional(2).map(epsilon).transpose()?;
+    let delta = call.optional(3).map(delta).transpose()?;
+    if protection::terms(relation.oid)?.is_none() {
         return Err(Error::NotProtected { relation: relation.name });
     }
-    let source = relation.oid.to_u32().to_string();
-    rights::with_extension_rights(|| {
-        sql::run(
-            "INSERT INTO sanitize.allowance
-                (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
-             VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
-             ON CONFLICT (source, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
-            &[Some(&source), Some(&grantee), epsilon.as_deref(), delta.as_deref()],
-        )
-    })?;
+    protection::allow(relation.oid, grantee, epsilon, delta)?;
     Ok(call.null())
 }
 
 fn disallow(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
-    let grantee = call.value::<Oid>(1, "grantee")?.to_u32().to_string();
-    let source = relation.oid.to_u32().to_string();
-    rights::with_extension_rights(|| {
-        sql::run(
-            "DELETE FROM sanitize.allowance
-             WHERE source = $1::oid::regclass AND grantee = $2::oid::regrole",
-            &[Some(&source), Some(&grantee)],
-        )
-    })?;
+    protection::disallow(relation.oid, call.value::<Oid>(1, "grantee")?)?;
     Ok(call.null())
 }
 
@@ -385,17 +265,7 @@ fn confirm_ledger(call: &Call) -> Result<Datum, Error> {
     if !rights::is_superuser(rights::current_user()) {
         return Err(Error::NotSuperuser);
     }
-    let who = role_name();
-    let place = rights::with_extension_rights(|| {
-        sql::run(
-            "INSERT INTO sanitize.ledger_home VALUES (true, sanitize.ledger_place(), clock_timestamp(), $1)
-             ON CONFLICT (only_row) DO UPDATE SET place = excluded.place,
-                confirmed_at = excluded.confirmed_at, confirmed_by = excluded.confirmed_by
-             RETURNING place",
-            &[Some(&who)],
-        )
-    })?;
-    let place = place.into_iter().flatten().flatten().next();
+    let place = entries::confirm(&role_name())?;
     Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }
 

@@ -1,14 +1,15 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
+use crate::catalog::bounds::{self, Bounds};
+use crate::catalog::domains;
 use crate::pg::call::{Call, sql_function};
-use crate::pg::domain::{self, canonical};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::text::{self, Text};
-use crate::pg::{bounds, rights};
+use crate::pg::{rights, types};
+use pgrx::IntoDatum;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{IntoDatum, Spi};
 use std::collections::BTreeSet;
 
 /// The relation in argument 0 and the position of the column that argument 1 names.
@@ -17,10 +18,6 @@ fn column(call: &Call) -> Result<(Relation, usize), Error> {
     let name = call.text(1, "column_name")?;
     let position = relation.positions("column_name", Some(&[name]))?[0];
     Ok((relation, position))
-}
-
-fn texts(values: Vec<String>) -> Vec<Text> {
-    values.into_iter().map(Text).collect()
 }
 
 fn declare_domain(call: &Call) -> Result<Datum, Error> {
@@ -36,14 +33,11 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
             "Name every value that the column may have. NULL belongs to every domain by itself.",
         ));
     }
-    let values: Result<BTreeSet<String>, Error> =
-        values.iter().flatten().map(|value| canonical(column, value)).collect();
+    // Text that is no value of the column's type is an error in Postgres' own words.
+    let canonical = |value: &String| types::canonical(column.type_oid, column.typmod, value);
+    let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
     let values: Vec<String> = values?.into_iter().collect();
-    let statement = "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
-                     VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
-                     DO UPDATE SET domain_values = excluded.domain_values";
-    let arguments = [relation.oid.into(), Text(column.name.clone()).into(), texts(values).into()];
-    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
+    domains::declare(&relation, column, values)?;
     Ok(call.null())
 }
 
@@ -53,13 +47,10 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
-    let of_column = [relation.oid.into(), Text(column.name.clone()).into()];
     let (low, high) = match (call.optional_text(2), call.optional_text(3)) {
         (Some(low), Some(high)) => (low, high),
         (None, None) => {
-            let statement = "DELETE FROM sanitize.declared_bounds
-                WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2";
-            Spi::run_with_args(statement, &of_column).map_err(Error::query)?;
+            bounds::forget(&relation, column)?;
             return Ok(call.null());
         }
         (low, _) => {
@@ -80,19 +71,14 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
             "Name its values with sanitize.declare_domain.",
         ));
     }
-    let (low, high) = (bounds::canonical(column, &low)?, bounds::canonical(column, &high)?);
+    let (low, high) = (types::canonical_iso(column, &low)?, types::canonical_iso(column, &high)?);
     if !bounds::is_range(column, &low, &high)? {
         return Err(Error::argument(
             format!("low is {low} and high is {high}"),
             "Both are finite, and low is below high.",
         ));
     }
-    let statement = "INSERT INTO sanitize.declared_bounds (source, column_name, low, high, bins)
-                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (source, column_name)
-                     DO UPDATE SET low = excluded.low, high = excluded.high, bins = excluded.bins";
-    let [source, name] = of_column;
-    let arguments = [source, name, Text(low).into(), Text(high).into(), bins.into()];
-    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
+    bounds::declare(&relation, column, Bounds { low, high, bins })?;
     Ok(call.null())
 }
 
@@ -100,10 +86,12 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
     let column = &relation.columns[position];
-    let domain = domain::find(&relation, column)?.map(|found| (found.values, found.origin));
-    let range = bounds::declared(&relation, column)?.map(|(low, high)| (vec![low, high], "bounds"));
+    let domain = domains::find(&relation, column)?.map(|found| (found.values, found.origin));
+    let range = bounds::declared(&relation, column)?;
+    let range = range.map(|bounds| (vec![bounds.low, bounds.high], "bounds"));
     for (values, origin) in domain.into_iter().chain(range) {
-        let values = || texts(values.clone()).into_datum().unwrap_or(Datum::null());
+        let texts: Vec<Text> = values.into_iter().map(Text).collect();
+        let values = || texts.clone().into_datum().unwrap_or(Datum::null());
         rows.push([Value::Made(&values), Value::Text(&text::from_utf8(origin))]);
     }
     Ok(rows.finish(call))
@@ -112,7 +100,7 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
 fn column_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
-    if let Some((low, high)) = bounds::bounds(&relation, &relation.columns[position])? {
+    if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
         let (low, high) = (text::from_utf8(&low), text::from_utf8(&high));
         rows.push([Value::Text(&low), Value::Text(&high)]);
     }

@@ -23,7 +23,6 @@ families! {
     report,
 }
 
-mod account;
 mod answer;
 mod arguments;
 mod budget;

@@ -5,7 +5,8 @@ use super::arguments::{
 };
 use super::release::keeping;
 use super::typed_source::TypedSource;
-use super::{budget, ledger};
+use super::ledger;
+use crate::catalog::protection;
 use crate::method::{Label, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
@@ -227,7 +228,7 @@ fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(
     } else {
         return Ok(());
     };
-    if budget::terms(relation.oid)?.is_none() {
+    if protection::terms(relation.oid)?.is_none() {
         return Ok(());
     }
     Err(Error::argument(

@@ -2,8 +2,8 @@
 
 use super::arguments::{COLUMNS, KEEP, ROWS_OF};
 use super::input::Input;
+use crate::catalog::domains;
 use crate::pg::call::Call;
-use crate::pg::domain;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, ReadValues, TypedRows};
@@ -93,7 +93,7 @@ impl TypedSource {
         for (column, &position) in self.columns[..width].iter().enumerate() {
             let column_of = &self.relation.columns[position];
             let public =
-                domain::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
+                domains::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
                     column: column_of.name.clone(),
                     relation: self.relation.name.clone(),
                 })?;

@@ -63,6 +63,8 @@ pub enum Error {
     Ledger { certain: bool, why: &'static str },
     /// The ledger came from elsewhere and nobody has confirmed that it is whole.
     Unconfirmed { home: String, here: String },
+    /// A value in a table of the extension's own cannot be read: nothing is charged or released.
+    Damaged { table: String, column: String },
     /// A standby cannot write the ledger.
     Standby,
     /// No background worker could be had to read.
@@ -319,6 +321,12 @@ impl Error {
                 "the ledger was restored or moved and nobody has confirmed that it is whole".into(),
                 Some(format!("It was last whole in {home}; this is {here}.")),
                 "A superuser makes sure that no charge is missing and calls sanitize.confirm_ledger().".into(),
+            ),
+            Error::Damaged { table, column } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("what sanitize.{table} holds cannot be read: {column}"),
+                Some("Nothing was charged, and nothing is released.".into()),
+                "A superuser mends or deletes the row. What sanitize.protect, declare_domain and declare_bounds wrote, they can write anew.".into(),
             ),
             Error::Standby => (
                 Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,

@@ -2,11 +2,10 @@
 
 pub mod argument;
 pub mod bag;
-pub mod bounds;
 pub mod call;
 pub mod cell;
+pub mod check;
 pub mod clamped;
-pub mod domain;
 pub mod error;
 pub mod from_clause;
 pub mod jsonb;

@@ -14,11 +14,9 @@ pub fn decimal(value: f64) -> String {
     format!("{value}")
 }
 
-/// An amount as the ledger's tables have it. One that cannot be read is an error: no default would be
-/// on the safe side.
-pub fn amount(text: Option<&str>) -> Result<AnyNumeric, Error> {
-    let text = text.ok_or_else(|| Error::query("an amount of the ledger is missing"))?;
-    AnyNumeric::try_from(text).map_err(Error::query)
+/// A float as the amount that the ledger adds.
+fn amount(value: f64) -> Result<AnyNumeric, Error> {
+    AnyNumeric::try_from(decimal(value).as_str()).map_err(Error::query)
 }
 
 /// Not below the amount, nor below the floats that were added up to it: their decimals may be smaller
@@ -52,18 +50,6 @@ pub struct Sums {
 }
 
 impl Sums {
-    /// The five amounts of a row, in the order of the fields.
-    pub fn read(row: &[Option<String>]) -> Result<Self, Error> {
-        let at = |i: usize| amount(row.get(i).and_then(Option::as_deref));
-        Ok(Sums {
-            epsilon: at(0)?,
-            delta: at(1)?,
-            rho: at(2)?,
-            rest_epsilon: at(3)?,
-            rest_delta: at(4)?,
-        })
-    }
-
     /// The five amounts as text, in the order of the fields.
     pub fn texts(&self) -> [String; 5] {
         [&self.epsilon, &self.delta, &self.rho, &self.rest_epsilon, &self.rest_delta]
@@ -72,7 +58,7 @@ impl Sums {
 
     fn plus(&self, charge: &Charge) -> Result<Self, Error> {
         let add = |sum: &AnyNumeric, part: f64| -> Result<AnyNumeric, Error> {
-            Ok(sum.clone() + amount(Some(&decimal(part)))?)
+            Ok(sum.clone() + amount(part)?)
         };
         Ok(Sums {
             epsilon: add(&self.epsilon, charge.whole.epsilon)?,
@@ -166,7 +152,7 @@ impl Account {
         let exact = epsilon.clone() - self.spent.epsilon.clone();
         let mut left = nearest(&exact).max(0.0);
         // What is charged is the decimal of the float.
-        while left > 0.0 && amount(Some(&decimal(left))).is_ok_and(|left| left > exact) {
+        while left > 0.0 && amount(left).is_ok_and(|left| left > exact) {
             left = left.next_down();
         }
         left
