@@ -7,21 +7,23 @@
 //! and only integers are noised. [`Scales`] finds bounds of columns before all that.
 #![forbid(unsafe_code)]
 
-mod bound;
+mod answer;
+mod batch;
 mod interval;
 mod measure;
 mod plan;
 mod quantile;
-mod release;
+mod reservoir;
 mod scales;
 mod sensitivity;
 mod spend;
 mod totals;
 
-pub use bound::{Batch, Bounded};
+pub use answer::Answer;
+pub use batch::Batch;
 pub use measure::{Kind, Measure, Range, Step};
 pub use plan::{Plan, Query};
-pub use release::Answer;
+pub use reservoir::Bounded;
 pub use scales::Scales;
 pub use spend::Selection;
 pub use totals::UnitRows;

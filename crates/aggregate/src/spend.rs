@@ -4,8 +4,8 @@ use crate::FINE;
 use crate::measure::Measure;
 use crate::plan::Query;
 use crate::sensitivity::{self, Sensitivity};
-use guarantee::{Charge, Cost, add_up, gaussian_rho, zcdp_rho};
-use random::{Error, Noise, Ratio};
+use guarantee::{Charge, Cost, add_up, gaussian_rho, pure_rho, zcdp_rho};
+use random::{Error, Noise};
 
 /// How groups are chosen: those whose noisy number of units reaches the threshold.
 #[derive(Debug, Clone)]
@@ -31,13 +31,8 @@ const WHOLE: f64 = 1.0 - 1e-14;
 /// its price: they take the noise that zCDP allows, 6 % wider, and cost 13 % less rho.
 const FEW: f64 = 0.2;
 
-/// Laplace noise for a sensitivity of any size.
 fn laplace(sensitivity: &Sensitivity, epsilon: f64) -> Result<Noise, Error> {
-    let ratio = Ratio::exact("epsilon", epsilon)?;
-    let scale = Ratio::new(&sensitivity.l1 * ratio.denom(), ratio.numer().clone());
-    let scale = scale
-        .ok_or_else(|| Error::argument("epsilon", epsilon, "it must be a finite number above 0"))?;
-    Ok(Noise::Laplace { scale })
+    Noise::laplace_big(&sensitivity.l1, epsilon)
 }
 
 fn gaussian(sensitivity: &Sensitivity, rho: f64) -> Result<Noise, Error> {
@@ -52,11 +47,6 @@ fn rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
     } else {
         zcdp_rho(epsilon, delta)
     }
-}
-
-/// The rho of a part that is pure epsilon-DP, rounded up.
-fn pure(epsilon: f64) -> f64 {
-    (epsilon * epsilon / 2.0).next_up()
 }
 
 /// The parts that noise is added to, each with its share of the whole.
@@ -130,7 +120,7 @@ pub fn spend(
     // Half of delta for Gaussian tails if the other half is needed for showing groups.
     let tail = if private { delta / 2.0 } else { delta };
 
-    let (laplace_noises, laplace_rho) = parts.noises(measuring, laplace, pure)?;
+    let (laplace_noises, laplace_rho) = parts.noises(measuring, laplace, pure_rho)?;
     let with_gaussian = |rho: f64| parts.noises(rho, gaussian, |rho| rho);
     let narrower = |noises: &[Vec<Noise>]| spread(noises) < spread(&laplace_noises);
     let gaussian_noises = match delta > 0.0 {
@@ -157,7 +147,7 @@ pub fn spend(
             Ok((normal, rho)) if normal.threshold < plain.threshold => {
                 (normal, charge(delta, rho, tail))
             }
-            _ => (plain, charge(delta, pure(choosing), delta)),
+            _ => (plain, charge(delta, pure_rho(choosing), delta)),
         };
         return Ok(Spending { noises: laplace_noises, selection: Some(selection), charge });
     };
@@ -181,6 +171,6 @@ pub fn spend(
         let charge = charge(add_up(measured, chosen), tail);
         return Ok(Spending { noises, selection: Some(normal), charge });
     }
-    let charge = charge(add_up(rho_measured, pure(choosing)), tail);
+    let charge = charge(add_up(rho_measured, pure_rho(choosing)), tail);
     Ok(Spending { noises: gaussian_noises, selection: Some(plain), charge })
 }

@@ -1,6 +1,6 @@
 //! The delta of a vector of Gaussian noises by its own law. The proof is in `gaussian_vector.md`.
 
-use crate::accounting::zcdp_rho;
+use crate::zcdp::zcdp_rho;
 use random::normal::{ERROR, ln_density, mills};
 use random::{Error, bisect};
 

@@ -2,7 +2,7 @@
 
 use crate::normal::ln_tail;
 use crate::{Error, Ratio, bisect, discrete_gaussian, discrete_laplace};
-use dashu_int::IBig;
+use dashu_int::{IBig, UBig};
 use rand::Rng;
 
 /// Integer noise with an exact law.
@@ -21,6 +21,11 @@ impl Noise {
     /// Laplace noise that makes integers of the given L1 sensitivity `epsilon`-DP; the scale is
     /// exactly sensitivity / epsilon.
     pub fn laplace(sensitivity: u64, epsilon: f64) -> Result<Self, Error> {
+        Noise::laplace_big(&sensitivity.into(), epsilon)
+    }
+
+    /// [`Noise::laplace`] for a sensitivity of any size.
+    pub fn laplace_big(sensitivity: &UBig, epsilon: f64) -> Result<Self, Error> {
         let range = "it must be a finite number above 0";
         let scale = Ratio::exact("epsilon", epsilon)?
             .divide(sensitivity)

@@ -75,7 +75,7 @@ impl Ratio {
     }
 
     /// `factor / self`; `None` for 0.
-    pub fn divide(&self, factor: u64) -> Option<Self> {
+    pub fn divide(&self, factor: &UBig) -> Option<Self> {
         Ratio::new(&self.denom * factor, self.numer.clone())
     }
 
@@ -112,8 +112,8 @@ mod tests {
         assert_eq!(exact(1e300).numer().bit_len(), 997);
         assert_eq!(exact(5e-324), Ratio::new(1u8, UBig::ONE << 1074).unwrap());
         assert_eq!(Ratio::new(1u8, 0u8), None);
-        assert_eq!(exact(0.25).divide(3), Some(ratio(12, 1)));
-        assert_eq!(exact(0.0).divide(3), None);
+        assert_eq!(exact(0.25).divide(&UBig::from(3u8)), Some(ratio(12, 1)));
+        assert_eq!(exact(0.0).divide(&UBig::from(3u8)), None);
     }
 
     #[test]

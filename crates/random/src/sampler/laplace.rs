@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn a_float_epsilon_is_taken_exactly() {
         let mut coins = Coins::seeded(4);
-        let scale = Ratio::exact("epsilon", 0.3).unwrap().divide(1).unwrap();
+        let scale = Ratio::exact("epsilon", 0.3).unwrap().divide(&UBig::ONE).unwrap();
         assert_fits_integers(
             |x| probability(1.0 / 0.3, x),
             8_000,

@@ -5,7 +5,7 @@ use super::select::Worth;
 use super::{Request, Scheme};
 use crate::sampling::{check_delta, check_split};
 use crate::{Method, Parameters, Rate, parameters};
-use guarantee::{Charge, Cost, check_epsilon, mixture, rest_of};
+use guarantee::{Charge, Cost, check_epsilon, mixture, pure_rho, rest_of};
 use random::{Error, Noise};
 
 /// How a private sample is made. Depends on the request only, never on the table.
@@ -100,7 +100,7 @@ impl Plan {
         Ok(Plan {
             theta: with_margin(request.theta1.unwrap_or(theta), &noise),
             scheme_rho: Some(match &noise {
-                Noise::Laplace { .. } => (epsilon1 * epsilon1 / 2.0).next_up(),
+                Noise::Laplace { .. } => pure_rho(epsilon1),
                 Noise::Gaussian { sigma2 } => count_rho(marginals, sigma2),
             }),
             noise: Some(noise),
