@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub use aggregate;
+pub use guarantee::DeltaMethod as Method;
 pub use guarantee::{
     self, Charge, Cost, Guarantee, REST, Spent, audit, concentrated_epsilon, gaussian_rho, mixture,
     zcdp_delta, zcdp_epsilon, zcdp_rho,
@@ -11,6 +12,6 @@ pub use random::{
     discrete_gaussian, discrete_laplace, shuffle,
 };
 pub use sample::{
-    Method, Parameters, Piece, Plan, Public, Rate, Released, Request, Rule, Rules, SamplingDelta,
-    Scheme, Thinning, parameters, sample, sampling_delta,
+    Design as Plan, Parameters, Piece, Public, Rate, Released, Request, Rule, Rules, SamplingDelta,
+    Scheme, Thinning, draw as sample, parameters, sampling_delta,
 };
