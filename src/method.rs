@@ -4,7 +4,7 @@ use crate::pg::argument::{Arguments, Declared};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
-use dp::{Charge, Guarantee};
+use guarantee::{Charge, Guarantee};
 use pgrx::pg_sys::Datum;
 
 /// A SQL function.

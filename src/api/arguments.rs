@@ -2,8 +2,8 @@
 
 use crate::pg::argument::{Argument, Given, Source, Type};
 use crate::pg::error::Error;
-use dp::Coins;
 use pgrx::pg_sys::Oid;
+use random::Coins;
 use table::Choice;
 
 /// A relation, its name or a bag.
@@ -158,8 +158,8 @@ pub fn coins(seed: Option<i64>) -> Result<Coins, Error> {
 }
 
 /// Where the coins come from that a seed asks for, as labels have it.
-pub fn coins_of(seed: Option<i64>) -> dp::Source {
-    if seed.is_some() { dp::Source::Seeded } else { dp::Source::Os }
+pub fn coins_of(seed: Option<i64>) -> random::Source {
+    if seed.is_some() { random::Source::Seeded } else { random::Source::Os }
 }
 
 pub fn relation(given: &Given<'_>) -> Result<Oid, Error> {

@@ -13,7 +13,7 @@ use crate::pg::relation::Relation;
 use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use dp::{Charge, Cost};
+use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
 
@@ -117,7 +117,7 @@ fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
                 return Ok(Charge { rho: Some(rho.min(most)), ..pure });
             }
             // The part of delta that is not that of noise with this rho adds up by itself.
-            let rest = whole.delta - dp::zcdp_delta(rho, whole.epsilon);
+            let rest = whole.delta - guarantee::zcdp_delta(rho, whole.epsilon);
             let rest = if rest > 0.0 { rest.next_up() } else { 0.0 };
             Ok(Charge { whole, rho: Some(rho), rest: Cost { epsilon: 0.0, delta: rest } })
         }
@@ -194,7 +194,7 @@ const ZCDP_EPSILON: Method = Method {
     arguments: &[&RHO, &ANY_DELTA],
     returns: Returns::One(Type::Float8),
     run: |call| {
-        let epsilon = dp::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
+        let epsilon = guarantee::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
         Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
     },
     label: None,
@@ -206,7 +206,7 @@ const ZCDP_RHO: Method = Method {
     arguments: &[&EPSILON, &ANY_DELTA],
     returns: Returns::One(Type::Float8),
     run: |call| {
-        let rho = dp::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
+        let rho = guarantee::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
         Ok(rho.into_datum().unwrap_or_else(|| call.null()))
     },
     label: None,

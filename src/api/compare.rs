@@ -114,7 +114,7 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     let pair = Pair::of(call)?;
     let mut rows = ResultRows::begin(call)?;
     let leaks = pair.run("sampling", |released, original, watch| {
-        let below = |n| dp::below(&mut coins, n);
+        let below = |n| random::below(&mut coins, n);
         measures::rare_itemset_leak(released, original, samples, below, watch)
     })?;
     for leak in leaks {

@@ -11,7 +11,7 @@ use crate::pg::relation::Relation;
 use crate::pg::worker::autonomous::{self, Decision};
 use crate::pg::worker::worker_function;
 use crate::pg::{rights, sql};
-use dp::{Charge, Cost};
+use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Oid;
 use question::Terms;
 use serde::{Deserialize, Serialize};

@@ -7,7 +7,8 @@ use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
-use dp::{Coins, Noise, zcdp_rho};
+use guarantee::zcdp_rho;
+use random::{Coins, Noise};
 use pgrx::pg_sys::Datum;
 
 /// NULL without noise would tell that there was nothing to add noise to.

@@ -7,7 +7,7 @@ use super::release::keeping;
 use super::typed_source::TypedSource;
 use super::ledger;
 use crate::catalog::protection;
-use crate::method::{Label, methods};
+use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
@@ -15,22 +15,23 @@ use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::{text, typed};
-use dp::{Guarantee, Method, Plan, Public, Request, Rule, Rules, Scheme};
+use guarantee::{DeltaMethod, Guarantee};
+use sample::{Design, Public, Request, Rule, Rules, Scheme};
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use table::{Bag, Item};
 
-impl From<dp::Error> for Error {
-    fn from(error: dp::Error) -> Self {
+impl From<random::Error> for Error {
+    fn from(error: random::Error) -> Self {
         let message = error.to_string();
         match error {
-            dp::Error::Stop(stop) => stop.into(),
-            dp::Error::Argument { name, .. } => {
+            random::Error::Stop(stop) => stop.into(),
+            random::Error::Argument { name, .. } => {
                 Error::argument(message, format!("Give another value for {name}."))
             }
-            dp::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
-            dp::Error::Entropy(_) => Error::NoEntropy { what: message },
+            random::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
+            random::Error::Entropy(_) => Error::NoEntropy { what: message },
         }
     }
 }
@@ -43,7 +44,7 @@ const SPLIT: Argument<f64> = Argument {
     read: number,
 };
 
-const METHOD: Argument<Method> = Argument {
+const METHOD: Argument<DeltaMethod> = Argument {
     name: "method",
     of: Type::Text,
     default: Some("\"exact\""),
@@ -51,7 +52,7 @@ const METHOD: Argument<Method> = Argument {
     read: choice,
 };
 
-const DP_MII_PARAMETERS: crate::method::Method = crate::method::Method {
+const DP_MII_PARAMETERS: Method = Method {
     name: "dp_mii_parameters",
     arguments: &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
     returns: Returns::Table(&[
@@ -67,7 +68,7 @@ const DP_MII_PARAMETERS: crate::method::Method = crate::method::Method {
 
 fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
-    let found = dp::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
+    let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
         Value::Float(found.beta.get()),
@@ -100,13 +101,13 @@ const BETA: Argument<f64> = Argument {
     read: number,
 };
 
-const SAMPLING_DELTA: crate::method::Method = crate::method::Method {
+const SAMPLING_DELTA: Method = Method {
     name: "sampling_delta",
     arguments: &[&SAMPLED, &BETA, &EPSILON],
     returns: Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
     run: |call| {
         let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
-        let found = dp::sampling_delta(k, beta, call.get(&EPSILON)?)?;
+        let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
         let mut rows = ResultRows::begin(call)?;
         rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
         Ok(rows.finish(call))
@@ -178,7 +179,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     let columns = options.get(&COLUMNS)?;
     let request = request(options, columns.as_ref().map_or(1, Vec::len))?;
     let coins = coins_of(options.get(&SEED)?);
-    let mut label = Guarantee::dp_mii_sample(&Plan::new(request)?, coins);
+    let mut label = Guarantee::dp_mii_sample(&Design::new(request)?, coins);
     if columns.is_none() {
         // How delta is used depends on the number of columns; what was asked for is never passed.
         let asked = |delta: f64| delta.max(request.delta);
@@ -274,7 +275,7 @@ fn rules(list: &Json, relation: &str, bag: &Bag) -> Result<Rules, Error> {
     Ok(Rules::new(found))
 }
 
-const DP_MII_SAMPLE: crate::method::Method = crate::method::Method {
+const DP_MII_SAMPLE: Method = Method {
     name: "dp_mii_sample",
     arguments: &[
         &ROWS_OF,
@@ -294,7 +295,7 @@ const DP_MII_SAMPLE: crate::method::Method = crate::method::Method {
     returns: Returns::Set(Type::Any),
     run: dp_mii_sample,
     label: Some(Label { further: &[], of: label }),
-    price: Some(|arguments, columns| Ok(Plan::new(request(arguments, columns)?)?.charge())),
+    price: Some(|arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge())),
 };
 
 fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
@@ -303,14 +304,14 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let mut request = request(&call.arguments, 1)?;
     let scheme = request.scheme;
     // All that can be refused without the data is refused before it is read.
-    Plan::new(request)?;
+    Design::new(request)?;
     check_public(&request, public_source.is_some(), listed.is_some())?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
     check_protected(call, &relation, scheme)?;
 
     let mut source = TypedSource::read(call)?;
     request.columns = source.input.bag.width();
-    let plan = Plan::new(request)?;
+    let design = Design::new(request)?;
     if matches!(scheme, Scheme::DpCounts | Scheme::DpSplit) {
         source = source.within_public_domains()?;
     }
@@ -323,8 +324,8 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let mut coins = coins(call.get(&SEED)?)?;
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
     let released = source.input.run("sampling", |bag, watch| {
-        match dp::sample(bag, &plan, public, &mut coins, watch) {
-            Err(dp::Error::Stop(stop)) => Err(stop),
+        match sample::draw(bag, &design, public, &mut coins, watch) {
+            Err(random::Error::Stop(stop)) => Err(stop),
             drawn => Ok(drawn),
         }
     })??;

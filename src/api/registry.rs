@@ -8,7 +8,7 @@ use crate::pg::error::Error;
 use crate::pg::jsonb;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use dp::Guarantee;
+use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 

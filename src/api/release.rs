@@ -11,7 +11,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::positions;
 use crate::pg::signature::Returns;
-use dp::Guarantee;
+use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -199,7 +199,7 @@ fn impute(call: &Call) -> Result<Datum, Error> {
     let existing: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
     let columns = positions(&source.input.name, &existing, "columns", names.as_deref())?;
     let filled = source.input.run("filling", |bag, watch| {
-        suppress::impute(bag, &columns, method, |n| dp::below(&mut coins, n), watch)
+        suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
     })?;
     let pieces = filled.pieces().iter().copied();
     source.release(call, pieces, |number, row| row.copy_from_slice(filled.row(number)))

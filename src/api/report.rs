@@ -68,7 +68,7 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         None => None,
     };
     let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
-        let below = |n| dp::below(&mut coins, n);
+        let below = |n| random::below(&mut coins, n);
         Ok((
             measures::anonymity_score(released, original, watch)?,
             measures::common_records(released, original, watch)?,

@@ -6,7 +6,7 @@
 //! whatever order, ends within one of the two.
 
 use crate::pg::error::Error;
-use dp::{Charge, Cost};
+use guarantee::{Charge, Cost};
 use pgrx::AnyNumeric;
 
 /// A float as the decimal number that people see. The ledger adds these, exactly.
@@ -77,7 +77,7 @@ impl Sums {
     /// The epsilon of these charges by concentration; `None` if that way is closed.
     fn concentrated(&self, delta: &AnyNumeric) -> Option<f64> {
         let rest = Cost { epsilon: up(&self.rest_epsilon), delta: up(&self.rest_delta) };
-        dp::concentrated_epsilon(up(&self.rho), rest, down(delta))
+        guarantee::concentrated_epsilon(up(&self.rho), rest, down(delta))
     }
 
     /// What of a budget with this delta is spent: the smaller epsilon of the two ways, and the deltas
@@ -141,7 +141,7 @@ impl Account {
                 // Less than the rounding of the sums that such a charge will be part of.
                 (down(epsilon) * (1.0 - 16.0 * f64::EPSILON) - spent).max(0.0)
             }),
-            delta: left(dp::REST, &self.spent.rest_delta),
+            delta: left(guarantee::REST, &self.spent.rest_delta),
         });
         let ways = [concentrated, by_sums].into_iter().flatten();
         ways.max_by(|a, b| a.epsilon.total_cmp(&b.epsilon)).unwrap_or_default()

@@ -3,7 +3,7 @@
 use super::account::decimal;
 use super::{damaged, oid, run};
 use crate::pg::error::Error;
-use dp::Charge;
+use guarantee::Charge;
 use pgrx::pg_sys::Oid;
 
 /// Where the ledger is, and where it was last known to be whole.

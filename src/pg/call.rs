@@ -4,7 +4,7 @@ use super::argument::{Argument, Arguments};
 use super::error::{self, Error};
 use super::signature;
 use crate::method::Method;
-use dp::Charge;
+use guarantee::Charge;
 use pgrx::fcinfo;
 use pgrx::pg_sys::{
     self, Datum,

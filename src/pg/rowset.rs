@@ -142,7 +142,6 @@ impl ResultRows {
             )
         };
         let is_fit = match *self.returns {
-            Returns::One(Type::Void) => true, // LEGACY
             Returns::Table(columns) => {
                 row.len() == columns.len()
                     && row.iter().zip(columns).all(|(value, column)| fits(value, column.1))

@@ -1,10 +1,20 @@
 //! Noisy aggregates with a person, not a row, as the unit of protection.
 //!
-//! A call goes through four steps: [`Plan`] fixes every sensitivity, noise and threshold from public
-//! arguments alone; [`Bounded`] keeps at most so many rows and groups of each unit, chosen by fresh
-//! coins, and [`UnitRows`] the units' own values; [`Plan::totals`] adds them up in integers;
-//! [`Plan::answers`] adds noise and tells values and 95 % intervals. Only the last two look at data,
-//! and only integers are noised. [`Scales`] finds bounds of columns before all that.
+//! A call in order, and who calls whom:
+//! 1. `scales`: [`Scales`] finds the bounds of columns that nobody declared, for a part of epsilon.
+//! 2. `plan`: [`Plan`] is made from a [`Query`] of measures (`measure`) by public arguments alone.
+//!    `sensitivity` says how far a unit moves each integer, `spend` which noise that takes and what it
+//!    costs; the ledger is charged before anything is read.
+//! 3. `reservoir`: the reader fills a [`Bounded`], which keeps at most so many rows and groups of each
+//!    unit by fresh coins; `batch` carries rows there from another thread. Measures that look at one
+//!    value for each unit go to [`UnitRows`] instead.
+//! 4. `totals`: [`Plan::totals`] adds them up to the integers of each group, and drops groups whose
+//!    noisy number of units is too small.
+//! 5. `answer`: [`Plan::answers`] adds noise to these integers and to nothing else, and tells values
+//!    and 95 % intervals; `quantile` reads quantiles from noisy counts, `interval` adds up noises.
+//!
+//! Step 2 looks at no data. What a unit can change in every noised integer is audited exactly in
+//! `tests/sensitivity.rs`.
 #![forbid(unsafe_code)]
 
 mod answer;

@@ -45,7 +45,7 @@ impl Cost {
 
 /// What one release takes out of a budget, told in both currencies of the ledger (see `ledger.md`).
 ///
-/// Made by the plan of a mechanism, added up by the ledger.
+/// Made by a mechanism before it looks at data, added up by the ledger.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
     /// All of it as (epsilon, delta), for basic composition.

@@ -23,12 +23,21 @@ pub enum Kind {
     None,
 }
 
-/// How a delta was computed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// How the delta of a sampling is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum DeltaMethod {
+    /// The smallest delta for which the guarantee holds.
+    #[default]
     Exact,
-    Li2012,
+    /// The bound of Li, Qardaji and Su, as the paper uses it.
+    #[serde(rename = "li2012")]
+    Li,
+}
+
+impl table::Choice for DeltaMethod {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("exact", DeltaMethod::Exact), ("li", DeltaMethod::Li)];
 }
 
 /// Which tables a private mechanism must not tell apart.

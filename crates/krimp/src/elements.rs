@@ -2,7 +2,7 @@
 
 use crate::columns::Columns;
 use std::cmp::{Ordering, Reverse};
-use table::NONE;
+use table::{BitSets, NONE};
 
 /// Words of the bit sets that are looked at together.
 const LANES: usize = 4;
@@ -43,9 +43,8 @@ pub(crate) struct Elements<const W: usize> {
     ranks: Vec<u32>,
     /// By length: the first rank whose element is not longer. Length of the widest row at most.
     first: Vec<u32>,
-    /// Bit sets of `stride` words: first one per column, then one per item that has one.
-    bits: Vec<u64>,
-    stride: usize,
+    /// Sets of ranks: first one per column, then one per item that has one.
+    sets: BitSets,
     /// The bit set of each item: its column's until an element contains the item.
     set_of: Vec<u32>,
     column_of: Vec<u32>,
@@ -60,8 +59,7 @@ impl<const W: usize> Elements<W> {
             order: Vec::new(),
             ranks: Vec::new(),
             first: vec![0; width + 2],
-            bits: vec![0; width * LANES],
-            stride: LANES,
+            sets: BitSets::new(width, LANES * 64),
             set_of: column_of.to_vec(),
             column_of: column_of.to_vec(),
         }
@@ -105,31 +103,27 @@ impl<const W: usize> Elements<W> {
     /// Adds an element and returns its slot.
     pub(crate) fn insert(&mut self, element: Element<W>) -> u32 {
         let rank = self.place(&element) as usize;
-        if (self.len() + 1) > self.stride * 64 {
-            self.widen();
+        if self.len() + 1 > self.sets.stride() * 64 {
+            self.sets.double();
         }
         for &item in &element.items {
             if self.set_of[item as usize] == self.column_of[item as usize] {
                 let column = self.column_of[item as usize] as usize;
-                self.set_of[item as usize] = (self.bits.len() / self.stride) as u32;
-                let start = column * self.stride;
-                self.bits.extend_from_within(start..start + self.stride);
+                self.set_of[item as usize] = self.sets.push_copy(column) as u32;
             }
         }
-        for set in self.bits.chunks_exact_mut(self.stride) {
-            open_bit(set, rank);
-        }
+        self.sets.open(rank);
         for column in (0..self.width).filter(|&c| !element.columns.has(c)) {
-            self.set_bit(column, rank);
+            self.sets.insert(column, rank);
         }
         for item in 0..self.set_of.len() {
             let (set, column) = (self.set_of[item], self.column_of[item]);
             if set != column && !element.columns.has(column as usize) {
-                self.set_bit(set as usize, rank);
+                self.sets.insert(set as usize, rank);
             }
         }
         for &item in &element.items {
-            self.set_bit(self.set_of[item as usize] as usize, rank);
+            self.sets.insert(self.set_of[item as usize] as usize, rank);
         }
         self.first.iter_mut().take(element.items.len()).for_each(|first| *first += 1);
         let slot = match self.unused.pop() {
@@ -151,9 +145,7 @@ impl<const W: usize> Elements<W> {
     /// Takes an element out. Its slot will be used again.
     pub(crate) fn remove(&mut self, slot: u32) {
         let rank = self.ranks[slot as usize] as usize;
-        for set in self.bits.chunks_exact_mut(self.stride) {
-            close_bit(set, rank);
-        }
+        self.sets.close(rank);
         let length = self.slots[slot as usize].items.len();
         self.first.iter_mut().take(length).for_each(|first| *first -= 1);
         self.order.remove(rank);
@@ -166,21 +158,6 @@ impl<const W: usize> Elements<W> {
         for (rank, &slot) in self.order.iter().enumerate().skip(from) {
             self.ranks[slot as usize] = rank as u32;
         }
-    }
-
-    fn set_bit(&mut self, set: usize, rank: usize) {
-        self.bits[set * self.stride + rank / 64] |= 1 << (rank % 64);
-    }
-
-    fn widen(&mut self) {
-        let old = self.stride;
-        let sets = self.bits.len() / old;
-        self.stride = 2 * old;
-        let mut wide = vec![0; sets * self.stride];
-        for (to, from) in wide.chunks_exact_mut(self.stride).zip(self.bits.chunks_exact(old)) {
-            to[..old].copy_from_slice(from);
-        }
-        self.bits = wide;
     }
 
     /// Covers `rest`, columns of the row of items `cells`, with the elements from rank `from` on:
@@ -199,18 +176,19 @@ impl<const W: usize> Elements<W> {
         if rest.len() < 2 || from >= self.len() {
             return rest;
         }
+        let (words, stride) = (self.sets.words(), self.sets.stride());
         offsets.clear();
         offsets.extend(cells.iter().enumerate().map(|(column, &item)| {
             let set = if rest.has(column) { self.set_of[item as usize] as usize } else { column };
-            set * self.stride
+            set * stride
         }));
         let end = self.len();
         let mut group = from / (64 * LANES) * LANES;
         while group * 64 < end {
             let mut fit = [u64::MAX; LANES];
             for &offset in offsets.iter() {
-                let words = &self.bits[offset + group..offset + group + LANES];
-                for (fit, word) in fit.iter_mut().zip(words) {
+                let here = &words[offset + group..offset + group + LANES];
+                for (fit, word) in fit.iter_mut().zip(here) {
                     *fit &= word;
                 }
             }
@@ -236,10 +214,9 @@ impl<const W: usize> Elements<W> {
                         return rest;
                     }
                     for column in taken.iter() {
-                        let offset = column * self.stride;
+                        let offset = column * stride;
                         offsets[column] = offset;
-                        for (fit, word) in fit.iter_mut().zip(&self.bits[offset + group..][..LANES])
-                        {
+                        for (fit, word) in fit.iter_mut().zip(&words[offset + group..][..LANES]) {
                             *fit &= word;
                         }
                     }
@@ -251,26 +228,5 @@ impl<const W: usize> Elements<W> {
             group = group.max(skip);
         }
         rest
-    }
-}
-
-/// Moves the bits from `at` on up by one and clears bit `at`.
-fn open_bit(set: &mut [u64], at: usize) {
-    let (first, bit) = (at / 64, at % 64);
-    for word in (first + 1..set.len()).rev() {
-        set[word] = set[word] << 1 | set[word - 1] >> 63;
-    }
-    let low = (1u64 << bit) - 1;
-    set[first] = set[first] & low | (set[first] & !low) << 1;
-}
-
-/// Drops bit `at` and moves those above down by one.
-fn close_bit(set: &mut [u64], at: usize) {
-    let (first, bit) = (at / 64, at % 64);
-    let low = (1u64 << bit) - 1;
-    set[first] = set[first] & low | set[first] >> 1 & !low;
-    for word in first + 1..set.len() {
-        set[word - 1] |= set[word] << 63;
-        set[word] >>= 1;
     }
 }

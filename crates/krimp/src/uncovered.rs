@@ -1,6 +1,7 @@
 //! Which rows leave an item to the elements of small length.
 
 use crate::ground::Ground;
+use table::bits::{self, BitSets};
 use table::{NONE, Stop, Watch};
 
 /// Tables with fewer words of rows than this get bitmaps for all items.
@@ -18,8 +19,6 @@ const MOST_BYTES: u64 = 1 << 29;
 /// that a list is smaller have a list of all their rows instead, and a level without bitmaps of
 /// its own uses those of a higher one: the rows told are then too many, never too few.
 pub(crate) struct Uncovered {
-    words: usize,
-    summary_words: usize,
     /// The bitmap number of each item, or [`NONE`].
     bitmap_of: Vec<u32>,
     bitmaps: usize,
@@ -27,8 +26,9 @@ pub(crate) struct Uncovered {
     lists: Vec<Vec<u32>>,
     /// The set of bitmaps that each level uses; levels 0 and 1 are not used.
     set_of: Vec<usize>,
-    bits: Vec<u64>,
-    summary: Vec<u64>,
+    rows: BitSets,
+    /// For each bitmap of `rows`, which of its words are not zero.
+    summary: BitSets,
     reserved: u64,
 }
 
@@ -44,8 +44,8 @@ impl Uncovered {
     /// With bitmaps of at most `most` bytes, if one level fits, for items that have a row in each
     /// word of rows on average, or for all items if there are fewer than `small` words.
     fn within(ground: &Ground, longest: usize, small: usize, most: usize) -> Self {
-        let words = ground.rows().div_ceil(64);
-        let summary_words = words.div_ceil(64);
+        let words = bits::words(ground.rows());
+        let summary_words = bits::words(words);
         let mut rows = vec![0usize; ground.items()];
         for row in 0..ground.rows() {
             ground.row(row).iter().filter(|&&i| i != NONE).for_each(|&i| rows[i as usize] += 1);
@@ -66,14 +66,12 @@ impl Uncovered {
             .map(|r| if dense(r) { next.next().unwrap_or(NONE) } else { NONE })
             .collect();
         let mut all = Uncovered {
-            words,
-            summary_words,
             bitmap_of,
             bitmaps,
             lists: vec![Vec::new(); ground.items()],
             set_of,
-            bits: vec![0; sets * bitmaps * words],
-            summary: vec![0; sets * bitmaps * summary_words],
+            rows: BitSets::new(sets * bitmaps, ground.rows()),
+            summary: BitSets::new(sets * bitmaps, words),
             reserved,
         };
         for row in 0..ground.rows() {
@@ -94,16 +92,14 @@ impl Uncovered {
 
     fn set(&mut self, set: usize, bitmap: u32, row: usize) {
         let map = set * self.bitmaps + bitmap as usize;
-        self.bits[map * self.words + row / 64] |= 1 << (row % 64);
-        self.summary[map * self.summary_words + row / 4096] |= 1 << (row / 64 % 64);
+        self.rows.insert(map, row);
+        self.summary.insert(map, row / 64);
     }
 
     fn clear(&mut self, set: usize, bitmap: u32, row: usize) {
         let map = set * self.bitmaps + bitmap as usize;
-        let word = &mut self.bits[map * self.words + row / 64];
-        *word &= !(1 << (row % 64));
-        if *word == 0 {
-            self.summary[map * self.summary_words + row / 4096] &= !(1 << (row / 64 % 64));
+        if self.rows.remove(map, row) == 0 {
+            self.summary.remove(map, row / 64);
         }
     }
 
@@ -148,22 +144,13 @@ impl Uncovered {
         }
         let set = self.set_of[level.min(self.set_of.len() - 1)] * self.bitmaps;
         let map = |item: u32| set + self.bitmap_of[item as usize] as usize;
-        for at in 0..self.summary_words {
-            let mut blocks = u64::MAX;
-            for &item in items {
-                blocks &= self.summary[map(item) * self.summary_words + at];
-            }
-            while blocks != 0 {
-                let word = at * 64 + blocks.trailing_zeros() as usize;
-                blocks &= blocks - 1;
-                let mut rows = u64::MAX;
-                for &item in items {
-                    rows &= self.bits[map(item) * self.words + word];
-                }
-                while rows != 0 {
-                    tell(word * 64 + rows.trailing_zeros() as usize);
-                    rows &= rows - 1;
-                }
+        let shared = |sets: &BitSets, word: usize| {
+            items.iter().fold(u64::MAX, |shared, &item| shared & sets.word(map(item), word))
+        };
+        for at in 0..self.summary.stride() {
+            for block in bits::ones(shared(&self.summary, at)) {
+                let word = at * 64 + block;
+                bits::ones(shared(&self.rows, word)).for_each(|bit| tell(word * 64 + bit));
             }
         }
     }

@@ -1,6 +1,6 @@
 //! Which rows have a value: to find a row that contains an itemset without looking at all rows.
 
-use table::{Bag, Budget, Item, NONE, Stop, Watch};
+use table::{Bag, Budget, Item, NONE, Stop, Watch, bits};
 
 /// A value that at least one in so many rows has is a bit per row, any other a list of rows;
 /// either way it takes no more than the list would.
@@ -42,7 +42,7 @@ impl Column {
             }
         }
         let dense = |count: u32| count as usize * DENSE >= bag.distinct() && count > 0;
-        let words = bag.distinct().div_ceil(64);
+        let words = bits::words(bag.distinct());
         let mut column =
             Column { counts: Vec::new(), rows: Vec::new(), starts: vec![0], bits: Vec::new() };
         let mut length = 0;
@@ -65,7 +65,7 @@ impl Column {
             }
             if dense(counts[code as usize]) {
                 if let Ok(i) = column.bits.binary_search_by_key(&code, |&(code, _)| code) {
-                    column.bits[i].1[row / 64] |= 1 << (row % 64);
+                    bits::insert(&mut column.bits[i].1, row);
                 }
             } else {
                 column.rows[next[code as usize] as usize] = row as u32;
@@ -111,15 +111,7 @@ impl<'a> Postings<'a> {
     pub(crate) fn extend(&self, rows: &mut Vec<u32>, item: Item) {
         match self.columns[item.column as usize].rows(item.code) {
             Rows::List(list) => rows.extend_from_slice(list),
-            Rows::Bits(words) => {
-                for (base, &word) in (0..).step_by(64).zip(words) {
-                    let mut left = word;
-                    while left != 0 {
-                        rows.push(base + left.trailing_zeros());
-                        left &= left - 1;
-                    }
-                }
-            }
+            Rows::Bits(set) => rows.extend(bits::numbers(set).map(|row| row as u32)),
         }
     }
 
@@ -143,18 +135,19 @@ impl<'a> Postings<'a> {
             // Bits before codes, rarest first: they are closer together than rows are.
             common.sort_unstable_by_key(|&(count, _)| count);
             return rows.iter().any(|&row| {
-                let bit = |words: &[u64]| words[row as usize / 64] >> (row % 64) & 1 == 1;
                 let codes = || self.bag.row(row as usize);
                 Some(row) != except
-                    && common.iter().all(|(_, words)| bit(words))
+                    && common.iter().all(|(_, set)| bits::has(set, row as usize))
                     && items.iter().all(|i| codes()[i.column as usize] == i.code)
             });
         }
         !common.is_empty()
-            && (0..self.bag.distinct().div_ceil(64)).any(|i| {
+            && (0..bits::words(self.bag.distinct())).any(|i| {
                 let mut word = common.iter().fold(u64::MAX, |word, (_, words)| word & words[i]);
-                if let Some(row) = except.filter(|&row| row as usize / 64 == i) {
-                    word &= !(1 << (row % 64));
+                if let Some((at, bit)) = except.map(|row| bits::place(row as usize))
+                    && at == i
+                {
+                    word &= !bit;
                 }
                 word != 0
             })

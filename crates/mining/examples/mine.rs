@@ -12,47 +12,37 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use table::{Bag, Item, Itemsets, NONE, Stop, Watch};
+use table::{Bag, Item, Itemsets, Marks, NONE, Stop, Watch};
 
 /// Marks the cells that lie in MIIs, as suppression does; skips where all are marked, if `SKIPS`.
-struct Marks<const SKIPS: bool> {
+struct Blanked<const SKIPS: bool> {
     found: AtomicU64,
-    words: usize,
-    bits: Vec<AtomicU64>,
+    cells: Marks,
 }
 
-impl<const SKIPS: bool> Marks<SKIPS> {
+impl<const SKIPS: bool> Blanked<SKIPS> {
     fn new(bag: &Bag) -> Self {
-        let words = bag.width().div_ceil(64);
-        let bits: Vec<AtomicU64> = (0..bag.distinct() * words).map(|_| AtomicU64::new(0)).collect();
+        let cells = Marks::new(bag.distinct(), bag.width());
         for (i, row) in (0..bag.distinct()).map(|i| bag.row(i)).enumerate() {
-            for column in (0..row.len()).filter(|&column| row[column] == NONE) {
-                bits[i * words + column / 64].fetch_or(1 << (column % 64), Relaxed);
-            }
+            (0..row.len()).filter(|&c| row[c] == NONE).for_each(|c| cells.insert(i, c));
         }
-        Marks { found: AtomicU64::new(0), words, bits }
+        Blanked { found: AtomicU64::new(0), cells }
     }
 }
 
-impl<const S: bool> Visitor for Marks<S> {
+impl<const S: bool> Visitor for Blanked<S> {
     const SKIPS: bool = S;
 
     fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
         self.found.fetch_add(1, Relaxed);
         for &row in rows {
-            for item in items {
-                let word = &self.bits[row as usize * self.words + item.column as usize / 64];
-                word.fetch_or(1 << (item.column % 64), Relaxed);
-            }
+            items.iter().for_each(|item| self.cells.insert(row as usize, item.column as usize));
         }
         Ok(())
     }
 
     fn skip(&self, subtree: &Subtree<'_>) -> bool {
-        subtree.all_rows(|row| {
-            let marks = &self.bits[row as usize * self.words..][..self.words];
-            marks.iter().zip(subtree.columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
-        })
+        subtree.all_rows(|row| self.cells.contains(row as usize, subtree.columns))
     }
 }
 
@@ -79,7 +69,7 @@ fn mark<const SKIPS: bool>(
     watch: &Watch,
     found: &mut u64,
 ) -> Result<Itemsets, Stop> {
-    let marks = Marks::<SKIPS>::new(bag);
+    let marks = Blanked::<SKIPS>::new(bag);
     visit_miis(bag, theta, max_length, watch, &marks)?;
     *found = marks.found.into_inner();
     Ok(Itemsets::new())

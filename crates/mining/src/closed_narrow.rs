@@ -1,9 +1,9 @@
 //! The search for closed itemsets in a table of few groups: a set of groups is a few words.
 
-use crate::bits::Set;
 use crate::closed::Table;
 use crate::list::List;
-use table::{Item, Stop};
+use crate::sets::weight_up_to;
+use table::{BitSet, Item, Stop};
 
 const WORDS: usize = 4;
 
@@ -15,14 +15,14 @@ pub(crate) struct ClosedNarrow {
     weights: Vec<u64>,
     /// By item: its name, the groups that contain it, whether it is in the closed set reached.
     names: Vec<Item>,
-    sets: Vec<Set<WORDS>>,
+    sets: Vec<BitSet<WORDS>>,
     inside: Vec<bool>,
     /// The ranks below that occur, and the groups that have each.
     ranks: Vec<u32>,
-    below: Vec<Set<WORDS>>,
+    below: Vec<BitSet<WORDS>>,
     /// Items that may extend the set reached, with the groups that contain both; then the same for
     /// the next set, and so on.
-    tails: Vec<(u32, Set<WORDS>)>,
+    tails: Vec<(u32, BitSet<WORDS>)>,
 }
 
 impl ClosedNarrow {
@@ -50,20 +50,23 @@ impl ClosedNarrow {
         self.inside.clear();
         self.inside.resize(ranks.len(), false);
         self.sets.clear();
-        self.sets.resize(ranks.len(), Set::EMPTY);
+        self.sets.resize(ranks.len(), BitSet::EMPTY);
         self.ranks.clear();
         for group in 0..groups.len() as u32 {
-            groups.row(group).iter().for_each(|&item| self.sets[item as usize].insert(group));
+            groups
+                .row(group)
+                .iter()
+                .for_each(|&item| self.sets[item as usize].insert(group as usize));
             self.ranks.extend_from_slice(table.below(group));
         }
         self.ranks.sort_unstable();
         self.ranks.dedup();
         self.below.clear();
-        self.below.resize(self.ranks.len(), Set::EMPTY);
+        self.below.resize(self.ranks.len(), BitSet::EMPTY);
         for group in 0..groups.len() as u32 {
             for rank in table.below(group) {
                 if let Ok(i) = self.ranks.binary_search(rank) {
-                    self.below[i].insert(group);
+                    self.below[i].insert(group as usize);
                 }
             }
         }
@@ -74,17 +77,16 @@ impl ClosedNarrow {
     }
 
     /// Whether all `groups` have an item below `item` that is not in the set reached.
-    fn implies_below(&self, table: &Table, item: u32, groups: Set<WORDS>) -> bool {
+    fn implies_below(&self, table: &Table, item: u32, groups: BitSet<WORDS>) -> bool {
         // Such an item is in any of the groups.
-        let Some(one) = groups.groups().next() else { return false };
+        let Some(one) = groups.iter().next() else { return false };
+        let one = one as u32;
         let earlier = table.projection.groups.row(one).iter().take_while(|&&other| other < item);
-        table
-            .below(one)
-            .iter()
-            .any(|rank| self.ranks.binary_search(rank).is_ok_and(|i| groups.within(self.below[i])))
-            || earlier.into_iter().any(|&other| {
-                !self.inside[other as usize] && groups.within(self.sets[other as usize])
-            })
+        table.below(one).iter().any(|rank| {
+            self.ranks.binary_search(rank).is_ok_and(|i| self.below[i].contains(&groups))
+        }) || earlier.into_iter().any(|&other| {
+            !self.inside[other as usize] && self.sets[other as usize].contains(&groups)
+        })
     }
 
     /// Extends the set reached by each of the tails from `begin` to `end` and by more of them.
@@ -110,12 +112,12 @@ impl ClosedNarrow {
                 if both == groups {
                     set.push(self.names[later as usize]);
                     self.inside[later as usize] = true;
-                } else if both.weight_up_to(self.min_support, &self.weights) >= self.min_support {
+                } else if weight_up_to(both, self.min_support, &self.weights) >= self.min_support {
                     self.tails.push((later, both));
                 }
             }
             if set.len() <= self.max_length {
-                list.push(set, groups.weight_up_to(u64::MAX, &self.weights))?;
+                list.push(set, weight_up_to(groups, u64::MAX, &self.weights))?;
                 let tails = self.tails.len();
                 if tails > end && set.len() < self.max_length {
                     self.extend(table, end, tails, set, list)?;

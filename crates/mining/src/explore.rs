@@ -6,7 +6,7 @@ use crate::projection::{Projection, Scratch};
 use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
-use table::{Budget, Item, Stop, Watch};
+use table::{Budget, Item, Stop, Watch, bits};
 
 /// One task of the search: a path that it lengthens and shortens, and the MIIs found.
 ///
@@ -205,12 +205,10 @@ impl<S: Sink> Finder<'_, S> {
     /// the one at `depth`, not yet on the path.
     fn skip(&mut self, depth: usize, child: &mut Projection) {
         let Finder { path, columns, sink, .. } = self;
-        let words = path.ground.width.div_ceil(64);
+        let words = bits::words(path.ground.width);
         columns.resize(words * 2, 0);
         let (prefix, columns) = columns.split_at_mut(words);
-        let add = |columns: &mut [u64], item: Item| {
-            columns[item.column as usize / 64] |= 1 << (item.column % 64);
-        };
+        let add = |columns: &mut [u64], item: Item| bits::insert(columns, item.column as usize);
         prefix.fill(0);
         path.items(depth + 1).for_each(|item| add(prefix, item));
         let groups = &child.groups;

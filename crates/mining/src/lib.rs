@@ -5,7 +5,6 @@
 //! support of at most theta, and every proper non-empty subset of it has more.
 #![forbid(unsafe_code)]
 
-mod bits;
 mod bound;
 mod candidates;
 mod closed;

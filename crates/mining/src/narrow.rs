@@ -1,9 +1,9 @@
 //! The search in a projection of few groups: a set of groups is a few machine words.
 
-use crate::bits::Set;
 use crate::explore::Finder;
+use crate::sets::weight_up_to;
 use crate::visitor::Sink;
-use table::Stop;
+use table::{BitSet, Stop};
 
 /// The state of the search.
 pub(crate) struct Narrow<const W: usize> {
@@ -11,14 +11,14 @@ pub(crate) struct Narrow<const W: usize> {
     theta: u64,
     weights: Vec<u64>,
     /// The groups that contain each item.
-    sets: Vec<Set<W>>,
-    heavy: Set<W>,
-    light: Set<W>,
+    sets: Vec<BitSet<W>>,
+    heavy: BitSet<W>,
+    light: BitSet<W>,
     /// The items chosen after the prefix, and the groups that contain those before each.
-    chosen: Vec<(u32, Set<W>)>,
+    chosen: Vec<(u32, BitSet<W>)>,
     /// Items that may extend what is chosen, with the groups that contain both; then the same for
     /// one more item chosen, and so on.
-    tails: Vec<(u32, Set<W>)>,
+    tails: Vec<(u32, BitSet<W>)>,
 }
 
 impl<const W: usize> Default for Narrow<W> {
@@ -28,8 +28,8 @@ impl<const W: usize> Default for Narrow<W> {
             theta: 0,
             weights: Vec::new(),
             sets: Vec::new(),
-            heavy: Set::ALL,
-            light: Set::ALL,
+            heavy: BitSet::ALL,
+            light: BitSet::ALL,
             chosen: Vec::new(),
             tails: Vec::new(),
         }
@@ -50,13 +50,13 @@ impl<const W: usize> Narrow<W> {
         self.weights.clear();
         self.weights.extend_from_slice(node.projection.groups.weights());
         self.sets.clear();
-        self.sets.extend((0..items).map(|item| Set::new(node.sets.set(item))));
-        self.heavy = Set::new(node.sets.heavy());
-        self.light = Set::new(node.sets.light());
+        self.sets.extend((0..items).map(|item| BitSet::from_words(node.sets.set(item))));
+        self.heavy = BitSet::from_words(node.sets.heavy());
+        self.light = BitSet::from_words(node.sets.light());
         self.chosen.clear();
         self.tails.clear();
         self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));
-        self.extend(0, items as usize, Set::ALL, finder)
+        self.extend(0, items as usize, BitSet::ALL, finder)
     }
 
     /// Extends what is chosen, which `before` contain, by each of the tails from `begin` to `end`
@@ -65,7 +65,7 @@ impl<const W: usize> Narrow<W> {
         &mut self,
         begin: usize,
         end: usize,
-        before: Set<W>,
+        before: BitSet<W>,
         finder: &mut Finder<'_, S>,
     ) -> Result<(), Stop> {
         finder.watch.check()?;
@@ -75,7 +75,7 @@ impl<const W: usize> Narrow<W> {
             for j in i + 1..end {
                 let later = self.tails[j].0;
                 let both = set & self.sets[later as usize];
-                if !both.meets(self.light) || both == set {
+                if !both.meets(&self.light) || both == set {
                     continue;
                 }
                 match self.infrequent(both) {
@@ -95,11 +95,11 @@ impl<const W: usize> Narrow<W> {
 
     /// The support of a set of groups, if at most theta.
     #[inline]
-    fn infrequent(&self, set: Set<W>) -> Option<u64> {
-        if set.meets(self.heavy) {
+    fn infrequent(&self, set: BitSet<W>) -> Option<u64> {
+        if set.meets(&self.heavy) {
             return None;
         }
-        Some(set.weight_up_to(self.theta.saturating_add(1), &self.weights))
+        Some(weight_up_to(set, self.theta.saturating_add(1), &self.weights))
             .filter(|&support| support <= self.theta)
     }
 
@@ -107,7 +107,7 @@ impl<const W: usize> Narrow<W> {
     fn judge<S: Sink>(
         &mut self,
         item: u32,
-        set: Set<W>,
+        set: BitSet<W>,
         support: u64,
         finder: &mut Finder<'_, S>,
     ) -> Result<(), Stop> {
@@ -116,7 +116,7 @@ impl<const W: usize> Narrow<W> {
             return Ok(());
         }
         finder.found(self.depth, numbers(), support, |path, rows| {
-            set.groups().for_each(|group| path.rows(self.depth, group, rows));
+            set.iter().for_each(|group| path.rows(self.depth, group as u32, rows));
         })
     }
 

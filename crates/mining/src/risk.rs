@@ -3,7 +3,7 @@
 use crate::mii::visit_miis;
 use crate::visitor::Visitor;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, NONE, Stop, Watch};
+use table::{Bag, Item, Marks, NONE, Stop, Watch, bits};
 
 /// How a value, or a column as a whole, takes part in MIIs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -34,11 +34,10 @@ pub fn risk(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Vec<ColumnRisk>, Stop> {
-    let words = bag.width().div_ceil(64);
     let items: usize = bag.domains().iter().map(|d| d.len()).sum();
-    let bytes = ((bag.distinct() * words + items * 4) * 8) as u64;
+    let bytes = Marks::bytes(bag.distinct(), bag.width()) + items as u64 * 32;
     watch.reserve(bytes)?;
-    let census = Census::new(bag, words);
+    let census = Census::new(bag);
     visit_miis(bag, theta, max_length, watch, &census)?;
     let risk = census.risk(bag);
     watch.release(bytes);
@@ -47,24 +46,22 @@ pub fn risk(
 
 /// MIIs by item, and the cells that lie in one.
 struct Census {
-    words: usize,
     /// MIIs of each item: `miis[column][code]`.
     miis: Vec<Vec<AtomicU64>>,
-    /// One bit per cell: bit `c % 64` of word `c / 64` of a distinct row.
-    marks: Vec<AtomicU64>,
+    /// By distinct row, the columns of the cells that lie in an MII.
+    marks: Marks,
 }
 
 impl Census {
-    fn new(bag: &Bag, words: usize) -> Self {
+    fn new(bag: &Bag) -> Self {
         let zeros = |n: usize| (0..n).map(|_| AtomicU64::new(0)).collect();
         Census {
-            words,
             miis: bag.domains().iter().map(|d| zeros(d.len())).collect(),
-            marks: zeros(bag.distinct() * words),
+            marks: Marks::new(bag.distinct(), bag.width()),
         }
     }
 
-    fn risk(&self, bag: &Bag) -> Vec<ColumnRisk> {
+    fn risk(self, bag: &Bag) -> Vec<ColumnRisk> {
         let mut risk: Vec<ColumnRisk> = self
             .miis
             .iter()
@@ -76,15 +73,16 @@ impl Census {
                     .collect(),
             })
             .collect();
+        let marks = self.marks.into_sets();
         for i in 0..bag.distinct() {
-            let marks = &self.marks[i * self.words..(i + 1) * self.words];
-            if marks.iter().all(|word| word.load(Relaxed) == 0) {
+            let marks = marks.set(i);
+            if marks.iter().all(|&word| word == 0) {
                 continue;
             }
             for (column, &code) in bag.row(i).iter().enumerate().filter(|&(_, &c)| c != NONE) {
                 let counts = &mut risk[column].values[code as usize];
                 counts.rows += bag.weight(i);
-                if marks[column / 64].load(Relaxed) >> (column % 64) & 1 == 1 {
+                if bits::has(marks, column) {
                     counts.cells += bag.weight(i);
                 }
             }
@@ -105,14 +103,7 @@ impl Visitor for Census {
         for item in items {
             let (column, code) = (item.column as usize, item.code as usize);
             self.miis[column][code].fetch_add(1, Relaxed);
-            for &row in rows {
-                let word = &self.marks[row as usize * self.words + column / 64];
-                let bit = 1 << (column % 64);
-                // Most cells are marked again and again: reading is cheaper than writing.
-                if word.load(Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Relaxed);
-                }
-            }
+            rows.iter().for_each(|&row| self.marks.insert(row as usize, column));
         }
         Ok(())
     }

@@ -1,6 +1,7 @@
 //! Sets of groups as bits: quick answers to "do more than theta rows contain these items?".
 
 use crate::projection::Projection;
+use table::bits::{self, BitSet, BitSets};
 
 /// Sets of so few words are always made.
 pub(crate) const FEW_WORDS: usize = 4;
@@ -8,10 +9,8 @@ pub(crate) const FEW_WORDS: usize = 4;
 /// For each item of a projection the groups that contain it, as bits.
 #[derive(Default)]
 pub(crate) struct Sets {
-    /// Words per set; 0 if sets were too sparse to be worth the memory.
-    words: usize,
-    /// One set per item, one after the other.
-    bits: Vec<u64>,
+    /// One set per item; of no words if they were too sparse to be worth the memory.
+    of_items: BitSets,
     /// The groups of more than theta rows.
     heavy: Vec<u64>,
     /// The groups that can contain MIIs that somebody needs.
@@ -23,26 +22,24 @@ impl Sets {
     /// occurrences do.
     pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
         let groups = &projection.groups;
-        self.words = groups.len().div_ceil(64);
-        self.bits.clear();
+        let words = bits::words(groups.len());
         self.heavy.clear();
         self.light.clear();
-        if self.words > FEW_WORDS && self.words * projection.items() > groups.cells() {
-            self.words = 0;
+        if words > FEW_WORDS && words * projection.items() > groups.cells() {
+            self.of_items.reset(0, 0);
             return;
         }
-        self.bits.resize(self.words * projection.items(), 0);
-        self.heavy.resize(self.words, 0);
-        self.light.resize(self.words, 0);
+        self.of_items.reset(projection.items(), groups.len());
+        self.heavy.resize(words, 0);
+        self.light.resize(words, 0);
         for group in 0..groups.len() as u32 {
-            let (word, bit) = (group as usize / 64, 1 << (group % 64));
             for &item in groups.row(group) {
-                self.bits[item as usize * self.words + word] |= bit;
+                self.of_items.insert(item as usize, group as usize);
             }
             if groups.weight(group) > theta {
-                self.heavy[word] |= bit;
+                bits::insert(&mut self.heavy, group as usize);
             } else if groups.light(group, theta) {
-                self.light[word] |= bit;
+                bits::insert(&mut self.light, group as usize);
             }
         }
     }
@@ -51,7 +48,7 @@ impl Sets {
     pub(crate) fn frequent(&self, projection: &Projection, items: &[u32], theta: u64) -> bool {
         let groups = &projection.groups;
         let mut support = 0;
-        if self.words == 0 {
+        if self.words() == 0 {
             let rare = items.iter().min_by_key(|&&item| projection.occurrences(item).len());
             return rare.is_some_and(|&rare| {
                 projection.occurrences(rare).iter().any(|&(group, _)| {
@@ -63,32 +60,25 @@ impl Sets {
                 })
             });
         }
-        (0..self.words).any(|word| {
-            let mut set = items
-                .iter()
-                .fold(u64::MAX, |set, &item| set & self.bits[item as usize * self.words + word]);
-            if set & self.heavy[word] != 0 {
-                return true;
-            }
-            while set != 0 {
-                support += groups.weight(word as u32 * 64 + set.trailing_zeros());
-                if support > theta {
-                    return true;
-                }
-                set &= set - 1;
-            }
-            false
+        (0..self.words()).any(|word| {
+            let of = |item: u32| self.of_items.word(item as usize, word);
+            let set = items.iter().fold(u64::MAX, |set, &item| set & of(item));
+            set & self.heavy[word] != 0
+                || bits::ones(set).any(|bit| {
+                    support += groups.weights()[word * 64 + bit];
+                    support > theta
+                })
         })
     }
 
     /// Words per set; 0 if there are no sets.
     pub(crate) fn words(&self) -> usize {
-        self.words
+        self.of_items.stride()
     }
 
     /// The groups that contain `item`.
     pub(crate) fn set(&self, item: u32) -> &[u64] {
-        &self.bits[item as usize * self.words..][..self.words]
+        self.of_items.set(item as usize)
     }
 
     /// The groups of more than theta rows.
@@ -102,6 +92,21 @@ impl Sets {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        (self.bits.capacity() + self.heavy.capacity() + self.light.capacity()) * 8
+        self.of_items.memory() + (self.heavy.capacity() + self.light.capacity()) * 8
     }
+}
+
+/// The sum of the weights of groups, or a part of the sum that is at least `enough`.
+#[inline]
+pub(crate) fn weight_up_to<const W: usize>(groups: BitSet<W>, enough: u64, weights: &[u64]) -> u64 {
+    let mut sum = 0;
+    for (&word, weights) in groups.words().iter().zip(weights.chunks(64)) {
+        for group in bits::ones(word) {
+            sum += weights[group];
+            if sum >= enough {
+                return sum;
+            }
+        }
+    }
+    sum
 }

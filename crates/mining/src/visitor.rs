@@ -25,7 +25,7 @@ pub trait Visitor: Sync {
 
 /// Rows that agree on some columns: a part of the search that is about to begin.
 pub struct Subtree<'a> {
-    /// The columns: bit `c % 64` of word `c / 64` for column `c`.
+    /// The columns, as [`table::bits`].
     pub columns: &'a [u64],
     /// The rows are those of a group, whose origins are groups of the projection at `depth`.
     pub(crate) path: &'a Path<'a>,

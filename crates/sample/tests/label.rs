@@ -1,12 +1,12 @@
 //! What labels say of private samples, alone, with kept columns and after imputation.
 
 use guarantee::{Guarantee, Kind};
-use pg_sanitize_sample::{Plan, Request, Scheme};
+use pg_sanitize_sample::{Design, Request, Scheme};
 use random::Source;
 use serde_json::{Value, json};
 
-fn plan(scheme: Scheme) -> Plan {
-    Plan::new(Request {
+fn design(scheme: Scheme) -> Design {
+    Design::new(Request {
         scheme,
         epsilon: 1.0,
         delta: 1e-6,
@@ -26,7 +26,7 @@ fn value(guarantee: &Guarantee) -> Value {
 #[test]
 fn private_samples_say_epsilon_and_delta() {
     for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect] {
-        let label = value(&Guarantee::dp_mii_sample(&plan(scheme), Source::Os));
+        let label = value(&Guarantee::dp_mii_sample(&design(scheme), Source::Os));
         assert_eq!(label["kind"], "dp");
         assert_eq!(label["neighbours"], "add_remove");
         assert_eq!(label["unit"], "row");
@@ -45,7 +45,7 @@ fn private_samples_say_epsilon_and_delta() {
 
 #[test]
 fn a_seed_voids_the_guarantee() {
-    let label = value(&Guarantee::dp_mii_sample(&plan(Scheme::DpCounts), Source::Seeded));
+    let label = value(&Guarantee::dp_mii_sample(&design(Scheme::DpCounts), Source::Seeded));
     assert_eq!(label["kind"], "none");
     assert_eq!(label["rng"], "seeded");
     assert_eq!(label.get("epsilon"), None);
@@ -60,7 +60,7 @@ fn a_seed_voids_the_guarantee() {
 #[test]
 fn kept_columns_void_the_guarantee() {
     let keep = |label: Guarantee| value(&label.keeping(&["name", "town"]));
-    let dp = keep(Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Os));
+    let dp = keep(Guarantee::dp_mii_sample(&design(Scheme::Public), Source::Os));
     assert_eq!((&dp["kind"], dp.get("epsilon"), dp.get("k")), (&json!("none"), None, None));
     assert_eq!((&dp["proved"]["kind"], &dp["proved"]["k"]), (&json!("dp"), &json!(10)));
     let covers = dp["proved"]["covers"].as_str().unwrap();
@@ -69,7 +69,7 @@ fn kept_columns_void_the_guarantee() {
     assert!(sentence.contains("no privacy guarantee"), "{sentence}");
     assert!(sentence.contains("columns returned unchanged: name, town"), "{sentence}");
 
-    let seeded = keep(Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Seeded));
+    let seeded = keep(Guarantee::dp_mii_sample(&design(Scheme::Public), Source::Seeded));
     let covers = seeded["proved"]["covers"].as_str().unwrap();
     assert!(covers.ends_with("without a seed, without the columns name, town"), "{covers}");
 
@@ -80,7 +80,7 @@ fn kept_columns_void_the_guarantee() {
         assert_eq!(label["proved"]["kind"], "k-anonymity");
         assert_eq!(label["proved"]["k"], 5);
     }
-    let paper = keep(Guarantee::dp_mii_sample(&plan(Scheme::Paper), Source::Os));
+    let paper = keep(Guarantee::dp_mii_sample(&design(Scheme::Paper), Source::Os));
     assert_eq!((paper.get("k"), &paper["proved"]["k"]), (None, &json!(10)));
     assert_eq!(paper["paper_claim_holds"], false);
     let source = keep(Guarantee::mii_suppress(4, None));
@@ -91,7 +91,7 @@ fn kept_columns_void_the_guarantee() {
 
 #[test]
 fn the_paper_keeps_its_claim_and_gets_no_kind() {
-    let label = value(&Guarantee::dp_mii_sample(&plan(Scheme::Paper), Source::Os));
+    let label = value(&Guarantee::dp_mii_sample(&design(Scheme::Paper), Source::Os));
     assert_eq!(label["kind"], "none");
     assert_eq!(label["mode"], "paper");
     assert_eq!(label["paper_claim_holds"], false);
@@ -104,7 +104,7 @@ fn the_paper_keeps_its_claim_and_gets_no_kind() {
 
 #[test]
 fn imputation_inherits_what_survives_it() {
-    let private = Guarantee::dp_mii_sample(&plan(Scheme::Public), Source::Os);
+    let private = Guarantee::dp_mii_sample(&design(Scheme::Public), Source::Os);
     let filled = Guarantee::impute(Some(&private));
     assert_eq!((filled.kind, filled.epsilon, filled.k), (Kind::Dp, private.epsilon, None));
     assert_eq!(Guarantee::impute(Some(&Guarantee::k_mii(5, None))).kind, Kind::None);

@@ -1,6 +1,6 @@
 //! Private samples of small tables: what comes out, and that it only depends on what it should.
 
-use pg_sanitize_sample::{Plan, Public, Released, Request, Rule, Rules, Scheme, sample};
+use pg_sanitize_sample::{Design, Public, Released, Request, Rule, Rules, Scheme, draw};
 use proptest::prelude::*;
 use random::{Coins, Error};
 use table::{Bag, Item, NONE, Stop, Watch};
@@ -23,8 +23,8 @@ fn public(table: &Bag) -> Public<'_> {
 }
 
 fn run(bag: &Bag, request: Request, seed: i64) -> Released {
-    let plan = Plan::new(request).unwrap();
-    sample(bag, &plan, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
+    let design = Design::new(request).unwrap();
+    draw(bag, &design, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
 }
 
 /// Two frequent values in two columns, a rare value, a rare pair of frequent values.
@@ -74,10 +74,10 @@ fn sampled_rows_are_about_as_many_as_the_rate_says() {
     let bag = Bag::from_text(1, vec![[Some("a")]; 50_000]);
     for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit] {
         let request = request(scheme, 1);
-        let plan = Plan::new(request).unwrap();
+        let design = Design::new(request).unwrap();
         // Rows that are counted in a part are not released.
-        let rest = 1.0 - plan.part.map_or(0.0, |part| part.get());
-        let n = plan.beta.get() * rest * 50_000.0;
+        let rest = 1.0 - design.part.map_or(0.0, |part| part.get());
+        let n = design.beta.get() * rest * 50_000.0;
         let drawn = run(&bag, request, 3).pieces()[0].weight as f64;
         assert!((drawn - n).abs() < 5.0 * n.sqrt(), "{drawn} {n}");
     }
@@ -134,10 +134,10 @@ fn values_of_a_public_table_need_not_be_coded_alike() {
         [vec![[Some("a")]; 500], vec![[Some("b")]; 500], vec![[Some("c")]; 2], vec![[None]; 9]]
             .concat();
     let public = Bag::from_text(1, public);
-    let plan = Plan::new(request(Scheme::Public, 1)).unwrap();
+    let design = Design::new(request(Scheme::Public, 1)).unwrap();
     let coins = &mut Coins::seeded(1);
     let released =
-        sample(&private, &plan, self::public(&public), coins, &Watch::unlimited()).unwrap();
+        draw(&private, &design, self::public(&public), coins, &Watch::unlimited()).unwrap();
     let masks: Vec<(u32, u64)> =
         released.pieces().iter().enumerate().map(|(i, p)| (p.row, released.mask(i)[0])).collect();
     assert_eq!(masks, [(0, 0), (1, 1)]);
@@ -147,12 +147,12 @@ fn values_of_a_public_table_need_not_be_coded_alike() {
 fn rules_blank_what_they_name_with_and_without_a_table() {
     let rows = [vec![[Some("b"), Some("x")]; 900], vec![[Some("c"), None]; 900]].concat();
     let private = Bag::from_text(2, rows);
-    let plan = Plan::new(request(Scheme::Public, 2)).unwrap();
+    let design = Design::new(request(Scheme::Public, 2)).unwrap();
     let masks = |table, rules: &[Rule]| -> Vec<(u32, u64)> {
         let rules = Rules::new(rules.to_vec());
         let public = Public { table, rules: Some(&rules) };
         let watch = Watch::unlimited();
-        let drawn = sample(&private, &plan, public, &mut Coins::seeded(1), &watch).unwrap();
+        let drawn = draw(&private, &design, public, &mut Coins::seeded(1), &watch).unwrap();
         drawn.pieces().iter().enumerate().map(|(i, p)| (p.row, drawn.mask(i)[0])).collect()
     };
     let item = |column, code| Item { column, code };
@@ -208,8 +208,8 @@ fn what_does_not_fit_is_refused() {
     let bag = Bag::from_text(2, table(10));
     let watch = Watch::unlimited();
     let run = |columns, scheme, table: Option<&Bag>| {
-        let plan = Plan::new(request(scheme, columns)).unwrap();
-        sample(&bag, &plan, Public { table, rules: None }, &mut Coins::seeded(1), &watch)
+        let design = Design::new(request(scheme, columns)).unwrap();
+        draw(&bag, &design, Public { table, rules: None }, &mut Coins::seeded(1), &watch)
     };
     let narrow = Bag::from_text(1, [[Some("a")]]);
     assert!(matches!(run(3, Scheme::DpCounts, None), Err(Error::Argument { .. })));
@@ -220,7 +220,7 @@ fn what_does_not_fit_is_refused() {
         assert_eq!(run(2, scheme, Some(&bag)).unwrap_err(), Error::Stop(Stop::Cancelled));
     }
     let tight = Watch::new(10, 10);
-    let plan = Plan::new(request(Scheme::DpCounts, 2)).unwrap();
-    let found = sample(&bag, &plan, Public::default(), &mut Coins::seeded(1), &tight);
+    let design = Design::new(request(Scheme::DpCounts, 2)).unwrap();
+    let found = draw(&bag, &design, Public::default(), &mut Coins::seeded(1), &tight);
     assert!(matches!(found, Err(Error::Stop(Stop::Memory { .. }))), "{found:?}");
 }

@@ -1,7 +1,7 @@
 //! Exact numbers computed elsewhere: sampling theorem, rates, composition of a split.
 
-use guarantee::{Cost, mixture};
-use pg_sanitize_sample::{Method, parameters, sampling_delta};
+use guarantee::{Cost, DeltaMethod, mixture};
+use pg_sanitize_sample::{parameters, sampling_delta};
 use serde_json::Value;
 
 fn vectors(prefix: &str) -> Vec<Value> {
@@ -51,7 +51,7 @@ fn sampling_rates() {
         let k = input["k"].as_u64().unwrap();
         let run = |method| parameters(epsilon, delta, k, number(&input["r"]), method).unwrap();
 
-        let li = run(Method::Li);
+        let li = run(DeltaMethod::Li);
         assert!((li.beta.get() - number(&expected["beta"])).abs() < 2e-4, "{v} {li:?}");
         assert!(li.delta_li <= delta, "{v} {li:?}");
         assert_eq!(li.theta1, expected["theta1"].as_u64().unwrap(), "{v}");
@@ -59,7 +59,7 @@ fn sampling_rates() {
         assert_close(at.delta_li, number(&expected["d_li_at_beta"]), 1e-8, &v["id"]);
         assert_close(at.delta, number(&expected["exact_delta_at_beta"]), 1e-8, &v["id"]);
 
-        let exact = run(Method::Exact);
+        let exact = run(DeltaMethod::Exact);
         let beta = number(&expected["beta_from_exact_delta"]);
         assert!((exact.beta.get() - beta).abs() < 1e-8, "{v} {exact:?}");
         assert!(exact.delta <= delta, "{v} {exact:?}");

@@ -6,6 +6,7 @@
 
 mod arena;
 mod bag;
+pub mod bits;
 mod budget;
 mod builder;
 mod choice;
@@ -18,6 +19,7 @@ mod watch;
 mod wire;
 
 pub use bag::{Bag, Domain};
+pub use bits::{BitSet, BitSets, Marks};
 pub use budget::Budget;
 pub use builder::BagBuilder;
 pub use choice::Choice;

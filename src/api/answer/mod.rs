@@ -14,7 +14,7 @@ use crate::catalog::answers::{self, ResultRow};
 use crate::pg::error::Error;
 use crate::pg::worker::{isolated, worker_function};
 use crate::pg::{rights, settings};
-use dp::aggregate::Answer;
+use aggregate::Answer;
 use question::Key;
 use reading::Reading;
 use std::time::Instant;

@@ -11,9 +11,9 @@ use crate::api::question::query::ValueColumns;
 use crate::pg::error::Error;
 use crate::pg::unit_rows::{Fit, Groups, Query, Visit};
 use crate::pg::{rights, settings};
-use dp::Coins;
-use dp::aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
 use question::Key;
+use random::Coins;
 
 /// The read of a question that is charged.
 pub struct Reading<'a> {

@@ -14,7 +14,7 @@ use crate::pg::error::Error;
 use crate::pg::jsonb::parse;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::{rights, types};
-use dp::aggregate::Plan;
+use aggregate::Plan;
 use pgrx::pg_sys::Oid;
 use question::{Arguments, ColumnType, Question, Schema};
 use serde::{Deserialize, Serialize};

@@ -9,7 +9,7 @@
 use super::Posed;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::types;
-use dp::aggregate::{Kind, Range, Step};
+use aggregate::{Kind, Range, Step};
 use question::{Asked, Condition, Key};
 
 /// One value of each row, or of each unit and group: an SQL expression of type int8.
@@ -297,7 +297,7 @@ impl Posed {
 
     /// Every value of every kept row in the order of groups, for questions that do not fit into memory:
     /// group, unit, number of the measure, value. Measure 0 is the unit itself; the others are numbered
-    /// from 1. What is kept has the law of [`dp::aggregate::Bounded`], by coins of the server's generator:
+    /// from 1. What is kept has the law of [`aggregate::Bounded`], by coins of the server's generator:
     /// which of the two ways a question goes depends on how many rows there are, and must not show.
     pub fn sorted_query(&self, values: &ValueColumns, reads_rows: bool) -> String {
         let n = self.question.group_by.len();

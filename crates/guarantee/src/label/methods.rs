@@ -26,7 +26,7 @@ pub struct Answers<'a> {
     pub assumed_stable: bool,
 }
 
-/// What the label of a private sample depends on. Made from its plan.
+/// What the label of a private sample depends on. Made from its design.
 #[derive(Debug, Clone)]
 pub struct Sampled {
     /// The scheme's name.
@@ -101,7 +101,7 @@ impl Guarantee {
         .with_syntactic_limits(max_length)
     }
 
-    /// A private sample, by its plan and the source of its coins.
+    /// A private sample, by its design and the source of its coins.
     pub fn dp_mii_sample(sampled: impl Into<Sampled>, source: Source) -> Self {
         let sampled = sampled.into();
         let mut label = Guarantee {

@@ -6,7 +6,7 @@ mod parameters;
 mod poisson;
 
 pub use delta::{SamplingDelta, sampling_delta};
-pub use parameters::{Method, Parameters, parameters};
+pub use parameters::{Parameters, parameters};
 pub use poisson::{Rate, Thinning};
 
 pub(crate) use parameters::{check_delta, check_split};

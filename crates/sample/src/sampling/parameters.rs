@@ -1,21 +1,8 @@
 //! The sampling rate that a budget allows, and the threshold that goes with it.
 
 use super::{Rate, delta};
+use guarantee::DeltaMethod;
 use random::Error;
-
-/// Which delta decides the rate.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Method {
-    /// The smallest delta for which the guarantee holds.
-    #[default]
-    Exact,
-    /// The bound of Li, Qardaji and Su, as the paper uses it.
-    Li,
-}
-
-impl table::Choice for Method {
-    const NAMES: &'static [(&'static str, Self)] = &[("exact", Method::Exact), ("li", Method::Li)];
-}
 
 /// A sampling rate and what follows from it.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -41,14 +28,14 @@ pub fn parameters(
     delta: f64,
     k: u64,
     split: f64,
-    method: Method,
+    method: DeltaMethod,
 ) -> Result<Parameters, Error> {
     delta::check_arguments(k, epsilon)?;
     check_delta(delta)?;
     check_split(split)?;
     let cost = |beta: Rate| match method {
-        Method::Exact => delta::exact(k, beta.get(), epsilon),
-        Method::Li => delta::li(k, beta.get(), epsilon),
+        DeltaMethod::Exact => delta::exact(k, beta.get(), epsilon),
+        DeltaMethod::Li => delta::li(k, beta.get(), epsilon),
     };
     let feasible = |beta: &Rate| cost(*beta) <= delta;
     let infeasible = || Error::Infeasible { epsilon, delta, k };
@@ -105,7 +92,7 @@ mod tests {
             exact: bool,
         ) {
             let delta = 10f64.powf(-exponent);
-            let method = if exact { Method::Exact } else { Method::Li };
+            let method = if exact { DeltaMethod::Exact } else { DeltaMethod::Li };
             let Ok(found) = parameters(epsilon, delta, k, split, method) else {
                 // A single row is shown with the rate itself, and rates are at least 2^-32.
                 prop_assert!(k == 1 && delta < 2f64.powi(-31), "{epsilon} {delta} {k}");
@@ -125,7 +112,7 @@ mod tests {
 
     #[test]
     fn impossible_budgets_are_refused() {
-        let run = |epsilon, delta| parameters(epsilon, delta, 5, 0.1, Method::Exact);
+        let run = |epsilon, delta| parameters(epsilon, delta, 5, 0.1, DeltaMethod::Exact);
         assert!(matches!(run(1.0, 0.0), Err(Error::Infeasible { .. })));
         assert!(matches!(run(1e-12, 0.1), Err(Error::Infeasible { .. })));
         assert!(matches!(run(1.0, 1e-300), Err(Error::Infeasible { .. })));
@@ -133,13 +120,13 @@ mod tests {
             assert!(matches!(run(1.0, bad), Err(Error::Argument { name: "delta", .. })));
         }
         for split in [0.0, 1.0, -1.0, f64::NAN] {
-            assert!(parameters(1.0, 0.1, 5, split, Method::Li).is_err());
+            assert!(parameters(1.0, 0.1, 5, split, DeltaMethod::Li).is_err());
         }
     }
 
     #[test]
     fn an_enormous_epsilon_keeps_almost_everything() {
-        let found = parameters(1e6, 1.0 - 1e-12, 40, 0.5, Method::Exact).unwrap();
+        let found = parameters(1e6, 1.0 - 1e-12, 40, 0.5, DeltaMethod::Exact).unwrap();
         assert_eq!(found.beta.numer(), u32::MAX);
     }
 }

@@ -1,7 +1,7 @@
 //! Neighbouring tables on which sampling schemes are audited.
 
 use guarantee::audit::epsilon_bound;
-use pg_sanitize_sample::{Plan, Public, Released, Request, Scheme, sample};
+use pg_sanitize_sample::{Design, Public, Released, Request, Scheme, draw};
 use random::Coins;
 use std::fmt;
 use table::{Bag, Watch};
@@ -67,7 +67,7 @@ impl Case {
     /// Runs the case with the coins that `coins` gives to each run.
     pub fn run(&self, scheme: Scheme, runs: usize, coins: impl Fn(i64) -> Coins + Sync) -> Finding {
         let request = of_scheme(self.request, scheme);
-        let plan = Plan::new(request).unwrap();
+        let design = Design::new(request).unwrap();
         let views = |side: usize| -> Vec<u64> {
             let bag = &self.tables[side];
             (0..runs)
@@ -75,15 +75,15 @@ impl Case {
                     let mut coins = coins((2 * run + side) as i64);
                     let public = Public { table: Some(&self.public), rules: None };
                     let watch = Watch::unlimited();
-                    let released = sample(bag, &plan, public, &mut coins, &watch).unwrap();
+                    let released = draw(bag, &design, public, &mut coins, &watch).unwrap();
                     (self.view)(&Shown::new(bag, &released))
                 })
                 .collect()
         };
         let (one, other) = rayon::join(|| views(0), || views(1));
-        let (epsilon, delta) = match plan.total {
+        let (epsilon, delta) = match design.total {
             Some(total) => (total.epsilon, total.delta),
-            None => (request.epsilon, plan.delta_li),
+            None => (request.epsilon, design.delta_li),
         };
         let bound = epsilon_bound(&one, &other, delta, ALPHA);
         Finding { name: self.name, scheme, bound, epsilon, delta }
@@ -115,8 +115,8 @@ fn of_scheme(request: Request, scheme: Scheme) -> Request {
 /// A class of the size at which the sampling theorem is tight.
 pub fn tight_class() -> Case {
     let request = request(1.0, 0.025, 8, 1, 1);
-    let plan = Plan::new(request).unwrap();
-    let gamma = 1.0 - (1.0 - plan.beta.get()) * (-request.epsilon).exp();
+    let design = Design::new(request).unwrap();
+    let gamma = 1.0 - (1.0 - design.beta.get()) * (-request.epsilon).exp();
     let size = ((request.k - 1) as f64 / gamma).ceil() as usize;
     Case {
         name: "a class of the worst size",
@@ -130,16 +130,16 @@ pub fn tight_class() -> Case {
 /// A class whose count lies at the threshold of `dp_counts`, so that the noise decides.
 pub fn class_at_the_threshold(scheme: Scheme) -> Case {
     let request = Request { split: 0.5, ..request(2.0, 0.01, 4, 1, 1) };
-    let plan = Plan::new(of_scheme(request, scheme)).unwrap();
-    let size = match plan.part {
-        Some(part) => plan.theta as f64 / part.get(),
-        None => plan.theta as f64,
+    let design = Design::new(of_scheme(request, scheme)).unwrap();
+    let size = match design.part {
+        Some(part) => design.theta as f64 / part.get(),
+        None => design.theta as f64,
     } as usize;
     Case {
         name: "a class at the threshold",
         request,
         tables: pair(1, &[(vec!["x"], size)], &["x"]),
-        public: bag(1, &[(vec!["x"], plan.theta as usize)]),
+        public: bag(1, &[(vec!["x"], design.theta as usize)]),
         view: |shown| 2 * shown.all + u64::from(shown.whole > 0),
     }
 }
@@ -147,8 +147,8 @@ pub fn class_at_the_threshold(scheme: Scheme) -> Case {
 /// m identical rows against m + 1, where floor(beta m) differs.
 pub fn identical_rows() -> Case {
     let request = request(0.1, 0.01, 10, 2, 1);
-    let plan = Plan::new(Request { scheme: Scheme::Paper, ..request }).unwrap();
-    let drawn = |m: u64| plan.beta.of(m - (m as f64 * request.split).floor() as u64);
+    let design = Design::new(Request { scheme: Scheme::Paper, ..request }).unwrap();
+    let drawn = |m: u64| design.beta.of(m - (m as f64 * request.split).floor() as u64);
     let m = (500..).find(|&m| drawn(m) != drawn(m + 1)).unwrap() as usize;
     Case {
         name: "m identical rows",
@@ -164,7 +164,7 @@ pub fn identical_rows() -> Case {
 pub fn pairs_at_the_threshold() -> Case {
     let width = 6;
     let request = Request { split: 0.3, ..request(0.1, 0.01, 10, 3, width) };
-    let theta = Plan::new(Request { scheme: Scheme::Paper, ..request }).unwrap().theta as usize;
+    let theta = Design::new(Request { scheme: Scheme::Paper, ..request }).unwrap().theta as usize;
     let row = |set: &[usize]| -> Vec<&str> {
         (0..width).map(|column| if set.contains(&column) { "t" } else { "o" }).collect()
     };

@@ -13,7 +13,7 @@ const MAX_MARGINALS: u64 = 1 << 53;
 
 /// The noise of smaller spread that makes counts (epsilon, delta)-DP if a row adds 1 to each of
 /// `counts` of them; the choice depends on nothing else. The delta that it needs comes with it.
-pub(super) fn count_noise(counts: u64, epsilon: f64, delta: f64) -> Result<(Noise, f64), Error> {
+pub(crate) fn count_noise(counts: u64, epsilon: f64, delta: f64) -> Result<(Noise, f64), Error> {
     let laplace = Noise::laplace(counts, epsilon)?;
     if delta > 0.0 {
         let rho = zcdp_rho(epsilon, delta);
@@ -27,18 +27,18 @@ pub(super) fn count_noise(counts: u64, epsilon: f64, delta: f64) -> Result<(Nois
 }
 
 /// The threshold on noisy counts, for a threshold on true ones.
-pub(super) fn with_margin(theta: u64, noise: &Noise) -> u64 {
+pub(crate) fn with_margin(theta: u64, noise: &Noise) -> u64 {
     (theta as f64 + (MARGIN * noise.stddev()).ceil()) as u64
 }
 
 /// The zCDP of Gaussian noise on counts, if a row adds 1 to each of `counts` of them; rounded up.
-pub(super) fn count_rho(counts: u64, sigma2: &Ratio) -> f64 {
+pub(crate) fn count_rho(counts: u64, sigma2: &Ratio) -> f64 {
     // The variance as a float is within two units in its last place.
     counts as f64 / (2.0 * sigma2.to_f64()) * (1.0 + 4.0 * f64::EPSILON)
 }
 
 /// The number of marginals of at most the longest length: a row adds 1 to one count of each.
-pub(super) fn marginals(request: &Request) -> Result<u64, Error> {
+pub(crate) fn marginals(request: &Request) -> Result<u64, Error> {
     let columns = request.columns as u128;
     let longest = request.max_length.unwrap_or(usize::MAX).min(request.columns);
     let (mut choose, mut sum) = (1u128, 0u128);

@@ -3,10 +3,9 @@
 
 use super::chance::Chance;
 use super::levels::Verdict;
-use super::sample::Draw;
 use super::select::{self, Subset};
-use super::{Plan, Public, Request, Rule, Rules, Scheme};
-use crate::Rate;
+use super::{Draw, Public, Rule, Rules};
+use crate::{Design, Rate, Request, Scheme};
 use guarantee::audit::{Law, divergence};
 use random::{Coins, Noise, Ratio, below};
 use std::collections::BTreeMap;
@@ -141,10 +140,10 @@ impl Chance for Every {
 }
 
 /// The law of what comes out.
-fn law(rows: &[Row], plan: &Plan, public: Public) -> Law<Output> {
-    let bag = Bag::from_text(plan.request.columns, rows.iter().cloned());
+fn law(rows: &[Row], design: &Design, public: Public) -> Law<Output> {
+    let bag = Bag::from_text(design.request.columns, rows.iter().cloned());
     let watch = Watch::unlimited();
-    let draw = Draw { bag: &bag, plan, watch: &watch };
+    let draw = Draw { bag: &bag, design, watch: &watch };
     let mut every = Every::new();
     let mut law = Law::new();
     loop {
@@ -185,14 +184,14 @@ struct Finding {
     delta: f64,
 }
 
-/// Audits a plan at the epsilon and delta of `label`.
-fn audit(plan: &Plan, label: &Plan, tables: &[(Vec<Row>, Row)], public: Public) -> Finding {
+/// Audits a design at the epsilon and delta of `label`.
+fn audit(design: &Design, label: &Design, tables: &[(Vec<Row>, Row)], public: Public) -> Finding {
     let total = label.total.unwrap();
     let mut worst = 0.0f64;
     for (rows, row) in tables {
         let mut more = rows.clone();
         more.push(row.clone());
-        let (without, with) = (law(rows, plan, public), law(&more, plan, public));
+        let (without, with) = (law(rows, design, public), law(&more, design, public));
         for law in [&without, &with] {
             let sum: f64 = law.values().sum();
             assert!((sum - 1.0).abs() < 1e-9, "{sum}");
@@ -243,8 +242,8 @@ fn counting(epsilon: f64) -> Request {
 const EPSILONS: [f64; 2] = [0.7, 2.0];
 
 fn assert_holds(request: Request, tables: &[(Vec<Row>, Row)], public: Public) {
-    let plan = Plan::new(request).unwrap();
-    let Finding { worst, delta } = audit(&plan, &plan, tables, public);
+    let design = Design::new(request).unwrap();
+    let Finding { worst, delta } = audit(&design, &design, tables, public);
     assert!(worst <= delta * (1.0 + 1e-9), "{request:?}: {worst} > {delta}");
 }
 
@@ -283,7 +282,7 @@ fn noisy_counts_keep_their_label_exactly() {
     assert_scheme_holds(Scheme::DpCounts, [Public::default(); 2], [(12, 16), (4, 16)]);
     // With more delta the noise is Gaussian.
     let generous = Request { delta: 0.05, ..request(Scheme::DpCounts, 0.7, 2) };
-    assert!(matches!(Plan::new(generous).unwrap().noise, Some(Noise::Gaussian { .. })));
+    assert!(matches!(Design::new(generous).unwrap().noise, Some(Noise::Gaussian { .. })));
     assert_holds(generous, &tables(2, 4, 8), Public::default());
 }
 
@@ -305,8 +304,8 @@ fn the_label_of_a_public_scheme_is_tight() {
     let [table, _] = public_tables();
     let public = Public { table: Some(&table), rules: None };
     for epsilon in EPSILONS {
-        let plan = Plan::new(request(Scheme::Public, epsilon, 1)).unwrap();
-        let found = audit(&plan, &plan, &tables(1, 8, 0), public);
+        let design = Design::new(request(Scheme::Public, epsilon, 1)).unwrap();
+        let found = audit(&design, &design, &tables(1, 8, 0), public);
         assert!(found.worst > found.delta * (1.0 - 1e-9), "{} {}", found.worst, found.delta);
     }
 }
@@ -341,17 +340,17 @@ fn noise_divergence(noise: &Noise, counts: u64, epsilon: f64) -> f64 {
     }
 }
 
-/// What others' coins hide in a whole sample: the noisy counts alone keep what the plan says of them.
+/// What others' coins hide in a whole sample: the noisy counts alone keep what the design says of them.
 #[test]
-fn noisy_counts_alone_cost_what_the_plan_says() {
+fn noisy_counts_alone_cost_what_the_design_says() {
     let mut gaussian = 0;
     for scheme in [Scheme::DpCounts, Scheme::DpSplit] {
         for epsilon in EPSILONS {
             for (columns, counts) in [(1, 1), (2, 3), (4, 10)] {
                 for delta in [1e-3, 0.05] {
                     let request = Request { delta, ..request(scheme, epsilon, columns) };
-                    let plan = Plan::new(request).unwrap();
-                    let (noise, cost) = (plan.noise.unwrap(), plan.scheme_cost);
+                    let design = Design::new(request).unwrap();
+                    let (noise, cost) = (design.noise.unwrap(), design.scheme_cost);
                     let found = noise_divergence(&noise, counts, cost.epsilon);
                     assert!(found <= cost.delta + 1e-12, "{request:?}: {found} {cost:?}");
                     // And not much less: half the noise would be found out.
@@ -366,10 +365,10 @@ fn noisy_counts_alone_cost_what_the_plan_says() {
 }
 
 /// The law of the columns that `dp_select` chooses.
-fn choice(rows: &[Row], plan: &Plan) -> Law<Subset> {
-    let bag = Bag::from_text(plan.request.columns, rows.iter().cloned());
+fn choice(rows: &[Row], design: &Design) -> Law<Subset> {
+    let bag = Bag::from_text(design.request.columns, rows.iter().cloned());
     let watch = Watch::unlimited();
-    let draw = Draw { bag: &bag, plan, watch: &watch };
+    let draw = Draw { bag: &bag, design, watch: &watch };
     let mut every = Every::new();
     let mut law = Law::new();
     loop {
@@ -383,10 +382,10 @@ fn choice(rows: &[Row], plan: &Plan) -> Law<Subset> {
 }
 
 /// The largest |ln P/Q| of the choices with and without a row, and max ln P/Q - min ln P/Q.
-fn loss(rows: &[Row], row: &Row, plan: &Plan) -> (f64, f64) {
+fn loss(rows: &[Row], row: &Row, design: &Design) -> (f64, f64) {
     let mut more = rows.to_vec();
     more.push(row.clone());
-    let (without, with) = (choice(rows, plan), choice(&more, plan));
+    let (without, with) = (choice(rows, design), choice(&more, design));
     let losses: Vec<f64> = without.iter().map(|(set, q)| (with[set] / q).ln()).collect();
     let (low, high) = losses.iter().fold((0f64, 0f64), |(l, h), &x| (l.min(x), h.max(x)));
     let range = losses.iter().fold(f64::MIN, |h, &x| h.max(x))
@@ -404,28 +403,28 @@ fn form_at_the_threshold() -> (Vec<Row>, Row) {
     (rows, own)
 }
 
-/// The choice is epsilon1-DP, and of bounded range, which `Plan::charge` relies on.
+/// The choice is epsilon1-DP, and of bounded range, which `Design::charge` relies on.
 #[test]
-fn the_choice_alone_costs_what_the_plan_says() {
+fn the_choice_alone_costs_what_the_design_says() {
     for epsilon in EPSILONS {
         for theta1 in [Some(1), Some(7), None] {
             let request = Request { theta1, ..request(Scheme::DpSelect, epsilon, 2) };
-            let plan = Plan::new(request).unwrap();
-            let allowed = plan.scheme_cost.epsilon * (1.0 + 1e-12);
+            let design = Design::new(request).unwrap();
+            let allowed = design.scheme_cost.epsilon * (1.0 + 1e-12);
             let mut pairs = tables(2, 9, 60);
             pairs.push(form_at_the_threshold());
             for (rows, row) in &pairs {
-                let (largest, range) = loss(rows, row, &plan);
+                let (largest, range) = loss(rows, row, &design);
                 assert!(largest <= allowed && range <= allowed, "{request:?}: {largest} {range}");
             }
         }
         // And not much less: twice the weight would be found out.
         let request = Request { theta1: Some(7), ..request(Scheme::DpSelect, epsilon, 2) };
-        let plan = Plan::new(request).unwrap();
+        let design = Design::new(request).unwrap();
         let (rows, row) = form_at_the_threshold();
-        let (largest, range) = loss(&rows, &row, &plan);
-        assert!(largest > 0.6 * plan.scheme_cost.epsilon, "{epsilon}: {largest}");
-        assert!(range > 0.9 * plan.scheme_cost.epsilon, "{epsilon}: {range}");
+        let (largest, range) = loss(&rows, &row, &design);
+        assert!(largest > 0.6 * design.scheme_cost.epsilon, "{epsilon}: {largest}");
+        assert!(range > 0.9 * design.scheme_cost.epsilon, "{epsilon}: {range}");
     }
 }
 
@@ -434,17 +433,17 @@ fn the_choice_alone_costs_what_the_plan_says() {
 fn wrong_constants_are_refuted() {
     let [table, _] = public_tables();
     let public = Public { table: Some(&table), rules: None };
-    let refuted = |label: &Plan, wrong: &Plan| {
+    let refuted = |label: &Design, wrong: &Design| {
         let found = audit(wrong, label, &tables(1, 12, 0), public);
         assert!(found.worst > found.delta, "{:?}: {}", label.request, found.worst);
     };
     for epsilon in EPSILONS {
-        let label = Plan::new(request(Scheme::DpCounts, epsilon, 1)).unwrap();
+        let label = Design::new(request(Scheme::DpCounts, epsilon, 1)).unwrap();
         let mut wrong = label.clone();
         wrong.noise = Some(Noise::laplace(1, 2.0 * label.scheme_cost.epsilon).unwrap());
         refuted(&label, &wrong);
         for scheme in [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect] {
-            let label = Plan::new(request(scheme, epsilon, 1)).unwrap();
+            let label = Design::new(request(scheme, epsilon, 1)).unwrap();
             let mut wrong = label.clone();
             wrong.request.k -= 1;
             refuted(&label, &wrong);

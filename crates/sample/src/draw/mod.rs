@@ -1,11 +1,25 @@
-//! Drawing a private sample.
+//! Drawing a private sample of a table.
 
-use super::chance::{Chance, Flipped};
-use super::levels::{self, Above, Cells, Verdict};
-use super::rules::Rules;
-use super::select::{self, Subset};
-use super::{Plan, Released, Scheme, paper};
+mod chance;
+#[cfg(test)]
+mod exact;
+mod levels;
+mod noisy;
+mod paper;
+mod released;
+mod rules;
+mod select;
+
+pub use released::{Piece, Released};
+pub use rules::{Rule, Rules};
+
+pub(crate) use select::Worth;
+
+use crate::{Design, Scheme};
+use chance::{Chance, Flipped};
+use levels::{Above, Cells, Verdict};
 use random::{Coins, Error};
+use select::Subset;
 use table::{Bag, NONE, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
@@ -20,51 +34,47 @@ pub struct Public<'a> {
     pub rules: Option<&'a Rules>,
 }
 
-/// A sample of the bag as the plan says.
+/// A sample of the bag as the design says.
 ///
 /// Values that no public domain knows must have been mapped by the caller. NULL is no item: it is
 /// never rare, and in the release it looks like a blanked cell. The same table and seed give the same
 /// sample, in whatever order the bag has its rows.
-pub fn sample(
+pub fn draw(
     bag: &Bag,
-    plan: &Plan,
+    design: &Design,
     public: Public,
     coins: &mut Coins,
     watch: &Watch,
 ) -> Result<Released, Error> {
-    let width = plan.request.columns;
+    let width = design.request.columns;
     if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
     }
     let mut flipped = Flipped::new(bag, coins, watch)?;
-    match plan.request.scheme {
-        Scheme::Paper => paper::sample(bag, plan, &flipped.order, flipped.coins, watch),
-        _ => Draw { bag, plan, watch }.sample(public, &mut flipped),
+    match design.request.scheme {
+        Scheme::Paper => paper::draw(bag, design, &flipped.order, flipped.coins, watch),
+        _ => Draw { bag, design, watch }.sample(public, &mut flipped),
     }
 }
 
 /// Copies by distinct row.
 type Copies = Vec<u64>;
 
-pub(super) struct Draw<'a> {
-    pub(super) bag: &'a Bag,
-    pub(super) plan: &'a Plan,
-    pub(super) watch: &'a Watch,
+struct Draw<'a> {
+    bag: &'a Bag,
+    design: &'a Design,
+    watch: &'a Watch,
 }
 
 impl Draw<'_> {
     /// A sample by one of the schemes that guarantee something.
-    pub(super) fn sample(
-        &self,
-        public: Public,
-        chance: &mut impl Chance,
-    ) -> Result<Released, Error> {
-        match self.plan.request.scheme {
+    fn sample(&self, public: Public, chance: &mut impl Chance) -> Result<Released, Error> {
+        match self.design.request.scheme {
             Scheme::Public => self.public(public, chance),
             Scheme::DpCounts => self.counts(chance),
             Scheme::DpSplit => self.split(chance),
             Scheme::DpSelect => self.select(chance),
-            Scheme::Paper => Err(self.no_plan()),
+            Scheme::Paper => Err(self.no_design()),
         }
     }
 
@@ -73,12 +83,12 @@ impl Draw<'_> {
             let range = "this scheme needs a public table or rules";
             return Err(Error::argument("public", "missing", range));
         }
-        let copies = chance.thin(self.plan.beta, self.bag.weights(), self.watch)?;
+        let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         let judged = match public.table {
             Some(table) => {
                 let mut cells = self.cells(&copies, &[])?;
                 append(&mut cells, self.bag, table, self.watch)?;
-                self.judge(cells, &Above(self.plan.theta))?
+                self.judge(cells, &Above(self.design.theta))?
             }
             None => Judged::default(),
         };
@@ -93,25 +103,25 @@ impl Draw<'_> {
     fn counts(&self, chance: &mut impl Chance) -> Result<Released, Error> {
         let noisy = self.noisy(chance)?;
         let weights = self.bag.weights();
-        let copies = chance.thin(self.plan.beta, weights, self.watch)?;
+        let copies = chance.thin(self.design.beta, weights, self.watch)?;
         let judged = self.judge(self.cells(&copies, weights)?, &noisy)?;
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
     fn split(&self, chance: &mut impl Chance) -> Result<Released, Error> {
         let noisy = self.noisy(chance)?;
-        let part = self.plan.part.ok_or_else(|| self.no_plan())?;
+        let part = self.design.part.ok_or_else(|| self.no_design())?;
         let counted = chance.thin(part, self.bag.weights(), self.watch)?;
         let rest: Copies =
             self.bag.weights().iter().zip(&counted).map(|(all, counted)| all - counted).collect();
-        let copies = chance.thin(self.plan.beta, &rest, self.watch)?;
+        let copies = chance.thin(self.design.beta, &rest, self.watch)?;
         let judged = self.judge(self.cells(&copies, &counted)?, &noisy)?;
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
     fn select(&self, chance: &mut impl Chance) -> Result<Released, Error> {
         let chosen = self.choose(chance)?;
-        let copies = chance.thin(self.plan.beta, self.bag.weights(), self.watch)?;
+        let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         self.release(&copies, |_, _, mask| {
             for column in 0..self.bag.width() {
                 let blank = !chosen.contains(&(column as u32));
@@ -121,23 +131,23 @@ impl Draw<'_> {
     }
 
     /// The columns that are shown, by the exponential mechanism.
-    pub(super) fn choose(&self, chance: &mut impl Chance) -> Result<Subset, Error> {
-        let worth = self.plan.worth.ok_or_else(|| self.no_plan())?;
+    fn choose(&self, chance: &mut impl Chance) -> Result<Subset, Error> {
+        let worth = self.design.worth.ok_or_else(|| self.no_design())?;
         let columns = self.bag.width();
         let mut family = chance.family(columns);
         let scores = select::scores(self.bag, &family, worth, self.watch)?;
-        let epsilon = self.plan.scheme_cost.epsilon;
+        let epsilon = self.design.scheme_cost.epsilon;
         let exponents = select::exponents(&scores, worth, columns, epsilon)?;
         Ok(family.swap_remove(chance.choose(&exponents, self.watch)?))
     }
 
     fn noisy<C: Chance>(&self, chance: &mut C) -> Result<C::Noisy, Error> {
-        let noise = self.plan.noise.as_ref().ok_or_else(|| self.no_plan())?;
-        Ok(chance.noisy(noise, self.plan.theta))
+        let noise = self.design.noise.as_ref().ok_or_else(|| self.no_design())?;
+        Ok(chance.noisy(noise, self.design.theta))
     }
 
-    fn no_plan(&self) -> Error {
-        Error::argument("plan", self.plan.request.scheme.name(), "it was made for another scheme")
+    fn no_design(&self) -> Error {
+        Error::argument("plan", self.design.request.scheme.name(), "it was made for another scheme")
     }
 
     /// The rows that are sampled or counted, by column; `counted` is empty if none is.
@@ -167,7 +177,7 @@ impl Draw<'_> {
 
     /// Finds the cells of sampled rows that lie in a minimal rare combination.
     fn judge(&self, cells: Cells, verdict: &impl Verdict) -> Result<Judged, Stop> {
-        let longest = self.plan.request.max_length.unwrap_or(usize::MAX);
+        let longest = self.design.request.max_length.unwrap_or(usize::MAX);
         let rare = cells.blanked(verdict, longest, self.watch)?;
         self.watch.release((cells.counted.len() * (self.bag.width() * 4 + 8)) as u64);
         // Sampled rows come in the order of the bag, and before rows of another table.
@@ -192,7 +202,7 @@ impl Draw<'_> {
             blank(number, row, &mut mask);
             released.push(row as u32, weight, &mask);
         }
-        Ok(released.suppress(self.bag, self.plan.request.k, self.watch)?)
+        Ok(released.suppress(self.bag, self.design.request.k, self.watch)?)
     }
 }
 

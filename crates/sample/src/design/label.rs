@@ -1,17 +1,17 @@
-//! What the label of a private sample says of its plan.
+//! What the label of a private sample says of its design.
 
-use crate::{Plan, Scheme};
+use super::{Design, Scheme};
 use guarantee::{Cost, Sampled};
 
-impl From<&Plan> for Sampled {
-    fn from(plan: &Plan) -> Self {
-        let request = &plan.request;
+impl From<&Design> for Sampled {
+    fn from(design: &Design) -> Self {
+        let request = &design.request;
         Sampled {
             scheme: request.scheme.name(),
             k: request.k,
             asked: Cost { epsilon: request.epsilon, delta: request.delta },
-            total: plan.total,
-            delta_li: plan.delta_li,
+            total: design.total,
+            delta_li: design.delta_li,
             assumption: match request.scheme {
                 Scheme::Public => {
                     Some("the public table and the rules were made without the private table")

@@ -1,6 +1,7 @@
 //! The published algorithm, kept for comparison. Its release is k-anonymous and nothing more.
 
-use super::{Plan, Released};
+use super::Released;
+use crate::Design;
 use random::{Coins, Error, below};
 use table::{Bag, Item, Itemsets, NONE, Stop, Watch};
 
@@ -12,14 +13,14 @@ const STRIDE: usize = 1 << 12;
 /// classes are dropped again.
 ///
 /// The printed loop draws one row more than floor(beta n); the text does not.
-pub(super) fn sample(
+pub(super) fn draw(
     bag: &Bag,
-    plan: &Plan,
+    design: &Design,
     order: &[u32],
     coins: &mut Coins,
     watch: &Watch,
 ) -> Result<Released, Error> {
-    let request = &plan.request;
+    let request = &design.request;
     let wanted = (request.split * bag.row_count() as f64).floor() as u64;
     let first = partition(bag.weights(), wanted, order, coins, watch)?;
 
@@ -27,7 +28,7 @@ pub(super) fn sample(
     for (row, &weight) in first.iter().enumerate().filter(|&(_, &weight)| weight > 0) {
         part.add(bag.row(row), weight);
     }
-    let miis = mining::miis(&part.finish(), plan.theta, request.max_length, watch)?;
+    let miis = mining::miis(&part.finish(), design.theta, request.max_length, watch)?;
 
     let blanked = suppress(bag, miis, watch)?;
     let words = bag.width().div_ceil(64);
@@ -38,7 +39,7 @@ pub(super) fn sample(
         }
     }
     let rest = rest.suppress(bag, request.k, watch)?;
-    let drawn = draw(&rest, plan, coins, watch)?;
+    let drawn = draw_again(&rest, design, coins, watch)?;
     Ok(rest.reweigh(|piece| drawn[piece]).suppress(bag, request.k, watch)?)
 }
 
@@ -69,7 +70,12 @@ fn partition(
 }
 
 /// How often each piece is drawn in floor(beta n) draws with replacement from its n rows.
-fn draw(rest: &Released, plan: &Plan, coins: &mut Coins, watch: &Watch) -> Result<Vec<u64>, Stop> {
+fn draw_again(
+    rest: &Released,
+    design: &Design,
+    coins: &mut Coins,
+    watch: &Watch,
+) -> Result<Vec<u64>, Stop> {
     let mut total = 0;
     let ends: Vec<u64> = rest
         .pieces()
@@ -80,7 +86,7 @@ fn draw(rest: &Released, plan: &Plan, coins: &mut Coins, watch: &Watch) -> Resul
         })
         .collect();
     let mut drawn = vec![0; ends.len()];
-    for number in 0..plan.beta.of(total) {
+    for number in 0..design.beta.of(total) {
         if number.is_multiple_of(STRIDE as u64) {
             watch.check()?;
         }

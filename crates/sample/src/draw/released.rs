@@ -7,7 +7,7 @@ use table::{Bag, NONE, Stop, Watch};
 pub struct Piece {
     /// The distinct row, as a number of the bag.
     pub row: u32,
-    /// The number of copies; [`super::Scheme::Paper`] draws with replacement, so that a row may be
+    /// The number of copies; [`crate::Scheme::Paper`] draws with replacement, so that a row may be
     /// released more often than it occurs.
     pub weight: u64,
 }

@@ -1,16 +1,21 @@
 //! What a private sample will cost and how it will be made: known before the table is read.
 
-use super::counts::{count_noise, count_rho, marginals, with_margin};
-use super::select::Worth;
-use super::{Request, Scheme};
+mod counts;
+mod label;
+mod request;
+
+pub use request::{Request, Scheme};
+
+use crate::draw::Worth;
 use crate::sampling::{check_delta, check_split};
-use crate::{Method, Parameters, Rate, parameters};
-use guarantee::{Charge, Cost, check_epsilon, mixture, pure_rho, rest_of};
+use crate::{Parameters, Rate, parameters};
+use counts::{count_noise, count_rho, marginals, with_margin};
+use guarantee::{Charge, Cost, DeltaMethod, check_epsilon, mixture, pure_rho, rest_of};
 use random::{Error, Noise};
 
 /// How a private sample is made. Depends on the request only, never on the table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Plan {
+pub struct Design {
     pub request: Request,
     /// The probability with which a row is sampled.
     pub beta: Rate,
@@ -21,7 +26,7 @@ pub struct Plan {
     /// The noise on each count.
     pub noise: Option<Noise>,
     /// What a class of rows is worth when `dp_select` chooses columns.
-    pub(super) worth: Option<Worth>,
+    pub(crate) worth: Option<Worth>,
     /// What finding the rare combinations, or choosing the columns, costs.
     pub scheme_cost: Cost,
     /// The same in zCDP, if all rows go through it and through the sampling.
@@ -34,7 +39,7 @@ pub struct Plan {
     pub delta_li: f64,
 }
 
-impl Plan {
+impl Design {
     /// Divides the budget and fixes rate, noise and threshold.
     pub fn new(request: Request) -> Result<Self, Error> {
         check_epsilon(request.epsilon)?;
@@ -47,11 +52,11 @@ impl Plan {
             return Err(Error::argument("max_length", 0, "it must be at least 1"));
         }
         match request.scheme {
-            Scheme::Public => Plan::public(request),
-            Scheme::DpCounts => Plan::dp_counts(request),
-            Scheme::DpSplit => Plan::dp_split(request),
-            Scheme::DpSelect => Plan::dp_select(request),
-            Scheme::Paper => Plan::paper(request),
+            Scheme::Public => Design::public(request),
+            Scheme::DpCounts => Design::dp_counts(request),
+            Scheme::DpSplit => Design::dp_split(request),
+            Scheme::DpSelect => Design::dp_select(request),
+            Scheme::Paper => Design::paper(request),
         }
     }
 
@@ -68,13 +73,13 @@ impl Plan {
 
     fn public(request: Request) -> Result<Self, Error> {
         let Request { epsilon, delta, k, split, .. } = request;
-        let sampling = parameters(epsilon, delta, k, split, Method::Exact)?;
+        let sampling = parameters(epsilon, delta, k, split, DeltaMethod::Exact)?;
         let cost = Cost { epsilon, delta: sampling.delta };
-        Ok(Plan {
+        Ok(Design {
             scheme_cost: Cost::default(),
             sample_cost: cost,
             total: Some(cost),
-            ..Plan::of(request, &sampling)
+            ..Design::of(request, &sampling)
         })
     }
 
@@ -85,7 +90,7 @@ impl Plan {
         let marginals = marginals(&request)?;
         let epsilon1 = epsilon * split;
         let epsilon2 = rest_of(epsilon, epsilon1);
-        let rate = |delta| parameters(epsilon2, delta, k, split, Method::Exact);
+        let rate = |delta| parameters(epsilon2, delta, k, split, DeltaMethod::Exact);
 
         let mut sampling = rate(delta * (1.0 - split))?;
         let (noise, mut delta1) = count_noise(marginals, epsilon1, rest_of(delta, sampling.delta))?;
@@ -97,7 +102,7 @@ impl Plan {
         let scheme_cost = Cost { epsilon: epsilon1, delta: delta1 };
         let sample_cost = Cost { epsilon: epsilon2, delta: sampling.delta };
         let theta = (k as f64 / sampling.beta.get()).ceil() as u64;
-        Ok(Plan {
+        Ok(Design {
             theta: with_margin(request.theta1.unwrap_or(theta), &noise),
             scheme_rho: Some(match &noise {
                 Noise::Laplace { .. } => pure_rho(epsilon1),
@@ -107,7 +112,7 @@ impl Plan {
             scheme_cost,
             sample_cost,
             total: Some(scheme_cost.plus(sample_cost)),
-            ..Plan::of(request, &sampling)
+            ..Design::of(request, &sampling)
         })
     }
 
@@ -116,18 +121,18 @@ impl Plan {
         let Request { epsilon, delta, k, split, .. } = request;
         let range = "it must be at least 2^-32";
         let part = Rate::at_most(split).ok_or_else(|| Error::argument("split", split, range))?;
-        let sampling = parameters(epsilon, delta, k, part.get(), Method::Exact)?;
+        let sampling = parameters(epsilon, delta, k, part.get(), DeltaMethod::Exact)?;
         let (noise, delta1) = count_noise(marginals(&request)?, epsilon, delta)?;
         let scheme_cost = Cost { epsilon, delta: delta1 };
         let sample_cost = Cost { epsilon, delta: sampling.delta };
-        Ok(Plan {
+        Ok(Design {
             theta: with_margin(request.theta1.unwrap_or(sampling.theta1), &noise),
             part: Some(part),
             noise: Some(noise),
             scheme_cost,
             sample_cost,
             total: Some(mixture(part.get(), scheme_cost, sample_cost)),
-            ..Plan::of(request, &sampling)
+            ..Design::of(request, &sampling)
         })
     }
 
@@ -140,14 +145,14 @@ impl Plan {
         }
         let epsilon1 = epsilon * split;
         let epsilon2 = rest_of(epsilon, epsilon1);
-        let sampling = parameters(epsilon2, delta, k, split, Method::Exact)?;
+        let sampling = parameters(epsilon2, delta, k, split, DeltaMethod::Exact)?;
         let worth = match request.theta1 {
             Some(theta1) => Worth::above(theta1),
             None => Worth::of_sampling(k, sampling.beta),
         };
         let scheme_cost = Cost { epsilon: epsilon1, delta: 0.0 };
         let sample_cost = Cost { epsilon: epsilon2, delta: sampling.delta };
-        Ok(Plan {
+        Ok(Design {
             theta: worth.nothing(),
             worth: Some(worth),
             scheme_cost,
@@ -155,19 +160,19 @@ impl Plan {
             scheme_rho: Some((epsilon1 * epsilon1 / 8.0).next_up()),
             sample_cost,
             total: Some(scheme_cost.plus(sample_cost)),
-            ..Plan::of(request, &sampling)
+            ..Design::of(request, &sampling)
         })
     }
 
     fn paper(request: Request) -> Result<Self, Error> {
         let Request { epsilon, delta, k, split, .. } = request;
-        let sampling = parameters(epsilon, delta, k, split, Method::Li)?;
-        Ok(Plan::of(request, &sampling))
+        let sampling = parameters(epsilon, delta, k, split, DeltaMethod::Li)?;
+        Ok(Design::of(request, &sampling))
     }
 
-    /// A plan without noise that guarantees nothing.
+    /// A design without noise that guarantees nothing.
     fn of(request: Request, sampling: &Parameters) -> Self {
-        Plan {
+        Design {
             request,
             beta: sampling.beta,
             part: None,
@@ -205,19 +210,19 @@ mod tests {
         [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect];
 
     #[test]
-    fn no_plan_costs_more_than_was_asked() {
+    fn no_design_costs_more_than_was_asked() {
         for scheme in PRIVATE {
             for epsilon in [0.01, 0.1, 1.0, 3.0] {
                 for delta in [1e-9, 1e-6, 1e-3] {
                     for (columns, split) in [(1, 0.1), (2, 0.3), (15, 0.1), (40, 0.9)] {
                         let request = Request { epsilon, delta, columns, split, ..request(scheme) };
-                        let plan = Plan::new(request).unwrap();
-                        let total = plan.total.unwrap();
-                        assert!(total.epsilon <= epsilon, "{plan:?}");
-                        assert!(total.delta <= delta, "{plan:?}");
-                        assert!(total.epsilon > epsilon * 0.999, "{plan:?}");
-                        let eps2 = plan.sample_cost.epsilon;
-                        assert!(-(-plan.beta.get()).ln_1p() <= eps2, "{plan:?}");
+                        let design = Design::new(request).unwrap();
+                        let total = design.total.unwrap();
+                        assert!(total.epsilon <= epsilon, "{design:?}");
+                        assert!(total.delta <= delta, "{design:?}");
+                        assert!(total.epsilon > epsilon * 0.999, "{design:?}");
+                        let eps2 = design.sample_cost.epsilon;
+                        assert!(-(-design.beta.get()).ln_1p() <= eps2, "{design:?}");
                     }
                 }
             }
@@ -227,21 +232,21 @@ mod tests {
     #[test]
     fn noise_fits_the_share_of_the_scheme() {
         for scheme in [Scheme::DpCounts, Scheme::DpSplit] {
-            let plan = Plan::new(request(scheme)).unwrap();
-            let Some(Noise::Gaussian { sigma2 }) = &plan.noise else { panic!("{plan:?}") };
+            let design = Design::new(request(scheme)).unwrap();
+            let Some(Noise::Gaussian { sigma2 }) = &design.noise else { panic!("{design:?}") };
             let rho = 120.0 / (2.0 * sigma2.to_f64());
-            assert!(zcdp_delta(rho, plan.scheme_cost.epsilon) <= plan.scheme_cost.delta);
+            assert!(zcdp_delta(rho, design.scheme_cost.epsilon) <= design.scheme_cost.delta);
         }
-        let few = Plan::new(Request { columns: 1, ..request(Scheme::DpCounts) }).unwrap();
+        let few = Design::new(Request { columns: 1, ..request(Scheme::DpCounts) }).unwrap();
         assert!(matches!(few.noise, Some(Noise::Laplace { .. })));
         assert_eq!(few.scheme_cost.delta, 0.0);
     }
 
     #[test]
     fn the_paper_promises_nothing() {
-        let plan =
-            Plan::new(Request { delta: 0.01, epsilon: 0.1, ..request(Scheme::Paper) }).unwrap();
-        assert_eq!((plan.total, plan.theta), (None, 17));
+        let design =
+            Design::new(Request { delta: 0.01, epsilon: 0.1, ..request(Scheme::Paper) }).unwrap();
+        assert_eq!((design.total, design.theta), (None, 17));
     }
 
     #[test]
@@ -259,22 +264,22 @@ mod tests {
             Request { epsilon: 1e-300, ..good },
         ] {
             for scheme in Scheme::ALL {
-                assert!(Plan::new(Request { scheme, ..bad }).is_err(), "{bad:?}");
+                assert!(Design::new(Request { scheme, ..bad }).is_err(), "{bad:?}");
             }
         }
         let long = Request { max_length: Some(3), ..request(Scheme::DpSelect) };
-        assert!(Plan::new(long).is_err());
+        assert!(Design::new(long).is_err());
     }
 
     #[test]
     fn a_threshold_by_hand_takes_the_place_of_ours() {
         for scheme in Scheme::ALL {
-            let plan = |theta1| Plan::new(Request { theta1, ..request(scheme) }).unwrap();
-            let margin = plan(None).noise.map_or(0, |noise| (2.0 * noise.stddev()).ceil() as u64);
-            assert_eq!(plan(Some(1000)).theta, 1000 + margin, "{scheme:?}");
+            let design = |theta1| Design::new(Request { theta1, ..request(scheme) }).unwrap();
+            let margin = design(None).noise.map_or(0, |noise| (2.0 * noise.stddev()).ceil() as u64);
+            assert_eq!(design(Some(1000)).theta, 1000 + margin, "{scheme:?}");
             // Nothing else depends on it.
-            assert_eq!(plan(Some(1000)).total, plan(None).total);
-            assert_eq!(plan(Some(1000)).beta, plan(None).beta);
+            assert_eq!(design(Some(1000)).total, design(None).total);
+            assert_eq!(design(Some(1000)).beta, design(None).beta);
         }
     }
 
@@ -282,30 +287,30 @@ mod tests {
     fn charges_tell_the_cost_in_both_currencies() {
         for scheme in PRIVATE {
             for (columns, delta) in [(1, 1e-6), (15, 1e-6), (40, 1e-9)] {
-                let plan = Plan::new(Request { columns, delta, ..request(scheme) }).unwrap();
-                let (charge, total) = (plan.charge().unwrap(), plan.total.unwrap());
+                let design = Design::new(Request { columns, delta, ..request(scheme) }).unwrap();
+                let (charge, total) = (design.charge().unwrap(), design.total.unwrap());
                 assert_eq!(charge.whole, Cost { epsilon: 1.0, delta: total.delta });
                 match scheme {
                     Scheme::Public | Scheme::DpSplit => {
                         assert_eq!(charge, Charge::plain(charge.whole))
                     }
                     _ => {
-                        assert_eq!(charge.rest, plan.sample_cost);
+                        assert_eq!(charge.rest, design.sample_cost);
                         let rho = charge.rho.unwrap();
                         // zCDP with the scheme's delta gives no more than the scheme's epsilon back,
                         // up to the noise's rounding; a pure scheme has at most epsilon^2 / 2.
-                        if let Some(Noise::Gaussian { .. }) = plan.noise {
+                        if let Some(Noise::Gaussian { .. }) = design.noise {
                             assert!(
-                                zcdp_delta(rho, plan.scheme_cost.epsilon * (1.0 + 1e-9))
-                                    <= plan.scheme_cost.delta
+                                zcdp_delta(rho, design.scheme_cost.epsilon * (1.0 + 1e-9))
+                                    <= design.scheme_cost.delta
                             );
                         } else {
-                            assert!(rho <= (plan.scheme_cost.epsilon.powi(2) / 2.0).next_up());
+                            assert!(rho <= (design.scheme_cost.epsilon.powi(2) / 2.0).next_up());
                         }
                     }
                 }
             }
         }
-        assert_eq!(Plan::new(request(Scheme::Paper)).unwrap().charge(), None);
+        assert_eq!(Design::new(request(Scheme::Paper)).unwrap().charge(), None);
     }
 }

@@ -27,21 +27,21 @@ const LARGEST: u64 = 1 << 40;
 /// What a class of equal rows is worth: nothing up to `none` rows, all of its rows from `all` on,
 /// and in between a share that grows evenly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Worth {
+pub(crate) struct Worth {
     none: u64,
     all: u64,
 }
 
 impl Worth {
     /// Rows count if more than `theta` share a form: the utility as published, with theta = k - 1.
-    pub(super) fn above(theta: u64) -> Self {
+    pub(crate) fn above(theta: u64) -> Self {
         let none = theta.min(LARGEST - 1);
         Worth { none, all: none + 1 }
     }
 
     /// Near the size at which a sample of a class has k rows. Of a class that should have k sampled
     /// rows, less or more by a standard deviation, one in six is shown or five in six are.
-    pub(super) fn of_sampling(k: u64, beta: Rate) -> Self {
+    pub(crate) fn of_sampling(k: u64, beta: Rate) -> Self {
         let (k, beta) = (k as f64, beta.get());
         let none = ((k - k.sqrt()) / beta).floor().max(k - 1.0) as u64;
         let all = ((k + k.sqrt()) / beta).ceil() as u64;
@@ -50,7 +50,7 @@ impl Worth {
     }
 
     /// The size up to which a class is worth nothing.
-    pub(super) fn nothing(&self) -> u64 {
+    pub(crate) fn nothing(&self) -> u64 {
         self.none
     }
 
