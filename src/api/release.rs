@@ -9,8 +9,8 @@ use crate::pg::relation::positions;
 use dp::Coins;
 use pgrx::pg_sys::Datum;
 use serde_json::Value;
-use suppress::{Method, Release};
-use table::{Bag, Stop, Watch};
+use suppress::Method;
+use table::{Bag, Release, Stop, Watch};
 
 impl From<suppress::Error> for Error {
     fn from(error: suppress::Error) -> Self {
@@ -37,13 +37,11 @@ fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release = source.input.run("suppressing", |bag, watch| match suppress(bag, watch) {
+    let release = source.run("suppressing", |bag, watch| match suppress(bag, watch) {
         Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
         decided => Ok(decided),
     })??;
-    let bag = source.input.bag.clone();
-    let pieces = release.pieces().iter().map(|piece| (piece.row, piece.weight));
-    source.release(call, pieces, |number, row| release.write(&bag, &release.pieces()[number], row))
+    source.release(call, release)
 }
 
 fn mii_suppress(call: &Call) -> Result<Datum, Error> {
@@ -67,11 +65,11 @@ fn weights(call: &Call, i: usize, source: &TypedSource) -> Result<Option<Vec<f64
     let Value::Object(weights) = weights else {
         return Err(Error::argument("weights is no object", hint));
     };
-    let names: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
+    let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
     let mut values = vec![1.0; names.len()];
     for (name, weight) in &weights {
         let position =
-            positions(&source.input.name, &names, "weights", Some(std::slice::from_ref(name)))?[0];
+            positions(source.name(), &names, "weights", Some(std::slice::from_ref(name)))?[0];
         values[position] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
                 Error::argument(format!("the weight of column \"{name}\" is {weight}"), hint)
@@ -104,13 +102,12 @@ fn impute(call: &Call) -> Result<Datum, Error> {
     let names = call.names(1, "columns")?;
     let mut coins = Coins::new(call.optional::<i64>(3))?;
     let source = TypedSource::read_all(call)?;
-    let existing: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
-    let columns = positions(&source.input.name, &existing, "columns", names.as_deref())?;
-    let filled = source.input.run("filling", |bag, watch| {
+    let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
+    let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
+    let filled = source.run("filling", |bag, watch| {
         suppress::impute(bag, &columns, method, |n| dp::below(&mut coins, n), watch)
     })?;
-    let pieces = filled.pieces().iter().copied();
-    source.release(call, pieces, |number, row| row.copy_from_slice(filled.row(number)))
+    source.release(call, filled)
 }
 
 sql_function!(sanitize_impute, impute);

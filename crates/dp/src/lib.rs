@@ -11,6 +11,6 @@ pub use random::{
     discrete_gaussian, discrete_laplace, shuffle,
 };
 pub use sample::{
-    Method, Parameters, Piece, Plan, Public, Rate, Released, Request, Rule, Rules, SamplingDelta,
-    Scheme, Thinning, parameters, sample, sampling_delta,
+    Method, Parameters, Plan, Public, Rate, Request, Rule, Rules, SamplingDelta, Scheme, Thinning,
+    parameters, sample, sampling_delta,
 };

@@ -5,5 +5,5 @@ mod label;
 mod release;
 mod sampling;
 
-pub use release::{Piece, Plan, Public, Released, Request, Rule, Rules, Scheme, sample};
+pub use release::{Plan, Public, Request, Rule, Rules, Scheme, sample};
 pub use sampling::{Method, Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};

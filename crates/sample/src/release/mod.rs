@@ -12,14 +12,12 @@ mod levels;
 mod noisy;
 mod paper;
 mod plan;
-mod released;
 mod request;
 mod rules;
 mod sample;
 mod select;
 
 pub use plan::Plan;
-pub use released::{Piece, Released};
 pub use request::{Request, Scheme};
 pub use rules::{Rule, Rules};
 pub use sample::{Public, sample};

@@ -1,8 +1,8 @@
 //! The published algorithm, kept for comparison. Its release is k-anonymous and nothing more.
 
-use super::{Plan, Released};
+use super::Plan;
 use random::{Coins, Error, below};
-use table::{Bag, Item, Itemsets, NONE, Stop, Watch};
+use table::{Bag, Item, Itemsets, NONE, Release, Stop, Watch};
 
 /// Rows or itemsets handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
@@ -18,7 +18,7 @@ pub(super) fn sample(
     order: &[u32],
     coins: &mut Coins,
     watch: &Watch,
-) -> Result<Released, Error> {
+) -> Result<Release, Error> {
     let request = &plan.request;
     let wanted = (request.split * bag.row_count() as f64).floor() as u64;
     let first = partition(bag.weights(), wanted, order, coins, watch)?;
@@ -31,15 +31,15 @@ pub(super) fn sample(
 
     let blanked = suppress(bag, miis, watch)?;
     let words = bag.width().div_ceil(64);
-    let mut rest = Released::new(bag.width());
+    let mut rest = Release::new(bag.width());
     for (row, (all, counted)) in bag.weights().iter().zip(&first).enumerate() {
         if all > counted {
-            rest.push(row as u32, all - counted, &blanked[row * words..][..words]);
+            rest.push(row as u32, &blanked[row * words..][..words], all - counted);
         }
     }
-    let rest = rest.suppress(bag, request.k, watch)?;
+    let rest = rest.without_small_classes(bag, request.k, watch)?;
     let drawn = draw(&rest, plan, coins, watch)?;
-    Ok(rest.reweigh(|piece| drawn[piece]).suppress(bag, request.k, watch)?)
+    Ok(rest.reweigh(|piece| drawn[piece]).without_small_classes(bag, request.k, watch)?)
 }
 
 /// A uniformly random choice of exactly `wanted` rows: copies chosen of each distinct row.
@@ -69,7 +69,7 @@ fn partition(
 }
 
 /// How often each piece is drawn in floor(beta n) draws with replacement from its n rows.
-fn draw(rest: &Released, plan: &Plan, coins: &mut Coins, watch: &Watch) -> Result<Vec<u64>, Stop> {
+fn draw(rest: &Release, plan: &Plan, coins: &mut Coins, watch: &Watch) -> Result<Vec<u64>, Stop> {
     let mut total = 0;
     let ends: Vec<u64> = rest
         .pieces()

@@ -4,9 +4,9 @@ use super::chance::{Chance, Flipped};
 use super::levels::{self, Above, Cells, Verdict};
 use super::rules::Rules;
 use super::select::{self, Subset};
-use super::{Plan, Released, Scheme, paper};
+use super::{Plan, Scheme, paper};
 use random::{Coins, Error};
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, NONE, Release, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
@@ -31,7 +31,7 @@ pub fn sample(
     public: Public,
     coins: &mut Coins,
     watch: &Watch,
-) -> Result<Released, Error> {
+) -> Result<Release, Error> {
     let width = plan.request.columns;
     if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
@@ -58,7 +58,7 @@ impl Draw<'_> {
         &self,
         public: Public,
         chance: &mut impl Chance,
-    ) -> Result<Released, Error> {
+    ) -> Result<Release, Error> {
         match self.plan.request.scheme {
             Scheme::Public => self.public(public, chance),
             Scheme::DpCounts => self.counts(chance),
@@ -68,7 +68,7 @@ impl Draw<'_> {
         }
     }
 
-    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
         if public.table.is_none() && public.rules.is_none() {
             let range = "this scheme needs a public table or rules";
             return Err(Error::argument("public", "missing", range));
@@ -90,7 +90,7 @@ impl Draw<'_> {
         })
     }
 
-    fn counts(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn counts(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let weights = self.bag.weights();
         let copies = chance.thin(self.plan.beta, weights, self.watch)?;
@@ -98,7 +98,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn split(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn split(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let part = self.plan.part.ok_or_else(|| self.no_plan())?;
         let counted = chance.thin(part, self.bag.weights(), self.watch)?;
@@ -109,7 +109,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn select(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn select(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let chosen = self.choose(chance)?;
         let copies = chance.thin(self.plan.beta, self.bag.weights(), self.watch)?;
         self.release(&copies, |_, _, mask| {
@@ -180,8 +180,8 @@ impl Draw<'_> {
         &self,
         copies: &[u64],
         blank: impl Fn(usize, usize, &mut [u64]),
-    ) -> Result<Released, Error> {
-        let mut released = Released::new(self.bag.width());
+    ) -> Result<Release, Error> {
+        let mut released = Release::new(self.bag.width());
         let mut mask = vec![0; self.bag.width().div_ceil(64)];
         let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
         for (number, (row, &weight)) in sampled.enumerate() {
@@ -190,9 +190,9 @@ impl Draw<'_> {
             }
             mask.fill(0);
             blank(number, row, &mut mask);
-            released.push(row as u32, weight, &mask);
+            released.push(row as u32, &mask, weight);
         }
-        Ok(released.suppress(self.bag, self.plan.request.k, self.watch)?)
+        Ok(released.without_small_classes(self.bag, self.plan.request.k, self.watch)?)
     }
 }
 
