@@ -1,6 +1,9 @@
 //! pg_sanitize: the Postgres layer. It reads a relation once into a coded table, lets the crates
 //! do the work and hands typed rows back.
 
+// What SQL can reach does not panic.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
+
 mod api;
 mod catalog;
 mod method;

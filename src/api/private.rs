@@ -310,28 +310,26 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     check_protected(call, &relation, scheme)?;
 
     let mut source = TypedSource::read(call)?;
-    request.columns = source.input.bag.width();
+    request.columns = source.bag().width();
     let design = Design::new(request)?;
     if matches!(scheme, Scheme::DpCounts | Scheme::DpSplit) {
         source = source.within_public_domains()?;
     }
     let table = public_source.map(|oid| source.same_columns(oid)).transpose()?;
-    let bag = &source.input.bag;
+    let bag = source.bag();
     let rules = listed.map(|list| rules(&list, &relation.name, bag)).transpose()?;
     if let Some(charge) = call.price(request.columns)? {
         ledger::charge_for_rows(&relation, call.method.name, &charge)?;
     }
     let mut coins = coins(call.get(&SEED)?)?;
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
-    let released = source.input.run("sampling", |bag, watch| {
+    let released = source.run("sampling", |bag, watch| {
         match sample::draw(bag, &design, public, &mut coins, watch) {
             Err(random::Error::Stop(stop)) => Err(stop),
             drawn => Ok(drawn),
         }
     })??;
-    let bag = source.input.bag.clone();
-    let pieces = released.pieces().iter().map(|piece| (piece.row, piece.weight));
-    source.release(call, pieces, |number, row| released.write(&bag, number, row))
+    source.release(call, released)
 }
 
 methods! {

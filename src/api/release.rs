@@ -15,8 +15,8 @@ use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
-use suppress::{Method as Imputation, Release};
-use table::{Bag, Stop, Watch};
+use suppress::Method as Imputation;
+use table::{Bag, Release, Stop, Watch};
 
 impl From<suppress::Error> for Error {
     fn from(error: suppress::Error) -> Self {
@@ -43,13 +43,11 @@ fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release = source.input.run("suppressing", |bag, watch| match suppress(bag, watch) {
+    let release = source.run("suppressing", |bag, watch| match suppress(bag, watch) {
         Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
         decided => Ok(decided),
     })??;
-    let bag = source.input.bag.clone();
-    let pieces = release.pieces().iter().map(|piece| (piece.row, piece.weight));
-    source.release(call, pieces, |number, row| release.write(&bag, &release.pieces()[number], row))
+    source.release(call, release)
 }
 
 const MII_SUPPRESS: Method = Method {
@@ -113,11 +111,11 @@ const WEIGHTS: Argument<Option<Map<String, Value>>> = Argument {
 
 /// The weight of each column of the source.
 fn weights(weights: &Map<String, Value>, source: &TypedSource) -> Result<Vec<f64>, Error> {
-    let names: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
+    let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
     let mut values = vec![1.0; names.len()];
     for (name, weight) in weights {
         let position =
-            positions(&source.input.name, &names, "weights", Some(std::slice::from_ref(name)))?[0];
+            positions(source.name(), &names, "weights", Some(std::slice::from_ref(name)))?[0];
         values[position] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
                 Error::argument(
@@ -196,13 +194,12 @@ fn impute(call: &Call) -> Result<Datum, Error> {
     let names = call.get(&COLUMNS)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let source = TypedSource::read_all(call)?;
-    let existing: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
-    let columns = positions(&source.input.name, &existing, "columns", names.as_deref())?;
-    let filled = source.input.run("filling", |bag, watch| {
+    let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
+    let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
+    let filled = source.run("filling", |bag, watch| {
         suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
     })?;
-    let pieces = filled.pieces().iter().copied();
-    source.release(call, pieces, |number, row| row.copy_from_slice(filled.row(number)))
+    source.release(call, filled)
 }
 
 methods! {

@@ -67,7 +67,7 @@ pub unsafe fn check(
             if let Some(what) = declared.misfit(arguments, returns) {
                 return Err(mismatch(function.fn_oid, &what));
             }
-            // Functions of types are passed more than they declare.
+            // Input functions of types are given more than they declare.
             if usize::from((*fcinfo).nargs as u16) < arguments.len() {
                 return Err(mismatch(function.fn_oid, "the number of arguments"));
             }

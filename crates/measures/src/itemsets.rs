@@ -6,7 +6,7 @@ use crate::translation::Translation;
 use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::hash::BuildHasher;
-use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
 /// How the frequent itemsets of a released table differ from those of the original.
 ///
@@ -66,8 +66,8 @@ pub fn compare_itemsets(
     let to_original = Translation::new(released, original, watch)?;
     let to_released = Translation::new(original, released, watch)?;
 
-    let mut budget = Budget::new(watch);
-    budget.add(10 * ours.len() as u64 + 4 * theirs.len() as u64)?;
+    let mut reservation = Reservation::new(watch);
+    reservation.add(10 * ours.len() as u64 + 4 * theirs.len() as u64)?;
     let index = Index::new(&ours, watch)?;
     let mut missing = vec![true; ours.len()];
     let mut added = Vec::new();

@@ -6,7 +6,7 @@ use foldhash::fast::FixedState;
 use hashbrown::HashTable;
 use std::collections::BTreeMap;
 use std::hash::BuildHasher;
-use table::{Bag, Budget, Stop, Watch};
+use table::{Bag, Reservation, Stop, Watch};
 
 /// The anonymity score of a released table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -86,8 +86,8 @@ struct Common {
 impl Common {
     fn new(released: &Bag, original: &Bag, watch: &Watch) -> Result<Self, Stop> {
         let translation = Translation::new(released, original, watch)?;
-        let mut budget = Budget::new(watch);
-        budget.add(original.distinct() as u64 * 9)?;
+        let mut reservation = Reservation::new(watch);
+        reservation.add(original.distinct() as u64 * 9)?;
         let hasher = FixedState::default();
         let mut index: HashTable<u32> = HashTable::with_capacity(original.distinct());
         for i in 0..original.distinct() {

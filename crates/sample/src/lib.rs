@@ -22,5 +22,5 @@ mod draw;
 mod sampling;
 
 pub use design::{Design, Request, Scheme};
-pub use draw::{Piece, Public, Released, Rule, Rules, draw};
+pub use draw::{Public, Rule, Rules, draw};
 pub use sampling::{Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};

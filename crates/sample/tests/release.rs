@@ -1,9 +1,9 @@
 //! Private samples of small tables: what comes out, and that it only depends on what it should.
 
-use pg_sanitize_sample::{Design, Public, Released, Request, Rule, Rules, Scheme, draw};
+use pg_sanitize_sample::{Design, Public, Request, Rule, Rules, Scheme, draw};
 use proptest::prelude::*;
 use random::{Coins, Error};
-use table::{Bag, Item, NONE, Stop, Watch};
+use table::{Bag, Item, NONE, Release, Stop, Watch};
 
 fn request(scheme: Scheme, columns: usize) -> Request {
     Request {
@@ -22,7 +22,7 @@ fn public(table: &Bag) -> Public<'_> {
     Public { table: Some(table), rules: None }
 }
 
-fn run(bag: &Bag, request: Request, seed: i64) -> Released {
+fn run(bag: &Bag, request: Request, seed: i64) -> Release {
     let design = Design::new(request).unwrap();
     draw(bag, &design, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
 }
@@ -139,7 +139,7 @@ fn values_of_a_public_table_need_not_be_coded_alike() {
     let released =
         draw(&private, &design, self::public(&public), coins, &Watch::unlimited()).unwrap();
     let masks: Vec<(u32, u64)> =
-        released.pieces().iter().enumerate().map(|(i, p)| (p.row, released.mask(i)[0])).collect();
+        released.pieces().iter().map(|p| (p.row, released.mask(p.form)[0])).collect();
     assert_eq!(masks, [(0, 0), (1, 1)]);
 }
 
@@ -153,7 +153,7 @@ fn rules_blank_what_they_name_with_and_without_a_table() {
         let public = Public { table, rules: Some(&rules) };
         let watch = Watch::unlimited();
         let drawn = draw(&private, &design, public, &mut Coins::seeded(1), &watch).unwrap();
-        drawn.pieces().iter().enumerate().map(|(i, p)| (p.row, drawn.mask(i)[0])).collect()
+        drawn.pieces().iter().map(|p| (p.row, drawn.mask(p.form)[0])).collect()
     };
     let item = |column, code| Item { column, code };
     let pair = Rule::Columns(vec![0, 1]);
@@ -175,8 +175,8 @@ fn the_best_columns_are_chosen_where_the_choice_is_clear() {
     let bag = Bag::from_text(3, rows);
     let released = run(&bag, request(Scheme::DpSelect, 3), 4);
     assert!(!released.pieces().is_empty());
-    for piece in 0..released.pieces().len() {
-        assert_eq!(released.mask(piece), [0b010]);
+    for piece in released.pieces() {
+        assert_eq!(released.mask(piece.form), [0b010]);
     }
 }
 

@@ -1,4 +1,5 @@
-//! An interner of byte strings: each distinct value once, numbered in the order of arrival.
+//! Byte strings by number, and an interner of them: each distinct value once, numbered in the order of
+//! arrival.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -9,7 +10,69 @@ use std::hash::BuildHasher;
 const CHUNK: usize = 1 << 18;
 
 /// Where a value is: chunk, offset, length.
-pub(crate) type Span = (u32, u32, u32);
+type Span = (u32, u32, u32);
+
+/// Byte strings by number, one after the other in chunks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    chunks: Vec<Vec<u8>>,
+    spans: Vec<Span>,
+    /// Of all chunks, capacity included.
+    bytes: usize,
+}
+
+impl Texts {
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &[u8] {
+        self.at(self.spans[number as usize])
+    }
+
+    #[inline]
+    fn at(&self, (chunk, offset, length): Span) -> &[u8] {
+        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+    }
+
+    pub(crate) fn push(&mut self, value: &[u8]) {
+        let fits = self.chunks.last().is_some_and(|c| c.capacity() - c.len() >= value.len());
+        if !fits {
+            let capacity = value.len().max(CHUNK.min(64 << self.chunks.len().min(12)));
+            self.chunks.push(Vec::with_capacity(capacity));
+            self.bytes += capacity;
+        }
+        let chunk = self.chunks.len() - 1;
+        let offset = self.chunks[chunk].len();
+        self.chunks[chunk].extend_from_slice(value);
+        self.spans.push((chunk as u32, offset as u32, value.len() as u32));
+    }
+
+    /// The place of a value, if they are in ascending order.
+    pub(crate) fn search(&self, value: &[u8]) -> Option<u32> {
+        self.spans.binary_search_by(|&span| self.at(span).cmp(value)).ok().map(|i| i as u32)
+    }
+
+    /// The same values in another order: `order` has the old number of each new one.
+    pub(crate) fn reordered(mut self, order: &[u32]) -> Self {
+        self.spans = order.iter().map(|&old| self.spans[old as usize]).collect();
+        self
+    }
+
+    /// The bytes held, capacity included.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes + self.spans.capacity() * size_of::<Span>()
+    }
+}
+
+impl<'a> FromIterator<&'a [u8]> for Texts {
+    fn from_iter<I: IntoIterator<Item = &'a [u8]>>(values: I) -> Self {
+        let mut texts = Texts::default();
+        values.into_iter().for_each(|value| texts.push(value));
+        texts
+    }
+}
 
 /// Slots of the cache of recent values.
 const SLOTS: usize = 256;
@@ -49,33 +112,24 @@ fn ends(value: &[u8]) -> (u64, u64) {
 /// values are numbers, two thirds where they are words.
 pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
-    chunks: Vec<Vec<u8>>,
-    spans: Vec<Span>,
+    texts: Texts,
     index: HashTable<u32>,
     hasher: RandomState,
-    bytes: usize,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
         Interner {
             recent: Box::new([EMPTY; SLOTS]),
-            chunks: Vec::new(),
-            spans: Vec::new(),
+            texts: Texts::default(),
             index: HashTable::new(),
             hasher: RandomState::default(),
-            bytes: 0,
         }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.spans.len()
     }
 
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &[u8] {
-        let (chunk, offset, length) = self.spans[number as usize];
-        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+        self.texts.get(number)
     }
 
     /// The number of `value` if the cache has it, and the slot where it belongs.
@@ -124,36 +178,21 @@ impl Interner {
 
     #[cold]
     fn insert(&mut self, hash: u64, value: &[u8]) -> u32 {
-        let fits = self.chunks.last().is_some_and(|c| c.capacity() - c.len() >= value.len());
-        if !fits {
-            let capacity = value.len().max(CHUNK.min(64 << self.chunks.len().min(12)));
-            self.chunks.push(Vec::with_capacity(capacity));
-            self.bytes += capacity;
-        }
-        let chunk = self.chunks.len() - 1;
-        let offset = self.chunks[chunk].len();
-        self.chunks[chunk].extend_from_slice(value);
-        let number = self.spans.len() as u32;
-        self.spans.push((chunk as u32, offset as u32, value.len() as u32));
-        let Interner { chunks, spans, hasher, index, .. } = self;
-        index.insert_unique(hash, number, |&n| {
-            let (chunk, offset, length) = spans[n as usize];
-            hasher.hash_one(&chunks[chunk as usize][offset as usize..][..length as usize])
-        });
+        let number = self.texts.len() as u32;
+        self.texts.push(value);
+        let Interner { texts, hasher, index, .. } = self;
+        index.insert_unique(hash, number, |&n| hasher.hash_one(texts.get(n)));
         number
     }
 
-    /// The chunks, and where each value is in them.
-    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<Span>) {
-        (self.chunks, self.spans)
+    /// The values alone.
+    pub(crate) fn into_texts(self) -> Texts {
+        self.texts
     }
 
     /// The bytes held, capacity included.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes
-            + self.spans.capacity() * 12
-            + self.index.capacity() * 5
-            + size_of::<[Recent; SLOTS]>()
+        self.texts.memory() + self.index.allocation_size() + size_of::<[Recent; SLOTS]>()
     }
 }
 

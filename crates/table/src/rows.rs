@@ -108,7 +108,7 @@ impl RowSet {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + self.weights.capacity() * 8 + self.index.capacity() * 5
+        self.rows.memory() + self.weights.capacity() * 8 + self.index.allocation_size()
     }
 
     pub(crate) fn finish(self) -> (Rows, Vec<u64>) {

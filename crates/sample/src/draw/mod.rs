@@ -6,11 +6,9 @@ mod exact;
 mod levels;
 mod noisy;
 mod paper;
-mod released;
 mod rules;
 mod select;
 
-pub use released::{Piece, Released};
 pub use rules::{Rule, Rules};
 
 pub(crate) use select::Worth;
@@ -20,7 +18,7 @@ use chance::{Chance, Flipped};
 use levels::{Above, Cells, Verdict};
 use random::{Coins, Error};
 use select::Subset;
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, NONE, Release, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
@@ -45,7 +43,7 @@ pub fn draw(
     public: Public,
     coins: &mut Coins,
     watch: &Watch,
-) -> Result<Released, Error> {
+) -> Result<Release, Error> {
     let width = design.request.columns;
     if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
@@ -68,7 +66,7 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     /// A sample by one of the schemes that guarantee something.
-    fn sample(&self, public: Public, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn sample(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
         match self.design.request.scheme {
             Scheme::Public => self.public(public, chance),
             Scheme::DpCounts => self.counts(chance),
@@ -78,7 +76,7 @@ impl Draw<'_> {
         }
     }
 
-    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
         if public.table.is_none() && public.rules.is_none() {
             let range = "this scheme needs a public table or rules";
             return Err(Error::argument("public", "missing", range));
@@ -100,7 +98,7 @@ impl Draw<'_> {
         })
     }
 
-    fn counts(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn counts(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let weights = self.bag.weights();
         let copies = chance.thin(self.design.beta, weights, self.watch)?;
@@ -108,7 +106,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn split(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn split(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let part = self.design.part.ok_or_else(|| self.no_design())?;
         let counted = chance.thin(part, self.bag.weights(), self.watch)?;
@@ -119,7 +117,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn select(&self, chance: &mut impl Chance) -> Result<Released, Error> {
+    fn select(&self, chance: &mut impl Chance) -> Result<Release, Error> {
         let chosen = self.choose(chance)?;
         let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         self.release(&copies, |_, _, mask| {
@@ -190,8 +188,8 @@ impl Draw<'_> {
         &self,
         copies: &[u64],
         blank: impl Fn(usize, usize, &mut [u64]),
-    ) -> Result<Released, Error> {
-        let mut released = Released::new(self.bag.width());
+    ) -> Result<Release, Error> {
+        let mut released = Release::new(self.bag.width());
         let mut mask = vec![0; self.bag.width().div_ceil(64)];
         let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
         for (number, (row, &weight)) in sampled.enumerate() {
@@ -200,9 +198,9 @@ impl Draw<'_> {
             }
             mask.fill(0);
             blank(number, row, &mut mask);
-            released.push(row as u32, weight, &mask);
+            released.push(row as u32, &mask, weight);
         }
-        Ok(released.suppress(self.bag, self.design.request.k, self.watch)?)
+        Ok(released.without_small_classes(self.bag, self.design.request.k, self.watch)?)
     }
 }
 

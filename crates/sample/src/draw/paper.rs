@@ -1,9 +1,8 @@
 //! The published algorithm, kept for comparison. Its release is k-anonymous and nothing more.
 
-use super::Released;
 use crate::Design;
 use random::{Coins, Error, below};
-use table::{Bag, Item, Itemsets, NONE, Stop, Watch};
+use table::{Bag, Item, Itemsets, NONE, Release, Stop, Watch};
 
 /// Rows or itemsets handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
@@ -19,7 +18,7 @@ pub(super) fn draw(
     order: &[u32],
     coins: &mut Coins,
     watch: &Watch,
-) -> Result<Released, Error> {
+) -> Result<Release, Error> {
     let request = &design.request;
     let wanted = (request.split * bag.row_count() as f64).floor() as u64;
     let first = partition(bag.weights(), wanted, order, coins, watch)?;
@@ -32,15 +31,15 @@ pub(super) fn draw(
 
     let blanked = suppress(bag, miis, watch)?;
     let words = bag.width().div_ceil(64);
-    let mut rest = Released::new(bag.width());
+    let mut rest = Release::new(bag.width());
     for (row, (all, counted)) in bag.weights().iter().zip(&first).enumerate() {
         if all > counted {
-            rest.push(row as u32, all - counted, &blanked[row * words..][..words]);
+            rest.push(row as u32, &blanked[row * words..][..words], all - counted);
         }
     }
-    let rest = rest.suppress(bag, request.k, watch)?;
+    let rest = rest.without_small_classes(bag, request.k, watch)?;
     let drawn = draw_again(&rest, design, coins, watch)?;
-    Ok(rest.reweigh(|piece| drawn[piece]).suppress(bag, request.k, watch)?)
+    Ok(rest.reweigh(|piece| drawn[piece]).without_small_classes(bag, request.k, watch)?)
 }
 
 /// A uniformly random choice of exactly `wanted` rows: copies chosen of each distinct row.
@@ -71,7 +70,7 @@ fn partition(
 
 /// How often each piece is drawn in floor(beta n) draws with replacement from its n rows.
 fn draw_again(
-    rest: &Released,
+    rest: &Release,
     design: &Design,
     coins: &mut Coins,
     watch: &Watch,

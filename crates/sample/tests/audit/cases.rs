@@ -1,10 +1,10 @@
 //! Neighbouring tables on which sampling schemes are audited.
 
 use guarantee::audit::epsilon_bound;
-use pg_sanitize_sample::{Design, Public, Released, Request, Scheme, draw};
+use pg_sanitize_sample::{Design, Public, Request, Scheme, draw};
 use random::Coins;
 use std::fmt;
-use table::{Bag, Watch};
+use table::{Bag, Release, Watch};
 
 /// The probability with which a bound may be too high.
 pub const ALPHA: f64 = 0.001;
@@ -21,10 +21,10 @@ struct Shown {
 }
 
 impl Shown {
-    fn new(bag: &Bag, released: &Released) -> Self {
+    fn new(bag: &Bag, released: &Release) -> Self {
         let mut shown = Shown::default();
-        for (number, piece) in released.pieces().iter().enumerate() {
-            let mask = released.mask(number).iter();
+        for piece in released.pieces() {
+            let mask = released.mask(piece.form).iter();
             match mask.map(|word| word.count_ones()).sum::<u32>() as usize {
                 0 => shown.whole += piece.weight,
                 blanks if blanks == bag.width() => shown.blank += piece.weight,

@@ -3,11 +3,11 @@
 use table::{Bag, NONE, Stop, Watch, sort_watched};
 
 /// Rows handled between two looks at the watch.
-pub(super) const STRIDE: usize = 1 << 14;
+pub(crate) const STRIDE: usize = 1 << 14;
 
 /// Splitmix64's mixer, a bijection: neighbouring numbers get unrelated keys, different numbers
 /// different ones.
-pub(super) fn mix(number: u64) -> u64 {
+pub(crate) fn mix(number: u64) -> u64 {
     let mut x = number.wrapping_add(0x9e37_79b9_7f4a_7c15);
     x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -24,7 +24,7 @@ fn cell_key(column: usize, code: u32) -> u64 {
 ///
 /// The key of a set of items is the sum of theirs. Two different sets may share a key (by
 /// chance, 2^-64 a pair); then a class comes out smaller than planned and is dropped at the end.
-pub(super) struct Keyed {
+pub(crate) struct Keyed {
     /// Keys by column, then by row.
     pub cells: Vec<Vec<u64>>,
     pub weights: Vec<u64>,
@@ -79,18 +79,8 @@ impl Keyed {
 
     /// The keys of some of the rows, side by side.
     pub fn select(&self, rows: impl ExactSizeIterator<Item = u32> + Clone) -> Selected {
-        self.select_columns(self.cells.iter(), rows)
-    }
-
-    /// The keys of some of the rows in some of the columns (given as their cells), which become
-    /// columns 0, 1, ….
-    pub fn select_columns<'a>(
-        &self,
-        columns: impl Iterator<Item = &'a Vec<u64>>,
-        rows: impl ExactSizeIterator<Item = u32> + Clone,
-    ) -> Selected {
         let pick = |column: &Vec<u64>| rows.clone().map(|row| column[row as usize]).collect();
-        let cells: Vec<Vec<u64>> = columns.map(pick).collect();
+        let cells: Vec<Vec<u64>> = self.cells.iter().map(pick).collect();
         let mut whole = vec![0u64; rows.len()];
         for column in &cells {
             whole.iter_mut().zip(column).for_each(|(sum, cell)| *sum = sum.wrapping_add(*cell));
@@ -112,7 +102,7 @@ impl Keyed {
 }
 
 /// The keys of some rows.
-pub(super) struct Selected {
+pub(crate) struct Selected {
     cells: Vec<Vec<u64>>,
     whole: Vec<u64>,
 }
@@ -130,114 +120,6 @@ impl Selected {
             let cells = &self.cells[usize::from(column)][from..to];
             keys.iter_mut().zip(cells).for_each(|(key, cell)| *key = key.wrapping_sub(*cell));
         }
-    }
-}
-
-/// Numbers by key. Keys are as good as random, so their bits tell where to look.
-#[derive(Default)]
-pub(super) struct KeyTable {
-    /// (key, number + 1); 0 marks an empty place.
-    places: Vec<(u64, u32)>,
-}
-
-impl KeyTable {
-    /// Empties the table and makes room for `len` keys.
-    pub fn reset(&mut self, len: usize) {
-        self.places.clear();
-        self.places.resize((len * 2).next_power_of_two().max(2), (0, 0));
-    }
-
-    /// Where a key is, or where it belongs.
-    #[inline]
-    fn place(&self, key: u64) -> usize {
-        // The low bits: tables are made of keys that share the high ones.
-        let mut place = key as usize & (self.places.len() - 1);
-        while self.places[place].1 != 0 && self.places[place].0 != key {
-            place = (place + 1) & (self.places.len() - 1);
-        }
-        place
-    }
-
-    /// The number of `key`, which becomes `next` if the key is new.
-    #[inline]
-    pub fn insert(&mut self, key: u64, next: u32) -> u32 {
-        let place = self.place(key);
-        if self.places[place].1 == 0 {
-            self.places[place] = (key, next + 1);
-        }
-        self.places[place].1 - 1
-    }
-
-    /// The number of `key` if it is known.
-    #[inline]
-    pub fn find(&self, key: u64) -> Option<u32> {
-        self.places[self.place(key)].1.checked_sub(1)
-    }
-}
-
-/// Keys that may be known: a bit each, so that most others are told apart in a table that is
-/// small enough for the processor's cache.
-#[derive(Default)]
-pub(super) struct Filter {
-    words: Vec<u64>,
-}
-
-impl Filter {
-    /// Forgets all keys and makes room for `len`.
-    pub fn reset(&mut self, len: usize) {
-        self.words.clear();
-        self.words.resize((len / 4).next_power_of_two(), 0);
-    }
-
-    #[inline]
-    pub fn add(&mut self, key: u64) {
-        let word = (key >> 6) as usize & (self.words.len() - 1);
-        self.words[word] |= 1 << (key & 63);
-    }
-
-    #[inline]
-    pub fn may_have(&self, key: u64) -> bool {
-        self.words[(key >> 6) as usize & (self.words.len() - 1)] >> (key & 63) & 1 == 1
-    }
-}
-
-/// Keys with their places, in parts that share the high bits: a part fits the processor's cache,
-/// which a large table does not.
-#[derive(Default)]
-pub(super) struct Parts {
-    pairs: Vec<(u64, u32)>,
-    ends: Vec<u32>,
-}
-
-impl Parts {
-    /// The number of parts for `len` keys, as a power of two.
-    pub fn bits(len: usize) -> u32 {
-        (len >> 13).next_power_of_two().trailing_zeros()
-    }
-
-    /// Sorts pairs into `2^bits` parts, each in the order given.
-    pub fn sort(&mut self, pairs: &[(u64, u32)], bits: u32) {
-        let part = |key: u64| if bits == 0 { 0 } else { (key >> (64 - bits)) as usize };
-        self.ends.clear();
-        self.ends.resize((1 << bits) + 1, 0);
-        for &(key, _) in pairs {
-            self.ends[part(key) + 1] += 1;
-        }
-        for part in 0..1 << bits {
-            self.ends[part + 1] += self.ends[part];
-        }
-        self.pairs.clear();
-        self.pairs.resize(pairs.len(), (0, 0));
-        for &(key, place) in pairs {
-            let next = &mut self.ends[part(key)];
-            self.pairs[*next as usize] = (key, place);
-            *next += 1;
-        }
-    }
-
-    pub fn part(&self, part: usize) -> &[(u64, u32)] {
-        let begin = if part == 0 { 0 } else { self.ends[part - 1] };
-        &self.pairs[begin as usize..self.ends[part] as usize]
     }
 }
 
@@ -269,37 +151,5 @@ mod tests {
             keyed.rows.iter().map(|&r| bag.row(r as usize).to_vec()).collect::<Vec<_>>()
         };
         assert_eq!(order((0..500).collect()), order((0..500).rev().collect()));
-    }
-
-    #[test]
-    fn a_table_finds_what_was_put_in_and_nothing_else() {
-        let (mut table, mut filter) = (KeyTable::default(), Filter::default());
-        for len in [0, 1, 1000] {
-            table.reset(len);
-            filter.reset(len);
-            for n in 0..len as u64 {
-                assert_eq!(table.insert(mix(n), n as u32), n as u32);
-                assert_eq!(table.insert(mix(n), u32::MAX - 1), n as u32);
-                filter.add(mix(n));
-            }
-            for n in 0..2000 {
-                assert_eq!(table.find(mix(n)), (n < len as u64).then_some(n as u32));
-                assert!(n >= len as u64 || filter.may_have(mix(n)));
-            }
-        }
-    }
-
-    #[test]
-    fn parts_hold_all_pairs_in_order() {
-        let pairs: Vec<(u64, u32)> = (0..1000).map(|n| (mix(n % 300), n as u32)).collect();
-        let mut parts = Parts::default();
-        for bits in [0, 3] {
-            parts.sort(&pairs, bits);
-            let all: Vec<(u64, u32)> =
-                (0..1 << bits).flat_map(|p| parts.part(p).to_vec()).collect();
-            let mut sorted = pairs.clone();
-            sorted.sort_by_key(|&(key, _)| if bits == 0 { 0 } else { key >> (64 - bits) });
-            assert_eq!(all, sorted);
-        }
     }
 }

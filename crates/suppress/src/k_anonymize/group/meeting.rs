@@ -1,12 +1,13 @@
 //! Which rows become equal in a form.
 
-use super::keys::{Filter, KeyTable, Parts, STRIDE, Selected};
+use super::tables::{Filter, KeyTable, Parts};
+use crate::k_anonymize::prepare::{STRIDE, Selected};
 use std::ops::Range;
 use table::{Stop, Watch};
 
 /// Lists, one after the other.
 #[derive(Default)]
-pub(super) struct Lists {
+pub(crate) struct Lists {
     pub items: Vec<u32>,
     pub ends: Vec<u32>,
 }
@@ -43,7 +44,7 @@ impl Lists {
 }
 
 /// Rows that look for a class, and rows that could join them.
-pub(super) struct Crowd<'a> {
+pub(crate) struct Crowd<'a> {
     /// Keys and weights of the rows that look for a class.
     pub seekers: &'a Selected,
     pub weights: &'a [u64],
@@ -58,7 +59,7 @@ pub(super) struct Crowd<'a> {
 
 /// The groups of at least k rows that one form makes.
 #[derive(Default)]
-pub(super) struct Meeting {
+pub(crate) struct Meeting {
     pub keys: Vec<u64>,
     /// The seekers of each group, as places among the seekers.
     pub members: Lists,
@@ -70,7 +71,7 @@ pub(super) struct Meeting {
 
 /// Working memory of a thread.
 #[derive(Default)]
-pub(super) struct Scratch {
+pub(crate) struct Scratch {
     keys: Vec<u64>,
     pairs: Vec<(u64, u32)>,
     filter: Filter,

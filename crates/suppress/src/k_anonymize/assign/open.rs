@@ -1,9 +1,9 @@
 //! New classes of free rows.
 
-use super::frontier::{Form, Frontier};
-use super::keys::mix;
-use super::meet::{Crowd, Lists, Meeting, Scratch};
-use super::plan::Plan;
+use super::assignment::Assignment;
+use crate::k_anonymize::forms::{Form, Frontier};
+use crate::k_anonymize::group::{Crowd, Lists, Meeting, Scratch};
+use crate::k_anonymize::prepare::mix;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -16,22 +16,22 @@ use table::{Stop, Watch};
 /// that rows with nowhere else to go are not left behind by those with a choice.
 ///
 /// `shake` other than 0 stirs the needs a little, differently for each number.
-pub(super) fn open(
-    plan: &mut Plan<'_>,
+pub(crate) fn open(
+    assignment: &mut Assignment<'_>,
     frontier: &Frontier<'_>,
     forms: &[Form],
     k: u64,
     shake: u64,
     watch: &Watch,
 ) -> Result<Vec<u64>, Stop> {
-    if plan.keyed.nulls {
-        join(plan, forms, watch)?;
+    if assignment.keyed.nulls {
+        join(assignment, forms, watch)?;
     }
-    let weights: Vec<u64> = plan.free.iter().map(|&row| plan.weight(row)).collect();
+    let weights: Vec<u64> = assignment.free.iter().map(|&row| assignment.weight(row)).collect();
     let crowd = Crowd {
-        seekers: &plan.keyed.select(plan.free.iter().copied()),
+        seekers: &assignment.keyed.select(assignment.free.iter().copied()),
         weights: &weights,
-        others: &plan.keyed.select([].into_iter()),
+        others: &assignment.keyed.select([].into_iter()),
         gifts: &[],
         k,
         choice: 0,
@@ -41,29 +41,29 @@ pub(super) fn open(
         .map_init(Scratch::default, |scratch, form| crowd.meet(form, 0, scratch, watch))
         .collect::<Result<_, Stop>>()?;
     let costs: Vec<u64> = forms.iter().map(|form| frontier.cost(form)).collect();
-    Contest::new(plan, &costs, &meetings, shake).run(plan, forms, k, watch)?;
-    plan.sweep();
+    Contest::new(assignment, &costs, &meetings, shake).run(assignment, forms, k, watch)?;
+    assignment.sweep();
     Ok(meetings.iter().map(|meeting| meeting.score).collect())
 }
 
 /// Free rows that fit a class there is join it. A row with NULLs can: what a form leaves of it
 /// may be what an earlier form left of others.
-fn join(plan: &mut Plan<'_>, forms: &[Form], watch: &Watch) -> Result<(), Stop> {
-    let free = plan.keyed.select(plan.free.iter().copied());
+fn join(assignment: &mut Assignment<'_>, forms: &[Form], watch: &Watch) -> Result<(), Stop> {
+    let free = assignment.keyed.select(assignment.free.iter().copied());
     let mut keys = Vec::new();
     for form in forms {
         watch.check()?;
         free.keys(form, 0, free.len(), &mut keys);
         for (place, key) in keys.iter().enumerate() {
-            let row = plan.free[place];
-            if let Some(&class) = plan.by_key.get(key)
-                && plan.is_free(row)
+            let row = assignment.free[place];
+            if let Some(&class) = assignment.by_key.get(key)
+                && assignment.is_free(row)
             {
-                plan.settle(row, class);
+                assignment.settle(row, class);
             }
         }
     }
-    plan.sweep();
+    assignment.sweep();
     Ok(())
 }
 
@@ -84,7 +84,7 @@ struct Contest {
 }
 
 impl Contest {
-    fn new(plan: &Plan<'_>, costs: &[u64], meetings: &[Meeting], shake: u64) -> Self {
+    fn new(assignment: &Assignment<'_>, costs: &[u64], meetings: &[Meeting], shake: u64) -> Self {
         let mut contest = Contest {
             form: Vec::new(),
             cost: Vec::new(),
@@ -104,14 +104,16 @@ impl Contest {
             contest.cost.resize(contest.key.len(), cost);
         }
         let members = &contest.members;
-        contest.groups = Lists::gather(plan.free.len(), || {
+        contest.groups = Lists::gather(assignment.free.len(), || {
             (0..members.ends.len())
                 .flat_map(|group| members.list(group).iter().map(move |&p| (p, group as u32)))
         });
         for group in 0..contest.key.len() {
             let places = contest.members.list(group);
-            contest.rows.push(places.iter().map(|&p| plan.weight(plan.free[p as usize])).sum());
-            contest.need.push(places.iter().map(|&p| contest.urgency(plan, p)).sum());
+            contest
+                .rows
+                .push(places.iter().map(|&p| assignment.weight(assignment.free[p as usize])).sum());
+            contest.need.push(places.iter().map(|&p| contest.urgency(assignment, p)).sum());
             // Between 3/4 and 5/4.
             let stir = mix(contest.key[group] ^ shake) as f64 / u64::MAX as f64 / 2.0 + 0.75;
             contest.shake.push(if shake == 0 { 1.0 } else { stir });
@@ -119,8 +121,8 @@ impl Contest {
         contest
     }
 
-    fn urgency(&self, plan: &Plan<'_>, place: u32) -> f64 {
-        let weight = plan.weight(plan.free[place as usize]);
+    fn urgency(&self, assignment: &Assignment<'_>, place: u32) -> f64 {
+        let weight = assignment.weight(assignment.free[place as usize]);
         weight as f64 / self.groups.list(place as usize).len() as f64
     }
 
@@ -133,7 +135,7 @@ impl Contest {
 
     fn run(
         mut self,
-        plan: &mut Plan<'_>,
+        assignment: &mut Assignment<'_>,
         forms: &[Form],
         k: u64,
         watch: &Watch,
@@ -158,25 +160,25 @@ impl Contest {
             let mut class = None;
             for i in self.members.range(group) {
                 let place = self.members.items[i];
-                let row = plan.free[place as usize];
-                if !plan.is_free(row) {
+                let row = assignment.free[place as usize];
+                if !assignment.is_free(row) {
                     continue;
                 }
                 let class = *class.get_or_insert_with(|| {
-                    let value = plan.value(&forms[self.form[group] as usize], row);
-                    plan.class(self.key[group], value)
+                    let value = assignment.value(&forms[self.form[group] as usize], row);
+                    assignment.class(self.key[group], value)
                 });
-                plan.settle(row, class);
-                self.withdraw(plan, place);
+                assignment.settle(row, class);
+                self.withdraw(assignment, place);
             }
         }
         Ok(())
     }
 
     /// Takes a row out of all its groups.
-    fn withdraw(&mut self, plan: &Plan<'_>, place: u32) {
-        let weight = plan.weight(plan.free[place as usize]);
-        let urgency = self.urgency(plan, place);
+    fn withdraw(&mut self, assignment: &Assignment<'_>, place: u32) {
+        let weight = assignment.weight(assignment.free[place as usize]);
+        let urgency = self.urgency(assignment, place);
         for &group in self.groups.list(place as usize) {
             self.rows[group as usize] -= weight;
             self.need[group as usize] -= urgency;

@@ -1,18 +1,22 @@
 //! The search for classes, form by form.
 
-use super::borrow::borrow;
-use super::costs::UNIT;
-use super::frontier::Frontier;
-use super::keys::Keyed;
-use super::near::suggest;
-use super::open::open;
-use super::plan::Plan;
-use super::rest::rest;
+mod assignment;
+mod borrow;
+mod last;
+mod open;
+
+pub(crate) use assignment::{Assignment, Share};
+
+use super::forms::{Frontier, suggest};
+use super::prepare::{Keyed, UNIT};
+use borrow::borrow;
+use last::last;
+use open::open;
 use table::{Stop, Watch};
 
 /// What limits the search, never the promise.
 #[derive(Clone, Copy)]
-pub(super) struct Effort {
+pub(crate) struct Effort {
     pub k: u64,
     /// Forms that blank more columns than this are tried only a few at a time.
     pub max_length: usize,
@@ -51,7 +55,7 @@ fn forms(rows: usize, width: usize) -> usize {
 
 /// The bytes that a search takes: keys of all rows, of the free ones and of those to borrow, and
 /// the groups of a band.
-pub(super) fn bytes(rows: usize, width: usize) -> u64 {
+pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
     3 * Keyed::bytes(rows, width) + entries(rows) as u64 * 12
 }
 
@@ -59,43 +63,44 @@ pub(super) fn bytes(rows: usize, width: usize) -> u64 {
 ///
 /// Band by band of cost: rows that meet at least k - 1 others in a form of the band get a class
 /// (`open`); groups that lack a few rows borrow them (`borrow`); the others wait for the next band. Rows that
-/// no band has served are settled one by one (`rest`).
-pub(super) fn search<'a>(
+/// no band has served are settled one by one (`last`).
+pub(crate) fn search<'a>(
     keyed: &'a Keyed,
     units: &'a [u64],
     effort: Effort,
     watch: &Watch,
-) -> Result<Plan<'a>, Stop> {
+) -> Result<Assignment<'a>, Stop> {
     let k = effort.k;
-    let mut plan = Plan::new(keyed, units);
+    let mut assignment = Assignment::new(keyed, units);
     let mut frontier = Frontier::new(units);
     let mut long = false;
     watch.begin(keyed.len() as u64);
     let mut suggested = false;
-    while !plan.free.is_empty() {
-        let cells = plan.free.len().saturating_mul(keyed.len()).saturating_mul(units.len());
+    while !assignment.free.is_empty() {
+        let cells = assignment.free.len().saturating_mul(keyed.len()).saturating_mul(units.len());
         if !suggested && cells <= compared(units.len()) {
-            frontier.suggest(suggest(keyed, units, &plan.free, k, watch)?);
+            frontier.suggest(suggest(keyed, units, &assignment.free, k, watch)?);
             suggested = true;
         }
         let most = if long { FEW_FORMS } else { forms(keyed.len(), units.len()) };
-        let Some(forms) = frontier.next(most.min(entries(keyed.len()) / plan.free.len())) else {
+        let Some(forms) = frontier.next(most.min(entries(keyed.len()) / assignment.free.len()))
+        else {
             break;
         };
-        let before = plan.free.len();
-        let scores = open(&mut plan, &frontier, &forms, k, effort.shake, watch)?;
-        if !plan.free.is_empty() && forms.iter().any(|form| !form.is_empty()) {
-            let most = 2 * entries(keyed.len()) / plan.shares.len().max(1);
+        let before = assignment.free.len();
+        let scores = open(&mut assignment, &frontier, &forms, k, effort.shake, watch)?;
+        if !assignment.free.is_empty() && forms.iter().any(|form| !form.is_empty()) {
+            let most = 2 * entries(keyed.len()) / assignment.shares.len().max(1);
             let forms = &forms[..most.clamp(1, forms.len())];
             let loss = LOSSES[(effort.shake % LOSSES.len() as u64) as usize];
-            borrow(&mut plan, forms, k, loss, watch)?;
+            borrow(&mut assignment, forms, k, loss, watch)?;
         }
         for (form, score) in forms.iter().zip(scores) {
             frontier.extend(form, score);
         }
         long = forms.iter().any(|form| form.len() >= effort.max_length);
-        watch.advance((before - plan.free.len()) as u64);
+        watch.advance((before - assignment.free.len()) as u64);
     }
-    rest(&mut plan, k, watch)?;
-    Ok(plan)
+    last(&mut assignment, k, watch)?;
+    Ok(assignment)
 }

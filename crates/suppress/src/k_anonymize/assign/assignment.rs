@@ -1,25 +1,25 @@
 //! The classes chosen so far and who is in them.
 
-use super::keys::Keyed;
+use crate::k_anonymize::prepare::Keyed;
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 /// Copies of a row in a class.
 #[derive(Clone, Copy)]
-pub(super) struct Share {
+pub(crate) struct Share {
     pub row: u32,
     pub class: u32,
     pub weight: u64,
 }
 
 /// A class: what the items that its rows show are worth, and how many rows there are.
-pub(super) struct Class {
+pub(crate) struct Class {
     pub value: u64,
     pub size: u64,
 }
 
 /// Rows, some in classes, some still free. Row numbers are those of [`Keyed`].
-pub(super) struct Plan<'a> {
+pub(crate) struct Assignment<'a> {
     pub keyed: &'a Keyed,
     pub units: &'a [u64],
     pub classes: Vec<Class>,
@@ -32,9 +32,9 @@ pub(super) struct Plan<'a> {
     settled: Vec<bool>,
 }
 
-impl<'a> Plan<'a> {
+impl<'a> Assignment<'a> {
     pub fn new(keyed: &'a Keyed, units: &'a [u64]) -> Self {
-        Plan {
+        Assignment {
             keyed,
             units,
             classes: Vec::new(),

@@ -5,13 +5,13 @@ use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
 /// The columns that a form blanks, ascending.
-pub(super) type Form = Box<[u16]>;
+pub(crate) type Form = Box<[u16]>;
 
 /// Forms in bands of cost, cheapest first.
 ///
 /// A form is a cheaper one with a column more. If all forms of a band can be tried, all are; if
 /// not, those whose parents brought most rows together.
-pub(super) struct Frontier<'a> {
+pub(crate) struct Frontier<'a> {
     units: &'a [u64],
     /// The width of a band.
     band: u64,
@@ -23,7 +23,7 @@ pub(super) struct Frontier<'a> {
 
 /// Forms of this many columns and more grow by several columns at once: a table with hundreds
 /// of columns is done in dozens of steps.
-pub(super) const LONG: usize = 16;
+const LONG: usize = 16;
 
 /// The score of a suggested form.
 const SUGGESTED: u64 = u64::MAX;
@@ -62,17 +62,6 @@ impl<'a> Frontier<'a> {
         let suggested = forms.partition_point(|&(_, score)| score == SUGGESTED);
         forms.truncate(suggested.saturating_add(most.max(1)));
         Some(forms.into_iter().map(|(form, _)| form).collect())
-    }
-
-    /// All forms known and not yet tried.
-    pub fn upcoming(&self) -> impl Iterator<Item = &Form> {
-        self.bands.values().flat_map(HashMap::keys)
-    }
-
-    /// The number of forms in the next band, and the length of the longest.
-    pub fn ahead(&self) -> Option<(usize, usize)> {
-        let (_, forms) = self.bands.first_key_value()?;
-        Some((forms.len(), forms.keys().map(|form| form.len()).max().unwrap_or(0)))
     }
 
     /// Adds the forms with a column more than `form`, which had the given score.

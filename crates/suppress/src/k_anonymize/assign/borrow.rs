@@ -1,9 +1,9 @@
 //! Classes too small by themselves that borrow rows from classes with more than k.
 
-use super::frontier::Form;
-use super::keys::Selected;
-use super::meet::{Crowd, Meeting, Scratch};
-use super::plan::Plan;
+use super::assignment::Assignment;
+use crate::k_anonymize::forms::Form;
+use crate::k_anonymize::group::{Crowd, Meeting, Scratch};
+use crate::k_anonymize::prepare::Selected;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -18,15 +18,18 @@ struct Lenders {
 }
 
 impl Lenders {
-    fn new(plan: &Plan<'_>, k: u64) -> Self {
-        let class = |share: u32| &plan.classes[plan.shares[share as usize].class as usize];
-        let shares = 0..plan.shares.len() as u32;
-        let mut shares: Vec<u32> = shares.filter(|&share| plan.spare(share, k) > 0).collect();
+    fn new(assignment: &Assignment<'_>, k: u64) -> Self {
+        let class =
+            |share: u32| &assignment.classes[assignment.shares[share as usize].class as usize];
+        let shares = 0..assignment.shares.len() as u32;
+        let mut shares: Vec<u32> = shares.filter(|&share| assignment.spare(share, k) > 0).collect();
         shares.sort_by_key(|&share| (class(share).value, Reverse(class(share).size)));
         Lenders {
             values: shares.iter().map(|&share| class(share).value).collect(),
-            spare: shares.iter().map(|&share| plan.spare(share, k)).collect(),
-            keys: plan.keyed.select(shares.iter().map(|&share| plan.shares[share as usize].row)),
+            spare: shares.iter().map(|&share| assignment.spare(share, k)).collect(),
+            keys: assignment
+                .keyed
+                .select(shares.iter().map(|&share| assignment.shares[share as usize].row)),
             shares,
         }
     }
@@ -37,27 +40,27 @@ impl Lenders {
 /// A group of `own` free rows takes `k - own` rows of other classes, and these lose what their
 /// items were worth more. Groups with the least such loss per free row go first; more than
 /// `most` per free row is not paid, for the free rows may do better in a form of the next band.
-pub(super) fn borrow(
-    plan: &mut Plan<'_>,
+pub(crate) fn borrow(
+    assignment: &mut Assignment<'_>,
     forms: &[Form],
     k: u64,
     most: u64,
     watch: &Watch,
 ) -> Result<(), Stop> {
-    let lenders = Lenders::new(plan, k);
-    let weights: Vec<u64> = plan.free.iter().map(|&row| plan.weight(row)).collect();
+    let lenders = Lenders::new(assignment, k);
+    let weights: Vec<u64> = assignment.free.iter().map(|&row| assignment.weight(row)).collect();
     let crowd = Crowd {
-        seekers: &plan.keyed.select(plan.free.iter().copied()),
+        seekers: &assignment.keyed.select(assignment.free.iter().copied()),
         weights: &weights,
         others: &lenders.keys,
         gifts: &lenders.spare,
         k,
         choice: k.saturating_mul(4).max(32),
     };
-    let all: u64 = plan.units.iter().sum();
+    let all: u64 = assignment.units.iter().sum();
     let meet = |scratch: &mut Scratch, form: &Form| {
         // Of classes worth so much more not even one row can be paid for.
-        let blanked: u64 = form.iter().map(|&c| plan.units[usize::from(c)]).sum();
+        let blanked: u64 = form.iter().map(|&c| assignment.units[usize::from(c)]).sum();
         let dearest = (all - blanked).saturating_add(most.saturating_mul(k - 1));
         let end = lenders.values.partition_point(|&value| value <= dearest);
         crowd.meet(form, end, scratch, watch)
@@ -68,7 +71,7 @@ pub(super) fn borrow(
     let mut heap = BinaryHeap::new();
     for (form, meeting) in meetings.iter().enumerate() {
         for group in 0..meeting.keys.len() {
-            if let Some(offer) = market.offer(plan, &forms[form], meeting, group) {
+            if let Some(offer) = market.offer(assignment, &forms[form], meeting, group) {
                 heap.push((offer.rank(), meeting.keys[group], form as u32, group as u32));
             }
         }
@@ -80,22 +83,22 @@ pub(super) fn borrow(
             watch.check()?;
         }
         let meeting = &meetings[form as usize];
-        let now = market.offer(plan, &forms[form as usize], meeting, group as usize);
+        let now = market.offer(assignment, &forms[form as usize], meeting, group as usize);
         let Some(offer) = now else { continue };
         if offer.rank() != rank {
             heap.push((offer.rank(), key, form, group));
             continue;
         }
-        let class = plan.class(key, offer.value);
+        let class = assignment.class(key, offer.value);
         for &place in meeting.members.list(group as usize) {
-            let row = plan.free[place as usize];
-            if plan.is_free(row) {
-                plan.settle(row, class);
+            let row = assignment.free[place as usize];
+            if assignment.is_free(row) {
+                assignment.settle(row, class);
             }
         }
-        offer.taken.iter().for_each(|&(share, weight)| plan.lend(share, weight, class));
+        offer.taken.iter().for_each(|&(share, weight)| assignment.lend(share, weight, class));
     }
-    plan.sweep();
+    assignment.sweep();
     Ok(())
 }
 
@@ -130,25 +133,26 @@ impl Market<'_> {
     /// are too few lenders, or they lose too much.
     fn offer(
         &mut self,
-        plan: &Plan<'_>,
+        assignment: &Assignment<'_>,
         form: &[u16],
         meeting: &Meeting,
         group: usize,
     ) -> Option<Offer> {
-        let members = meeting.members.list(group).iter().map(|&place| plan.free[place as usize]);
-        let members = members.filter(|&row| plan.is_free(row));
-        let own: u64 = members.clone().map(|row| plan.weight(row)).sum();
-        let value = plan.value(form, members.into_iter().next()?);
+        let members =
+            meeting.members.list(group).iter().map(|&place| assignment.free[place as usize]);
+        let members = members.filter(|&row| assignment.is_free(row));
+        let own: u64 = members.clone().map(|row| assignment.weight(row)).sum();
+        let value = assignment.value(form, members.into_iter().next()?);
         let mut offer = Offer { value, own, loss: 0.0, taken: Vec::new() };
         let mut lacking = self.k.saturating_sub(own);
-        self.spent.resize(plan.classes.len(), 0);
+        self.spent.resize(assignment.classes.len(), 0);
         for &lender in meeting.guests.list(group) {
             if lacking == 0 {
                 break;
             }
             let number = self.lenders.shares[lender as usize];
-            let share = &plan.shares[number as usize];
-            let class = &plan.classes[share.class as usize];
+            let share = &assignment.shares[number as usize];
+            let class = &assignment.classes[share.class as usize];
             let spent = &mut self.spent[share.class as usize];
             let weight =
                 (class.size - *spent).saturating_sub(self.k).min(share.weight).min(lacking);
@@ -160,7 +164,7 @@ impl Market<'_> {
             }
         }
         for &(share, _) in &offer.taken {
-            self.spent[plan.shares[share as usize].class as usize] = 0;
+            self.spent[assignment.shares[share as usize].class as usize] = 0;
         }
         (lacking == 0 && offer.loss <= self.most as f64 * own as f64).then_some(offer)
     }

@@ -1,8 +1,7 @@
 //! The last free rows, each with the rows that are most like it.
 
-use super::costs::DROP;
-use super::near::Differences;
-use super::plan::Plan;
+use super::assignment::Assignment;
+use crate::k_anonymize::prepare::{DROP, Differences};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use table::{Stop, Watch};
@@ -24,25 +23,25 @@ const WORK: usize = 1 << 30;
 ///
 /// What makes most rows equal to the free one at the least cost is blanked, cell after cell,
 /// until there are k. Linear in the rows for each free row.
-pub(super) fn rest(plan: &mut Plan<'_>, k: u64, watch: &Watch) -> Result<(), Stop> {
-    let cells = plan.shares.len() * plan.keyed.width();
+pub(crate) fn last(assignment: &mut Assignment<'_>, k: u64, watch: &Watch) -> Result<(), Stop> {
+    let cells = assignment.shares.len() * assignment.keyed.width();
     let rows = WORK / cells.max(1) + 16;
-    for place in 0..plan.free.len().min(rows) {
+    for place in 0..assignment.free.len().min(rows) {
         watch.check()?;
-        let row = plan.free[place];
-        if plan.is_free(row)
-            && let Some(class) = Around::new(plan, row, k).grow(watch)?
+        let row = assignment.free[place];
+        if assignment.is_free(row)
+            && let Some(class) = Around::new(assignment, row, k).grow(watch)?
         {
-            class.open(plan);
+            class.open(assignment);
         }
     }
-    plan.sweep();
+    assignment.sweep();
     Ok(())
 }
 
 /// A class that grows around a free row.
 struct Around<'p, 'a> {
-    plan: &'p Plan<'a>,
+    assignment: &'p Assignment<'a>,
     k: u64,
     row: u32,
     candidates: Vec<Candidate>,
@@ -61,31 +60,33 @@ struct Found {
 }
 
 impl Found {
-    fn open(self, plan: &mut Plan<'_>) {
-        let class = plan.class(self.key, self.value);
-        self.rows.into_iter().for_each(|row| plan.settle(row, class));
-        self.borrowed.into_iter().for_each(|(share, rows)| plan.lend(share, rows, class));
+    fn open(self, assignment: &mut Assignment<'_>) {
+        let class = assignment.class(self.key, self.value);
+        self.rows.into_iter().for_each(|row| assignment.settle(row, class));
+        self.borrowed.into_iter().for_each(|(share, rows)| assignment.lend(share, rows, class));
     }
 }
 
 impl<'p, 'a> Around<'p, 'a> {
-    fn new(plan: &'p Plan<'a>, row: u32, k: u64) -> Self {
+    fn new(assignment: &'p Assignment<'a>, row: u32, k: u64) -> Self {
         let lender = |share: u32| {
-            let from = &plan.shares[share as usize];
-            let worth = plan.classes[from.class as usize].value;
+            let from = &assignment.shares[share as usize];
+            let worth = assignment.classes[from.class as usize].value;
             Candidate { row: from.row, share: Some(share), worth }
         };
-        let lenders = (0..plan.shares.len() as u32).filter(|&share| plan.spare(share, k) > 0);
-        let others = plan.free.iter().filter(|&&other| other != row && plan.is_free(other));
+        let lenders =
+            (0..assignment.shares.len() as u32).filter(|&share| assignment.spare(share, k) > 0);
+        let others =
+            assignment.free.iter().filter(|&&other| other != row && assignment.is_free(other));
         let others = others.map(|&row| Candidate { row, share: None, worth: 0 });
         let mut candidates: Vec<Candidate> = others.chain(lenders.map(lender)).collect();
         // Free rows first, then those that lose least.
         candidates.sort_by_key(|candidate| candidate.worth);
         Around {
-            differences: Differences::new(plan.keyed, row, candidates.iter().map(|c| c.row)),
-            blanked: vec![0; plan.keyed.width().div_ceil(64)],
-            value: plan.value(&[], row),
-            plan,
+            differences: Differences::new(assignment.keyed, row, candidates.iter().map(|c| c.row)),
+            blanked: vec![0; assignment.keyed.width().div_ceil(64)],
+            value: assignment.value(&[], row),
+            assignment,
             k,
             row,
             candidates,
@@ -100,7 +101,7 @@ impl<'p, 'a> Around<'p, 'a> {
                 return Ok(self.pays(&found).then_some(found));
             }
             let more = (0..self.candidates.len())
-                .map(|i| (self.differences.cost(i, &self.blanked, self.plan.units), i))
+                .map(|i| (self.differences.cost(i, &self.blanked, self.assignment.units), i))
                 .filter(|&(cost, _)| cost > 0)
                 .min();
             let Some((cost, nearest)) = more else { return Ok(None) };
@@ -111,14 +112,14 @@ impl<'p, 'a> Around<'p, 'a> {
 
     /// The class that what is not blanked gives, if there are k rows for it.
     fn gather(&self) -> Option<Found> {
-        let plan = self.plan;
+        let assignment = self.assignment;
         let mut found = Found {
-            key: plan.keyed.key(self.row, &self.blanked),
+            key: assignment.keyed.key(self.row, &self.blanked),
             value: self.value,
             rows: vec![self.row],
             borrowed: Vec::new(),
         };
-        let mut lacking = self.k.saturating_sub(plan.weight(self.row));
+        let mut lacking = self.k.saturating_sub(assignment.weight(self.row));
         let mut spent: HashMap<u32, u64, FixedState> = HashMap::default();
         let fits = |i: &usize| self.differences.fits(*i, &self.blanked);
         for i in (0..self.candidates.len()).filter(fits) {
@@ -126,15 +127,16 @@ impl<'p, 'a> Around<'p, 'a> {
             let Some(number) = candidate.share else {
                 // Free rows come even if there are enough: they have no class.
                 found.rows.push(candidate.row);
-                lacking = lacking.saturating_sub(plan.weight(candidate.row));
+                lacking = lacking.saturating_sub(assignment.weight(candidate.row));
                 continue;
             };
             if lacking == 0 {
                 break;
             }
-            let share = &plan.shares[number as usize];
+            let share = &assignment.shares[number as usize];
             let spent = spent.entry(share.class).or_default();
-            let room = (plan.classes[share.class as usize].size - *spent).saturating_sub(self.k);
+            let room =
+                (assignment.classes[share.class as usize].size - *spent).saturating_sub(self.k);
             let rows = room.min(share.weight).min(lacking);
             if rows > 0 {
                 *spent += rows;
@@ -147,14 +149,14 @@ impl<'p, 'a> Around<'p, 'a> {
 
     /// True if the class costs less than dropping its free rows.
     fn pays(&self, found: &Found) -> bool {
-        let plan = self.plan;
+        let assignment = self.assignment;
         let kept = |row: u32| {
-            let whole = plan.value(&[], row) as f64;
-            (DROP as f64 * whole - (whole - found.value as f64)) * plan.weight(row) as f64
+            let whole = assignment.value(&[], row) as f64;
+            (DROP as f64 * whole - (whole - found.value as f64)) * assignment.weight(row) as f64
         };
         let lost = |&(share, rows): &(u32, u64)| {
-            let class = plan.shares[share as usize].class;
-            (plan.classes[class as usize].value as f64 - found.value as f64) * rows as f64
+            let class = assignment.shares[share as usize].class;
+            (assignment.classes[class as usize].value as f64 - found.value as f64) * rows as f64
         };
         let kept: f64 = found.rows.iter().map(|&row| kept(row)).sum();
         kept >= found.borrowed.iter().map(lost).sum()
