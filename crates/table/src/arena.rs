@@ -1,8 +1,6 @@
 //! An interner of byte strings: each distinct value once, numbered in the order of arrival.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use crate::Index;
 
 /// Bytes of one arena chunk. Chunks keep a growing dictionary from being copied, so its peak
 /// is its size and not one and a half times that.
@@ -42,6 +40,12 @@ fn ends(value: &[u8]) -> (u64, u64) {
     }
 }
 
+/// The value that is at a place.
+#[inline]
+pub(crate) fn stored(chunks: &[Vec<u8>], (chunk, offset, length): Span) -> &[u8] {
+    &chunks[chunk as usize][offset as usize..][..length as usize]
+}
+
 /// Distinct byte strings by number, and back.
 ///
 /// Columns repeat few values many times, so a small cache answers most questions without hashing
@@ -51,8 +55,7 @@ pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
     chunks: Vec<Vec<u8>>,
     spans: Vec<Span>,
-    index: HashTable<u32>,
-    hasher: RandomState,
+    index: Index,
     bytes: usize,
 }
 
@@ -62,8 +65,7 @@ impl Interner {
             recent: Box::new([EMPTY; SLOTS]),
             chunks: Vec::new(),
             spans: Vec::new(),
-            index: HashTable::new(),
-            hasher: RandomState::default(),
+            index: Index::new(),
             bytes: 0,
         }
     }
@@ -74,8 +76,7 @@ impl Interner {
 
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &[u8] {
-        let (chunk, offset, length) = self.spans[number as usize];
-        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+        stored(&self.chunks, self.spans[number as usize])
     }
 
     /// The number of `value` if the cache has it, and the slot where it belongs.
@@ -100,8 +101,7 @@ impl Interner {
             Ok(number) => return Some(number),
             Err(missed) => missed,
         };
-        let hash = self.hasher.hash_one(value);
-        let number = self.index.find(hash, |&n| self.get(n) == value).copied()?;
+        let number = self.index.find(value, |n| self.get(n))?;
         self.recent[slot] = Recent { number, ..entry };
         Some(number)
     }
@@ -113,17 +113,20 @@ impl Interner {
             Ok(number) => return number,
             Err(missed) => missed,
         };
-        let hash = self.hasher.hash_one(value);
-        let number = match self.index.find(hash, |&n| self.get(n) == value) {
-            Some(&number) => number,
-            None => self.insert(hash, value),
+        let Interner { chunks, spans, index, .. } = self;
+        let number = match index.number(value, |n| stored(chunks, spans[n as usize])) {
+            Ok(number) => number,
+            Err(number) => {
+                self.keep(value);
+                number
+            }
         };
         self.recent[slot] = Recent { number, ..entry };
         number
     }
 
     #[cold]
-    fn insert(&mut self, hash: u64, value: &[u8]) -> u32 {
+    fn keep(&mut self, value: &[u8]) {
         let fits = self.chunks.last().is_some_and(|c| c.capacity() - c.len() >= value.len());
         if !fits {
             let capacity = value.len().max(CHUNK.min(64 << self.chunks.len().min(12)));
@@ -133,14 +136,7 @@ impl Interner {
         let chunk = self.chunks.len() - 1;
         let offset = self.chunks[chunk].len();
         self.chunks[chunk].extend_from_slice(value);
-        let number = self.spans.len() as u32;
         self.spans.push((chunk as u32, offset as u32, value.len() as u32));
-        let Interner { chunks, spans, hasher, index, .. } = self;
-        index.insert_unique(hash, number, |&n| {
-            let (chunk, offset, length) = spans[n as usize];
-            hasher.hash_one(&chunks[chunk as usize][offset as usize..][..length as usize])
-        });
-        number
     }
 
     /// The chunks, and where each value is in them.
@@ -150,10 +146,7 @@ impl Interner {
 
     /// The bytes held, capacity included.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes
-            + self.spans.capacity() * 12
-            + self.index.capacity() * 5
-            + size_of::<[Recent; SLOTS]>()
+        self.bytes + self.spans.capacity() * 12 + self.index.memory() + size_of::<[Recent; SLOTS]>()
     }
 }
 

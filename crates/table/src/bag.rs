@@ -1,6 +1,6 @@
 //! The bag: distinct coded rows with weights, and the domains that explain the codes.
 
-use crate::arena::{Interner, Span};
+use crate::arena::{Interner, Span, stored};
 use crate::rows::RowSet;
 use crate::{NONE, Rows, Stop, Watch, sort_watched};
 
@@ -57,8 +57,7 @@ impl Domain {
 
     /// The text of a code, in the encoding it was read in.
     pub fn value(&self, code: u32) -> &[u8] {
-        let (chunk, offset, length) = self.spans[code as usize];
-        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+        stored(&self.chunks, self.spans[code as usize])
     }
 
     /// All values in code order.
@@ -69,9 +68,7 @@ impl Domain {
     /// The code of a value, by binary search.
     pub fn find(&self, value: &[u8]) -> Option<u32> {
         self.spans
-            .binary_search_by(|&(chunk, offset, length)| {
-                self.chunks[chunk as usize][offset as usize..][..length as usize].cmp(value)
-            })
+            .binary_search_by(|&span| stored(&self.chunks, span).cmp(value))
             .ok()
             .map(|i| i as u32)
     }
@@ -183,9 +180,7 @@ impl Bag {
         let mut set = RowSet::new(columns.len());
         let mut projected = vec![NONE; columns.len()];
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             for (cell, &column) in projected.iter_mut().zip(columns) {
                 *cell = row[column];
             }
