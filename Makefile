@@ -1,20 +1,20 @@
-# The servers that `make test` uses; 18 is set up as well: make test PG=18
-PG ?= 15 16
+# The servers that `make test` uses, of 14 to 18: make test PG="14 15 16 17 18"
+PG ?= 15 18
 PG_CONFIG ?= pg_config
 
 .PHONY: help demo test install bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
-	@echo 'make test [PG="15 16"]        every test, on these PostgreSQL versions'
+	@echo 'make test [PG="15 18"]        every test, on these PostgreSQL versions'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
 	@echo 'make bench                    measure, beside other programs'
-	@echo 'make lint                     formatting, clippy, shellcheck, ruff, house rules'
+	@echo 'make lint                     formatting, clippy, cargo-deny, shellcheck, ruff, house rules'
 	@echo 'make clean                    stop the private servers, remove all that was built'
 
 demo:
-	@scripts/setup
+	@scripts/setup build 15
 	@scripts/build 15
 	@scripts/demo 15
 

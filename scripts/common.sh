@@ -5,19 +5,14 @@ shopt -s inherit_errexit
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 cd "$ROOT"
-# Read by scripts/setup.
-export PGRX_VERSION=0.18.1
 
 # Everything that set-up, tests and demo make outside of target/ lies in .local; `make clean` removes
 # it. It may be a link (see scripts/setup), and only the path behind it is open to the servers' user.
 locate() {
     LOCAL=$(readlink -f "$ROOT/.local")
     export VENV=$LOCAL/venv
-    export PGRX_HOME=$LOCAL/pgrx
 }
 locate
-# A cargo-pgrx of ours, in case the one of the machine has another version.
-export PATH=$ROOT/.local/cargo/bin:$PATH
 
 say() { printf '%s\n' "$*"; }
 die() {
@@ -88,14 +83,13 @@ as_server() {
     (cd / && exec "${clean[@]}" "$@")
 }
 
-# pg_config_of MAJOR: the pg_config that set-up resolved from pgrx.toml.
+# pg_config_of MAJOR: the pg_config of that private PostgreSQL. 15 is a copy of Debian's packages, with
+# their folders; the others come from Python wheels.
 pg_config_of() {
-    local path=
-    if [[ -f $PGRX_HOME/config.toml ]]; then
-        path=$(sed -n "s/^pg$1 *= *\"\(.*\)\"/\1/p" "$PGRX_HOME/config.toml")
-    fi
-    [[ -x $path ]] || die "PostgreSQL $1 is not set up: run scripts/setup (pgrx.toml lists the versions)"
-    say "$path"
+    local tree=$LOCAL/postgres/$1
+    if [[ $1 == 15 ]]; then tree+=/usr/lib/postgresql/15; fi
+    [[ -x $tree/bin/pg_config ]] || die "PostgreSQL $1 is not set up: run scripts/setup build $1"
+    say "$tree/bin/pg_config"
 }
 
 # connect_to MAJOR [DATABASE]: points psql, pg_regress and psycopg at that private server only.

@@ -1,7 +1,12 @@
 //! pg_sanitize: the Postgres layer. It reads a relation once into a coded table, lets the crates
 //! do the work and hands typed rows back.
 
+// What SQL can reach does not panic.
+#![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
+
 mod api;
+mod catalog;
+mod method;
 mod pg;
 
 pgrx::pg_module_magic!(name, version);
@@ -9,7 +14,9 @@ pgrx::pg_module_magic!(name, version);
 /// Called once when a backend loads the library.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
+    pg::call::without_backtraces();
     pg::settings::register();
+    pg::signature::register();
 }
 
 pgrx::extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);

@@ -1,38 +1,24 @@
-//! Who is protected, how much may be learnt, and who may ask.
+//! Charges to a budget, and how they add up.
 
-use super::account::{Sums, decimal};
+use super::arguments::{RELATION, number, text};
 use super::ledger::{self, Asker};
-use crate::pg::call::{Call, sql_function};
+use crate::catalog::account::Sums;
+use crate::catalog::ledger as entries;
+use crate::catalog::protection::LARGEST;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
+use crate::pg::rights;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::{rights, sql, types, view};
-use dp::{Charge, Cost};
-use pgrx::datum::Interval;
-use pgrx::pg_sys::{Datum, Oid};
+use crate::pg::signature::Returns;
+use guarantee::{Charge, Cost};
+use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
-use serde::{Deserialize, Serialize};
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.
 const SMALLEST: f64 = 1e-9;
-/// The largest epsilon: far above it nothing is protected.
-const LARGEST: f64 = 1e6;
-
-/// What `protect` laid down for a relation, on which the price of a question depends.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Terms {
-    pub unit: String,
-    pub max_rows_per_unit: u64,
-    pub max_groups_per_unit: Option<u64>,
-    /// Of the relation's budget.
-    pub delta: f64,
-    /// The least that a charge may be.
-    pub min_epsilon: f64,
-    pub min_query_set: Option<u64>,
-    /// The owner vouches for a view whose definition does not show that a row depends on its own unit
-    /// alone.
-    pub assume_stable: bool,
-}
 
 /// An epsilon that makes sense.
 pub fn epsilon(value: f64) -> Result<f64, Error> {
@@ -56,49 +42,6 @@ pub fn delta(value: f64) -> Result<f64, Error> {
     ))
 }
 
-/// The protected relation of argument 0, which the caller must own.
-fn owned(call: &Call) -> Result<Relation, Error> {
-    let relation = Relation::open(call.value::<Oid>(0, "source")?)?;
-    if rights::owns(rights::current_user(), relation.oid) {
-        return Ok(relation);
-    }
-    Err(Error::NotOwner { relation: relation.name })
-}
-
-/// What is laid down for the relation; `None` if it is not protected. A value that cannot be read is an
-/// error: no default would be on the safe side.
-pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
-    let source = source.to_u32().to_string();
-    let rows = rights::with_extension_rights(|| sql::run(TERMS, &[Some(&source)]))?;
-    let Some(row) = rows.into_iter().next() else {
-        return Ok(None);
-    };
-    let missing = || Error::query("a term of the protection is missing");
-    let text = |i: usize| row.get(i).and_then(Option::as_deref);
-    let count = |i: usize| text(i).map(str::parse::<u64>).transpose().map_err(Error::query);
-    let number = |i: usize| text(i).ok_or_else(missing)?.parse::<f64>().map_err(Error::query);
-    Ok(Some(Terms {
-        unit: text(0).ok_or_else(missing)?.to_string(),
-        max_rows_per_unit: count(1)?.ok_or_else(missing)?,
-        max_groups_per_unit: count(2)?,
-        delta: number(3)?,
-        min_epsilon: number(4)?,
-        min_query_set: count(5)?,
-        assume_stable: text(6) == Some("true"),
-    }))
-}
-
-/// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
-pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
-    if terms.assume_stable {
-        return Ok(());
-    }
-    match view::unstable(relation, &terms.unit)? {
-        None => Ok(()),
-        Some(reason) => Err(Error::Unstable { relation: relation.name.clone(), reason }),
-    }
-}
-
 /// The refusal of a charge below the least.
 pub fn too_small(epsilon: f64, least: f64) -> Error {
     Error::argument(
@@ -107,225 +50,57 @@ pub fn too_small(epsilon: f64, least: f64) -> Error {
     )
 }
 
-/// Argument `i`, a number of things of which there is at least one; `None` if NULL.
-fn at_least_one(call: &Call, i: usize, name: &str, what: &str) -> Result<Option<String>, Error> {
-    match call.optional::<i32>(i) {
-        Some(number) if number < 1 => {
-            Err(Error::argument(format!("{name} is {number}"), format!("It is {what}: 1 or more.")))
-        }
-        number => Ok(number.map(|number| number.to_string())),
-    }
-}
-
-/// The unit column of a relation that can be protected.
-fn check_unit(relation: &Relation, unit: &str) -> Result<(), Error> {
-    let column = &relation.columns[relation.position(unit)?];
-    if !types::identifies(column.base_type) {
-        return Err(Error::argument(
-            format!("column \"{unit}\" cannot tell units apart"),
-            "The unit column is an integer, text, uuid, date, time or enum.",
-        ));
-    }
-    if relation.compares_loosely(column) {
-        return Err(Error::argument(
-            format!("column \"{unit}\" has a nondeterministic collation"),
-            "Texts that differ would be one unit or two, depending on who compares: give the column another collation, or protect a view that has it COLLATE \"C\".",
-        ));
-    }
-    if relation.is_temporary() {
-        return Err(Error::argument(
-            format!("{} is temporary", relation.name),
-            "Only its own session can read it, and a protected relation is read by another process: make it a table.",
-        ));
-    }
-    Ok(())
-}
-
-fn window_length(call: &Call, i: usize) -> Result<Option<String>, Error> {
-    match call.optional::<Interval>(i) {
-        None => Ok(None),
-        Some(length) if length.as_micros() > 0 => Ok(call.text_of(i)),
-        Some(_) => Err(Error::argument(
-            "window_length is not above 0",
-            "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
-        )),
-    }
-}
-
-fn protect(call: &Call) -> Result<Datum, Error> {
-    let relation = owned(call)?;
-    let unit = call.text(1, "unit")?;
-    let epsilon = epsilon(call.value(2, "epsilon")?)?;
-    let delta = delta(call.value(3, "delta")?)?;
-    let rows =
-        at_least_one(call, 4, "max_rows_per_unit", "the number of rows of one unit that count")?
-            .ok_or(Error::Null { argument: "max_rows_per_unit" })?;
-    let window = window_length(call, 5)?;
-    let groups =
-        at_least_one(call, 6, "max_groups_per_unit", "the number of groups that a unit counts in")?;
-    let least = call.value::<f64>(7, "min_epsilon")?;
-    if !(0.0..=LARGEST).contains(&least) {
-        return Err(Error::argument(
-            format!("min_epsilon is {least}"),
-            "It is the least that a call may cost: 0.001, or 0 for no such limit.",
-        ));
-    }
-    let query_set =
-        at_least_one(call, 8, "min_query_set", "the smallest noisy count that is answered")?;
-    let stable = call.value::<bool>(9, "assume_stable")?;
-    check_unit(&relation, &unit)?;
-    if !stable && let Some(reason) = view::unstable(&relation, &unit)? {
-        return Err(Error::Unstable { relation: relation.name, reason });
-    }
-    // What is spent is read after the lock: a charge may have been made since this transaction began.
-    if rights::has_fixed_snapshot() {
-        return Err(Error::FixedSnapshot);
-    }
-    let source = relation.oid.to_u32().to_string();
-    let (epsilon, delta, least) = (decimal(epsilon), decimal(delta), decimal(least));
-    let stable = stable.to_string();
-    rights::with_extension_rights(|| {
-        sql::run(HOME, &[Some(&role_name())])?;
-        sql::run(
-            REGISTER,
-            &[Some(&source), Some(&unit), Some(&rows), Some(&epsilon), Some(&delta)],
-        )?;
-        sql::run(LOCK, &[Some(&source)])?;
-        sql::run(
-            PROTECT,
-            &[
-                Some(&source),
-                Some(&unit),
-                Some(&rows),
-                Some(&epsilon),
-                Some(&delta),
-                window.as_deref(),
-                groups.as_deref(),
-                Some(&least),
-                query_set.as_deref(),
-                Some(&stable),
-            ],
-        )
-    })?;
-    Ok(call.null())
-}
-
-fn role_name() -> String {
+/// The name of the caller's role, for the records.
+pub fn role_name() -> String {
     rights::role_name(rights::current_user()).unwrap_or_default()
 }
 
-/// The ledger is whole where the first relation is protected: nothing was charged before.
-const HOME: &str = "INSERT INTO sanitize.ledger_home
-    SELECT true, sanitize.ledger_place(), clock_timestamp(), $1
-    WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
-    ON CONFLICT DO NOTHING";
+pub const EPSILON: Argument<f64> = Argument {
+    name: "epsilon",
+    of: Type::Float8,
+    default: None,
+    about: "How much it tells about one unit.",
+    read: |given| epsilon(number(given)?),
+};
 
-const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
-        least(min_epsilon, epsilon)::text, min_query_set::text, assume_stable::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass";
+pub const DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("0"),
+    about: "The chance with which epsilon may be passed.",
+    read: |given| delta(number(given)?),
+};
 
-/// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
-const REGISTER: &str = "INSERT INTO sanitize.protection
-        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
-    VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
-    ON CONFLICT (source) DO NOTHING";
+const WHAT: Argument<String> = Argument {
+    name: "what",
+    of: Type::Text,
+    default: None,
+    about: "What it is charged for, as the ledger will say.",
+    read: text,
+};
 
-const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
+const RHO_CHARGED: Argument<Option<f64>> = Argument {
+    name: "rho",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "That of Gaussian noise: sensitivity^2 / (2 sigma^2).",
+    read: |given| given.float8(),
+};
 
-/// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
-/// or ever. Entries without a rest are all rest.
-const PROTECT: &str = "UPDATE sanitize.protection AS p SET
-        unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
-        max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
-        assume_stable = $10::bool,
-        epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
-        rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
-        window_length = $6::interval,
-        window_start = CASE WHEN p.window_length IS NOT DISTINCT FROM $6::interval
-                            THEN p.window_start ELSE clock_timestamp() END
-    FROM (SELECT coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
-                 coalesce(sum(e.rho), 0) AS rho,
-                 coalesce(sum(coalesce(e.rest_epsilon, e.epsilon)), 0) AS rest_epsilon,
-                 coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
-            FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
-             AND CASE WHEN $6 IS NULL THEN true
-                      WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
-                      ELSE e.charged_at + $6::interval > clock_timestamp() END
-           WHERE o.source = $1::oid::regclass) AS s
-    WHERE p.source = $1::oid::regclass";
-
-fn unprotect(call: &Call) -> Result<Datum, Error> {
-    let relation = owned(call)?;
-    let source = relation.oid.to_u32().to_string();
-    let gone = rights::with_extension_rights(|| {
-        sql::run(
-            "DELETE FROM sanitize.allowance WHERE source = $1::oid::regclass",
-            &[Some(&source)],
-        )?;
-        sql::run(
-            "DELETE FROM sanitize.protection WHERE source = $1::oid::regclass RETURNING unit",
-            &[Some(&source)],
-        )
-    })?;
-    if gone.is_empty() {
-        return Err(Error::NotProtected { relation: relation.name });
-    }
-    Ok(call.null())
-}
-
-/// The role in argument 1.
-fn grantee(call: &Call) -> Result<Oid, Error> {
-    let grantee = call.value::<Oid>(1, "grantee")?;
-    match rights::role_name(grantee) {
-        Some(_) => Ok(grantee),
-        None => Err(Error::argument(
-            format!("there is no role with OID {}", grantee.to_u32()),
-            "Name the role: sanitize.allow('patients', 'analyst').",
-        )),
-    }
-}
-
-fn allow(call: &Call) -> Result<Datum, Error> {
-    let relation = owned(call)?;
-    let grantee = grantee(call)?.to_u32().to_string();
-    let epsilon = call.optional(2).map(epsilon).transpose()?.map(decimal);
-    let delta = call.optional(3).map(delta).transpose()?.map(decimal);
-    if terms(relation.oid)?.is_none() {
-        return Err(Error::NotProtected { relation: relation.name });
-    }
-    let source = relation.oid.to_u32().to_string();
-    rights::with_extension_rights(|| {
-        sql::run(
-            "INSERT INTO sanitize.allowance
-                (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
-             VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
-             ON CONFLICT (source, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
-            &[Some(&source), Some(&grantee), epsilon.as_deref(), delta.as_deref()],
-        )
-    })?;
-    Ok(call.null())
-}
-
-fn disallow(call: &Call) -> Result<Datum, Error> {
-    let relation = owned(call)?;
-    let grantee = call.value::<Oid>(1, "grantee")?.to_u32().to_string();
-    let source = relation.oid.to_u32().to_string();
-    rights::with_extension_rights(|| {
-        sql::run(
-            "DELETE FROM sanitize.allowance
-             WHERE source = $1::oid::regclass AND grantee = $2::oid::regrole",
-            &[Some(&source), Some(&grantee)],
-        )
-    })?;
-    Ok(call.null())
-}
+const CHARGE: Method = Method {
+    name: "charge",
+    arguments: &[&RELATION, &WHAT, &EPSILON, &DELTA, &RHO_CHARGED],
+    returns: Returns::One(Type::Void),
+    run: charge,
+    label: None,
+    price: None,
+};
 
 fn charge(call: &Call) -> Result<Datum, Error> {
-    let relation = Relation::open(call.value::<Oid>(0, "source")?)?;
-    let what = call.text(1, "what")?;
-    let epsilon = epsilon(call.value(2, "epsilon")?)?;
-    let delta = delta(call.value(3, "delta")?)?;
-    let charge = charge_of(Cost { epsilon, delta }, call.optional(4))?;
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let what = call.get(&WHAT)?;
+    let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&DELTA)?);
+    let charge = charge_of(Cost { epsilon, delta }, call.get(&RHO_CHARGED)?)?;
     // Whoever names the price knows the terms.
     ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
     Ok(call.null())
@@ -342,7 +117,7 @@ fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
                 return Ok(Charge { rho: Some(rho.min(most)), ..pure });
             }
             // The part of delta that is not that of noise with this rho adds up by itself.
-            let rest = whole.delta - dp::zcdp_delta(rho, whole.epsilon);
+            let rest = whole.delta - guarantee::zcdp_delta(rho, whole.epsilon);
             let rest = if rest > 0.0 { rest.next_up() } else { 0.0 };
             Ok(Charge { whole, rho: Some(rho), rest: Cost { epsilon: 0.0, delta: rest } })
         }
@@ -353,58 +128,110 @@ fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
     }
 }
 
+/// A sum of what was charged.
+const fn sum(name: &'static str, about: &'static str) -> Argument<AnyNumeric> {
+    Argument {
+        name,
+        of: Type::Numeric,
+        default: None,
+        about,
+        read: |given| given.needed(given.numeric()?),
+    }
+}
+
+const EPSILONS: Argument<AnyNumeric> = sum("epsilon", "All epsilons together.");
+const DELTAS: Argument<AnyNumeric> = sum("delta", "All deltas together.");
+const RHOS: Argument<AnyNumeric> = sum("rho", "All rhos together, of charges that have one.");
+const REST_EPSILON: Argument<AnyNumeric> = sum("rest_epsilon", "The epsilons without a rho.");
+const REST_DELTA: Argument<AnyNumeric> = sum("rest_delta", "The deltas that no rho covers.");
+const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the budget.");
+
+const SPENT: Method = Method {
+    name: "spent",
+    arguments: &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
+    returns: Returns::Table(&[
+        ("epsilon_spent", Type::Float8),
+        ("delta_spent", Type::Float8),
+    ]),
+    run: spent,
+    label: None,
+    price: None,
+};
+
 fn spent(call: &Call) -> Result<Datum, Error> {
-    let amount = |i: usize| call.value::<AnyNumeric>(i, NAMES[i]);
     let sums = Sums {
-        epsilon: amount(0)?,
-        delta: amount(1)?,
-        rho: amount(2)?,
-        rest_epsilon: amount(3)?,
-        rest_delta: amount(4)?,
+        epsilon: call.get(&EPSILONS)?,
+        delta: call.get(&DELTAS)?,
+        rho: call.get(&RHOS)?,
+        rest_epsilon: call.get(&REST_EPSILON)?,
+        rest_delta: call.get(&REST_DELTA)?,
     };
-    let spent = sums.spent(&amount(5)?);
+    let spent = sums.spent(&call.get(&BUDGET_DELTA)?);
     let mut rows = ResultRows::begin(call)?;
     rows.push([Value::Float(spent.epsilon), Value::Float(spent.delta)]);
     Ok(rows.finish(call))
 }
 
-/// The arguments of [`spent`].
-const NAMES: [&str; 6] = ["epsilon", "delta", "rho", "rest_epsilon", "rest_delta", "budget_delta"];
+const RHO: Argument<f64> = Argument {
+    name: "rho",
+    of: Type::Float8,
+    default: None,
+    about: "How much it tells, as concentrated privacy counts it.",
+    read: number,
+};
 
-fn zcdp_epsilon(call: &Call) -> Result<Datum, Error> {
-    let epsilon = dp::zcdp_epsilon(call.value(0, "rho")?, call.value(1, "delta")?)?;
-    Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
+/// Where the arithmetic itself says what makes sense.
+const ANY_DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: None,
+    about: "The chance with which epsilon may be passed.",
+    read: number,
+};
+
+const ZCDP_EPSILON: Method = Method {
+    name: "zcdp_epsilon",
+    arguments: &[&RHO, &ANY_DELTA],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let epsilon = guarantee::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
+        Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const ZCDP_RHO: Method = Method {
+    name: "zcdp_rho",
+    arguments: &[&EPSILON, &ANY_DELTA],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let rho = guarantee::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
+        Ok(rho.into_datum().unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const CONFIRM_LEDGER: Method = Method {
+    name: "confirm_ledger",
+    arguments: &[],
+    returns: Returns::One(Type::Text),
+    run: |call| {
+        if !rights::is_superuser(rights::current_user()) {
+            return Err(Error::NotSuperuser);
+        }
+        let place = entries::confirm(&role_name())?;
+        Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+methods! {
+    sanitize_charge => CHARGE;
+    sanitize_spent => SPENT;
+    sanitize_zcdp_epsilon => ZCDP_EPSILON;
+    sanitize_zcdp_rho => ZCDP_RHO;
+    sanitize_confirm_ledger => CONFIRM_LEDGER;
 }
-
-fn zcdp_rho(call: &Call) -> Result<Datum, Error> {
-    let rho = dp::zcdp_rho(epsilon(call.value(0, "epsilon")?)?, call.value(1, "delta")?)?;
-    Ok(rho.into_datum().unwrap_or_else(|| call.null()))
-}
-
-fn confirm_ledger(call: &Call) -> Result<Datum, Error> {
-    if !rights::is_superuser(rights::current_user()) {
-        return Err(Error::NotSuperuser);
-    }
-    let who = role_name();
-    let place = rights::with_extension_rights(|| {
-        sql::run(
-            "INSERT INTO sanitize.ledger_home VALUES (true, sanitize.ledger_place(), clock_timestamp(), $1)
-             ON CONFLICT (only_row) DO UPDATE SET place = excluded.place,
-                confirmed_at = excluded.confirmed_at, confirmed_by = excluded.confirmed_by
-             RETURNING place",
-            &[Some(&who)],
-        )
-    })?;
-    let place = place.into_iter().flatten().flatten().next();
-    Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-}
-
-sql_function!(sanitize_protect, protect);
-sql_function!(sanitize_unprotect, unprotect);
-sql_function!(sanitize_allow, allow);
-sql_function!(sanitize_disallow, disallow);
-sql_function!(sanitize_charge, charge);
-sql_function!(sanitize_spent, spent);
-sql_function!(sanitize_zcdp_epsilon, zcdp_epsilon);
-sql_function!(sanitize_zcdp_rho, zcdp_rho);
-sql_function!(sanitize_confirm_ledger, confirm_ledger);

@@ -1,13 +1,18 @@
 //! A released table beside the original that it was made from.
 
-use super::input::{Input, max_length};
-use crate::pg::call::{Call, sql_function};
+use super::arguments::{
+    COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number,
+};
+use super::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::pool;
 use crate::pg::reader;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
-use dp::Coins;
+use crate::pg::signature::Returns;
 use pgrx::pg_sys::{Datum, Oid};
 use table::{Bag, Stop, Watch};
 
@@ -34,19 +39,10 @@ impl Pair {
         })
     }
 
-    /// The tables of arguments `released` and `original`, cut to the columns of `columns`.
-    fn arguments(
-        call: &Call,
-        released: usize,
-        original: usize,
-        columns: Option<usize>,
-    ) -> Result<Self, Error> {
-        let names = columns.map(|i| call.names(i, "columns")).transpose()?.flatten();
-        Pair::read(
-            call.value(released, "released")?,
-            call.value(original, "original")?,
-            names.as_deref(),
-        )
+    /// The two tables of a call, cut to the columns that it names.
+    fn of(call: &Call) -> Result<Self, Error> {
+        let names = call.arguments.get_if_declared(&COLUMNS)?;
+        Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())
     }
 
     /// Runs work on the released and the original rows in the pool.
@@ -66,40 +62,59 @@ fn float(x: Option<f64>) -> Value<'static> {
     x.map_or(Value::Null, Value::Float)
 }
 
-fn anonymity_score(call: &Call) -> Result<Datum, Error> {
-    let pair = Pair::arguments(call, 0, 1, Some(2))?;
-    let mut rows = ResultRows::begin(call)?;
-    let score = pair.run("measuring", measures::anonymity_score)?;
-    rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
-    Ok(rows.finish(call))
-}
+const ANONYMITY_SCORE: Method = Method {
+    name: "anonymity_score",
+    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
+    returns: Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
+    run: |call| {
+        let pair = Pair::of(call)?;
+        let mut rows = ResultRows::begin(call)?;
+        let score = pair.run("measuring", measures::anonymity_score)?;
+        rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
 
-fn common_records(call: &Call) -> Result<Datum, Error> {
-    let pair = Pair::arguments(call, 0, 1, Some(2))?;
-    let mut rows = ResultRows::begin(call)?;
-    let common = pair.run("measuring", measures::common_records)?;
-    rows.push([float(common.of_released), float(common.of_original)]);
-    Ok(rows.finish(call))
-}
+const COMMON_RECORDS: Method = Method {
+    name: "common_records",
+    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
+    returns: Returns::Table(&[
+        ("share_of_released", Type::Float8),
+        ("share_of_original", Type::Float8),
+    ]),
+    run: |call| {
+        let pair = Pair::of(call)?;
+        let mut rows = ResultRows::begin(call)?;
+        let common = pair.run("measuring", measures::common_records)?;
+        rows.push([float(common.of_released), float(common.of_original)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
 
-/// The argument samples: how many itemsets to try.
-pub fn samples(call: &Call, i: usize) -> Result<u64, Error> {
-    let samples = call.value::<i32>(i, "samples")?;
-    u64::try_from(samples).ok().filter(|&samples| samples > 0).ok_or_else(|| {
-        Error::argument(
-            format!("samples is {samples}"),
-            "samples is the number of itemsets to try: 1 or more.",
-        )
-    })
-}
+const RARE_ITEMSET_LEAK: Method = Method {
+    name: "rare_itemset_leak",
+    arguments: &[&RELEASED, &ORIGINAL, &SAMPLES, &SEED],
+    returns: Returns::Table(&[
+        ("length", Type::Int4),
+        ("tried", Type::Int8),
+        ("leaked", Type::Int8),
+    ]),
+    run: rare_itemset_leak,
+    label: None,
+    price: None,
+};
 
 fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
-    let samples = samples(call, 2)?;
-    let mut coins = Coins::new(call.optional::<i64>(3))?;
-    let pair = Pair::arguments(call, 0, 1, None)?;
+    let samples = call.get(&SAMPLES)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let pair = Pair::of(call)?;
     let mut rows = ResultRows::begin(call)?;
     let leaks = pair.run("sampling", |released, original, watch| {
-        let below = |n| dp::below(&mut coins, n);
+        let below = |n| random::below(&mut coins, n);
         measures::rare_itemset_leak(released, original, samples, below, watch)
     })?;
     for leak in leaks {
@@ -112,19 +127,49 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+const MIN_SHARE: Argument<f64> = Argument {
+    name: "min_support",
+    of: Type::Float8,
+    default: None,
+    about: "The share of the rows that must have what counts as frequent.",
+    read: |given| {
+        let share = number(given)?;
+        match share > 0.0 && share <= 1.0 {
+            true => Ok(share),
+            false => Err(given
+                .refuse(share, "min_support is a share of the rows: more than 0 and at most 1.")),
+        }
+    },
+};
+
+const COMPARE_ITEMSETS: Method = Method {
+    name: "compare_itemsets",
+    arguments: &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
+    returns: Returns::Table(&[
+        ("original_count", Type::Int8),
+        ("released_count", Type::Int8),
+        ("common", Type::Int8),
+        ("missing", Type::Int8),
+        ("added", Type::Int8),
+        ("nfd_common", Type::Float8),
+        ("nfd_missing", Type::Float8),
+        ("nfd_added", Type::Float8),
+        ("equal_share", Type::Float8),
+        ("support_difference", Type::Float8),
+        ("added_support", Type::Float8),
+        ("added_absent", Type::Int8),
+    ]),
+    run: compare_itemsets,
+    label: None,
+    price: None,
+};
+
 fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
-    let min_support = call.value::<f64>(2, "min_support")?;
-    if !(min_support > 0.0 && min_support <= 1.0) {
-        return Err(Error::argument(
-            format!("min_support is {min_support}"),
-            "min_support is a share of the rows: more than 0 and at most 1.",
-        ));
-    }
-    let max_length = max_length(call, 4)?;
-    let pair = Pair::arguments(call, 1, 0, Some(3))?;
+    let (min_share, max_length) = (call.get(&MIN_SHARE)?, call.get(&MAX_LENGTH)?);
+    let pair = Pair::of(call)?;
     let mut rows = ResultRows::begin(call)?;
     let found = pair.run("comparing", |released, original, watch| {
-        measures::compare_itemsets(original, released, min_support, max_length, watch)
+        measures::compare_itemsets(original, released, min_share, max_length, watch)
     })?;
     rows.push([
         Value::count(found.original),
@@ -143,7 +188,9 @@ fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_anonymity_score, anonymity_score);
-sql_function!(sanitize_common_records, common_records);
-sql_function!(sanitize_rare_itemset_leak, rare_itemset_leak);
-sql_function!(sanitize_compare_itemsets, compare_itemsets);
+methods! {
+    sanitize_anonymity_score => ANONYMITY_SCORE;
+    sanitize_common_records => COMMON_RECORDS;
+    sanitize_rare_itemset_leak => RARE_ITEMSET_LEAK;
+    sanitize_compare_itemsets => COMPARE_ITEMSETS;
+}

@@ -1,32 +1,57 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
-use crate::pg::call::{Call, sql_function};
-use crate::pg::domain::{self, canonical};
+use super::arguments::{RELATION, text};
+use crate::catalog::bounds::{self, Bounds};
+use crate::catalog::domains;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::text::{self, Text};
-use crate::pg::{bounds, rights};
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{IntoDatum, Spi};
+use crate::pg::signature::Returns;
+use crate::pg::text::{Text, from_utf8};
+use crate::pg::{rights, types};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
 
-/// The relation in argument 0 and the position of the column that argument 1 names.
+const COLUMN_NAME: Argument<String> = Argument {
+    name: "column_name",
+    of: Type::Text,
+    default: None,
+    about: "The column.",
+    read: text,
+};
+
+/// The relation of the call and the position of the column that it names.
 fn column(call: &Call) -> Result<(Relation, usize), Error> {
-    let relation = Relation::open(call.value::<pg_sys::Oid>(0, "source")?)?;
-    let name = call.text(1, "column_name")?;
-    let position = relation.positions("column_name", Some(&[name]))?[0];
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
     Ok((relation, position))
 }
 
-fn texts(values: Vec<String>) -> Vec<Text> {
-    values.into_iter().map(Text).collect()
-}
+const DOMAIN_VALUES: Argument<Vec<Option<String>>> = Argument {
+    name: "domain_values",
+    of: Type::Texts,
+    default: None,
+    about: "Every value that the column may have; NULL belongs to every domain by itself.",
+    read: |given| given.needed(given.texts()?),
+};
+
+const DECLARE_DOMAIN: Method = Method {
+    name: "declare_domain",
+    arguments: &[&RELATION, &COLUMN_NAME, &DOMAIN_VALUES],
+    returns: Returns::One(Type::Void),
+    run: declare_domain,
+    label: None,
+    price: None,
+};
 
 fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
-    let values = call.texts(2).ok_or(Error::Null { argument: "domain_values" })?;
+    let values = call.get(&DOMAIN_VALUES)?;
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
@@ -36,16 +61,52 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
             "Name every value that the column may have. NULL belongs to every domain by itself.",
         ));
     }
-    let values: Result<BTreeSet<String>, Error> =
-        values.iter().flatten().map(|value| canonical(column, value)).collect();
+    // Text that is no value of the column's type is an error in Postgres' own words.
+    let canonical = |value: &String| types::canonical(column.type_oid, column.typmod, value);
+    let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
     let values: Vec<String> = values?.into_iter().collect();
-    let statement = "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
-                     VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
-                     DO UPDATE SET domain_values = excluded.domain_values";
-    let arguments = [relation.oid.into(), Text(column.name.clone()).into(), texts(values).into()];
-    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
+    domains::declare(&relation, column, values)?;
     Ok(call.null())
 }
+
+const LOW: Argument<Option<String>> = Argument {
+    name: "low",
+    of: Type::Text,
+    default: None,
+    about: "The smallest value that the column may have.",
+    read: |given| given.text(),
+};
+
+const HIGH: Argument<Option<String>> = Argument {
+    name: "high",
+    of: Type::Text,
+    default: None,
+    about: "The largest; NULL for both takes the bounds back.",
+    read: |given| given.text(),
+};
+
+const BINS: Argument<i32> = Argument {
+    name: "bins",
+    of: Type::Int4,
+    default: Some("32"),
+    about: "Into how many parts the range is cut where values are binned.",
+    read: |given| match given.needed(given.int4()?)? {
+        bins if bins < 1 => Err(Error::argument(
+            format!("bins is {bins}"),
+            "It is into how many parts low..high is cut: 1 or more.",
+        )),
+        bins => Ok(bins),
+    },
+};
+
+const DECLARE_BOUNDS: Method = Method {
+    name: "declare_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME, &LOW, &HIGH, &BINS],
+    returns: Returns::One(Type::Void),
+    run: declare_bounds,
+    label: None,
+    price: None,
+};
 
 fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -53,13 +114,10 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     if !rights::owns(rights::current_user(), relation.oid) {
         return Err(Error::NotOwner { relation: relation.name });
     }
-    let of_column = [relation.oid.into(), Text(column.name.clone()).into()];
-    let (low, high) = match (call.optional_text(2), call.optional_text(3)) {
+    let (low, high) = match (call.get(&LOW)?, call.get(&HIGH)?) {
         (Some(low), Some(high)) => (low, high),
         (None, None) => {
-            let statement = "DELETE FROM sanitize.declared_bounds
-                WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2";
-            Spi::run_with_args(statement, &of_column).map_err(Error::query)?;
+            bounds::forget(&relation, column)?;
             return Ok(call.null());
         }
         (low, _) => {
@@ -67,59 +125,70 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
             return Err(Error::Null { argument });
         }
     };
-    let bins = call.value::<i32>(4, "bins")?;
-    if bins < 1 {
-        return Err(Error::argument(
-            format!("bins is {bins}"),
-            "It is into how many parts low..high is cut: 1 or more.",
-        ));
-    }
+    let bins = call.get(&BINS)?;
     if !bounds::has_range(column) {
         return Err(Error::argument(
             format!("column \"{}\" is neither a number nor a date or timestamp", column.name),
             "Name its values with sanitize.declare_domain.",
         ));
     }
-    let (low, high) = (bounds::canonical(column, &low)?, bounds::canonical(column, &high)?);
+    let (low, high) = (types::canonical_iso(column, &low)?, types::canonical_iso(column, &high)?);
     if !bounds::is_range(column, &low, &high)? {
         return Err(Error::argument(
             format!("low is {low} and high is {high}"),
             "Both are finite, and low is below high.",
         ));
     }
-    let statement = "INSERT INTO sanitize.declared_bounds (source, column_name, low, high, bins)
-                     VALUES ($1, $2, $3, $4, $5) ON CONFLICT (source, column_name)
-                     DO UPDATE SET low = excluded.low, high = excluded.high, bins = excluded.bins";
-    let [source, name] = of_column;
-    let arguments = [source, name, Text(low).into(), Text(high).into(), bins.into()];
-    Spi::run_with_args(statement, &arguments).map_err(Error::query)?;
+    bounds::declare(&relation, column, Bounds { low, high, bins })?;
     Ok(call.null())
 }
+
+const COLUMN_DOMAIN: Method = Method {
+    name: "column_domain",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
+    run: column_domain,
+    label: None,
+    price: None,
+};
 
 fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
     let column = &relation.columns[position];
-    let domain = domain::find(&relation, column)?.map(|found| (found.values, found.origin));
-    let range = bounds::declared(&relation, column)?.map(|(low, high)| (vec![low, high], "bounds"));
+    let domain = domains::find(&relation, column)?.map(|found| (found.values, found.origin));
+    let range = bounds::declared(&relation, column)?;
+    let range = range.map(|bounds| (vec![bounds.low, bounds.high], "bounds"));
     for (values, origin) in domain.into_iter().chain(range) {
-        let values = || texts(values.clone()).into_datum().unwrap_or(Datum::null());
-        rows.push([Value::Made(&values), Value::Text(&text::from_utf8(origin))]);
+        let texts: Vec<Text> = values.into_iter().map(Text).collect();
+        let values = || texts.clone().into_datum().unwrap_or(Datum::null());
+        rows.push([Value::Made(&values), Value::Text(&from_utf8(origin))]);
     }
     Ok(rows.finish(call))
 }
 
+const COLUMN_BOUNDS: Method = Method {
+    name: "column_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
+    run: column_bounds,
+    label: None,
+    price: None,
+};
+
 fn column_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let mut rows = ResultRows::begin(call)?;
-    if let Some((low, high)) = bounds::bounds(&relation, &relation.columns[position])? {
-        let (low, high) = (text::from_utf8(&low), text::from_utf8(&high));
+    if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
+        let (low, high) = (from_utf8(&low), from_utf8(&high));
         rows.push([Value::Text(&low), Value::Text(&high)]);
     }
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_declare_domain, declare_domain);
-sql_function!(sanitize_declare_bounds, declare_bounds);
-sql_function!(sanitize_column_bounds, column_bounds);
-sql_function!(sanitize_column_domain, column_domain);
+methods! {
+    sanitize_declare_domain => DECLARE_DOMAIN;
+    sanitize_declare_bounds => DECLARE_BOUNDS;
+    sanitize_column_bounds => COLUMN_BOUNDS;
+    sanitize_column_domain => COLUMN_DOMAIN;
+}

@@ -1,16 +1,18 @@
 //! Fitting code tables: what the Krimp functions ask for and how it is said.
 
-use super::input::{max_length, min_support};
+use super::arguments::{MAX_LENGTH, MIN_SUPPORT, choice, text, yes_or_no};
+use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::notice::notice;
 use crate::pg::relation::positions;
-use crate::pg::{jsonb, pool, settings, text};
+use crate::pg::text::from_utf8;
+use crate::pg::{pool, settings};
 use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
-use pgrx::datum::Interval;
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use std::time::Duration;
-use table::{Bag, Item, Stop, Watch};
+use table::{Bag, Choice, Item, Stop, Watch};
 
 impl From<krimp::Error> for Error {
     fn from(error: krimp::Error) -> Self {
@@ -33,24 +35,73 @@ impl From<krimp::Error> for Error {
     }
 }
 
-/// The numbers of the arguments that say what to fit.
-pub struct Places {
-    pub min_support: usize,
-    pub max_length: usize,
-    pub candidates: usize,
-    pub prune: Option<usize>,
-    pub max_time: usize,
-}
+pub const CANDIDATES: Argument<Candidates> = Argument {
+    name: "candidates",
+    of: Type::Text,
+    default: Some("\"all\""),
+    about: "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",
+    read: choice,
+};
 
-/// What these arguments ask for.
-pub fn options(call: &Call, places: &Places) -> Result<Options, Error> {
-    let mut options = Options::new(min_support(call, places.min_support)?);
-    options.max_length = max_length(call, places.max_length)?;
-    options.candidates = candidates(call, places.candidates)?;
-    if let Some(prune) = places.prune {
-        options.prune = call.value(prune, "prune")?;
-    }
-    options.time = max_time(call, places.max_time)?;
+pub const PRUNE: Argument<bool> = Argument {
+    name: "prune",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Whether patterns that no longer help are taken out again.",
+    read: yes_or_no,
+};
+
+pub const MAX_TIME: Argument<Option<Duration>> = Argument {
+    name: "max_time",
+    of: Type::Interval,
+    default: Some("null"),
+    about: "How long to look for patterns; needs candidates 'pairs'.",
+    read: |given| {
+        let Some(time) = given.interval()? else { return Ok(None) };
+        let days = i128::from(time.months()) * 30 + i128::from(time.days());
+        let micros = days * 86_400_000_000 + i128::from(time.micros());
+        match u64::try_from(micros) {
+            Ok(micros) if micros > 0 => Ok(Some(Duration::from_micros(micros))),
+            _ => Err(Error::argument(
+                "max_time is not a positive length of time",
+                "Give for example '10 seconds', or leave it out for no limit.",
+            )),
+        }
+    },
+};
+
+pub const NULLS: Argument<Nulls> = Argument {
+    name: "nulls",
+    of: Type::Text,
+    default: Some("\"missing\""),
+    about: "What a NULL cell is: 'missing', no item, or a 'value' like any other.",
+    read: |given| {
+        let name = text(given)?;
+        Nulls::named(&name).ok_or_else(|| {
+            given.refuse(
+                format_args!("\"{name}\""),
+                "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
+            )
+        })
+    },
+};
+
+/// Combinations that no pattern may contain; what they mean depends on the rows.
+pub const FORBIDDEN: Argument<Option<Json>> = Argument {
+    name: "forbidden",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+/// What the arguments of a call ask for.
+pub fn options(call: &Call) -> Result<Options, Error> {
+    let mut options = Options::new(call.get(&MIN_SUPPORT)?);
+    options.max_length = call.get(&MAX_LENGTH)?;
+    options.candidates = call.get(&CANDIDATES)?;
+    options.prune = call.arguments.get_if_declared(&PRUNE)?;
+    options.time = call.get(&MAX_TIME)?;
     if options.time.is_some() && options.candidates != Candidates::Pairs {
         return Err(Error::argument(
             "max_time is given, but candidates is not 'pairs'",
@@ -60,48 +111,9 @@ pub fn options(call: &Call, places: &Places) -> Result<Options, Error> {
     Ok(options)
 }
 
-/// The argument candidates: where patterns come from.
-fn candidates(call: &Call, i: usize) -> Result<Candidates, Error> {
-    match call.text(i, "candidates")?.as_str() {
-        "all" => Ok(Candidates::All),
-        "closed" => Ok(Candidates::Closed),
-        "pairs" => Ok(Candidates::Pairs),
-        other => Err(Error::argument(
-            format!("candidates is \"{other}\""),
-            "candidates is 'all', 'closed' or 'pairs'.",
-        )),
-    }
-}
-
-/// The argument max_time: how long to look for patterns.
-fn max_time(call: &Call, i: usize) -> Result<Option<Duration>, Error> {
-    let Some(time) = call.optional::<Interval>(i) else { return Ok(None) };
-    let days = i128::from(time.months()) * 30 + i128::from(time.days());
-    let micros = days * 86_400_000_000 + i128::from(time.micros());
-    match u64::try_from(micros) {
-        Ok(micros) if micros > 0 => Ok(Some(Duration::from_micros(micros))),
-        _ => Err(Error::argument(
-            "max_time is not a positive length of time",
-            "Give for example '10 seconds', or leave it out for no limit.",
-        )),
-    }
-}
-
-/// The argument nulls of a model: what a NULL cell is.
-pub fn nulls(call: &Call, i: usize) -> Result<Nulls, Error> {
-    match call.text(i, "nulls")?.as_str() {
-        "missing" => Ok(Nulls::Missing),
-        "value" => Ok(Nulls::Value),
-        other => Err(Error::argument(
-            format!("nulls is \"{other}\""),
-            "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
-        )),
-    }
-}
-
-/// The argument forbidden: an array of column lists and itemsets that no pattern may contain.
-pub fn forbidden(call: &Call, i: usize, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
-    let Some(forbidden) = jsonb::argument(call, i, "forbidden")? else { return Ok(Vec::new()) };
+/// What may not be combined, in the codes of the bag.
+pub fn forbidden(call: &Call, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+    let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
     let refuse = |what: &Json| {
         Error::argument(
             format!("forbidden has {what}"),
@@ -129,7 +141,7 @@ pub fn forbidden(call: &Call, i: usize, name: &str, bag: &Bag) -> Result<Vec<For
                     let column = column(name)?;
                     let value = value.as_str().ok_or_else(|| refuse(part))?;
                     // A value that does not occur makes an itemset that no pattern contains.
-                    let code = bag.domain(column as usize).find(&text::from_utf8(value));
+                    let code = bag.domain(column as usize).find(&from_utf8(value));
                     items = items.zip(code).map(|(mut items, code)| {
                         items.push(Item { column, code });
                         items

@@ -1,14 +1,21 @@
 //! Tables drawn from Krimp models.
 
-use super::fit::{Places, fit, forbidden, options};
-use super::krimp::model;
-use crate::pg::call::{Call, sql_function};
+use super::arguments::{
+    COLUMNS, MAX_LENGTH, MIN_SUPPORT, ROWS_OF, SEED, coins, coins_of, number,
+};
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
+use super::krimp::MODEL;
+use crate::method::{Label, Method, methods};
+use crate::pg::argument::{Argument, Given, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::notice::{notice_hint, warning};
 use crate::pg::pool::{self, Sender};
+use crate::pg::signature::Returns;
 use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
-use crate::pg::{jsonb, reader, text};
-use dp::{Coins, Key};
+use crate::pg::{reader, text};
+use guarantee::Guarantee;
+use random::Key;
 use krimp::{Classes, DomainOrder, Generator, Laplace, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
@@ -21,14 +28,47 @@ const CELLS: usize = 4 << 20;
 /// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
 const ROWS: u64 = 1 << 16;
 
-/// The argument n: how many rows are wanted.
-fn row_number(call: &Call, i: usize) -> Result<u64, Error> {
-    let n = call.value::<i64>(i, "n")?;
-    u64::try_from(n)
-        .map_err(|_| Error::argument(format!("n is {n}"), "n is a number of rows: 0 or more."))
-}
+const N: Argument<u64> = Argument {
+    name: "n",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows are wanted.",
+    read: |given| {
+        let n = given.needed(given.int8()?)?;
+        u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
+    },
+};
 
-/// The arguments laplace and laplace_by: what is added to the usages.
+const LAPLACE: Argument<f64> = Argument {
+    name: "laplace",
+    of: Type::Float8,
+    default: Some("0.001"),
+    about: "What is added to every usage, so that no value is impossible.",
+    read: |given| {
+        let correction = number(given)?;
+        // What is wrong with it is said before the source is read.
+        Laplace::new(correction)?;
+        Ok(correction)
+    },
+};
+
+const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> = Argument {
+    name: "laplace_by",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+    read: by_column,
+};
+
+const CLASS: Argument<Option<String>> = Argument {
+    name: "class",
+    of: Type::Text,
+    default: Some("null"),
+    about: "A column by whose values rows are modelled and drawn apart.",
+    read: |given| given.text(),
+};
+
+/// What is added to the usages.
 struct Corrections {
     table: f64,
     by: Vec<(String, ByColumn)>,
@@ -39,32 +79,32 @@ enum ByColumn {
     Values(Vec<(String, f64)>),
 }
 
-impl Corrections {
-    fn read(call: &Call, laplace: usize, laplace_by: usize) -> Result<Self, Error> {
-        let table = call.value(laplace, "laplace")?;
-        // What is wrong with it is said before the source is read.
-        Laplace::new(table)?;
-        let refuse = |what: &Json| {
-            Error::argument(
-                format!("laplace_by has {what}"),
-                "laplace_by has numbers by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
-            )
-        };
-        let number = |of: &Json| of.as_f64().ok_or_else(|| refuse(of));
-        let mut by = Vec::new();
-        if let Some(columns) = jsonb::argument(call, laplace_by, "laplace_by")? {
-            for (column, correction) in columns.as_object().ok_or_else(|| refuse(&columns))? {
-                let correction = match correction {
-                    Json::Object(values) => {
-                        let read = values.iter().map(|(text, n)| Ok((text.clone(), number(n)?)));
-                        ByColumn::Values(read.collect::<Result<_, Error>>()?)
-                    }
-                    other => ByColumn::All(number(other)?),
-                };
-                by.push((column.clone(), correction));
+fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
+    let refuse = |what: &Json| {
+        Error::argument(
+            format!("laplace_by has {what}"),
+            "laplace_by has numbers by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+        )
+    };
+    let number = |of: &Json| of.as_f64().ok_or_else(|| refuse(of));
+    let Some(columns) = given.json()? else { return Ok(Vec::new()) };
+    let mut by = Vec::new();
+    for (column, correction) in columns.as_object().ok_or_else(|| refuse(&columns))? {
+        let correction = match correction {
+            Json::Object(values) => {
+                let read = values.iter().map(|(text, n)| Ok((text.clone(), number(n)?)));
+                ByColumn::Values(read.collect::<Result<_, Error>>()?)
             }
-        }
-        Ok(Corrections { table, by })
+            other => ByColumn::All(number(other)?),
+        };
+        by.push((column.clone(), correction));
+    }
+    Ok(by)
+}
+
+impl Corrections {
+    fn of_call(call: &Call) -> Result<Self, Error> {
+        Ok(Corrections { table: call.get(&LAPLACE)?, by: call.get(&LAPLACE_BY)? })
     }
 
     /// The corrections for the columns of a model. A value that it does not have is no error: in
@@ -155,17 +195,52 @@ impl Drawn {
     }
 }
 
+const KRIMP_GENERATE: Method = Method {
+    name: "krimp_generate",
+    arguments: &[
+        &ROWS_OF,
+        &N,
+        &MIN_SUPPORT,
+        &LAPLACE,
+        &LAPLACE_BY,
+        &CLASS,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &SEED,
+        &MAX_TIME,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: krimp_generate,
+    label: Some(Label {
+        further: &[&MODEL],
+        of: |options| {
+            let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+            Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
+        },
+    }),
+    price: None,
+};
+
+const KRIMP_GENERATE_MODEL: Method = Method {
+    name: "krimp_generate",
+    arguments: &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: krimp_generate_model,
+    label: None,
+    price: None,
+};
+
 /// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
 fn krimp_generate(call: &Call) -> Result<Datum, Error> {
-    const PLACES: Places =
-        Places { min_support: 2, max_length: 7, candidates: 8, prune: None, max_time: 11 };
-    let n = row_number(call, 1)?;
-    let options = Options { nulls: Nulls::Value, ..options(call, &PLACES)? };
-    let corrections = Corrections::read(call, 3, 4)?;
-    let mut coins = Coins::new(call.optional::<i64>(10))?;
-    let names = call.names(6, "columns")?;
-    let relation = typed::relation(call, 0)?;
-    let class = call.optional_text(5).map(|name| relation.position(&name)).transpose()?;
+    let n = call.get(&N)?;
+    let options = Options { nulls: Nulls::Value, ..options(call)? };
+    let corrections = Corrections::of_call(call)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let names = call.get(&COLUMNS)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
     let mut columns = relation.positions("columns", names.as_deref())?;
     columns.retain(|&position| Some(position) != class);
     if columns.is_empty() {
@@ -191,7 +266,7 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     let first = Cell::new(true);
     let generator = |bag: &Bag| {
         let mut options = options.clone();
-        options.forbidden = forbidden(call, 9, &name, bag)?;
+        options.forbidden = forbidden(call, &name, bag)?;
         let model =
             Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
         let laplace = corrections.of(&model, first.replace(false))?;
@@ -219,11 +294,11 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
 
 /// `krimp_generate` from a model: draws from it, wherever its source may be.
 fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
-    let n = row_number(call, 2)?;
-    let corrections = Corrections::read(call, 3, 4)?;
-    let mut coins = Coins::new(call.optional::<i64>(5))?;
-    let model = model(call, 1)?;
-    let relation = typed::row_type(call, 0)?;
+    let n = call.get(&N)?;
+    let corrections = Corrections::of_call(call)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let model = call.get(&MODEL)?;
+    let relation = typed::row_type(call.get(&ROWS_OF)?)?;
     let laplace = corrections.of(&model, true)?;
     let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
     let mut columns = Vec::with_capacity(model.columns().len());
@@ -241,5 +316,7 @@ fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_krimp_generate, krimp_generate);
-sql_function!(sanitize_krimp_generate_model, krimp_generate_model);
+methods! {
+    sanitize_krimp_generate => KRIMP_GENERATE;
+    sanitize_krimp_generate_model => KRIMP_GENERATE_MODEL;
+}

@@ -1,33 +1,64 @@
 //! Krimp: the patterns that describe a table in few bits.
 
+use super::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
 use super::compare::Pair;
-use super::fit::{Places, fit, forbidden, nulls, options, run};
-use super::input::{Input, source};
-use crate::pg::call::{Call, sql_function};
+use super::fit::{
+    CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options, run,
+};
+use super::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::jsonb::{self, ItemsetJson};
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::signature::Returns;
 use crate::pg::{reader, text};
 use krimp::{CodeTable, Model, Options};
 use pgrx::IntoDatum;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::{Datum, Oid};
 use table::Bag;
 
-/// Where `krimp_codetable` and `krimp_model` have their arguments.
-const PLACES: Places =
-    Places { min_support: 1, max_length: 3, candidates: 4, prune: Some(6), max_time: 7 };
-
-/// The source of argument 0 and the code table that the arguments after it ask for.
+/// The code table that a call asks for, and the rows that it describes.
 fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
-    let input = source(call, 2)?.with_rows()?;
-    options.forbidden = forbidden(call, 5, &input.name, &input.bag)?;
+    let names = call.get(&COLUMNS)?;
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let columns = relation.positions("columns", names.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    let input = Input { name: relation.name, bag }.with_rows()?;
+    options.forbidden = forbidden(call, &input.name, &input.bag)?;
     let table = fit(&input.bag, input.bag.memory(), &options)?;
     Ok((input, options, table))
 }
 
+const KRIMP_CODETABLE: Method = Method {
+    name: "krimp_codetable",
+    arguments: &[
+        &RELATION,
+        &MIN_SUPPORT,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &PRUNE,
+        &MAX_TIME,
+    ],
+    returns: Returns::Table(&[
+        ("rank", Type::Int4),
+        ("items", Type::Json),
+        ("length", Type::Int4),
+        ("support", Type::Int8),
+        ("usage", Type::Int8),
+        ("code_length", Type::Float8),
+    ]),
+    run: krimp_codetable,
+    label: None,
+    price: None,
+};
+
 fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
-    let (input, _, table) = fitted(call, options(call, &PLACES)?)?;
+    let (input, _, table) = fitted(call, options(call)?)?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&input.bag);
     for (rank, element) in table.elements.iter().enumerate() {
@@ -43,21 +74,41 @@ fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-fn krimp_model(call: &Call) -> Result<Datum, Error> {
-    let options = Options { nulls: nulls(call, 8)?, ..options(call, &PLACES)? };
-    let (input, options, table) = fitted(call, options)?;
-    jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
-}
+const KRIMP_MODEL: Method = Method {
+    name: "krimp_model",
+    arguments: &[
+        &RELATION,
+        &MIN_SUPPORT,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &PRUNE,
+        &MAX_TIME,
+        &NULLS,
+    ],
+    returns: Returns::One(Type::Json),
+    run: |call| {
+        let options = Options { nulls: call.get(&NULLS)?, ..options(call)? };
+        let (input, options, table) = fitted(call, options)?;
+        jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
+    },
+    label: None,
+    price: None,
+};
 
-/// Argument `i`, a model.
-pub fn model(call: &Call, i: usize) -> Result<Model, Error> {
-    let model = jsonb::argument(call, i, "model")?.ok_or(Error::Null { argument: "model" })?;
-    Ok(Model::from_json(&model)?)
-}
+/// A model made by `krimp_model`.
+pub const MODEL: Argument<Model> = Argument {
+    name: "model",
+    of: Type::Json,
+    default: None,
+    about: "A model made by krimp_model.",
+    read: |given| Ok(Model::from_json(given.needed(given.json()?)?.as_ref())?),
+};
 
-/// The columns of a model in the relation of argument `i`.
-pub fn modelled(call: &Call, i: usize, model: &Model) -> Result<Bag, Error> {
-    let relation = Relation::open(call.value::<pg_sys::Oid>(i, "source")?)?;
+/// The columns of a model in a relation.
+fn modelled(relation: Oid, model: &Model) -> Result<Bag, Error> {
+    let relation = Relation::open(relation)?;
     let names: Vec<String> = model.columns().iter().map(|column| column.name.clone()).collect();
     let columns = relation.positions("model", Some(&names))?;
     Ok(reader::read(&relation, &columns)?.bag)
@@ -68,9 +119,24 @@ fn encoding() -> String {
     "rows are covered".into()
 }
 
+const KRIMP_SIZE: Method = Method {
+    name: "krimp_size",
+    arguments: &[&MODEL, &RELATION],
+    returns: Returns::Table(&[
+        ("data_bits", Type::Float8),
+        ("model_bits", Type::Float8),
+        ("total_bits", Type::Float8),
+        ("standard_bits", Type::Float8),
+        ("ratio", Type::Float8),
+    ]),
+    run: krimp_size,
+    label: None,
+    price: None,
+};
+
 fn krimp_size(call: &Call) -> Result<Datum, Error> {
-    let model = model(call, 0)?;
-    let bag = modelled(call, 1, &model)?;
+    let model = call.get(&MODEL)?;
+    let bag = modelled(call.get(&RELATION)?, &model)?;
     let encoded =
         run("encoding", bag.memory(), encoding, |watch| krimp::encode(&model, &bag, watch))??;
     let sizes = encoded.sizes;
@@ -85,12 +151,35 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+const A: Argument<Oid> = Argument {
+    name: "a",
+    of: Type::Relation,
+    default: None,
+    about: "A relation.",
+    read: relation,
+};
+
+const B: Argument<Oid> = Argument {
+    name: "b",
+    of: Type::Relation,
+    default: None,
+    about: "Another relation with the same columns.",
+    read: relation,
+};
+
+const KRIMP_DISSIMILARITY: Method = Method {
+    name: "krimp_dissimilarity",
+    arguments: &[&A, &B, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &MAX_TIME],
+    returns: Returns::One(Type::Float8),
+    run: krimp_dissimilarity,
+    label: None,
+    price: None,
+};
+
 fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
-    const PLACES: Places =
-        Places { min_support: 2, max_length: 4, candidates: 5, prune: None, max_time: 6 };
-    let options = options(call, &PLACES)?;
-    let names = call.names(3, "columns")?;
-    let pair = Pair::read(call.value(1, "b")?, call.value(0, "a")?, names.as_deref())?;
+    let options = options(call)?;
+    let names = call.get(&COLUMNS)?;
+    let pair = Pair::read(call.get(&B)?, call.get(&A)?, names.as_deref())?;
     let (a, b) = (&pair.original.bag, &pair.released.bag);
     let held = a.memory() + b.memory();
     let model =
@@ -102,7 +191,9 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }
 
-sql_function!(sanitize_krimp_codetable, krimp_codetable);
-sql_function!(sanitize_krimp_model, krimp_model);
-sql_function!(sanitize_krimp_size, krimp_size);
-sql_function!(sanitize_krimp_dissimilarity, krimp_dissimilarity);
+methods! {
+    sanitize_krimp_codetable => KRIMP_CODETABLE;
+    sanitize_krimp_model => KRIMP_MODEL;
+    sanitize_krimp_size => KRIMP_SIZE;
+    sanitize_krimp_dissimilarity => KRIMP_DISSIMILARITY;
+}

@@ -1,15 +1,19 @@
 //! The ledger: the one place that decides whether something private may be released, and the one
 //! function that every private mechanism calls before it draws.
 
-use super::account::{Account, Sums, amount, decimal};
-use super::budget::{self, Terms};
+use super::budget;
+use super::protection::check_stable;
+use crate::catalog::account::{Account, decimal};
+use crate::catalog::ledger::{self as entries, Entry, Home};
+use crate::catalog::protection::{self, Budgets};
 use crate::pg::error::{Error, Exhausted};
 use crate::pg::relation::Relation;
 use crate::pg::worker::autonomous::{self, Decision};
 use crate::pg::worker::worker_function;
 use crate::pg::{rights, sql};
-use dp::{Charge, Cost};
+use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Oid;
+use question::Terms;
 use serde::{Deserialize, Serialize};
 
 /// The longest description of a charge, in bytes.
@@ -76,6 +80,7 @@ enum Reply {
     TooSmall { least: f64 },
     Exhausted(Exhausted),
     Unconfirmed { home: String, here: String },
+    Damaged { table: String, column: String },
 }
 
 /// Charges for what the asker is about to learn from the relation, and commits that. Whatever happens
@@ -113,6 +118,7 @@ pub fn charge(
         Reply::TooSmall { least } => Err(budget::too_small(charge.whole.epsilon, least)),
         Reply::Exhausted(budget) => Err(Error::Exhausted(Box::new(budget))),
         Reply::Unconfirmed { home, here } => Err(Error::Unconfirmed { home, here }),
+        Reply::Damaged { table, column } => Err(Error::Damaged { table, column }),
     }
 }
 
@@ -122,11 +128,11 @@ pub fn charge(
 /// Such a mechanism does not bound the rows of a unit, so they must be bounded already. Whoever calls
 /// one can read the relation, so being told that they are not is no news.
 pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Result<bool, Error> {
-    let Some(mut terms) = budget::terms(relation.oid)? else {
+    let Some(mut terms) = protection::terms(relation.oid)? else {
         return Ok(false);
     };
     for _ in 0..CHANGES {
-        budget::check_stable(relation, &terms)?;
+        check_stable(relation, &terms)?;
         let rows = rows_per_unit(relation, &terms)?;
         match self::charge(relation, Asker::caller(), what, &charge.of_rows(rows), Some(&terms))? {
             Outcome::Charged { .. } => return Ok(true),
@@ -169,8 +175,7 @@ pub struct Remaining {
 /// What is left for the asker: the least of the relation's budget and of every allowance that covers
 /// the asker. Says also who may not ask at all; [`charge`] decides it again.
 pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Remaining, Error> {
-    let found = rights::with_extension_rights(|| Accounts::read(relation.oid, *asker))?;
-    let Some(accounts) = found else {
+    let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
         return Err(Error::NotProtected { relation: relation.name.clone() });
     };
     if !accounts.allowed {
@@ -186,6 +191,7 @@ pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Remaining, Error>
 
 /// The budgets that a charge of one asker comes out of.
 struct Accounts {
+    is_over: bool,
     relation: Account,
     /// Every allowance that covers the asker, those of the role that logged in too: SET ROLE opens no
     /// second purse.
@@ -197,28 +203,14 @@ struct Accounts {
 impl Accounts {
     /// `None` if the relation is not protected.
     fn read(source: Oid, asker: Asker) -> Result<Option<Self>, Error> {
-        let mut relation = None;
-        let mut allowances = Vec::new();
-        let mut allowed = rights::owner_of(source).is_some() && rights::owns(asker.user, source);
-        for row in sql::run(ACCOUNTS, &[Some(&source.to_u32().to_string())])? {
-            let is_over = row[2].as_deref() == Some("true");
-            let account = Account {
-                whose: row[1].clone().unwrap_or_default(),
-                epsilon: row[3].as_deref().map(|text| amount(Some(text))).transpose()?,
-                delta: amount(row[4].as_deref())?,
-                spent: if is_over { Sums::default() } else { Sums::read(&row[5..])? },
-            };
-            let Some(grantee) = row[0].as_deref() else {
-                relation = Some(account);
-                continue;
-            };
-            let grantee = Oid::from(grantee.parse::<u32>().map_err(Error::query)?);
-            allowed |= rights::is_member(asker.user, grantee);
-            if asker.is_covered_by(grantee) {
-                allowances.push((grantee, account));
-            }
-        }
-        Ok(relation.map(|relation| Accounts { relation, allowances, allowed }))
+        let Some(Budgets { is_over, relation, mut allowances }) = Budgets::read(source)? else {
+            return Ok(None);
+        };
+        let owns = rights::owner_of(source).is_some() && rights::owns(asker.user, source);
+        let allowed =
+            owns || allowances.iter().any(|(grantee, _)| rights::is_member(asker.user, *grantee));
+        allowances.retain(|(grantee, _)| asker.is_covered_by(*grantee));
+        Ok(Some(Accounts { is_over, relation, allowances, allowed }))
     }
 
     /// Those of the grantees first, then the relation's.
@@ -228,10 +220,14 @@ impl Accounts {
     }
 }
 
-/// Decides one request in the worker's transaction, with the rights to the extension's tables only.
+/// Decides one request in the worker's transaction.
 fn decide(request: &[u8]) -> Result<Decision, Error> {
     let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
-    let reply = rights::with_extension_rights(|| charge_or_refuse(&request))?;
+    let reply = match charge_or_refuse(&request) {
+        // All is read before anything is written.
+        Err(Error::Damaged { table, column }) => Reply::Damaged { table, column },
+        reply => reply?,
+    };
     let reply = serde_json::to_vec(&reply).map_err(Error::query)?;
     Ok(Decision::Reply(reply))
 }
@@ -239,30 +235,29 @@ fn decide(request: &[u8]) -> Result<Decision, Error> {
 worker_function!(sanitize_ledger_worker, autonomous::serve, decide);
 
 fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
-    if let Some((home, here)) = moved()? {
+    let home = entries::home()?;
+    if let Home::Elsewhere { home, here } = home {
         return Ok(Reply::Unconfirmed { home, here });
     }
-    let source = request.source.to_u32().to_string();
-    let source = Some(source.as_str());
     // From here to the commit nobody else changes the budget of this relation.
-    let window = sql::run(LOCK_PROTECTION, &[source])?;
-    let Some(window) = window.into_iter().next() else {
+    if !protection::lock(request.source)? {
         return Ok(Reply::NotProtected);
-    };
-    sql::run(LOCK_ALLOWANCES, &[source])?;
-    if window[0].as_deref() == Some("true") {
-        sql::run(RENEW_PROTECTION, &[source])?;
-        sql::run(RENEW_ALLOWANCES, &[source])?;
     }
-    let Some(accounts) = Accounts::read(request.source, request.asker)? else {
+    if let Home::Unknown { here } = home {
+        // Whoever protected it said where the ledger is at home.
+        return Ok(Reply::Unconfirmed { home: "a place that is not known any more".into(), here });
+    }
+    let accounts = Accounts::read(request.source, request.asker)?;
+    let terms = protection::terms(request.source)?;
+    let Some((accounts, terms)) = accounts.zip(terms) else {
         return Ok(Reply::NotProtected);
     };
+    if accounts.is_over {
+        protection::renew(request.source)?;
+    }
     if !accounts.allowed {
         return Ok(Reply::NotAllowed);
     }
-    let Some(terms) = budget::terms(request.source)? else {
-        return Ok(Reply::NotProtected);
-    };
     if request.terms.as_ref().is_some_and(|asked| *asked != terms) {
         return Ok(Reply::Changed(terms));
     }
@@ -274,47 +269,24 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
     let mut spent = Vec::new();
     for (grantee, account) in accounts.all() {
         let Some((sums, as_counted)) = account.after(&charge)? else {
-            let renews = sql::run(RENEWS, &[source])?.into_iter().flatten().flatten().next();
+            let renews = protection::renews(request.source)?;
             return Ok(Reply::Exhausted(exhausted(account, &charge, renews)));
         };
         counted = as_counted;
         spent.push((grantee, sums));
     }
     for (grantee, sums) in &spent {
-        let sums = sums.texts();
-        let grantee = grantee.map(|grantee| grantee.to_u32().to_string());
-        let mut arguments = vec![source];
-        arguments.extend(sums.iter().map(|sum| Some(sum.as_str())));
-        match &grantee {
-            None => sql::run(SPEND, &arguments)?,
-            Some(grantee) => {
-                arguments.push(Some(grantee));
-                sql::run(SPEND_ALLOWANCE, &arguments)?
-            }
-        };
+        protection::spend(request.source, *grantee, sums)?;
     }
-    enter(request, &counted)
-}
-
-/// Writes the charge into the ledger as the relation's budget has counted it.
-fn enter(request: &Request, counted: &Charge) -> Result<Reply, Error> {
     let name = |role| rights::role_name(role).unwrap_or_else(|| "(dropped role)".into());
-    let texts = [
-        request.source.to_u32().to_string(),
-        name(request.asker.user),
-        name(request.asker.login),
-        request.what.clone(),
-        decimal(counted.whole.epsilon),
-        decimal(counted.whole.delta),
-        decimal(counted.rest.epsilon),
-        decimal(counted.rest.delta),
-    ];
-    let rho = counted.rho.map(decimal);
-    let mut arguments: Vec<_> = texts.iter().map(|text| Some(text.as_str())).collect();
-    arguments.push(rho.as_deref());
-    let entry = sql::run(ENTER, &arguments)?.into_iter().flatten().flatten().next();
-    let entry = entry.and_then(|id| id.parse().ok());
-    let entry = entry.ok_or_else(|| Error::query("the ledger numbers no entry"))?;
+    // As the relation's budget has counted it.
+    let entry = entries::enter(&Entry {
+        source: request.source,
+        who: &name(request.asker.user),
+        login: &name(request.asker.login),
+        what: &request.what,
+        charge: counted,
+    })?;
     Ok(Reply::Charged { entry })
 }
 
@@ -333,65 +305,3 @@ fn exhausted(account: &Account, charge: &Charge, renews: Option<String>) -> Exha
         renews,
     }
 }
-
-/// Where the ledger was last whole and where it is, if these differ.
-fn moved() -> Result<Option<(String, String)>, Error> {
-    let rows =
-        sql::run("SELECT (SELECT place FROM sanitize.ledger_home), sanitize.ledger_place()", &[])?;
-    let mut places = rows.into_iter().flatten();
-    let (home, here) = (places.next().flatten(), places.next().flatten().unwrap_or_default());
-    // Without a home nothing was ever protected here.
-    Ok(home.filter(|home| *home != here).map(|home| (home, here)))
-}
-
-/// Whose budget, whether its window is over, what it is, and the five sums: of the relation (no
-/// grantee) and of every allowance. Where the sums of the rest are missing, nothing has a rho.
-const ACCOUNTS: &str = "WITH p AS (
-        SELECT *, coalesce(window_start + window_length <= clock_timestamp(), false)::text AS over
-          FROM sanitize.protection WHERE source = $1::oid::regclass)
-    SELECT NULL::text, source::text, over, epsilon::text, delta::text,
-           epsilon_spent::text, delta_spent::text, rho_spent::text,
-           coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text
-      FROM p
-    UNION ALL
-    SELECT a.grantee::oid::text, a.grantee::text || ' for ' || a.source::text, p.over,
-           a.epsilon::text, coalesce(a.delta, p.delta)::text,
-           a.epsilon_spent::text, a.delta_spent::text, a.rho_spent::text,
-           coalesce(a.rest_epsilon, a.epsilon_spent)::text, coalesce(a.rest_delta, a.delta_spent)::text
-      FROM p JOIN sanitize.allowance a ON a.source = p.source";
-
-const LOCK_PROTECTION: &str =
-    "SELECT coalesce(window_start + window_length <= clock_timestamp(), false)::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT";
-
-const LOCK_ALLOWANCES: &str = "SELECT FROM sanitize.allowance
-    WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT";
-
-const RENEW_PROTECTION: &str = "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0,
-        rho_spent = 0, rest_epsilon = 0, rest_delta = 0, window_start = clock_timestamp()
-    WHERE source = $1::oid::regclass";
-
-const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0,
-        rho_spent = 0, rest_epsilon = 0, rest_delta = 0
-    WHERE source = $1::oid::regclass";
-
-const RENEWS: &str = "SELECT (window_start + window_length)::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass";
-
-const SPEND: &str = "UPDATE sanitize.protection
-    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
-        rest_epsilon = $5::numeric, rest_delta = $6::numeric
-    WHERE source = $1::oid::regclass";
-
-const SPEND_ALLOWANCE: &str = "UPDATE sanitize.allowance
-    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
-        rest_epsilon = $5::numeric, rest_delta = $6::numeric
-    WHERE source = $1::oid::regclass AND grantee = $7::oid::regrole";
-
-/// A clock that goes back must not put an entry before the window that it belongs to.
-const ENTER: &str = "INSERT INTO sanitize.ledger_entry
-        (charged_at, source, who, login, what, epsilon, delta, rest_epsilon, rest_delta, rho)
-    SELECT greatest(clock_timestamp(), p.window_start), p.source, $2, $3, $4,
-           $5::numeric, $6::numeric, $7::numeric, $8::numeric, $9::numeric
-      FROM sanitize.protection p WHERE p.source = $1::oid::regclass
-    RETURNING id::text";

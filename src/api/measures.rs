@@ -1,26 +1,45 @@
 //! Measures of a table: what anybody who reads it can count.
 
-use super::input::{Input, source};
-use crate::pg::call::{Call, sql_function};
+use super::arguments::{COLUMNS, SOURCE, choice, text, yes_or_no};
+use super::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Source, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::positions;
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::text;
+use crate::pg::signature::Returns;
+use crate::pg::text::from_utf8;
 use measures::Diversity;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-fn k_anonymity(call: &Call) -> Result<Datum, Error> {
-    let input = source(call, 1)?;
-    let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
-    Ok(k.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-}
+const K_ANONYMITY: Method = Method {
+    name: "k_anonymity",
+    arguments: &[&SOURCE, &COLUMNS],
+    returns: Returns::One(Type::Int8),
+    run: |call| {
+        let input = Input::read(call, &SOURCE)?;
+        let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
+        Ok(k.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
 
-/// The source cut to the columns of argument 2 (NULL: all others) and the sensitive one of
-/// argument 1, and the position of the latter.
+const SENSITIVE: Argument<String> = Argument {
+    name: "sensitive",
+    of: Type::Text,
+    default: None,
+    about: "The column that an attacker wants to know.",
+    read: text,
+};
+
+/// The source cut to the columns that an attacker knows (NULL: all others) and the sensitive one, and
+/// the position of the latter.
 fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
-    let sensitive = call.text(1, "sensitive")?;
-    let columns = call.names(2, "columns")?;
+    let sensitive = call.get(&SENSITIVE)?;
+    let columns = call.get(&COLUMNS)?;
     if columns.as_ref().is_some_and(|columns| columns.contains(&sensitive)) {
         return Err(Error::argument(
             format!("column \"{sensitive}\" is in columns and sensitive"),
@@ -31,43 +50,86 @@ fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
         columns.push(sensitive.clone());
         columns
     });
-    let input = super::input::source_columns(call, columns)?;
+    let input = Input::read_columns(call, &SOURCE, columns.as_deref())?;
     let names: Vec<&str> = input.bag.domains().iter().map(|d| d.name()).collect();
     let position = positions(&input.name, &names, "sensitive", Some(&[sensitive]))?[0];
     Ok((input, position))
 }
 
-fn l_diversity(call: &Call) -> Result<Datum, Error> {
-    let kind = match call.text(3, "kind")?.as_str() {
-        "distinct" => Diversity::Distinct,
-        "entropy" => Diversity::Entropy,
-        kind => {
-            return Err(Error::argument(
-                format!("kind is \"{kind}\""),
-                "kind is 'distinct' or 'entropy'.",
-            ));
-        }
-    };
-    let (input, position) = sensitive(call)?;
-    let l =
-        input.run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
-    Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-}
+const KIND: Argument<Diversity> = Argument {
+    name: "kind",
+    of: Type::Text,
+    default: Some("\"distinct\""),
+    about: "What is counted in a class: 'distinct' values, or the 'entropy' of their shares.",
+    read: choice,
+};
 
-fn t_closeness(call: &Call) -> Result<Datum, Error> {
-    let ordered = call.value::<bool>(3, "ordered")?;
-    let (input, position) = sensitive(call)?;
-    let t = input
-        .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
-    Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-}
+const L_DIVERSITY: Method = Method {
+    name: "l_diversity",
+    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let kind = call.get(&KIND)?;
+        let (input, position) = sensitive(call)?;
+        let l = input
+            .run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
+        Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const ORDERED: Argument<bool> = Argument {
+    name: "ordered",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if values that lie near each other are alike.",
+    read: yes_or_no,
+};
+
+const T_CLOSENESS: Method = Method {
+    name: "t_closeness",
+    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let ordered = call.get(&ORDERED)?;
+        let (input, position) = sensitive(call)?;
+        let t = input
+            .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
+        Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const RELEASED: Argument<Source> = Argument {
+    name: "released",
+    of: Type::Source,
+    default: None,
+    about: "The published relation, or a bag.",
+    read: |given| given.source(),
+};
+
+const SUPPRESSION: Method = Method {
+    name: "suppression",
+    arguments: &[&RELEASED, &COLUMNS],
+    returns: Returns::Table(&[
+        ("column_name", Type::Text),
+        ("cells", Type::Int8),
+        ("suppressed", Type::Int8),
+        ("share", Type::Float8),
+    ]),
+    run: suppression,
+    label: None,
+    price: None,
+};
 
 fn suppression(call: &Call) -> Result<Datum, Error> {
-    let input = source(call, 1)?;
+    let input = Input::read(call, &RELEASED)?;
     let mut rows = ResultRows::begin(call)?;
     for (domain, column) in input.bag.domains().iter().zip(measures::suppression(&input.bag)) {
         rows.push([
-            Value::Text(&text::from_utf8(domain.name())),
+            Value::Text(&from_utf8(domain.name())),
             Value::count(column.cells),
             Value::count(column.suppressed),
             column.share().map_or(Value::Null, Value::Float),
@@ -76,7 +138,9 @@ fn suppression(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_k_anonymity, k_anonymity);
-sql_function!(sanitize_l_diversity, l_diversity);
-sql_function!(sanitize_t_closeness, t_closeness);
-sql_function!(sanitize_suppression, suppression);
+methods! {
+    sanitize_k_anonymity => K_ANONYMITY;
+    sanitize_l_diversity => L_DIVERSITY;
+    sanitize_t_closeness => T_CLOSENESS;
+    sanitize_suppression => SUPPRESSION;
+}

@@ -1,15 +1,22 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
-use super::input::{Input, max_length, min_support, source, theta, theta_fits};
-use crate::pg::call::{Call, sql_function};
+use super::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA, yes_or_no};
+use super::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Given, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::jsonb::ItemsetJson;
 use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::signature::Returns;
 use crate::pg::text;
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
 use table::{Bag, Itemsets, Stop, Watch};
+
+const ITEMSETS: Returns =
+    Returns::Table(&[("items", Type::Json), ("length", Type::Int4), ("support", Type::Int8)]);
 
 /// Mines, sorts and returns (items, length, support).
 fn itemsets(
@@ -36,28 +43,59 @@ fn itemsets(
     Ok(rows.finish(call))
 }
 
-fn mine_miis(call: &Call) -> Result<Datum, Error> {
-    let theta = theta(call, 1)?;
-    let max_length = max_length(call, 3)?;
-    let input = source(call, 2)?.with_rows()?;
-    theta_fits(theta, &input)?;
-    itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
-}
+const MINE_MIIS: Method = Method {
+    name: "mine_miis",
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH],
+    returns: ITEMSETS,
+    run: |call| {
+        let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let input = Input::read(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+        itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
+    },
+    label: None,
+    price: None,
+};
 
-fn frequent_itemsets(call: &Call) -> Result<Datum, Error> {
-    let min_support = min_support(call, 1)?;
-    let max_length = max_length(call, 3)?;
-    let closed = call.value::<bool>(4, "closed")?;
-    let mine = if closed { mining::closed } else { mining::frequent };
-    let input = source(call, 2)?.with_rows()?;
-    itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
-}
+const CLOSED: Argument<bool> = Argument {
+    name: "closed",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Only combinations that no larger one shares the rows of.",
+    read: yes_or_no,
+};
+
+const FREQUENT_ITEMSETS: Method = Method {
+    name: "frequent_itemsets",
+    arguments: &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED],
+    returns: ITEMSETS,
+    run: |call| {
+        let (min_support, max_length) = (call.get(&MIN_SUPPORT)?, call.get(&MAX_LENGTH)?);
+        let mine = if call.get(&CLOSED)? { mining::closed } else { mining::frequent };
+        let input = Input::read(call, &SOURCE)?.with_rows()?;
+        itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
+    },
+    label: None,
+    price: None,
+};
+
+const MII_RISK: Method = Method {
+    name: "mii_risk",
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH],
+    returns: Returns::Table(&[
+            ("column_name", Type::Text),
+            ("value", Type::Text),
+            ("miis", Type::Int8),
+            ("rows", Type::Int8),
+            ("cells", Type::Int8),
+        ]),
+    run: mii_risk,
+    label: None,
+    price: None,
+};
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
-    let theta = theta(call, 1)?;
-    let max_length = max_length(call, 3)?;
-    let input = source(call, 2)?.with_rows()?;
-    theta_fits(theta, &input)?;
+    let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+    let input = Input::read(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
     let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {
@@ -76,9 +114,33 @@ fn mii_risk(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+const ROW_COUNT: Argument<i64> = Argument {
+    name: "row_count",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows the table has.",
+    read: |given| given.needed(given.int8()?),
+};
+
+const COLUMN_COUNT: Argument<i32> = Argument {
+    name: "column_count",
+    of: Type::Int4,
+    default: None,
+    about: "How many columns the table has.",
+    read: |given| given.needed(given.int4()?),
+};
+
+const MII_BOUND: Method = Method {
+    name: "mii_bound",
+    arguments: &[&ROW_COUNT, &COLUMN_COUNT],
+    returns: Returns::One(Type::Numeric),
+    run: mii_bound,
+    label: None,
+    price: None,
+};
+
 fn mii_bound(call: &Call) -> Result<Datum, Error> {
-    let rows = call.value::<i64>(0, "row_count")?;
-    let columns = call.value::<i32>(1, "column_count")?;
+    let (rows, columns) = (call.get(&ROW_COUNT)?, call.get(&COLUMN_COUNT)?);
     let bound = u64::try_from(rows)
         .ok()
         .zip(u32::try_from(columns).ok())
@@ -96,17 +158,33 @@ fn mii_bound(call: &Call) -> Result<Datum, Error> {
     })
 }
 
+/// A size of an orthogonal array.
+const fn size(name: &'static str, about: &'static str) -> Argument<u32> {
+    fn read(given: &Given<'_>) -> Result<u32, Error> {
+        let number = given.needed(given.int4()?)?;
+        u32::try_from(number)
+            .map_err(|_| given.refuse(number, format!("{} is 1 or more.", given.name())))
+    }
+    Argument { name, of: Type::Int4, default: None, about, read }
+}
+
+const ARRAY_COLUMNS: Argument<u32> = size("columns", "How many columns: at most levels + 1.");
+const LEVELS: Argument<u32> = size("levels", "How many values each column has: a prime power.");
+const STRENGTH: Argument<u32> =
+    size("strength", "In how many columns every combination occurs equally often.");
+
+const ORTHOGONAL_ARRAY: Method = Method {
+    name: "orthogonal_array",
+    arguments: &[&ARRAY_COLUMNS, &LEVELS, &STRENGTH],
+    returns: Returns::Set(Type::Ints),
+    run: orthogonal_array,
+    label: None,
+    price: None,
+};
+
 fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
-    let parameter = |i, argument| {
-        let number = call.value::<i32>(i, argument)?;
-        u32::try_from(number).map_err(|_| {
-            Error::argument(format!("{argument} is {number}"), format!("{argument} is 1 or more."))
-        })
-    };
-    let columns = parameter(0, "columns")?;
-    let levels = parameter(1, "levels")?;
-    let strength = parameter(2, "strength")?;
-    let array = OrthogonalArray::new(columns, levels, strength).map_err(|error| {
+    let (columns, levels) = (call.get(&ARRAY_COLUMNS)?, call.get(&LEVELS)?);
+    let array = OrthogonalArray::new(columns, levels, call.get(&STRENGTH)?).map_err(|error| {
         let hint = match error {
             OrthogonalError::Levels(_) => {
                 "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime."
@@ -131,8 +209,10 @@ fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_mine_miis, mine_miis);
-sql_function!(sanitize_mii_risk, mii_risk);
-sql_function!(sanitize_frequent_itemsets, frequent_itemsets);
-sql_function!(sanitize_mii_bound, mii_bound);
-sql_function!(sanitize_orthogonal_array, orthogonal_array);
+methods! {
+    sanitize_mine_miis => MINE_MIIS;
+    sanitize_mii_risk => MII_RISK;
+    sanitize_frequent_itemsets => FREQUENT_ITEMSETS;
+    sanitize_mii_bound => MII_BOUND;
+    sanitize_orthogonal_array => ORTHOGONAL_ARRAY;
+}

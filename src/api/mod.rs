@@ -1,22 +1,39 @@
-//! The SQL functions, one file per family: check arguments, read, call a crate, return.
+//! The SQL functions, one file per family: each declares its methods and what they do over a crate.
+//! [`arguments`] has what several share, [`registry`] lists all.
 
-mod account;
-mod aggregate;
+/// The files with SQL functions: `METHODS` has what each declares.
+macro_rules! families {
+    ($($family:ident,)*) => {
+        $(mod $family;)*
+
+        const METHODS: &[&[&crate::method::Method]] = &[$($family::METHODS),*];
+    };
+}
+
+families! {
+    aggregate,
+    bag,
+    budget,
+    clamped,
+    compare,
+    domains,
+    generate,
+    krimp,
+    measures,
+    mining,
+    noise,
+    private,
+    protection,
+    registry,
+    release,
+    report,
+}
+
 mod answer;
-mod budget;
-mod compare;
-mod domains;
+mod arguments;
 mod fit;
-mod generate;
-mod guarantee;
 mod input;
-mod krimp;
+mod internal;
 mod ledger;
-mod measures;
-mod mining;
-mod noise;
-mod private;
 mod question;
-mod release;
-mod report;
 mod typed_source;

@@ -1,24 +1,70 @@
 //! Exact noise for one's own aggregates.
 
-use super::budget;
-use crate::pg::call::{Call, sql_function};
+use super::arguments::text;
+use super::budget::{self, EPSILON};
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
-use dp::{Coins, Noise, zcdp_rho};
+use crate::pg::signature::Returns;
+use guarantee::zcdp_rho;
+use random::{Coins, Noise};
 use pgrx::pg_sys::Datum;
 
+/// NULL without noise would tell that there was nothing to add noise to.
+const VALUE: Argument<i64> = Argument {
+    name: "value",
+    of: Type::Int8,
+    default: None,
+    about: "What the noise is added to.",
+    read: |given| given.needed(given.int8()?),
+};
+
+const SENSITIVITY: Argument<u64> = Argument {
+    name: "sensitivity",
+    of: Type::Int8,
+    default: None,
+    about: "How far one person can move the value.",
+    read: |given| {
+        let sensitivity = given.needed(given.int8()?)?;
+        u64::try_from(sensitivity).ok().filter(|&s| s > 0).ok_or_else(|| {
+            Error::argument(
+                format!("sensitivity is {sensitivity}"),
+                "It is how far one person can move the value: 1 or more.",
+            )
+        })
+    },
+};
+
+const MECHANISM: Argument<String> = Argument {
+    name: "mechanism",
+    of: Type::Text,
+    default: Some("\"laplace\""),
+    about: "laplace, or gaussian.",
+    read: text,
+};
+
+const DELTA: Argument<Option<f64>> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The chance with which Gaussian noise may pass epsilon; without it the noise is epsilon^2/2-zCDP.",
+    read: |given| given.float8()?.map(budget::delta).transpose(),
+};
+
+const DP_NOISE: Method = Method {
+    name: "dp_noise",
+    arguments: &[&VALUE, &SENSITIVITY, &EPSILON, &MECHANISM, &DELTA],
+    returns: Returns::One(Type::Int8),
+    run: dp_noise,
+    label: None,
+    price: None,
+};
+
 fn dp_noise(call: &Call) -> Result<Datum, Error> {
-    // NULL without noise would tell that there was nothing to add noise to.
-    let value = call.value::<i64>(0, "value")?;
-    let sensitivity = call.value::<i64>(1, "sensitivity")?;
-    let sensitivity = u64::try_from(sensitivity).ok().filter(|&s| s > 0).ok_or_else(|| {
-        Error::argument(
-            format!("sensitivity is {sensitivity}"),
-            "It is how far one person can move the value: 1 or more.",
-        )
-    })?;
-    let epsilon = budget::epsilon(call.value(2, "epsilon")?)?;
-    let mechanism = call.text(3, "mechanism")?;
-    let delta = call.optional(4).map(budget::delta).transpose()?;
+    let (value, sensitivity) = (call.get(&VALUE)?, call.get(&SENSITIVITY)?);
+    let (epsilon, mechanism) = (call.get(&EPSILON)?, call.get(&MECHANISM)?);
+    let delta = call.get(&DELTA)?;
     let noise = match (mechanism.as_str(), delta) {
         ("laplace", None | Some(0.0)) => Noise::laplace(sensitivity, epsilon)?,
         ("laplace", Some(delta)) => {
@@ -52,4 +98,6 @@ fn dp_noise(call: &Call) -> Result<Datum, Error> {
     Ok(Datum::from(noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 }
 
-sql_function!(sanitize_dp_noise, dp_noise);
+methods! {
+    sanitize_dp_noise => DP_NOISE;
+}

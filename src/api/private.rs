@@ -1,48 +1,74 @@
 //! Differentially private releases, and the arithmetic behind them.
 
-use super::input::{k, max_length};
+use super::arguments::{
+    COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number,
+};
+use super::release::keeping;
 use super::typed_source::TypedSource;
-use super::{budget, ledger};
-use crate::pg::call::{Call, sql_function};
+use super::ledger;
+use crate::catalog::protection;
+use crate::method::{Label, Method, methods};
+use crate::pg::argument::{Argument, Arguments, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
-use crate::pg::{jsonb, text, typed};
-use dp::{Coins, Method, Plan, Public, Request, Rule, Rules, Scheme};
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::signature::Returns;
+use crate::pg::{text, typed};
+use guarantee::{DeltaMethod, Guarantee};
+use sample::{Design, Public, Request, Rule, Rules, Scheme};
+use pgrx::pg_sys::{Datum, Oid};
 use serde_json::Value as Json;
+use std::borrow::Cow;
 use table::{Bag, Item};
 
-impl From<dp::Error> for Error {
-    fn from(error: dp::Error) -> Self {
+impl From<random::Error> for Error {
+    fn from(error: random::Error) -> Self {
         let message = error.to_string();
         match error {
-            dp::Error::Stop(stop) => stop.into(),
-            dp::Error::Argument { name, .. } => {
+            random::Error::Stop(stop) => stop.into(),
+            random::Error::Argument { name, .. } => {
                 Error::argument(message, format!("Give another value for {name}."))
             }
-            dp::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
-            dp::Error::Entropy(_) => Error::NoEntropy { what: message },
+            random::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
+            random::Error::Entropy(_) => Error::NoEntropy { what: message },
         }
     }
 }
 
+const SPLIT: Argument<f64> = Argument {
+    name: "split",
+    of: Type::Float8,
+    default: Some("0.1"),
+    about: "The share of epsilon that goes to finding what is rare.",
+    read: number,
+};
+
+const METHOD: Argument<DeltaMethod> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: Some("\"exact\""),
+    about: "How delta is found: 'exact', the smallest that holds, or 'li', the published bound.",
+    read: choice,
+};
+
+const DP_MII_PARAMETERS: Method = Method {
+    name: "dp_mii_parameters",
+    arguments: &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
+    returns: Returns::Table(&[
+        ("beta", Type::Float8),
+        ("theta1", Type::Int4),
+        ("delta", Type::Float8),
+        ("delta_li", Type::Float8),
+    ]),
+    run: dp_mii_parameters,
+    label: None,
+    price: None,
+};
+
 fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
-    let epsilon = call.value::<f64>(0, "epsilon")?;
-    let delta = call.value::<f64>(1, "delta")?;
-    let k = k(call, 2)?;
-    let split = call.value::<f64>(3, "split")?;
-    let method = match call.text(4, "method")?.as_str() {
-        "exact" => Method::Exact,
-        "li" => Method::Li,
-        method => {
-            return Err(Error::argument(
-                format!("method is \"{method}\""),
-                "method is 'exact' or 'li'.",
-            ));
-        }
-    };
-    let found = dp::parameters(epsilon, delta, k, split, method)?;
+    let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
+    let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
         Value::Float(found.beta.get()),
@@ -53,69 +79,116 @@ fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-fn sampling_delta(call: &Call) -> Result<Datum, Error> {
-    let k = call.value::<i32>(0, "k")?;
-    let k = u64::try_from(k).ok().filter(|&k| k >= 1).ok_or_else(|| {
-        Error::argument(format!("k is {k}"), "k is a number of sampled rows: 1 or more.")
-    })?;
-    let beta = call.value::<f64>(1, "beta")?;
-    let epsilon = call.value::<f64>(2, "epsilon")?;
-    let found = dp::sampling_delta(k, beta, epsilon)?;
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
-    Ok(rows.finish(call))
-}
+const SAMPLED: Argument<u64> = Argument {
+    name: "k",
+    of: Type::Int4,
+    default: None,
+    about: "How many sampled rows must share what is shown.",
+    read: |given| {
+        let k = given.needed(given.int4()?)?;
+        u64::try_from(k)
+            .ok()
+            .filter(|&k| k >= 1)
+            .ok_or_else(|| given.refuse(k, "k is a number of sampled rows: 1 or more."))
+    },
+};
 
-/// The scheme of a name; without one, what is public decides.
-pub fn scheme(name: Option<&str>, is_public: bool) -> Result<Scheme, Error> {
-    match name {
-        None if is_public => Ok(Scheme::Public),
-        None => Ok(Scheme::DpCounts),
-        Some(name) => Scheme::parse(name).ok_or_else(|| {
-            Error::argument(
-                format!("scheme is \"{name}\""),
-                "scheme is 'public', 'dp_counts', 'dp_split', 'dp_select' or 'paper'.",
-            )
-        }),
-    }
-}
+const BETA: Argument<f64> = Argument {
+    name: "beta",
+    of: Type::Float8,
+    default: None,
+    about: "The chance of each row to be sampled.",
+    read: number,
+};
 
-/// The numbers of the arguments of dp_mii_sample.
-mod place {
-    pub const EPSILON: usize = 1;
-    pub const DELTA: usize = 2;
-    pub const K: usize = 3;
-    pub const SCHEME: usize = 4;
-    pub const PUBLIC_SOURCE: usize = 5;
-    pub const SPLIT: usize = 6;
-    pub const MAX_LENGTH: usize = 7;
-    pub const COLUMNS: usize = 8;
-    pub const KEEP: usize = 9;
-    pub const SEED: usize = 10;
-    pub const THETA1: usize = 11;
-    pub const RULES: usize = 12;
-}
+const SAMPLING_DELTA: Method = Method {
+    name: "sampling_delta",
+    arguments: &[&SAMPLED, &BETA, &EPSILON],
+    returns: Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
+    run: |call| {
+        let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
+        let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
 
-/// What is asked for, of one column.
-fn request(call: &Call, scheme: Scheme) -> Result<Request, Error> {
-    let theta1 = call.optional::<i32>(place::THETA1).map(|theta1| {
-        u64::try_from(theta1).map_err(|_| {
-            Error::argument(
-                format!("theta1 is {theta1}"),
-                "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.",
-            )
-        })
-    });
+/// A scheme; `None`: what is public decides.
+const SCHEME: Argument<Option<Scheme>> = Argument {
+    name: "scheme",
+    of: Type::Text,
+    default: Some("null"),
+    about: "How rare combinations are found: 'public', 'dp_counts', 'dp_split', 'dp_select' or, as published, 'paper'.",
+    read: |given| if given.is_null() { Ok(None) } else { choice(given).map(Some) },
+};
+
+const PUBLIC_SOURCE: Argument<Option<Oid>> = Argument {
+    name: "public_source",
+    of: Type::Relation,
+    default: Some("null"),
+    about: "A public relation with the same columns that says what is rare.",
+    read: |given| given.relation(),
+};
+
+const THETA1: Argument<Option<u64>> = Argument {
+    name: "theta1",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.",
+    read: |given| {
+        let read = |theta1: i32| {
+            u64::try_from(theta1).map_err(|_| {
+                given.refuse(theta1, "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.")
+            })
+        };
+        given.int4()?.map(read).transpose()
+    },
+};
+
+/// What is rare, said by hand; what it means depends on the rows.
+const RULES: Argument<Option<Json>> = Argument {
+    name: "rules",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+/// What is asked for, of so many columns.
+fn request(arguments: &Arguments<'_>, columns: usize) -> Result<Request, Error> {
+    let is_public = arguments.has(&PUBLIC_SOURCE)? || arguments.has(&RULES)?;
+    let usual = if is_public { Scheme::Public } else { Scheme::DpCounts };
+    let scheme = arguments.get(&SCHEME)?.unwrap_or(usual);
+    let theta1 = arguments.get(&THETA1)?;
     Ok(Request {
         scheme,
-        epsilon: call.value(place::EPSILON, "epsilon")?,
-        delta: call.value(place::DELTA, "delta")?,
-        k: k(call, place::K)?,
-        split: call.value(place::SPLIT, "split")?,
-        max_length: max_length(call, place::MAX_LENGTH)?.or(scheme.usual_length()),
-        columns: 1,
-        theta1: theta1.transpose()?,
+        epsilon: arguments.get(&EPSILON)?,
+        delta: arguments.get(&DELTA)?,
+        k: arguments.get(&K)?,
+        split: arguments.get(&SPLIT)?,
+        max_length: arguments.get(&MAX_LENGTH)?.or(scheme.usual_length()),
+        columns,
+        theta1,
     })
+}
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let columns = options.get(&COLUMNS)?;
+    let request = request(options, columns.as_ref().map_or(1, Vec::len))?;
+    let coins = coins_of(options.get(&SEED)?);
+    let mut label = Guarantee::dp_mii_sample(&Design::new(request)?, coins);
+    if columns.is_none() {
+        // How delta is used depends on the number of columns; what was asked for is never passed.
+        let asked = |delta: f64| delta.max(request.delta);
+        label.delta = label.delta.map(asked);
+        if let Some(proved) = &mut label.proved {
+            proved.delta = proved.delta.map(asked);
+        }
+    }
+    keeping(label, options)
 }
 
 /// Refuses public knowledge that the scheme does not use, and a threshold for a table that is not there.
@@ -149,14 +222,14 @@ fn check_public(request: &Request, table: bool, rules: bool) -> Result<(), Error
 fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(), Error> {
     let unprotected = if scheme == Scheme::Paper {
         "scheme 'paper'"
-    } else if call.datum(place::KEEP).is_some() {
+    } else if call.arguments.has(&KEEP)? {
         "keep"
-    } else if call.datum(place::SEED).is_some() {
+    } else if call.arguments.has(&SEED)? {
         "seed"
     } else {
         return Ok(());
     };
-    if budget::terms(relation.oid)?.is_none() {
+    if protection::terms(relation.oid)?.is_none() {
         return Ok(());
     }
     Err(Error::argument(
@@ -165,11 +238,11 @@ fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(
     ))
 }
 
-const RULES: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
+const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
 
 /// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
 fn rules(list: &Json, relation: &str, bag: &Bag) -> Result<Rules, Error> {
-    let refuse = |what: &Json| Error::argument(format!("rules has {what}"), RULES);
+    let refuse = |what: &Json| Error::argument(format!("rules has {what}"), RULES_HINT);
     let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
     let column = |name: &str| -> Result<u32, Error> {
         Ok(positions(relation, &names, "rules", Some(&[name.to_string()]))?[0] as u32)
@@ -202,43 +275,65 @@ fn rules(list: &Json, relation: &str, bag: &Bag) -> Result<Rules, Error> {
     Ok(Rules::new(found))
 }
 
+const DP_MII_SAMPLE: Method = Method {
+    name: "dp_mii_sample",
+    arguments: &[
+        &ROWS_OF,
+        &EPSILON,
+        &DELTA,
+        &K,
+        &SCHEME,
+        &PUBLIC_SOURCE,
+        &SPLIT,
+        &MAX_LENGTH,
+        &COLUMNS,
+        &KEEP,
+        &SEED,
+        &THETA1,
+        &RULES,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: dp_mii_sample,
+    label: Some(Label { further: &[], of: label }),
+    price: Some(|arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge())),
+};
+
 fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
-    let public_source = call.optional::<pg_sys::Oid>(place::PUBLIC_SOURCE);
-    let listed = jsonb::argument(call, place::RULES, "rules")?;
-    let name = call.optional_text(place::SCHEME);
-    let scheme = scheme(name.as_deref(), public_source.is_some() || listed.is_some())?;
-    let mut request = request(call, scheme)?;
+    let public_source = call.get(&PUBLIC_SOURCE)?;
+    let listed = call.get(&RULES)?;
+    let mut request = request(&call.arguments, 1)?;
+    let scheme = request.scheme;
     // All that can be refused without the data is refused before it is read.
-    Plan::new(request)?;
+    Design::new(request)?;
     check_public(&request, public_source.is_some(), listed.is_some())?;
-    let relation = typed::relation(call, 0)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
     check_protected(call, &relation, scheme)?;
 
-    let mut source = TypedSource::read(call, place::COLUMNS, Some(place::KEEP))?;
-    request.columns = source.input.bag.width();
-    let plan = Plan::new(request)?;
+    let mut source = TypedSource::read(call)?;
+    request.columns = source.bag().width();
+    let design = Design::new(request)?;
     if matches!(scheme, Scheme::DpCounts | Scheme::DpSplit) {
         source = source.within_public_domains()?;
     }
     let table = public_source.map(|oid| source.same_columns(oid)).transpose()?;
-    let bag = &source.input.bag;
+    let bag = source.bag();
     let rules = listed.map(|list| rules(&list, &relation.name, bag)).transpose()?;
-    if let Some(charge) = plan.charge() {
-        ledger::charge_for_rows(&relation, "dp_mii_sample", &charge)?;
+    if let Some(charge) = call.price(request.columns)? {
+        ledger::charge_for_rows(&relation, call.method.name, &charge)?;
     }
-    let mut coins = Coins::new(call.optional::<i64>(place::SEED))?;
+    let mut coins = coins(call.get(&SEED)?)?;
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
-    let released = source.input.run("sampling", |bag, watch| {
-        match dp::sample(bag, &plan, public, &mut coins, watch) {
-            Err(dp::Error::Stop(stop)) => Err(stop),
+    let released = source.run("sampling", |bag, watch| {
+        match sample::draw(bag, &design, public, &mut coins, watch) {
+            Err(random::Error::Stop(stop)) => Err(stop),
             drawn => Ok(drawn),
         }
     })??;
-    let bag = source.input.bag.clone();
-    let pieces = released.pieces().iter().map(|piece| (piece.row, piece.weight));
-    source.release(call, pieces, |number, row| released.write(&bag, number, row))
+    source.release(call, released)
 }
 
-sql_function!(sanitize_dp_mii_sample, dp_mii_sample);
-sql_function!(sanitize_dp_mii_parameters, dp_mii_parameters);
-sql_function!(sanitize_sampling_delta, sampling_delta);
+methods! {
+    sanitize_dp_mii_sample => DP_MII_SAMPLE;
+    sanitize_dp_mii_parameters => DP_MII_PARAMETERS;
+    sanitize_sampling_delta => SAMPLING_DELTA;
+}

@@ -1,16 +1,22 @@
 //! Releases by suppression.
 
-use super::input::{k, max_length, theta};
+use super::arguments::{
+    COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins,
+};
+use super::registry;
 use super::typed_source::TypedSource;
-use crate::pg::call::{Call, sql_function};
+use crate::method::{Label, Method, methods};
+use crate::pg::argument::{Argument, Arguments, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::jsonb;
 use crate::pg::relation::positions;
-use dp::Coins;
+use crate::pg::signature::Returns;
+use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
-use serde_json::Value;
-use suppress::{Method, Release};
-use table::{Bag, Stop, Watch};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use suppress::Method as Imputation;
+use table::{Bag, Release, Stop, Watch};
 
 impl From<suppress::Error> for Error {
     fn from(error: suppress::Error) -> Self {
@@ -37,83 +43,168 @@ fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release = source.input.run("suppressing", |bag, watch| match suppress(bag, watch) {
+    let release = source.run("suppressing", |bag, watch| match suppress(bag, watch) {
         Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
         decided => Ok(decided),
     })??;
-    let bag = source.input.bag.clone();
-    let pieces = release.pieces().iter().map(|piece| (piece.row, piece.weight));
-    source.release(call, pieces, |number, row| release.write(&bag, &release.pieces()[number], row))
+    source.release(call, release)
 }
 
-fn mii_suppress(call: &Call) -> Result<Datum, Error> {
-    let theta = theta(call, 1)?;
-    let max_length = max_length(call, 4)?;
-    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
-    release(call, source, |bag, watch| suppress::mii_suppress(bag, theta, max_length, watch))
+const MII_SUPPRESS: Method = Method {
+    name: "mii_suppress",
+    arguments: &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(call, source, |bag, watch| suppress::mii_suppress(bag, theta, max_length, watch))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
+            keeping(label, options)
+        },
+    }),
+    price: None,
+};
+
+/// A label that says which columns come back as they are.
+pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let keep = options.get(&KEEP)?.unwrap_or_default();
+    Ok(label.keeping(&keep.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-fn k_mii(call: &Call) -> Result<Datum, Error> {
-    let k = k(call, 1)?;
-    let max_length = max_length(call, 4)?;
-    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
-    release(call, source, |bag, watch| suppress::k_mii(bag, k, max_length, watch))
-}
+const K_MII: Method = Method {
+    name: "k_mii",
+    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(call, source, |bag, watch| suppress::k_mii(bag, k, max_length, watch))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            keeping(Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
+        },
+    }),
+    price: None,
+};
 
-/// The argument weights: what a cell of each column is worth, by name; 1 where it says nothing.
-fn weights(call: &Call, i: usize, source: &TypedSource) -> Result<Option<Vec<f64>>, Error> {
-    let Some(weights) = jsonb::argument(call, i, "weights")? else { return Ok(None) };
-    let hint = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
-    let Value::Object(weights) = weights else {
-        return Err(Error::argument("weights is no object", hint));
-    };
-    let names: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
+const WEIGHTS_HINT: &str =
+    "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
+
+/// What a cell of each column is worth.
+const WEIGHTS: Argument<Option<Map<String, Value>>> = Argument {
+    name: "weights",
+    of: Type::Json,
+    default: Some("null"),
+    about: "What a cell of a column is worth, by name; 1 where it says nothing.",
+    read: |given| match given.json()?.map(Cow::into_owned) {
+        None => Ok(None),
+        Some(Value::Object(weights)) => Ok(Some(weights)),
+        Some(_) => Err(Error::argument("weights is no object", WEIGHTS_HINT)),
+    },
+};
+
+/// The weight of each column of the source.
+fn weights(weights: &Map<String, Value>, source: &TypedSource) -> Result<Vec<f64>, Error> {
+    let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
     let mut values = vec![1.0; names.len()];
-    for (name, weight) in &weights {
+    for (name, weight) in weights {
         let position =
-            positions(&source.input.name, &names, "weights", Some(std::slice::from_ref(name)))?[0];
+            positions(source.name(), &names, "weights", Some(std::slice::from_ref(name)))?[0];
         values[position] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
-                Error::argument(format!("the weight of column \"{name}\" is {weight}"), hint)
+                Error::argument(
+                    format!("the weight of column \"{name}\" is {weight}"),
+                    WEIGHTS_HINT,
+                )
             })?;
     }
-    Ok(Some(values))
+    Ok(values)
 }
 
-fn k_anonymize(call: &Call) -> Result<Datum, Error> {
-    let k = k(call, 1)?;
-    let max_length = max_length(call, 5)?;
-    let source = TypedSource::read(call, 2, Some(3))?.with_rows()?;
-    let weights = weights(call, 4, &source)?;
-    release(call, source, |bag, watch| {
-        suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
-    })
-}
+const K_ANONYMIZE: Method = Method {
+    name: "k_anonymize",
+    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &WEIGHTS, &MAX_LENGTH],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+        let source = TypedSource::read(call)?.with_rows()?;
+        let weights = call.get(&WEIGHTS)?.map(|named| weights(&named, &source)).transpose()?;
+        release(call, source, |bag, watch| {
+            suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
+        })
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            keeping(Guarantee::k_anonymize(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
+        },
+    }),
+    price: None,
+};
+
+const METHOD: Argument<Imputation> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: Some("\"conditional\""),
+    about: "Where values come from: 'conditional', rows that share as much as possible, or 'marginal', all rows.",
+    read: choice,
+};
+
+/// The method that made the release, for the label.
+const OF: Argument<Option<String>> = Argument {
+    name: "of",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The method that made the release.",
+    read: |given| given.text(),
+};
+
+const OF_OPTIONS: Argument<Option<Value>> = Argument {
+    name: "of_options",
+    of: Type::Json,
+    default: Some("null"),
+    about: "The options of that method.",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+const IMPUTE: Method = Method {
+    name: "impute",
+    arguments: &[&ROWS_OF, &COLUMNS, &METHOD, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: impute,
+    label: Some(Label {
+        further: &[&KEEP, &OF, &OF_OPTIONS],
+        of: |options| {
+            let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
+            let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
+            keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
+        },
+    }),
+    price: None,
+};
 
 fn impute(call: &Call) -> Result<Datum, Error> {
-    let method = match call.text(2, "method")?.as_str() {
-        "conditional" => Method::Conditional,
-        "marginal" => Method::Marginal,
-        method => {
-            return Err(Error::argument(
-                format!("method is \"{method}\""),
-                "method is 'conditional' or 'marginal'.",
-            ));
-        }
-    };
-    let names = call.names(1, "columns")?;
-    let mut coins = Coins::new(call.optional::<i64>(3))?;
+    let method = call.get(&METHOD)?;
+    let names = call.get(&COLUMNS)?;
+    let mut coins = coins(call.get(&SEED)?)?;
     let source = TypedSource::read_all(call)?;
-    let existing: Vec<&str> = source.input.bag.domains().iter().map(|d| d.name()).collect();
-    let columns = positions(&source.input.name, &existing, "columns", names.as_deref())?;
-    let filled = source.input.run("filling", |bag, watch| {
-        suppress::impute(bag, &columns, method, |n| dp::below(&mut coins, n), watch)
+    let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
+    let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
+    let filled = source.run("filling", |bag, watch| {
+        suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
     })?;
-    let pieces = filled.pieces().iter().copied();
-    source.release(call, pieces, |number, row| row.copy_from_slice(filled.row(number)))
+    source.release(call, filled)
 }
 
-sql_function!(sanitize_impute, impute);
-sql_function!(sanitize_mii_suppress, mii_suppress);
-sql_function!(sanitize_k_anonymize, k_anonymize);
-sql_function!(sanitize_k_mii, k_mii);
+methods! {
+    sanitize_impute => IMPUTE;
+    sanitize_mii_suppress => MII_SUPPRESS;
+    sanitize_k_anonymize => K_ANONYMIZE;
+    sanitize_k_mii => K_MII;
+}

@@ -1,13 +1,15 @@
 //! What a generated table shows of its original.
 
-use super::compare::{Pair, samples};
-use super::krimp::model;
-use crate::pg::call::{Call, sql_function};
+use super::arguments::{COLUMNS, ORIGINAL, RELEASED, SAMPLES, SEED, coins};
+use super::compare::Pair;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::pool;
 use crate::pg::rowset::{ResultRows, Value};
-use dp::Coins;
-use krimp::{DomainOrder, Generator, Laplace};
+use crate::pg::signature::Returns;
+use krimp::{DomainOrder, Generator, Laplace, Model};
 use pgrx::pg_sys::Datum;
 
 /// Rows drawn to see how many patterns they take.
@@ -21,16 +23,39 @@ struct Line {
     due: bool,
 }
 
+const MODEL: Argument<Option<Model>> = Argument {
+    name: "model",
+    of: Type::Json,
+    default: Some("null"),
+    about: "The model that the table was drawn from, if it is there.",
+    read: |given| match given.json()? {
+        Some(model) => Ok(Some(Model::from_json(&model)?)),
+        None => Ok(None),
+    },
+};
+
+const KRIMP_REPORT: Method = Method {
+    name: "krimp_report",
+    arguments: &[&RELEASED, &ORIGINAL, &MODEL, &COLUMNS, &SAMPLES, &SEED],
+    returns: Returns::Table(&[
+        ("measure", Type::Text),
+        ("value", Type::Float8),
+        ("advice", Type::Text),
+    ]),
+    run: krimp_report,
+    label: None,
+    price: None,
+};
+
 fn krimp_report(call: &Call) -> Result<Datum, Error> {
-    let model = call.datum(2).map(|_| model(call, 2)).transpose()?;
-    let names = match (call.names(3, "columns")?, &model) {
+    let model = call.get(&MODEL)?;
+    let names = match (call.get(&COLUMNS)?, &model) {
         (None, Some(model)) => Some(model.columns().iter().map(|c| c.name.clone()).collect()),
         (names, _) => names,
     };
-    let samples = samples(call, 4)?;
-    let mut coins = Coins::new(call.optional::<i64>(5))?;
-    let pair =
-        Pair::read(call.value(0, "released")?, call.value(1, "original")?, names.as_deref())?;
+    let samples = call.get(&SAMPLES)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
     let patterns = match &model {
         Some(model) => {
             let key = coins.key();
@@ -43,7 +68,7 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         None => None,
     };
     let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
-        let below = |n| dp::below(&mut coins, n);
+        let below = |n| random::below(&mut coins, n);
         Ok((
             measures::anonymity_score(released, original, watch)?,
             measures::common_records(released, original, watch)?,
@@ -92,4 +117,6 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-sql_function!(sanitize_krimp_report, krimp_report);
+methods! {
+    sanitize_krimp_report => KRIMP_REPORT;
+}

@@ -1,90 +1,54 @@
-//! A call from SQL: its arguments, and the macro that makes a Rust function callable.
+//! A call from SQL: its arguments, and how a Rust function becomes callable.
 
-use super::error::Error;
-use super::text::Text;
-use pgrx::pg_sys::{self, Datum};
-use pgrx::{FromDatum, fcinfo};
-use std::ffi::CStr;
+use super::argument::{Argument, Arguments};
+use super::error::{self, Error};
+use super::signature;
+use crate::method::Method;
+use guarantee::Charge;
+use pgrx::fcinfo;
+use pgrx::pg_sys::{
+    self, Datum,
+    panic::{CaughtError, ErrorReportWithLevel},
+};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// The arguments of a call.
+/// A call whose signature was compared with the catalog.
 pub struct Call {
     pub(super) fcinfo: pg_sys::FunctionCallInfo,
+    /// What is called.
+    pub method: &'static Method,
+    pub arguments: Arguments<'static>,
 }
 
 impl Call {
     /// # Safety
     /// `fcinfo` comes from the function manager and outlives the call.
-    pub unsafe fn new(fcinfo: pg_sys::FunctionCallInfo) -> Self {
-        Call { fcinfo }
+    unsafe fn new(
+        fcinfo: pg_sys::FunctionCallInfo,
+        method: &'static Method,
+    ) -> Result<Self, Error> {
+        // SAFETY: as the caller says; the arguments are made after the check.
+        unsafe {
+            let Method { name, arguments, returns, .. } = method;
+            signature::check(fcinfo, name, arguments, returns)?;
+            Ok(Call { fcinfo, method, arguments: Arguments::of_call(arguments, fcinfo) })
+        }
     }
 
-    /// Argument `i`, `None` if NULL.
-    pub fn optional<T: FromDatum>(&self, i: usize) -> Option<T> {
-        // SAFETY: the SQL declaration gives argument `i` the type T.
-        unsafe { fcinfo::pg_getarg(self.fcinfo, i) }
+    /// The value of an argument.
+    pub fn get<T>(&self, argument: &Argument<T>) -> Result<T, Error> {
+        self.arguments.get(argument)
     }
 
-    /// Argument `i`, which must not be NULL.
-    pub fn value<T: FromDatum>(&self, i: usize, argument: &'static str) -> Result<T, Error> {
-        self.optional(i).ok_or(Error::Null { argument })
+    /// What the call takes from the budget of a protected relation, of which it reads so many columns.
+    pub fn price(&self, columns: usize) -> Result<Option<Charge>, Error> {
+        self.method.price.map_or(Ok(None), |price| price(&self.arguments, columns))
     }
 
-    /// Argument `i`, a text; `None` if NULL.
-    pub fn optional_text(&self, i: usize) -> Option<String> {
-        self.optional(i).map(|Text(text)| text)
-    }
-
-    /// Argument `i`, a text, which must not be NULL.
-    pub fn text(&self, i: usize, argument: &'static str) -> Result<String, Error> {
-        self.optional_text(i).ok_or(Error::Null { argument })
-    }
-
-    /// Argument `i`, a list of texts; `None` if NULL.
-    pub fn texts(&self, i: usize) -> Option<Vec<Option<String>>> {
-        let texts = self.optional::<Vec<Option<Text>>>(i)?;
-        Some(texts.into_iter().map(|text| text.map(|Text(text)| text)).collect())
-    }
-
-    /// Argument `i` as the datum it is.
+    /// Argument `i` as the datum it is, for functions that Postgres calls for a type or an aggregate.
     pub fn datum(&self, i: usize) -> Option<Datum> {
         // SAFETY: reads the argument without interpreting it.
         unsafe { fcinfo::pg_getarg_datum(self.fcinfo, i) }
-    }
-
-    /// The type of argument `i` at the place of the call.
-    pub fn argument_type(&self, i: usize) -> pg_sys::Oid {
-        // SAFETY: fcinfo is valid for the call.
-        unsafe { fcinfo::pg_getarg_type(self.fcinfo, i) }
-    }
-
-    /// Argument `i`, a list of column names; `None` if NULL.
-    pub fn names(&self, i: usize, argument: &'static str) -> Result<Option<Vec<String>>, Error> {
-        let Some(names) = self.texts(i) else {
-            return Ok(None);
-        };
-        if names.is_empty() {
-            return Err(Error::argument(
-                format!("{argument} is an empty list"),
-                format!("Leave {argument} out or name at least one column."),
-            ));
-        }
-        let names: Option<Vec<String>> = names.into_iter().collect();
-        names.map(Some).ok_or_else(|| {
-            Error::argument(format!("{argument} contains NULL"), "Give every column by its name.")
-        })
-    }
-
-    /// Argument `i` as its type's text; `None` if NULL.
-    pub fn text_of(&self, i: usize) -> Option<String> {
-        let value = self.datum(i)?;
-        let mut function = pg_sys::InvalidOid;
-        let mut is_varlena = false;
-        // SAFETY: the value is of the argument's type, whose own output function is called.
-        unsafe {
-            pg_sys::getTypeOutputInfo(self.argument_type(i), &mut function, &mut is_varlena);
-            let text = pg_sys::OidOutputFunctionCall(function, value);
-            Some(super::text::to_utf8(CStr::from_ptr(text).to_bytes()))
-        }
     }
 
     /// The memory context of the aggregate that makes this call.
@@ -104,39 +68,54 @@ impl Call {
     }
 }
 
-/// Makes `$body`, a `fn(&Call) -> Result<Datum, Error>`, callable from SQL as the symbol `$name`.
-macro_rules! sql_function {
-    ($name:ident, $body:path) => {
-        const _: () = {
-            #[unsafe(export_name = concat!("pg_finfo_", stringify!($name)))]
-            pub extern "C" fn info() -> &'static pgrx::pg_sys::Pg_finfo_record {
-                const V1: pgrx::pg_sys::Pg_finfo_record =
-                    pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
-                &V1
+/// Serves a call: checks the signature, runs the method, and turns whatever goes wrong into an error of ours.
+///
+/// # Safety
+/// `fcinfo` comes from the function manager. No value with a destructor may live in the frames above:
+/// an error leaves them by a jump.
+pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -> Datum {
+    #[pgrx::pg_guard]
+    unsafe extern "C-unwind" fn guarded(
+        fcinfo: pg_sys::FunctionCallInfo,
+        method: &'static Method,
+    ) -> Datum {
+        // SAFETY: the function manager's fcinfo is valid during the call.
+        let run = || unsafe { (method.run)(&Call::new(fcinfo, method)?) };
+        match catch_unwind(AssertUnwindSafe(run)) {
+            Ok(outcome) => outcome.unwrap_or_else(Error::leave),
+            // Errors of Postgres travel as panics too.
+            Err(payload) if payload.is::<CaughtError>() || payload.is::<ErrorReportWithLevel>() => {
+                resume_unwind(payload)
             }
-        };
-
-        #[unsafe(no_mangle)]
-        /// # Safety
-        /// Called by the function manager only.
-        pub unsafe extern "C-unwind" fn $name(
-            fcinfo: pgrx::pg_sys::FunctionCallInfo,
-        ) -> pgrx::pg_sys::Datum {
-            #[pgrx::pg_guard]
-            unsafe extern "C-unwind" fn guarded(
-                fcinfo: pgrx::pg_sys::FunctionCallInfo,
-            ) -> pgrx::pg_sys::Datum {
-                // SAFETY: the function manager's fcinfo is valid during the call.
-                let call = unsafe { $crate::pg::call::Call::new(fcinfo) };
-                $body(&call).unwrap_or_else(|error| error.leave())
-            }
-            // SAFETY: as above; nothing here is left to drop when the second call jumps away.
-            unsafe {
-                let result = guarded(fcinfo);
-                $crate::pg::error::raise_pending();
-                result
-            }
+            Err(payload) => Error::fault(said(&*payload)).leave(),
         }
-    };
+    }
+    // SAFETY: as the caller says; nothing here is left to drop when the second call jumps away.
+    unsafe {
+        let result = guarded(fcinfo, method);
+        error::raise_pending();
+        result
+    }
 }
-pub(crate) use sql_function;
+
+/// What a panic said.
+fn said(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
+}
+
+/// Keeps Rust's backtraces out of errors, whatever the server's environment says: whether they are made
+/// is decided at the first look, which is this one. Only this library's copy of Rust is meant.
+pub fn without_backtraces() {
+    const SWITCH: &str = "RUST_LIB_BACKTRACE";
+    let before = std::env::var_os(SWITCH);
+    // SAFETY: a backend that loads a library has one thread.
+    unsafe {
+        std::env::set_var(SWITCH, "0");
+        let _ = std::backtrace::Backtrace::capture();
+        match before {
+            Some(value) => std::env::set_var(SWITCH, value),
+            None => std::env::remove_var(SWITCH),
+        }
+    }
+}

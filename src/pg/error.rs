@@ -37,6 +37,10 @@ pub enum Error {
     NotARow { found: String },
     /// A promise did not hold on the last look: a fault of ours, and nothing is released.
     Broken { what: String },
+    /// A fault of ours; `what` is for the server's log only.
+    Fault { what: String },
+    /// The library and the SQL declarations in the database are of different versions.
+    Version { function: String, what: String, sql: Option<String>, library: &'static str },
     /// Only the owner of a relation may say this about it.
     NotOwner { relation: String },
     /// A private mechanism needs a domain that is known without looking at the data.
@@ -59,6 +63,8 @@ pub enum Error {
     Ledger { certain: bool, why: &'static str },
     /// The ledger came from elsewhere and nobody has confirmed that it is whole.
     Unconfirmed { home: String, here: String },
+    /// A value in a table of the extension's own cannot be read: nothing is charged or released.
+    Damaged { table: String, column: String },
     /// A standby cannot write the ledger.
     Standby,
     /// No background worker could be had to read.
@@ -105,6 +111,10 @@ const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 impl Error {
     pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
         Error::Argument { message: message.into(), hint: hint.into() }
+    }
+
+    pub fn fault(what: impl std::fmt::Display) -> Self {
+        Error::Fault { what: what.to_string() }
     }
 
     pub fn query(error: impl std::fmt::Display) -> Self {
@@ -206,6 +216,25 @@ impl Error {
                 None,
                 "This is a fault of pg_sanitize: please report it.".into(),
             ),
+            Error::Fault { .. } => (
+                Code::ERRCODE_INTERNAL_ERROR,
+                "pg_sanitize has a fault, and the call was given up".into(),
+                None,
+                "Please report the call; the server's log says where it ended.".into(),
+            ),
+            Error::Version { function, what, sql, library } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("function {function} does not fit the library: {what}"),
+                Some(match sql {
+                    Some(sql) => format!(
+                        "The extension in this database is of version {sql}, the library of version {library}."
+                    ),
+                    None => format!(
+                        "The function belongs to no extension; the library is of version {library}."
+                    ),
+                }),
+                "Run ALTER EXTENSION pg_sanitize UPDATE. If the library is the older one, install the one that the extension was made for and connect anew.".into(),
+            ),
             Error::NotOwner { relation } => (
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("must be owner of {relation}"),
@@ -293,6 +322,12 @@ impl Error {
                 Some(format!("It was last whole in {home}; this is {here}.")),
                 "A superuser makes sure that no charge is missing and calls sanitize.confirm_ledger().".into(),
             ),
+            Error::Damaged { table, column } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("what sanitize.{table} holds cannot be read: {column}"),
+                Some("Nothing was charged, and nothing is released.".into()),
+                "A superuser mends or deletes the row. What sanitize.protect, declare_domain and declare_bounds wrote, they can write anew.".into(),
+            ),
             Error::Standby => (
                 Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,
                 "a standby server cannot charge a budget".into(),
@@ -366,6 +401,10 @@ impl Error {
     pub fn leave(self) -> pg_sys::Datum {
         let Message { code, message, detail, hint } = self.message();
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
+        if let Error::Fault { what } = &self {
+            // SAFETY: `report` made it.
+            unsafe { (*data).detail_log = super::text::c_string(what) };
+        }
         PENDING.store(data, Ordering::Relaxed);
         pg_sys::Datum::null()
     }

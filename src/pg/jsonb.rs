@@ -1,6 +1,5 @@
-//! jsonb: arguments, results, and itemsets as objects.
+//! jsonb: values, and itemsets as objects.
 
-use super::call::Call;
 use super::cell::MAX_DATUM;
 use super::error::Error;
 use super::{settings, text};
@@ -14,9 +13,8 @@ use table::{Bag, Item};
 /// the worst.
 const PARSED: u64 = 20;
 
-/// Argument `i`, a jsonb value, as text; `None` if NULL.
-pub fn text_argument(call: &Call, i: usize) -> Result<Option<String>, Error> {
-    let Some(value) = call.datum(i) else { return Ok(None) };
+/// The text of a jsonb value.
+pub fn text(value: Datum) -> Result<Option<String>, Error> {
     // SAFETY: jsonb_out takes one jsonb and returns a C string in the database's encoding.
     unsafe {
         let Some(text) = direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)]) else {
@@ -42,11 +40,6 @@ pub fn parse(text: &str, argument: &str) -> Result<Value, Error> {
             "Numbers must fit into double precision, and values be nested less than 128 deep.",
         )
     })
-}
-
-/// Argument `i`, a jsonb value; `None` if NULL.
-pub fn argument(call: &Call, i: usize, argument: &'static str) -> Result<Option<Value>, Error> {
-    text_argument(call, i)?.map(|text| parse(&text, argument)).transpose()
 }
 
 /// A jsonb value in the current memory context.

@@ -1,7 +1,7 @@
 //! A relation by its OID: what it is called, which columns it has, how to ask for them.
 
 use super::error::Error;
-use super::text;
+use super::{sql, text};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
@@ -186,6 +186,24 @@ impl Relation {
             pg_sys::relation_close(opened, lock);
             found
         }
+    }
+
+    /// The relation, and the number of its column, that a foreign key of this column alone refers to.
+    pub fn refers_to(&self, column: &Column) -> Result<Option<(pg_sys::Oid, i16)>, Error> {
+        let found = sql::texts(
+            "SELECT pg_catalog.unnest(ARRAY[confrelid::pg_catalog.int8, confkey[1]])::pg_catalog.text
+               FROM (SELECT confrelid, confkey FROM pg_catalog.pg_constraint
+                      WHERE contype OPERATOR(pg_catalog.=) 'f' AND convalidated
+                        AND conrelid OPERATOR(pg_catalog.=) $1
+                        AND conkey OPERATOR(pg_catalog.=) ARRAY[$2]
+                      ORDER BY conname LIMIT 1) AS first",
+            &[self.oid.into(), column.number.into()],
+        )?;
+        let [Some(relation), Some(column)] = found.as_slice() else {
+            return Ok(None);
+        };
+        let relation: Option<u32> = relation.parse().ok();
+        Ok(relation.map(pg_sys::Oid::from).zip(column.parse().ok()))
     }
 
     /// True if texts of the column that differ may be equal.

@@ -102,6 +102,15 @@ pub fn owns(role: Oid, relation: Oid) -> bool {
     }
 }
 
+/// True if the current user may read the relation as a whole.
+pub fn may_read(relation: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe {
+        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        pg_sys::pg_class_aclcheck(relation, current_user(), right) == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
 /// True if `role` is `group` or a member of it; being a superuser does not count.
 pub fn is_member(role: Oid, group: Oid) -> bool {
     // SAFETY: a catalog look-up.

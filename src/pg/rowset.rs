@@ -1,8 +1,10 @@
 //! Rows back to SQL: a tuplestore, which spills to disk when it outgrows work_mem.
 
+use super::argument::Type;
 use super::call::Call;
 use super::error::Error;
 use super::progress::Progress;
+use super::signature::Returns;
 use super::text;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, PgMemoryContexts};
@@ -62,6 +64,8 @@ fn int_array(numbers: &[i32]) -> Datum {
 pub struct ResultRows {
     store: *mut pg_sys::Tuplestorestate,
     descriptor: pg_sys::TupleDesc,
+    /// What the method is declared to return.
+    returns: &'static Returns,
     row_context: PgMemoryContexts,
     row_age: u64,
     count: u64,
@@ -99,6 +103,7 @@ impl ResultRows {
             Ok(ResultRows {
                 store,
                 descriptor,
+                returns: &call.method.returns,
                 row_context: PgMemoryContexts::new("pg_sanitize result row"),
                 row_age: 0,
                 count: 0,
@@ -109,8 +114,11 @@ impl ResultRows {
 
     /// Adds one row: as many values as the result has columns, of their types.
     pub fn push<const N: usize>(&mut self, row: [Value<'_>; N]) {
+        if let Some(fault) = self.misfit(&row) {
+            Error::fault(fault).raise();
+        }
         // SAFETY: the row context outlives the row; the arrays have the length of the descriptor,
-        // by the SQL declaration.
+        // which the declaration in SQL was compared with.
         unsafe {
             let datums = self.row_context.switch_to(|_| row.map(|value| value.datum()));
             let mut nulls = datums.map(|datum| datum.is_none());
@@ -118,6 +126,29 @@ impl ResultRows {
             self.push_datums(&mut datums, &mut nulls, 1);
         }
         self.end_row();
+    }
+
+    /// What of a row does not fit the declaration.
+    fn misfit(&self, row: &[Value<'_>]) -> Option<String> {
+        let fits = |value: &Value<'_>, of: Type| {
+            matches!(
+                (value, of),
+                (Value::Null | Value::Made(_), _)
+                    | (Value::Int(_), Type::Int4)
+                    | (Value::BigInt(_), Type::Int8)
+                    | (Value::Float(_), Type::Float8)
+                    | (Value::Text(_), Type::Text)
+                    | (Value::IntArray(_), Type::Ints)
+            )
+        };
+        let is_fit = match *self.returns {
+            Returns::Table(columns) => {
+                row.len() == columns.len()
+                    && row.iter().zip(columns).all(|(value, column)| fits(value, column.1))
+            }
+            Returns::Set(of) | Returns::One(of) => row.len() == 1 && fits(&row[0], of),
+        };
+        (!is_fit).then(|| "a row does not fit its declaration".into())
     }
 
     /// Adds copies of one row of datums.

@@ -1,8 +1,9 @@
-//! Statements on the extension's own tables. Every value goes in and comes out as text, with casts in
-//! the statement: there are few of them, and none is in a hurry.
+//! Statements. Those on the extension's own tables take and give every value as text, with casts in the
+//! statement: there are few of them, and none is in a hurry.
 
 use super::error::Error;
 use super::text::Text;
+use pgrx::datum::DatumWithOid;
 use pgrx::{Spi, pg_sys};
 
 /// One row of text.
@@ -31,4 +32,19 @@ pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Erro
         Ok::<_, pgrx::spi::Error>(rows)
     })
     .map_err(Error::query)
+}
+
+/// The first column of a query's rows, a text, read with the caller's rights.
+pub fn texts(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Option<String>>, Error> {
+    let read = Spi::connect(|client| {
+        let rows = client.select(query, None, arguments)?;
+        rows.map(|row| row.get::<Text>(1)).collect::<Result<Vec<_>, _>>()
+    });
+    let read = read.map_err(Error::query)?.into_iter();
+    Ok(read.map(|text| text.map(|Text(text)| text)).collect())
+}
+
+/// Runs a statement without a result with the caller's rights.
+pub fn run_as_caller(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<(), Error> {
+    Spi::run_with_args(statement, arguments).map_err(Error::query)
 }

@@ -14,18 +14,17 @@ use table::{CodedTable, NONE};
 /// Values of a domain up to which their datums are made once and kept.
 const KEPT: usize = 1 << 16;
 
-/// The relation whose row type argument `i` has, to be read.
-pub fn relation(call: &Call, i: usize) -> Result<Relation, Error> {
-    Relation::open(relation_oid(call, i)?)
+/// The relation of a row type, to be read.
+pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+    Relation::open(relation_oid(row_type)?)
 }
 
-/// The relation or composite type whose row type argument `i` has.
-pub fn row_type(call: &Call, i: usize) -> Result<Relation, Error> {
-    Relation::row_type(relation_oid(call, i)?)
+/// The relation or composite type of a row type.
+pub fn row_type(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+    Relation::row_type(relation_oid(row_type)?)
 }
 
-fn relation_oid(call: &Call, i: usize) -> Result<pg_sys::Oid, Error> {
-    let row_type = call.argument_type(i);
+fn relation_oid(row_type: pg_sys::Oid) -> Result<pg_sys::Oid, Error> {
     // SAFETY: look-ups by type OID.
     unsafe {
         let relation = pg_sys::typeOrDomainTypeRelid(row_type);

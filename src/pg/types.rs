@@ -2,7 +2,8 @@
 //! have defined.
 
 use super::error::Error;
-use super::text;
+use super::relation::Column;
+use super::{rights, sql, text};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::{CStr, CString};
 
@@ -53,6 +54,26 @@ pub fn identifies(base: Oid) -> bool {
     is_integer(base) || EXACT.contains(&base) || is_enum(base)
 }
 
+/// Truth values.
+pub fn is_boolean(base: Oid) -> bool {
+    base == pg_sys::BOOLOID
+}
+
+/// Types whose text depends on the session's settings.
+pub fn is_time(base: Oid) -> bool {
+    [pg_sys::DATEOID, pg_sys::TIMEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&base)
+}
+
+/// The labels of an enum in their order; `None` for other types.
+pub fn enum_labels(base: Oid) -> Result<Option<Vec<String>>, Error> {
+    if !is_enum(base) {
+        return Ok(None);
+    }
+    let query = "SELECT enumlabel::pg_catalog.text FROM pg_catalog.pg_enum
+                  WHERE enumtypid OPERATOR(pg_catalog.=) $1 ORDER BY enumsortorder";
+    Ok(Some(sql::texts(query, &[base.into()])?.into_iter().flatten().collect()))
+}
+
 /// What a filter can compare.
 pub fn is_comparable(base: Oid) -> bool {
     identifies(base) || is_number(base)
@@ -76,18 +97,43 @@ pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
 /// the text is none of its values.
 pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
     let datum = input(type_oid, typmod, value)?;
-    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
-    // SAFETY: the output function of the type itself.
+    // SAFETY: a value of that type.
+    Ok(unsafe { output(type_oid, datum) })
+}
+
+/// [`canonical`] for a column, but written in the ISO style. The text is read with the caller's settings.
+pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
+    let datum = input(column.type_oid, column.typmod, value)?;
+    // SAFETY: a value of that type.
+    rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, datum) }))
+}
+
+/// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,
+/// whose functions may be anybody's, are not evaluated.
+pub fn canonical_of_base(column: &Column, value: &str) -> Result<String, Error> {
+    let mut typmod = column.typmod;
+    // SAFETY: a catalog look-up.
+    let base = unsafe { pg_sys::getBaseTypeAndTypmod(column.type_oid, &mut typmod) };
+    canonical(base, typmod, value)
+}
+
+/// The text form of a value.
+///
+/// # Safety
+/// `datum` is of that type.
+pub(super) unsafe fn output(type_oid: Oid, datum: Datum) -> String {
+    // SAFETY: the type's own output function.
     unsafe {
+        let mut function = pg_sys::InvalidOid;
+        let mut is_varlena = false;
         pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
-        let output = pg_sys::OidOutputFunctionCall(function, datum);
-        Ok(text::to_utf8(CStr::from_ptr(output).to_bytes()))
+        text::to_utf8(CStr::from_ptr(pg_sys::OidOutputFunctionCall(function, datum)).to_bytes())
     }
 }
 
-/// The value as a literal of the type, for a query.
-pub fn literal(base: Oid, value: &str) -> Result<String, Error> {
-    let quoted = text_literal(&canonical(base, -1, value)?);
+/// A value as a literal of its type, for a query: `value` is what [`canonical`] made of it.
+pub fn literal(base: Oid, value: &str) -> String {
+    let quoted = text_literal(value);
     // SAFETY: returns a palloc'd C string.
     let name = unsafe {
         CStr::from_ptr(pg_sys::format_type_extended(
@@ -96,7 +142,7 @@ pub fn literal(base: Oid, value: &str) -> Result<String, Error> {
             pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16,
         ))
     };
-    Ok(format!("{quoted}::{}", text::to_utf8(name.to_bytes())))
+    format!("{quoted}::{}", text::to_utf8(name.to_bytes()))
 }
 
 /// A text as a literal for a query; text of Postgres has no zero byte.

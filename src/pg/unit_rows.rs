@@ -6,17 +6,15 @@ use super::error::Error;
 use super::rows::{RowSink, each_row};
 use super::worker::isolated;
 use super::{pool, rights, settings, text};
-use dp::Coins;
-use dp::aggregate::{Batch, Bounded, NO_VALUE, UnitRows};
+use aggregate::{Batch, Bounded, NO_VALUE, UnitRows};
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
+use question::Key;
+use random::Coins;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-/// A group by the text of its columns, `None` for NULL.
-pub type Key = Vec<Option<String>>;
 
 /// No such group.
 const NO_GROUP: u32 = u32::MAX;

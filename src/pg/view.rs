@@ -18,8 +18,13 @@ use std::ffi::CStr;
 /// Why a row of the relation may depend on other units than its own; `None` if none can, as in every
 /// table.
 ///
-/// A view can be replaced at any time: this is to be asked with each question.
-pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error> {
+/// `protected` has the unit column of every protected relation. A view can be replaced at any time: this is
+/// to be asked with each question.
+pub fn unstable(
+    relation: &Relation,
+    unit: &str,
+    protected: impl FnOnce() -> Result<HashMap<Oid, String>, Error>,
+) -> Result<Option<String>, Error> {
     let position = relation.position(unit)?;
     let Some(query) = tree::definition(relation.oid)? else {
         return Ok(None);
@@ -59,19 +64,6 @@ fn refuse<T>(reason: &'static str) -> Result<T, Refusal> {
 struct Origin {
     relation: Oid,
     column: String,
-}
-
-/// The unit column of every protected relation.
-fn protected() -> Result<HashMap<Oid, String>, Error> {
-    let rows = rights::with_extension_rights(|| {
-        sql::run("SELECT source::oid::text, unit FROM sanitize.protection", &[])
-    })?;
-    rows.into_iter()
-        .map(|row| {
-            let oid = row[0].as_deref().unwrap_or_default().parse::<u32>().map_err(Error::query)?;
-            Ok((Oid::from(oid), row[1].clone().unwrap_or_default()))
-        })
-        .collect()
 }
 
 /// The relations and those that they are partitions or children of: what is in one is in the other.

@@ -1,7 +1,11 @@
 """What client tests use beside fixtures: databases, roles, cancelling, memory, data files."""
 
 import os
+import pwd
 import re
+import shutil
+import subprocess
+import tempfile
 import threading
 import time
 from bisect import bisect
@@ -201,6 +205,52 @@ def program(name):
     with psycopg.connect(dbname="postgres") as server:
         executable = os.readlink(f"/proc/{server.info.backend_pid}/exe")
     return os.path.join(os.path.dirname(executable), name)
+
+
+class OwnServer:
+    """A folder for a server beside the one under test, of the same version and under the same user."""
+
+    def __init__(self, port):
+        self.port = port
+        with psycopg.connect(dbname="postgres") as server:
+            owner = os.stat(f"/proc/{server.info.backend_pid}").st_uid
+        # PostgreSQL does not run as root, and only the owner of its files may start it.
+        user = pwd.getpwuid(owner).pw_name
+        self._user = [] if os.geteuid() == owner else ["runuser", "-u", user, "--"]
+        self.folder = tempfile.mkdtemp(dir="/tmp", prefix="server")
+        shutil.chown(self.folder, owner)
+        self.data = os.path.join(self.folder, "data")
+
+    def run(self, name, *arguments, **environment):
+        """Runs a program of the server's version."""
+        command = [*self._user, program(name), *arguments]
+        environment = {**os.environ, **environment}
+        done = subprocess.run(
+            command, cwd="/", capture_output=True, text=True, timeout=120, env=environment
+        )
+        assert done.returncode == 0, done.stderr + done.stdout
+
+    def start(self, **environment):
+        options = (
+            f"-c port={self.port} -c unix_socket_directories={self.folder} -c listen_addresses=''"
+        )
+        log = os.path.join(self.folder, "log")
+        self.run(
+            "pg_ctl",
+            "start",
+            "--wait",
+            f"--pgdata={self.data}",
+            f"--log={log}",
+            f"--options={options}",
+            **environment,
+        )
+
+    def connect(self, **options):
+        return psycopg.connect(host=self.folder, port=self.port, autocommit=True, **options)
+
+    def drop(self):
+        self.run("pg_ctl", "stop", "--mode=immediate", f"--pgdata={self.data}")
+        shutil.rmtree(self.folder)
 
 
 def array_table(connection, name, columns, levels, strength):

@@ -213,7 +213,7 @@ def at_order(a, rho, epsilon):
 
 
 def concentrated(total, epsilon, delta):
-    """Whether charges with these sums fit in by concentration: the rule of crates/dp/src/ledger.md."""
+    """Whether charges with these sums fit in by concentration: the rule of crates/guarantee/src/ledger.md."""
     _, _, rho, rest_epsilon, rest_delta = total
     if 16 * rest_delta > 3 * delta:
         return False

@@ -18,6 +18,11 @@ pub enum Candidates {
     Pairs,
 }
 
+impl table::Choice for Candidates {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("all", Candidates::All), ("closed", Candidates::Closed), ("pairs", Candidates::Pairs)];
+}
+
 /// How a NULL cell counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -27,6 +32,11 @@ pub enum Nulls {
     Missing,
     /// It is an item like any value, so that patterns can contain it.
     Value,
+}
+
+impl table::Choice for Nulls {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("missing", Nulls::Missing), ("value", Nulls::Value)];
 }
 
 /// Something that no pattern may contain. Singletons are always in the table.

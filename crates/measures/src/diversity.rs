@@ -12,6 +12,11 @@ pub enum Diversity {
     Entropy,
 }
 
+impl table::Choice for Diversity {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("distinct", Diversity::Distinct), ("entropy", Diversity::Entropy)];
+}
+
 /// The diversity of the least diverse class; `None` if the bag has no rows or no such column.
 ///
 /// Distinct: min over classes of the number of values. Entropy: min over classes of

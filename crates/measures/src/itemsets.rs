@@ -3,7 +3,7 @@
 use crate::sum::Sum;
 use crate::supports::supports;
 use crate::translation::Translation;
-use table::{Bag, Budget, Index, Stop, Watch};
+use table::{Bag, Index, Reservation, Stop, Watch};
 
 /// How the frequent itemsets of a released table differ from those of the original.
 ///
@@ -63,8 +63,8 @@ pub fn compare_itemsets(
     let to_original = Translation::new(released, original, watch)?;
     let to_released = Translation::new(original, released, watch)?;
 
-    let mut budget = Budget::new(watch);
-    budget.add(10 * ours.len() as u64 + 4 * theirs.len() as u64)?;
+    let mut reservation = Reservation::new(watch);
+    reservation.add(10 * ours.len() as u64 + 4 * theirs.len() as u64)?;
     let mut index = Index::with_capacity(ours.len());
     for i in 0..ours.len() {
         watch.poll(i)?;

@@ -1,6 +1,6 @@
 //! Which rows have a value: to find a row that contains an itemset without looking at all rows.
 
-use table::{Bag, Budget, Item, NONE, Stop, Watch, bits};
+use table::{Bag, Item, NONE, Reservation, Stop, Watch, bits};
 
 /// A value that at least one in so many rows has is a bit per row, any other a list of rows;
 /// either way it takes no more than the list would.
@@ -10,7 +10,7 @@ const DENSE: usize = 32;
 pub(crate) struct Postings<'a> {
     bag: &'a Bag,
     columns: Vec<Column>,
-    _budget: Budget<'a>,
+    _reservation: Reservation<'a>,
 }
 
 struct Column {
@@ -87,14 +87,14 @@ impl Column {
 
 impl<'a> Postings<'a> {
     pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
-        let mut budget = Budget::new(watch);
+        let mut reservation = Reservation::new(watch);
         let mut columns = Vec::with_capacity(bag.width());
         for (column, domain) in bag.domains().iter().enumerate() {
             // Counts, starts and where to put the next row: 12 bytes for each value.
-            budget.add(bag.distinct() as u64 * 4 + domain.len() as u64 * 12)?;
+            reservation.add(bag.distinct() as u64 * 4 + domain.len() as u64 * 12)?;
             columns.push(Column::new(bag, column, watch)?);
         }
-        Ok(Postings { bag, columns, _budget: budget })
+        Ok(Postings { bag, columns, _reservation: reservation })
     }
 
     /// How many distinct rows contain the item.

@@ -8,7 +8,7 @@
 use mining::Visitor;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use table::{Bag, Budget, Item, Itemsets, NONE, Stop, Watch, sort_watched};
+use table::{Bag, Item, Itemsets, NONE, Reservation, Stop, Watch, sort_watched};
 
 /// MIIs kept at most. Where there are more, rare itemsets are not hard to find.
 const MIIS: usize = 1 << 20;
@@ -27,27 +27,27 @@ pub(crate) struct Rare<'a> {
     mii_rows: Vec<(u32, u32)>,
     /// The MIIs of each length that was searched.
     by_length: Vec<Vec<u32>>,
-    budget: Budget<'a>,
+    reservation: Reservation<'a>,
 }
 
 impl<'a> Rare<'a> {
     /// What there is without a search: rows.
     pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
-        let mut budget = Budget::new(watch);
-        budget.add(bag.distinct() as u64 * 4)?;
+        let mut reservation = Reservation::new(watch);
+        reservation.add(bag.distinct() as u64 * 4)?;
         let mut rows: Vec<u32> =
             (0..bag.distinct() as u32).filter(|&row| bag.weight(row as usize) == 1).collect();
         // The order of reading must not decide what a seed draws.
         let codes = |row: u32| bag.row(row as usize);
         sort_watched(&mut rows, watch, |a, b| codes(a).cmp(codes(b)))?;
         let (miis, mii_rows, by_length) = (Itemsets::new(), Vec::new(), Vec::new());
-        Ok(Rare { bag, rows, miis, mii_rows, by_length, budget })
+        Ok(Rare { bag, rows, miis, mii_rows, by_length, reservation })
     }
 
     /// Looks for the MIIs of a length up to `longest`, or of fewer lengths if that would take too
     /// long or there are too many.
     pub(crate) fn search(&mut self, longest: usize) -> Result<(), Stop> {
-        let (bag, watch) = (self.bag, self.budget.watch());
+        let (bag, watch) = (self.bag, self.reservation.watch());
         let mut complete = searchable(bag).min(longest);
         let found = loop {
             let collector = Collector::new(watch);
@@ -73,7 +73,7 @@ impl<'a> Rare<'a> {
             self.by_length[items.len() - 1].push(number);
             self.miis.push(items, 1);
         }
-        self.budget.add(self.miis.memory() + 12 * self.mii_rows.len() as u64)
+        self.reservation.add(self.miis.memory() + 12 * self.mii_rows.len() as u64)
     }
 
     /// What the itemsets of that length (1 or more) are drawn from: rows, or MIIs if their lengths
@@ -145,13 +145,13 @@ struct Collector<'w> {
 struct Found<'w> {
     miis: Itemsets,
     rows: Vec<u32>,
-    budget: Budget<'w>,
+    reservation: Reservation<'w>,
 }
 
 impl<'w> Collector<'w> {
     fn new(watch: &'w Watch) -> Self {
-        let budget = Budget::new(watch);
-        let found = Found { miis: Itemsets::new(), rows: Vec::new(), budget };
+        let reservation = Reservation::new(watch);
+        let found = Found { miis: Itemsets::new(), rows: Vec::new(), reservation };
         Collector { found: Mutex::new(found), full: AtomicBool::new(false) }
     }
 }
@@ -167,7 +167,7 @@ impl Visitor for Collector<'_> {
         found.miis.push(items, 1);
         // Twice: the order of sorting comes later.
         let bytes = found.miis.memory() + found.rows.capacity() as u64 * 8;
-        found.budget.raise(bytes)
+        found.reservation.raise(bytes)
     }
 }
 

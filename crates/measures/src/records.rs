@@ -3,7 +3,7 @@
 use crate::sum::Sum;
 use crate::translation::Translation;
 use std::collections::BTreeMap;
-use table::{Bag, Budget, Index, Stop, Watch};
+use table::{Bag, Index, Reservation, Stop, Watch};
 
 /// The anonymity score of a released table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -83,8 +83,8 @@ struct Common {
 impl Common {
     fn new(released: &Bag, original: &Bag, watch: &Watch) -> Result<Self, Stop> {
         let translation = Translation::new(released, original, watch)?;
-        let mut budget = Budget::new(watch);
-        budget.add(original.distinct() as u64 * 9)?;
+        let mut reservation = Reservation::new(watch);
+        reservation.add(original.distinct() as u64 * 9)?;
         let mut index = Index::with_capacity(original.distinct());
         for i in 0..original.distinct() {
             watch.poll(i)?;

@@ -3,7 +3,7 @@
 use crate::postings::Postings;
 use crate::translation::{ABSENT, Translation};
 use rayon::prelude::*;
-use table::{Bag, Budget, Item, Itemsets, Stop, Watch, sort_watched};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch, sort_watched};
 
 /// Itemsets counted by one task: enough that the rows of common prefixes are looked for once.
 const CHUNK: usize = 256;
@@ -20,9 +20,9 @@ pub(crate) fn supports(
     translation: &Translation,
     watch: &Watch,
 ) -> Result<Vec<(u32, u64)>, Stop> {
-    let mut budget = Budget::new(watch);
+    let mut reservation = Reservation::new(watch);
     let items: usize = chosen.iter().map(|&i| itemsets.items(i as usize).len()).sum();
-    budget.add(items as u64 * 8 + chosen.len() as u64 * 44)?;
+    reservation.add(items as u64 * 8 + chosen.len() as u64 * 44)?;
     let postings = &Postings::new(bag, watch)?;
     let mut counted = Vec::with_capacity(chosen.len());
     // The items of each itemset that can occur at all, and where they end.
@@ -72,13 +72,13 @@ struct PathRows<'a> {
     /// For each item of the path the distinct rows that contain it and those before it; what is
     /// beyond is kept to be filled again.
     rows: Vec<Vec<u32>>,
-    budget: Budget<'a>,
+    reservation: Reservation<'a>,
 }
 
 impl<'a> PathRows<'a> {
     fn new(bag: &'a Bag, postings: &'a Postings, watch: &'a Watch) -> Self {
-        let budget = Budget::new(watch);
-        PathRows { bag, postings, path: Vec::new(), rows: Vec::new(), budget }
+        let reservation = Reservation::new(watch);
+        PathRows { bag, postings, path: Vec::new(), rows: Vec::new(), reservation }
     }
 
     /// The support of a path that is not empty.
@@ -93,7 +93,7 @@ impl<'a> PathRows<'a> {
     }
 
     fn push(&mut self, item: Item) -> Result<(), Stop> {
-        self.budget.watch().check()?;
+        self.reservation.watch().check()?;
         let depth = self.path.len();
         if self.rows.len() == depth {
             self.rows.push(Vec::new());
@@ -111,6 +111,6 @@ impl<'a> PathRows<'a> {
         }
         self.path.push(item);
         let capacity: usize = self.rows.iter().map(Vec::capacity).sum();
-        self.budget.raise(capacity as u64 * 4)
+        self.reservation.raise(capacity as u64 * 4)
     }
 }

@@ -1,6 +1,6 @@
 //! Two tables side by side: the values of one in the codes of the other.
 
-use table::{Bag, Budget, Item, NONE, Stop, Watch};
+use table::{Bag, Item, NONE, Reservation, Stop, Watch};
 
 /// The code of a value that the other table does not have. No value has it, and it is not NULL.
 pub(crate) const ABSENT: u32 = NONE - 1;
@@ -8,15 +8,15 @@ pub(crate) const ABSENT: u32 = NONE - 1;
 /// For each column and code of a bag, the code of the same text in the same column of another.
 pub(crate) struct Translation<'w> {
     codes: Vec<Vec<u32>>,
-    _budget: Budget<'w>,
+    _reservation: Reservation<'w>,
 }
 
 impl<'w> Translation<'w> {
     /// The bags have the same columns in the same order.
     pub(crate) fn new(from: &Bag, to: &Bag, watch: &'w Watch) -> Result<Self, Stop> {
         debug_assert_eq!(from.width(), to.width());
-        let mut budget = Budget::new(watch);
-        budget.add(from.domains().iter().map(|domain| domain.len() as u64 * 4).sum())?;
+        let mut reservation = Reservation::new(watch);
+        reservation.add(from.domains().iter().map(|domain| domain.len() as u64 * 4).sum())?;
         let mut codes = Vec::with_capacity(from.width());
         for (from, to) in from.domains().iter().zip(to.domains()) {
             watch.check()?;
@@ -28,7 +28,7 @@ impl<'w> Translation<'w> {
             };
             codes.push(from.values().map(code).collect());
         }
-        Ok(Translation { codes, _budget: budget })
+        Ok(Translation { codes, _reservation: reservation })
     }
 
     /// The other bag's code, [`ABSENT`] if it has no such value; NULL stays NULL.

@@ -7,7 +7,7 @@ use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
 use std::mem::replace;
-use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
 /// Every non-empty closed itemset (no superset has the same support, whatever its length) with a
 /// support of at least `min_support` (at least 1) and a length of at most `max_length`, in no
@@ -46,7 +46,7 @@ pub(crate) fn search(
         all.push(&common, total)?;
     }
     let items = ranked(&supports, |support| support >= min_support && support < total);
-    let mut budget = Budget::new(watch);
+    let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
     let projection = Projection::root(bag, &items, &mut Scratch::new(0, false, watch))?;
     let root = Table { projection, ..Table::default() };
@@ -182,7 +182,7 @@ struct Task<'a, 'w> {
     scratch: Scratch<'w>,
     common: Vec<u32>,
     narrow: ClosedNarrow,
-    budget: Budget<'w>,
+    budget: Reservation<'w>,
 }
 
 impl<'a, 'w> Task<'a, 'w> {
@@ -197,7 +197,7 @@ impl<'a, 'w> Task<'a, 'w> {
             scratch: Scratch::new(table.projection.items(), false, shared.watch),
             common: Vec::new(),
             narrow: ClosedNarrow::default(),
-            budget: Budget::new(shared.watch),
+            budget: Reservation::new(shared.watch),
         }
     }
 

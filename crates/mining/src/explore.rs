@@ -6,7 +6,7 @@ use crate::projection::{Projection, Scratch};
 use crate::sets::FEW_WORDS;
 use crate::visitor::{Sink, Subtree};
 use std::mem::take;
-use table::{Budget, Item, Stop, Watch, bits};
+use table::{Item, Reservation, Stop, Watch, bits};
 
 /// One task of the search: a path that it lengthens and shortens, and the MIIs found.
 ///
@@ -16,7 +16,7 @@ use table::{Budget, Item, Stop, Watch, bits};
 pub(crate) struct Task<'a, S> {
     finder: Finder<'a, S>,
     scratch: Scratch<'a>,
-    budget: Budget<'a>,
+    budget: Reservation<'a>,
     /// Items of the parent that are infrequent with the prefix, and their supports.
     infrequent: Vec<(u32, u64)>,
     narrow: Narrow<1>,
@@ -47,7 +47,7 @@ impl<'a, S: Sink> Task<'a, S> {
                 items: Vec::new(),
                 rows: Vec::new(),
             },
-            budget: Budget::new(watch),
+            budget: Reservation::new(watch),
             infrequent: Vec::new(),
             narrow: Narrow::default(),
             narrow_more: Narrow::default(),

@@ -6,7 +6,7 @@ use crate::ranking::ranked;
 use crate::visitor::Sink;
 use rayon::prelude::*;
 use std::mem::replace;
-use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of
 /// at most `max_length`, in no fixed order but the same one whatever the number of threads. The
@@ -24,7 +24,7 @@ pub fn frequent(
         return list().finish();
     }
     let items = &ranked(&bag.supports(), |support| support >= min_support);
-    let mut budget = Budget::new(watch);
+    let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
     let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
     watch.begin(items.len() as u64);
@@ -37,7 +37,7 @@ pub fn frequent(
         scratch: Scratch::new(projection.items(), false, watch),
         spare: Vec::new(),
         held: 0,
-        budget: Budget::new(watch),
+        budget: Reservation::new(watch),
     };
     (0..items.len() as u32)
         .into_par_iter()
@@ -82,7 +82,7 @@ struct Task<'a> {
     spare: Vec<Projection>,
     /// Bytes of the projections in use.
     held: usize,
-    budget: Budget<'a>,
+    budget: Reservation<'a>,
 }
 
 impl Task<'_> {

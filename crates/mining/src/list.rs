@@ -2,14 +2,14 @@
 
 use crate::visitor::{Sink, Subtree};
 use std::mem::{swap, take};
-use table::{Budget, Item, Itemsets, Stop, Watch};
+use table::{Item, Itemsets, Reservation, Stop, Watch};
 
 /// Itemsets between two reports to the watch: its counters are shared by all threads.
 const BATCH: u64 = 256;
 
 /// Itemsets found by a part of a search.
 pub(crate) struct List<'w> {
-    budget: Budget<'w>,
+    budget: Reservation<'w>,
     itemsets: Itemsets,
     /// Found and not yet reported.
     found: u64,
@@ -17,7 +17,7 @@ pub(crate) struct List<'w> {
 
 impl<'w> List<'w> {
     pub(crate) fn new(watch: &'w Watch) -> Self {
-        List { budget: Budget::new(watch), itemsets: Itemsets::new(), found: 0 }
+        List { budget: Reservation::new(watch), itemsets: Itemsets::new(), found: 0 }
     }
 
     pub(crate) fn push(&mut self, items: &[Item], support: u64) -> Result<(), Stop> {

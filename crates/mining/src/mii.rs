@@ -9,7 +9,7 @@ use crate::sets::FEW_WORDS;
 use crate::visitor::{Forward, Sink, Visitor};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Budget, Item, Itemsets, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
 /// The groups that a projection may have to be searched with a few words per set of groups.
 const NARROW: usize = FEW_WORDS * 64;
@@ -49,7 +49,7 @@ pub(crate) fn search<S: Sink>(
     if theta == 0 || max_length == 0 {
         return Ok(found);
     }
-    let mut budget = Budget::new(watch);
+    let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
     let supports = bag.supports();
     singles(bag, &supports, theta, watch, &mut found)?;
@@ -203,7 +203,7 @@ fn longer<S: Sink>(
                         let scratch =
                             scratch.get_or_insert_with(|| Scratch::new(items, S::ROWS, watch));
                         let node = first::<S>(ground, rank, scratch, None)?;
-                        let mut budget = Budget::new(watch);
+                        let mut budget = Reservation::new(watch);
                         budget.add(node.memory())?;
                         below(ground, rank, &node, watch, sink)?
                     }

@@ -2,7 +2,7 @@
 
 use crate::projection::Projection;
 use crate::sets::Sets;
-use table::{Budget, Item};
+use table::{Item, Reservation};
 
 /// A projection and its sets of groups.
 #[derive(Default)]
@@ -40,7 +40,7 @@ pub(crate) struct Ground<'w> {
     pub root: Node,
     /// By rank: the projection to the rows with that item, if there was memory to keep it.
     pub first: Vec<Option<Node>>,
-    pub budget: Budget<'w>,
+    pub budget: Reservation<'w>,
 }
 
 impl Ground<'_> {

@@ -4,7 +4,7 @@
 //! values are guesses: the filled table is for tools that cannot take NULL, not for looking up people.
 
 use std::collections::BTreeMap;
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, NONE, Release, Reservation, Stop, Watch};
 
 /// Rows that a context must have for its values to be drawn from.
 const CONTEXT: u64 = 10;
@@ -18,27 +18,12 @@ pub enum Method {
     Conditional,
 }
 
-/// A filled table: for each distinct row the copies that got the same values.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Filled {
-    width: usize,
-    pieces: Vec<(u32, u64)>,
-    cells: Vec<u32>,
+impl table::Choice for Method {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("conditional", Method::Conditional), ("marginal", Method::Marginal)];
 }
 
-impl Filled {
-    /// (distinct row, copies), ascending by row. No copy is lost.
-    pub fn pieces(&self) -> &[(u32, u64)] {
-        &self.pieces
-    }
-
-    /// The codes of piece number `piece`.
-    pub fn row(&self, piece: usize) -> &[u32] {
-        &self.cells[piece * self.width..][..self.width]
-    }
-}
-
-/// Fills the NULL cells of `columns`; `below(n)` draws uniformly from `0..n`.
+/// Fills the NULL cells of `columns`, which ascend; `below(n)` draws uniformly from `0..n`. No copy is lost.
 ///
 /// Every copy of a row draws for itself, each cell given the row's known cells. Conditional: of the
 /// known cells, the rarest value first, as many are taken into the context as leave at least ten
@@ -51,45 +36,46 @@ pub fn impute(
     method: Method,
     mut below: impl FnMut(u64) -> u64,
     watch: &Watch,
-) -> Result<Filled, Stop> {
+) -> Result<Release, Stop> {
     let contexts = Contexts::new(bag, watch)?;
+    // The order, and once more while it is sorted.
+    let _order = watch.hold(bag.distinct() as u64 * 8)?;
     let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
     table::sort_watched(&mut order, watch, |a, b| bag.row(a as usize).cmp(bag.row(b as usize)))?;
-    let mut by_row: Vec<BTreeMap<Vec<u32>, u64>> = vec![BTreeMap::new(); bag.distinct()];
+    let mut release = Release::new(bag.width());
+    let mut held = Reservation::new(watch);
     watch.begin(bag.row_count());
     for row in order {
         watch.check()?;
+        held.raise(release.memory())?;
         let codes = bag.row(row as usize);
+        let weight = bag.weight(row as usize);
         let missing = columns.iter().copied().filter(|&column| codes[column] == NONE);
         let draws: Vec<(usize, Draw)> = missing
             .map(|column| (column, contexts.draw(codes, column, method)))
             .filter(|(_, draw)| draw.total() > 0)
             .collect();
-        let copies = &mut by_row[row as usize];
+        let mut mask = vec![0; bag.width().div_ceil(64)];
+        draws.iter().for_each(|(column, _)| mask[column / 64] |= 1 << (column % 64));
         if draws.is_empty() {
-            copies.insert(codes.to_vec(), bag.weight(row as usize));
+            release.push(row, &mask, weight);
             continue;
         }
-        for copy in 0..bag.weight(row as usize) {
+        let mut copies: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
+        for copy in 0..weight {
             if copy % 4096 == 0 {
                 watch.check()?;
             }
-            let mut filled = codes.to_vec();
-            for (column, draw) in &draws {
-                filled[*column] = draw.value(below(draw.total()));
-            }
-            *copies.entry(filled).or_default() += 1;
+            let values = draws.iter().map(|(_, draw)| draw.value(below(draw.total())));
+            *copies.entry(values.collect()).or_default() += 1;
         }
-        watch.advance(bag.weight(row as usize));
-    }
-    let mut filled = Filled { width: bag.width(), ..Filled::default() };
-    for (row, copies) in by_row.into_iter().enumerate() {
-        for (codes, weight) in copies {
-            filled.pieces.push((row as u32, weight));
-            filled.cells.extend(codes);
+        for (values, weight) in copies {
+            release.push_filled(row, &mask, &values, weight);
         }
+        watch.advance(weight);
     }
-    Ok(filled)
+    release.sort();
+    Ok(release)
 }
 
 /// The values that a cell is drawn from: codes with the running sum of their rows.
@@ -111,11 +97,14 @@ struct Contexts<'a> {
     bag: &'a Bag,
     supports: Vec<Vec<u64>>,
     rows: Vec<Vec<Vec<u32>>>,
+    _held: Reservation<'a>,
 }
 
 impl<'a> Contexts<'a> {
-    fn new(bag: &'a Bag, watch: &Watch) -> Result<Self, Stop> {
-        watch.reserve((bag.distinct() * bag.width() * 8) as u64)?;
+    fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
+        // Of each value its support and a list, which grows by doubling.
+        let values: usize = bag.domains().iter().map(|domain| domain.len()).sum();
+        let held = watch.hold((bag.distinct() * bag.width() * 8 + values * 48) as u64)?;
         let mut rows: Vec<Vec<Vec<u32>>> =
             bag.domains().iter().map(|domain| vec![Vec::new(); domain.len()]).collect();
         for row in 0..bag.distinct() {
@@ -128,7 +117,7 @@ impl<'a> Contexts<'a> {
                 }
             }
         }
-        Ok(Contexts { bag, supports: bag.supports(), rows })
+        Ok(Contexts { bag, supports: bag.supports(), rows, _held: held })
     }
 
     fn draw(&self, codes: &[u32], column: usize, method: Method) -> Draw {
@@ -198,11 +187,7 @@ mod tests {
     fn fill(bag: &Bag, method: Method) -> Bag {
         let columns: Vec<usize> = (0..bag.width()).collect();
         let filled = impute(bag, &columns, method, draws(), &Watch::unlimited()).unwrap();
-        let mut builder = bag.builder();
-        for (piece, &(_, weight)) in filled.pieces().iter().enumerate() {
-            builder.add(filled.row(piece), weight);
-        }
-        builder.finish()
+        filled.to_bag(bag, &Watch::unlimited()).unwrap()
     }
 
     #[test]
@@ -249,14 +234,19 @@ mod tests {
         ) {
             let bag = Bag::from_text(3, rows);
             let method = if conditional { Method::Conditional } else { Method::Marginal };
-            let filled = impute(&bag, &[0, 2], method, draws(), &Watch::unlimited()).unwrap();
+            let watch = Watch::unlimited();
+            let filled = impute(&bag, &[0, 2], method, draws(), &watch).unwrap();
+            prop_assert_eq!(watch.memory(), 0);
             let again = impute(&bag, &[0, 2], method, draws(), &Watch::unlimited()).unwrap();
             prop_assert_eq!(&filled, &again);
             let mut copies = vec![0; bag.distinct()];
-            for (piece, &(row, weight)) in filled.pieces().iter().enumerate() {
-                copies[row as usize] += weight;
+            let mut cells = [NONE; 3];
+            prop_assert!(filled.pieces().is_sorted_by_key(|piece| piece.row));
+            for piece in filled.pieces() {
+                copies[piece.row as usize] += piece.weight;
+                filled.write(&bag, piece, &mut cells);
                 for (column, (&now, &before)) in
-                    filled.row(piece).iter().zip(bag.row(row as usize)).enumerate()
+                    cells.iter().zip(bag.row(piece.row as usize)).enumerate()
                 {
                     if before != NONE || column == 1 {
                         prop_assert_eq!(now, before);

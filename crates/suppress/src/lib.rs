@@ -1,19 +1,27 @@
 //! Releases by suppression: cells of a table are blanked, rows that still stand out are dropped.
 //!
-//! Everything here works on a [`table::Bag`] and returns a [`Release`]: which cells of which
+//! Everything here works on a [`table::Bag`] and returns a [`table::Release`]: which cells of which
 //! distinct rows are blanked and how many copies of each are kept. In a release a suppressed
 //! cell and a cell that never had a value are both NULL; classes are counted as the reader of
 //! the release sees them, so the two are equal.
+//!
+//! * `mii` holds [`mii_suppress`], which blanks the cells that minimal infrequent itemsets lie in as
+//!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
+//! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
+//!   phases are told there.
+//! * `checked` is the last look of both at their release: classes below k go, whatever came before.
+//! * `impute` goes the other way: NULL cells of a released table get values again.
 #![forbid(unsafe_code)]
 
+mod checked;
 mod error;
 mod impute;
 mod k_anonymize;
 mod mii;
-mod release;
 
 pub use error::Error;
-pub use impute::{Filled, Method, impute};
-pub use k_anonymize::{k_anonymize, lower_bound};
+pub use impute::{Method, impute};
+pub use k_anonymize::k_anonymize;
 pub use mii::{k_mii, mii_suppress};
-pub use release::{Classes, Counts, Piece, Release};
+
+use checked::checked;

@@ -1,9 +1,9 @@
 //! Suppression of minimal infrequent itemsets (ten Tusscher, chapter 2).
 
-use crate::{Error, Release};
+use crate::{Error, checked};
 use mining::{Subtree, Visitor, visit_miis};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Stop, Watch};
+use table::{Bag, Item, Release, Stop, Watch};
 
 /// Blanks in each row the cells that lie in a minimal infrequent itemset the row contains.
 ///
@@ -21,14 +21,11 @@ pub fn mii_suppress(
         return Err(Error::NothingLeft { class: theta.saturating_add(1), rows: bag.row_count() });
     }
     let words = bag.width().div_ceil(64);
-    let bytes = (bag.distinct() * (words * 8 + 16)) as u64;
-    watch.reserve(bytes)?;
+    let _held = watch.hold((bag.distinct() * words * 8) as u64)?;
     let marks = Marks::new(bag.distinct(), words);
     visit_miis(bag, theta, max_length, watch, &marks)?;
     let masks: Vec<u64> = marks.bits.into_iter().map(AtomicU64::into_inner).collect();
-    let release = Release::from_masks(bag, &masks);
-    watch.release(bytes);
-    Ok(release)
+    Ok(Release::from_masks(bag, &masks, watch)?)
 }
 
 /// k-MII: [`mii_suppress`] with theta = k - 1, then rows whose class on the output has fewer
@@ -39,7 +36,8 @@ pub fn k_mii(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    mii_suppress(bag, k.saturating_sub(1), max_length, watch)?.k_anonymous(bag, k, watch)
+    let release = mii_suppress(bag, k.saturating_sub(1), max_length, watch)?;
+    checked(release, bag, k, watch)
 }
 
 /// One bit per cell: set if the cell lies in an MII found so far.

@@ -3,10 +3,10 @@
 mod common;
 
 use common::{data, modal_rows, rows_of, vectors};
-use pg_sanitize_suppress::{Error, Release, k_mii, mii_suppress};
+use pg_sanitize_suppress::{Error, k_mii, mii_suppress};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use table::{Bag, NONE, Watch};
+use table::{Bag, NONE, Release, Watch};
 
 /// List all MIIs, then blank them row by row.
 fn mine_then_suppress(bag: &Bag, theta: u64, max_length: Option<usize>) -> Vec<Vec<u32>> {

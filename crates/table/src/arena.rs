@@ -1,4 +1,5 @@
-//! An interner of byte strings: each distinct value once, numbered in the order of arrival.
+//! Byte strings by number, and an interner of them: each distinct value once, numbered in the order of
+//! arrival.
 
 use crate::Index;
 
@@ -7,7 +8,69 @@ use crate::Index;
 const CHUNK: usize = 1 << 18;
 
 /// Where a value is: chunk, offset, length.
-pub(crate) type Span = (u32, u32, u32);
+type Span = (u32, u32, u32);
+
+/// Byte strings by number, one after the other in chunks.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Texts {
+    chunks: Vec<Vec<u8>>,
+    spans: Vec<Span>,
+    /// Of all chunks, capacity included.
+    bytes: usize,
+}
+
+impl Texts {
+    pub(crate) fn len(&self) -> usize {
+        self.spans.len()
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, number: u32) -> &[u8] {
+        self.at(self.spans[number as usize])
+    }
+
+    #[inline]
+    fn at(&self, (chunk, offset, length): Span) -> &[u8] {
+        &self.chunks[chunk as usize][offset as usize..][..length as usize]
+    }
+
+    pub(crate) fn push(&mut self, value: &[u8]) {
+        let fits = self.chunks.last().is_some_and(|c| c.capacity() - c.len() >= value.len());
+        if !fits {
+            let capacity = value.len().max(CHUNK.min(64 << self.chunks.len().min(12)));
+            self.chunks.push(Vec::with_capacity(capacity));
+            self.bytes += capacity;
+        }
+        let chunk = self.chunks.len() - 1;
+        let offset = self.chunks[chunk].len();
+        self.chunks[chunk].extend_from_slice(value);
+        self.spans.push((chunk as u32, offset as u32, value.len() as u32));
+    }
+
+    /// The place of a value, if they are in ascending order.
+    pub(crate) fn search(&self, value: &[u8]) -> Option<u32> {
+        self.spans.binary_search_by(|&span| self.at(span).cmp(value)).ok().map(|i| i as u32)
+    }
+
+    /// The same values in another order: `order` has the old number of each new one.
+    pub(crate) fn reordered(mut self, order: &[u32]) -> Self {
+        self.spans = order.iter().map(|&old| self.spans[old as usize]).collect();
+        self
+    }
+
+    /// The bytes held, capacity included.
+    pub(crate) fn memory(&self) -> usize {
+        self.bytes + self.spans.capacity() * size_of::<Span>()
+    }
+}
+
+impl<'a> FromIterator<&'a [u8]> for Texts {
+    fn from_iter<I: IntoIterator<Item = &'a [u8]>>(values: I) -> Self {
+        let mut texts = Texts::default();
+        values.into_iter().for_each(|value| texts.push(value));
+        texts
+    }
+}
 
 /// Slots of the cache of recent values.
 const SLOTS: usize = 256;
@@ -40,12 +103,6 @@ fn ends(value: &[u8]) -> (u64, u64) {
     }
 }
 
-/// The value that is at a place.
-#[inline]
-pub(crate) fn stored(chunks: &[Vec<u8>], (chunk, offset, length): Span) -> &[u8] {
-    &chunks[chunk as usize][offset as usize..][..length as usize]
-}
-
 /// Distinct byte strings by number, and back.
 ///
 /// Columns repeat few values many times, so a small cache answers most questions without hashing
@@ -53,30 +110,18 @@ pub(crate) fn stored(chunks: &[Vec<u8>], (chunk, offset, length): Span) -> &[u8]
 /// values are numbers, two thirds where they are words.
 pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
-    chunks: Vec<Vec<u8>>,
-    spans: Vec<Span>,
+    texts: Texts,
     index: Index,
-    bytes: usize,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
-        Interner {
-            recent: Box::new([EMPTY; SLOTS]),
-            chunks: Vec::new(),
-            spans: Vec::new(),
-            index: Index::new(),
-            bytes: 0,
-        }
-    }
-
-    pub(crate) fn len(&self) -> usize {
-        self.spans.len()
+        Interner { recent: Box::new([EMPTY; SLOTS]), texts: Texts::default(), index: Index::new() }
     }
 
     #[inline]
     pub(crate) fn get(&self, number: u32) -> &[u8] {
-        stored(&self.chunks, self.spans[number as usize])
+        self.texts.get(number)
     }
 
     /// The number of `value` if the cache has it, and the slot where it belongs.
@@ -113,40 +158,23 @@ impl Interner {
             Ok(number) => return number,
             Err(missed) => missed,
         };
-        let Interner { chunks, spans, index, .. } = self;
-        let number = match index.number(value, |n| stored(chunks, spans[n as usize])) {
-            Ok(number) => number,
-            Err(number) => {
-                self.keep(value);
-                number
-            }
-        };
+        let Interner { texts, index, .. } = self;
+        let number = index.number(value, |n| texts.get(n)).unwrap_or_else(|new| {
+            texts.push(value);
+            new
+        });
         self.recent[slot] = Recent { number, ..entry };
         number
     }
 
-    #[cold]
-    fn keep(&mut self, value: &[u8]) {
-        let fits = self.chunks.last().is_some_and(|c| c.capacity() - c.len() >= value.len());
-        if !fits {
-            let capacity = value.len().max(CHUNK.min(64 << self.chunks.len().min(12)));
-            self.chunks.push(Vec::with_capacity(capacity));
-            self.bytes += capacity;
-        }
-        let chunk = self.chunks.len() - 1;
-        let offset = self.chunks[chunk].len();
-        self.chunks[chunk].extend_from_slice(value);
-        self.spans.push((chunk as u32, offset as u32, value.len() as u32));
-    }
-
-    /// The chunks, and where each value is in them.
-    pub(crate) fn into_parts(self) -> (Vec<Vec<u8>>, Vec<Span>) {
-        (self.chunks, self.spans)
+    /// The values alone.
+    pub(crate) fn into_texts(self) -> Texts {
+        self.texts
     }
 
     /// The bytes held, capacity included.
     pub(crate) fn memory(&self) -> usize {
-        self.bytes + self.spans.capacity() * 12 + self.index.memory() + size_of::<[Recent; SLOTS]>()
+        self.texts.memory() + self.index.memory() + size_of::<[Recent; SLOTS]>()
     }
 }
 

@@ -1,43 +1,38 @@
 //! The bag: distinct coded rows with weights, and the domains that explain the codes.
 
-use crate::arena::{Interner, Span, stored};
+use crate::arena::Texts;
 use crate::rows::RowSet;
-use crate::{NONE, Rows, Stop, Watch, sort_watched};
+use crate::{NONE, Reservation, Rows, Stop, Watch, sort_watched};
+use std::sync::Arc;
 
 /// The values of a column, numbered in C collation order of their text.
 #[derive(Debug, Clone)]
 pub struct Domain {
     name: String,
-    chunks: Vec<Vec<u8>>,
-    spans: Vec<Span>,
+    texts: Texts,
 }
 
 impl Domain {
     /// A domain of the given values, which must be strictly ascending bytes.
-    pub(crate) fn from_sorted<'a>(name: String, values: impl Iterator<Item = &'a [u8]>) -> Self {
-        let mut interner = Interner::new();
-        values.for_each(|v| {
-            interner.intern(v);
-        });
-        let (chunks, spans) = interner.into_parts();
-        Domain { name, chunks, spans }
+    pub(crate) fn from_sorted(name: String, texts: Texts) -> Self {
+        Domain { name, texts }
     }
 
-    /// Turns a dictionary in arrival order into a domain; also returns the new code of each old one.
-    pub(crate) fn from_interner(
+    /// Turns values in arrival order into a domain; also returns the new code of each old one.
+    pub(crate) fn from_texts(
         name: String,
-        interner: Interner,
+        texts: Texts,
         watch: &Watch,
     ) -> Result<(Self, Vec<u32>), Stop> {
-        let mut order: Vec<u32> = (0..interner.len() as u32).collect();
-        sort_watched(&mut order, watch, |a, b| interner.get(a).cmp(interner.get(b)))?;
+        // Their order and the sorted half of it; later the order, the codes and the new places.
+        let _sorting = watch.hold(texts.len() as u64 * 20)?;
+        let mut order: Vec<u32> = (0..texts.len() as u32).collect();
+        sort_watched(&mut order, watch, |a, b| texts.get(a).cmp(texts.get(b)))?;
         let mut codes = vec![0; order.len()];
         for (new, &old) in order.iter().enumerate() {
             codes[old as usize] = new as u32;
         }
-        let (chunks, spans) = interner.into_parts();
-        let spans = order.iter().map(|&old| spans[old as usize]).collect();
-        Ok((Domain { name, chunks, spans }, codes))
+        Ok((Domain { name, texts: texts.reordered(&order) }, codes))
     }
 
     /// The column's name.
@@ -47,17 +42,17 @@ impl Domain {
 
     /// Number of values.
     pub fn len(&self) -> usize {
-        self.spans.len()
+        self.texts.len()
     }
 
     /// True if there are none.
     pub fn is_empty(&self) -> bool {
-        self.spans.is_empty()
+        self.len() == 0
     }
 
     /// The text of a code, in the encoding it was read in.
     pub fn value(&self, code: u32) -> &[u8] {
-        stored(&self.chunks, self.spans[code as usize])
+        self.texts.get(code)
     }
 
     /// All values in code order.
@@ -67,29 +62,26 @@ impl Domain {
 
     /// The code of a value, by binary search.
     pub fn find(&self, value: &[u8]) -> Option<u32> {
-        self.spans
-            .binary_search_by(|&span| stored(&self.chunks, span).cmp(value))
-            .ok()
-            .map(|i| i as u32)
+        self.texts.search(value)
     }
 
     fn memory(&self) -> usize {
-        self.chunks.iter().map(Vec::capacity).sum::<usize>() + self.spans.capacity() * 12
+        self.texts.memory()
     }
 }
 
 /// Distinct coded rows with weights. [`NONE`] marks a NULL cell. A domain may hold values that
-/// no row uses (after [`Bag::filter`], say).
+/// no row uses (after [`Bag::filter`], say). Bags made from each other share their domains.
 #[derive(Debug, Clone)]
 pub struct Bag {
-    pub(crate) domains: Vec<Domain>,
+    pub(crate) domains: Vec<Arc<Domain>>,
     pub(crate) rows: Rows,
     pub(crate) weights: Vec<u64>,
     pub(crate) total: u64,
 }
 
 impl Bag {
-    pub(crate) fn new(domains: Vec<Domain>, rows: Rows, weights: Vec<u64>) -> Self {
+    pub(crate) fn new(domains: Vec<Arc<Domain>>, rows: Rows, weights: Vec<u64>) -> Self {
         let total = weights.iter().sum();
         Bag { domains, rows, weights, total }
     }
@@ -152,7 +144,7 @@ impl Bag {
     }
 
     /// All domains, by column.
-    pub fn domains(&self) -> &[Domain] {
+    pub fn domains(&self) -> &[Arc<Domain>] {
         &self.domains
     }
 
@@ -171,24 +163,35 @@ impl Bag {
 
     /// The bag of the given columns, in the given order. Equal rows are merged.
     pub fn project(&self, columns: &[usize], watch: &Watch) -> Result<Bag, Stop> {
-        Ok(self.project_rows(columns, watch)?.0)
+        self.map(columns, |_, code| code, |_| (), watch)
     }
 
-    /// As [`Bag::project`]; also tells for each distinct row which row it became.
-    pub fn project_rows(&self, columns: &[usize], watch: &Watch) -> Result<(Bag, Vec<u32>), Stop> {
-        let mut numbers = Vec::with_capacity(self.distinct());
+    /// The bag of the given columns with `cell(column, code)` for each cell, where the columns are
+    /// numbered anew. Equal rows are merged; `became` is told of each distinct row, in order, which
+    /// row it became.
+    pub(crate) fn map(
+        &self,
+        columns: &[usize],
+        cell: impl Fn(usize, u32) -> u32,
+        mut became: impl FnMut(usize),
+        watch: &Watch,
+    ) -> Result<Bag, Stop> {
+        let mut held = Reservation::new(watch);
         let mut set = RowSet::new(columns.len());
-        let mut projected = vec![NONE; columns.len()];
+        let mut cells = vec![NONE; columns.len()];
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
-            watch.poll(i)?;
-            for (cell, &column) in projected.iter_mut().zip(columns) {
-                *cell = row[column];
+            if i % 4096 == 0 {
+                watch.check()?;
+                held.raise(set.memory() as u64)?;
             }
-            numbers.push(set.add(&projected, weight) as u32);
+            for (column, (to, &from)) in cells.iter_mut().zip(columns).enumerate() {
+                *to = cell(column, row[from]);
+            }
+            became(set.add(&cells, weight));
         }
         let (rows, weights) = set.finish();
         let domains = columns.iter().map(|&c| self.domains[c].clone()).collect();
-        Ok((Bag::new(domains, rows, weights), numbers))
+        Ok(Bag::new(domains, rows, weights))
     }
 
     /// The bag of the rows that `keep` accepts.
@@ -207,6 +210,8 @@ impl Bag {
     /// Puts the rows into ascending order of their codes (NULL last), so that equal bags are
     /// equal byte for byte.
     pub fn sort(&mut self, watch: &Watch) -> Result<(), Stop> {
+        // The order, once more while it is sorted, and the rows in it beside the rows as they were.
+        let _held = watch.hold(self.distinct() as u64 * 8 + self.own_memory())?;
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         sort_watched(&mut order, watch, |a, b| self.row(a as usize).cmp(self.row(b as usize)))?;
         let mut rows = Rows::new(self.width());
@@ -216,9 +221,14 @@ impl Bag {
         Ok(())
     }
 
-    /// The bytes held.
+    /// The bytes held, those of domains that it shares included.
     pub fn memory(&self) -> u64 {
-        let domains: usize = self.domains.iter().map(Domain::memory).sum();
-        (domains + self.rows.memory() + self.weights.capacity() * 8) as u64
+        let domains: usize = self.domains.iter().map(|domain| domain.memory()).sum();
+        domains as u64 + self.own_memory()
+    }
+
+    /// The bytes held without the domains: what a bag takes that shares them with another one.
+    pub fn own_memory(&self) -> u64 {
+        (self.rows.memory() + self.weights.capacity() * 8) as u64
     }
 }

@@ -2,10 +2,11 @@
 
 use crate::rows::RowSet;
 use crate::{Bag, Domain, NONE};
+use std::sync::Arc;
 
 /// Collects the rows of a new bag; equal rows are counted once.
 pub struct BagBuilder {
-    domains: Vec<Domain>,
+    domains: Vec<Arc<Domain>>,
     rows: RowSet,
 }
 
@@ -26,6 +27,11 @@ impl BagBuilder {
             row.iter().zip(&self.domains).all(|(&c, d)| c == NONE || (c as usize) < d.len())
         );
         self.rows.add(row, weight)
+    }
+
+    /// The bytes held beside the domains.
+    pub fn memory(&self) -> u64 {
+        self.rows.memory() as u64
     }
 
     /// The bag of the rows added.

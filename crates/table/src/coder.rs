@@ -1,8 +1,9 @@
 //! Coding while reading: cells become dictionary codes, equal rows are counted once.
 
-use crate::arena::Interner;
+use crate::arena::{Interner, Texts};
 use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE, Stop, Watch};
+use crate::{Bag, Domain, NONE, Reservation, Stop, Watch};
+use std::sync::Arc;
 
 /// How the bytes of a column's cells relate to the text that decides equality.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,6 +22,32 @@ struct ColumnCoder {
     raw_codes: Vec<u32>,
 }
 
+/// A column whose values are all read.
+struct ReadColumn {
+    name: String,
+    texts: Texts,
+    raws: Option<Texts>,
+    raw_codes: Vec<u32>,
+}
+
+impl From<ColumnCoder> for ReadColumn {
+    fn from(column: ColumnCoder) -> Self {
+        ReadColumn {
+            name: column.name,
+            texts: column.texts.into_texts(),
+            raws: column.raws.map(Interner::into_texts),
+            raw_codes: column.raw_codes,
+        }
+    }
+}
+
+impl ReadColumn {
+    fn memory(&self) -> usize {
+        let raws = self.raws.as_ref().map_or(0, Texts::memory);
+        self.texts.memory() + raws + self.raw_codes.capacity() * 4
+    }
+}
+
 /// Builds a [`Bag`] cell by cell.
 pub struct Coder {
     columns: Vec<ColumnCoder>,
@@ -32,16 +59,29 @@ pub struct Coder {
 /// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
     pub bag: Bag,
-    raws: Vec<Option<(Interner, Vec<u32>)>>,
+    raws: Vec<Option<Raws>>,
+}
+
+/// The bytes that the values of a column were read from, and for each code the number of one of them.
+struct Raws {
+    values: Texts,
+    of_code: Vec<u32>,
 }
 
 impl CodedTable {
     /// The bytes that were read for a code: what its text was made from (the first of them).
     pub fn raw(&self, column: usize, code: u32) -> &[u8] {
         match &self.raws[column] {
-            Some((raws, first)) => raws.get(first[code as usize]),
+            Some(raws) => raws.values.get(raws.of_code[code as usize]),
             None => self.bag.domain(column).value(code),
         }
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> u64 {
+        let raws = self.raws.iter().flatten();
+        let raws: usize = raws.map(|raws| raws.values.memory() + raws.of_code.capacity() * 4).sum();
+        self.bag.memory() + raws as u64
     }
 }
 
@@ -107,13 +147,21 @@ impl Coder {
 
     /// Adds all rows of a bag with the same columns.
     pub fn absorb(&mut self, bag: &Bag, watch: &Watch) -> Result<(), Stop> {
-        let codes: Vec<Vec<u32>> = self
-            .columns
-            .iter_mut()
-            .zip(bag.domains())
-            .map(|(coder, domain)| domain.values().map(|v| coder.texts.intern(v)).collect())
-            .collect();
         let before = self.memory();
+        let mut grown = Reservation::new(watch);
+        let mut codes: Vec<Vec<u32>> = Vec::with_capacity(self.columns.len());
+        for (column, domain) in bag.domains().iter().enumerate() {
+            grown.add(domain.len() as u64 * 4)?;
+            let mut own = Vec::with_capacity(domain.len());
+            for (i, value) in domain.values().enumerate() {
+                if i % 4096 == 0 {
+                    watch.check()?;
+                    watch.room_for(self.memory() - before)?;
+                }
+                own.push(self.columns[column].texts.intern(value));
+            }
+            codes.push(own);
+        }
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
             if i % 4096 == 0 {
                 watch.check()?;
@@ -159,20 +207,27 @@ impl Coder {
 
     /// The coded table. Codes are renumbered to follow the C collation of their texts.
     pub fn finish(self, watch: &Watch) -> Result<CodedTable, Stop> {
+        let mut held = watch.hold(self.memory())?;
         let (mut rows, weights) = self.rows.finish();
-        let mut domains = Vec::with_capacity(self.columns.len());
-        let mut codes = Vec::with_capacity(self.columns.len());
-        let mut raws = Vec::with_capacity(self.columns.len());
-        for column in self.columns {
-            let (domain, new) = Domain::from_interner(column.name, column.texts, watch)?;
-            raws.push(column.raws.map(|interner| {
-                let mut first = vec![NONE; domain.len()];
+        // Nothing is looked up by its value any more: the indexes go before anything comes.
+        let columns = self.columns.into_iter().map(ReadColumn::from);
+        let columns: Vec<ReadColumn> = columns.collect();
+        let texts: usize = columns.iter().map(ReadColumn::memory).sum();
+        held.lower((texts + rows.memory() + weights.capacity() * 8) as u64);
+        let mut domains = Vec::with_capacity(columns.len());
+        let mut codes = Vec::with_capacity(columns.len());
+        let mut raws = Vec::with_capacity(columns.len());
+        for column in columns {
+            let (domain, new) = Domain::from_texts(column.name, column.texts, watch)?;
+            held.add(new.len() as u64 * if column.raws.is_some() { 8 } else { 4 })?;
+            raws.push(column.raws.map(|values| {
+                let mut of_code = vec![NONE; domain.len()];
                 for (number, &old) in column.raw_codes.iter().enumerate().rev() {
-                    first[new[old as usize] as usize] = number as u32;
+                    of_code[new[old as usize] as usize] = number as u32;
                 }
-                (interner, first)
+                Raws { values, of_code }
             }));
-            domains.push(domain);
+            domains.push(Arc::new(domain));
             codes.push(new);
         }
         for (i, row) in rows.cells_mut().enumerate() {

@@ -71,7 +71,7 @@ impl Index {
 
     /// The bytes held.
     pub fn memory(&self) -> usize {
-        self.numbers.capacity() * 5
+        self.numbers.allocation_size()
     }
 }
 

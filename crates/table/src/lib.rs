@@ -1,19 +1,32 @@
-//! Coded tables: one dictionary per column, distinct rows with weights.
+//! Coded tables: one dictionary per column, distinct rows with weights, and what is released of them.
 //!
 //! Every algorithm of the project works on a [`Bag`]: the distinct rows of a relation as
-//! dictionary codes, each with the number of times it occurs. NULL is no item.
+//! dictionary codes, each with the number of times it occurs. NULL is no item. A relation goes
+//! through these types:
+//!
+//! * [`Coder`] takes cells while they are read and gives a [`CodedTable`]: the bag, and the bytes
+//!   that its values were read from. Bags also come from bytes ([`Bag::decode`]), from projections
+//!   and filters of other bags, and from a [`BagBuilder`].
+//! * [`Part`] is some of the columns as a bag of their own, where the others are kept as they are.
+//! * [`Itemsets`] is what miners return.
+//! * [`Release`] is what of a bag is released: crates that suppress, fill or sample make it, and
+//!   [`Release::rows`] turns it into rows to hand out.
+//! * [`Watch`] is the handle between a computation and its caller: cancelling, progress, and memory,
+//!   which is held as [`Reservation`]s of its limit.
 #![forbid(unsafe_code)]
 
 mod arena;
 mod bag;
 pub mod bits;
-mod budget;
 mod builder;
 mod choice;
 mod coder;
 mod index;
 mod itemsets;
 mod null_items;
+mod part;
+mod release;
+mod reservation;
 mod rows;
 mod sort;
 mod watch;
@@ -21,12 +34,14 @@ mod wire;
 
 pub use bag::{Bag, Domain};
 pub use bits::{BitSet, BitSets, Marks};
-pub use budget::Budget;
 pub use builder::BagBuilder;
 pub use choice::Choice;
 pub use coder::{CodedTable, Coder, Encoding};
 pub use index::{Index, Keyed, Slots};
 pub use itemsets::{Item, Itemsets};
+pub use part::Part;
+pub use release::{Classes, Counts, Piece, Release};
+pub use reservation::Reservation;
 pub use rows::Rows;
 pub use sort::sort_watched;
 pub use watch::{Stop, Watch};

@@ -1,6 +1,7 @@
 //! Bags in which NULL is a value.
 
 use crate::{Bag, Domain, NONE};
+use std::sync::Arc;
 
 impl Bag {
     /// The bag in which NULL is one more value of each column that has it, after all others; and
@@ -25,7 +26,8 @@ impl Bag {
                 let mut text = code.checked_sub(1).map_or(Vec::new(), |c| domain.value(c).to_vec());
                 text.push(u8::MAX);
                 let values = domain.values().chain(std::iter::once(text.as_slice()));
-                *domain = Domain::from_sorted(domain.name().to_string(), values);
+                *domain =
+                    Arc::new(Domain::from_sorted(domain.name().to_string(), values.collect()));
             }
         }
         for row in bag.rows.cells_mut() {
@@ -49,7 +51,7 @@ mod tests {
             [[Some("b"), None, Some("x")], [None, None, Some("x")], [Some("a"), None, Some("y")]];
         let (bag, codes) = Bag::from_text(3, rows).with_null_items();
         assert_eq!(codes, [Some(2), Some(0), None]);
-        assert_eq!(bag.domains().iter().map(Domain::len).collect::<Vec<_>>(), [3, 1, 2]);
+        assert_eq!(bag.domains().iter().map(|domain| domain.len()).collect::<Vec<_>>(), [3, 1, 2]);
         assert_eq!([bag.row(0), bag.row(1), bag.row(2)], [[1, 0, 0], [2, 0, 0], [0, 0, 1]]);
         assert_eq!(bag.domain(0).find(b"b"), Some(1));
         assert!(bag.domain(0).value(2) > b"b".as_slice());

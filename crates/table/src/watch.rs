@@ -1,6 +1,7 @@
-//! What a long computation obeys and reports: cancellation, a memory budget, a cap on results
+//! What a long computation obeys and reports: cancellation, a memory limit, a cap on results
 //! and counters of progress. Shared by reference between threads.
 
+use crate::Reservation;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
@@ -9,7 +10,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 pub enum Stop {
     /// The caller asked to stop.
     Cancelled,
-    /// More memory than the budget (bytes) would have been needed.
+    /// More memory than the limit (bytes) would have been needed.
     Memory { limit: u64 },
     /// More itemsets than the cap would have been returned.
     Itemsets { limit: u64 },
@@ -46,7 +47,7 @@ impl Watch {
     /// Rows or itemsets between two looks of [`Watch::poll`].
     pub const STEP: usize = 4096;
 
-    /// A watch with a memory budget in bytes and a cap on the itemsets found.
+    /// A watch with a memory limit in bytes and a cap on the itemsets found.
     pub fn new(memory_limit: u64, itemset_limit: u64) -> Self {
         Watch {
             cancelled: AtomicBool::new(false),
@@ -87,7 +88,14 @@ impl Watch {
         if done.is_multiple_of(step) { self.check() } else { Ok(()) }
     }
 
-    /// Takes `bytes` from the budget before they are allocated.
+    /// Reserves `bytes` for as long as the reservation lives.
+    pub fn hold(&self, bytes: u64) -> Result<Reservation<'_>, Stop> {
+        let mut reservation = Reservation::new(self);
+        reservation.raise(bytes)?;
+        Ok(reservation)
+    }
+
+    /// Reserves `bytes` of the limit before they are allocated.
     pub fn reserve(&self, bytes: u64) -> Result<(), Stop> {
         let before = self.memory.fetch_add(bytes, Relaxed);
         if before.saturating_add(bytes) > self.memory_limit {
@@ -102,7 +110,7 @@ impl Watch {
         self.memory.fetch_sub(bytes, Relaxed);
     }
 
-    /// Fails if `bytes` more than what is reserved would pass the budget.
+    /// Fails if `bytes` more than what is reserved would pass the limit.
     pub fn room_for(&self, bytes: u64) -> Result<(), Stop> {
         if self.memory().saturating_add(bytes) > self.memory_limit {
             return Err(Stop::Memory { limit: self.memory_limit });
@@ -146,7 +154,7 @@ impl Watch {
         self.memory.load(Relaxed)
     }
 
-    /// The memory budget in bytes.
+    /// The memory limit in bytes.
     pub fn memory_limit(&self) -> u64 {
         self.memory_limit
     }
@@ -157,7 +165,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_is_refused_past_the_budget_and_given_back() {
+    fn memory_is_refused_past_the_limit_and_given_back() {
         let watch = Watch::new(100, 10);
         assert_eq!(watch.reserve(60), Ok(()));
         assert_eq!(watch.reserve(41), Err(Stop::Memory { limit: 100 }));

@@ -4,9 +4,11 @@
 //! of values, the values; then the number of distinct rows and per row its weight and one number
 //! per cell (0 for NULL, else code + 1). Equal bags give equal bytes.
 
+use crate::arena::Texts;
 use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE, Stop, Watch};
+use crate::{Bag, Domain, NONE, Reservation, Stop, Watch};
 use std::fmt;
+use std::sync::Arc;
 
 const MAGIC: &[u8] = b"pgsb";
 const VERSION: u8 = 1;
@@ -115,7 +117,8 @@ impl Bag {
         }
         let mut reader = Reader(rest);
         let width = reader.count()?;
-        let mut domains: Vec<Domain> = Vec::new();
+        let mut held = Reservation::new(watch);
+        let mut domains: Vec<Arc<Domain>> = Vec::new();
         for _ in 0..width {
             let name = std::str::from_utf8(reader.bytes()?)
                 .map_err(|_| WireError::Damaged("a column name is not UTF-8"))?
@@ -123,15 +126,23 @@ impl Bag {
             if domains.iter().any(|d| d.name() == name) {
                 return Err(WireError::Damaged("two columns have the same name"));
             }
-            let mut values: Vec<&[u8]> = Vec::new();
-            for _ in 0..reader.count()? {
+            let mut texts = Texts::default();
+            let mut last = None;
+            let before = held.bytes();
+            for i in 0..reader.count()? {
+                if i % 4096 == 0 {
+                    watch.check()?;
+                    held.raise(before + texts.memory() as u64)?;
+                }
                 let value = reader.bytes()?;
-                if values.last().is_some_and(|last| *last >= value) {
+                if last.is_some_and(|last| last >= value) {
                     return Err(WireError::Damaged("a domain is not in order"));
                 }
-                values.push(value);
+                last = Some(value);
+                texts.push(value);
             }
-            domains.push(Domain::from_sorted(name, values.into_iter()));
+            held.raise(before + texts.memory() as u64)?;
+            domains.push(Arc::new(Domain::from_sorted(name, texts)));
         }
         let mut set = RowSet::new(width);
         let mut row = vec![NONE; width];

@@ -2,35 +2,22 @@
 //!
 //! The order is: understand, look for a stored answer, charge, read, add noise, send, store. From the
 //! charge on nothing but the noisy answers may tell about the data, and no error gives a refund.
-//! [`reading`] reads and adds noise, [`sorted`] adds up what does not fit into memory, [`stored`] keeps
+//! [`reading`] reads and adds noise, [`sorted`] adds up what does not fit into memory; the catalog keeps
 //! answers.
 
 mod reading;
 mod sorted;
-pub mod stored;
 
 use super::ledger::{self, Outcome};
-use super::question::{Question, Request};
+use super::question::{Posed, Request};
+use crate::catalog::answers::{self, ResultRow};
 use crate::pg::error::Error;
-use crate::pg::unit_rows::Key;
 use crate::pg::worker::{isolated, worker_function};
 use crate::pg::{rights, settings};
-use dp::aggregate::Answer;
+use aggregate::Answer;
+use question::Key;
 use reading::Reading;
-use serde::{Deserialize, Serialize};
 use std::time::Instant;
-
-/// One row of the result, as it travels and as it is stored.
-#[derive(Serialize, Deserialize)]
-pub struct ResultRow {
-    pub groups: serde_json::Value,
-    pub measure: String,
-    /// A decimal number.
-    pub value: Option<String>,
-    pub stddev: Option<f64>,
-    pub low: Option<f64>,
-    pub high: Option<f64>,
-}
 
 /// How often terms may change under a question before it gives up.
 const TRIES: usize = 5;
@@ -42,16 +29,17 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
     let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
     for _ in 0..TRIES {
         // With the asker's rights: what is known of the catalog must not differ from what they see.
-        let question = rights::with_rights_of(request.asker.user, || Question::new(&request))?;
+        let posed = rights::with_rights_of(request.asker.user, || Posed::new(&request))?;
+        let (relation, question) = (&posed.relation, &posed.question);
         if let Some(age) = request.reuse {
-            ledger::remaining(&question.relation, &request.asker)?;
-            if let Some(stored) = stored::find(&question, age)? {
+            ledger::remaining(relation, &request.asker)?;
+            if let Some(stored) = answers::find(relation.oid, &question.normal, age)? {
                 send(stored.as_bytes());
                 return Ok(());
             }
         }
         let charged = ledger::charge(
-            &question.relation,
+            relation,
             request.asker,
             &question.what,
             &question.charge,
@@ -59,13 +47,13 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         )?;
         if let Outcome::Charged { entry } = charged {
             let began = Instant::now();
-            let mut sending = Sending { question: &question, send, kept: Some(String::new()) };
-            let outcome = Reading::new(&question)?.answer(&mut sending);
+            let mut sending = Sending { posed: &posed, send, kept: Some(String::new()) };
+            let outcome = Reading::new(&posed)?.answer(&mut sending);
             let kept = sending.kept;
             wait_for_grid(began);
             outcome?;
             if let Some(kept) = kept {
-                isolated::counted(|| stored::keep(&question, entry, &kept))?;
+                isolated::counted(|| answers::keep(relation.oid, &question.normal, entry, &kept))?;
             }
             return Ok(());
         }
@@ -84,7 +72,7 @@ fn wait_for_grid(began: Instant) {
 
 /// Where answers go: to the caller, and into the store as long as they are short.
 struct Sending<'a> {
-    question: &'a Question,
+    posed: &'a Posed,
     send: &'a mut dyn FnMut(&[u8]),
     /// The parts sent so far; `None` if they are too long to store.
     kept: Option<String>,
@@ -93,7 +81,7 @@ struct Sending<'a> {
 impl Sending<'_> {
     fn group(&mut self, key: &Key, answers: Vec<Answer>) -> Result<(), Error> {
         pgrx::check_for_interrupts!();
-        let names = self.question.group_names();
+        let names = self.posed.group_names();
         let groups: serde_json::Map<String, serde_json::Value> = names
             .into_iter()
             .map(String::from)
@@ -101,7 +89,7 @@ impl Sending<'_> {
             .collect();
         let finite = |x: f64| x.is_finite().then_some(x);
         let row = |answer: Answer| ResultRow {
-            groups: groups.clone().into(),
+            groups: groups.clone(),
             measure: answer.measure,
             value: answer.value,
             stddev: answer.stddev.and_then(finite),

@@ -6,56 +6,57 @@
 
 use super::Sending;
 use super::sorted::Sorted;
-use crate::api::question::Question;
+use crate::api::question::Posed;
 use crate::api::question::query::ValueColumns;
 use crate::pg::error::Error;
-use crate::pg::unit_rows::{Fit, Groups, Key, Query, Visit};
+use crate::pg::unit_rows::{Fit, Groups, Query, Visit};
 use crate::pg::{rights, settings};
-use dp::Coins;
-use dp::aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use question::Key;
+use random::Coins;
 
 /// The read of a question that is charged.
 pub struct Reading<'a> {
-    question: &'a Question,
+    posed: &'a Posed,
     owner: pgrx::pg_sys::Oid,
     coins: Coins,
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(question: &'a Question) -> Result<Self, Error> {
-        let relation = &question.relation;
+    pub fn new(posed: &'a Posed) -> Result<Self, Error> {
+        let relation = &posed.relation;
         let owner = rights::owner_of(relation.oid)
             .ok_or_else(|| Error::NoSuchRelation { relation: relation.name.clone() })?;
-        Ok(Reading { question, owner, coins: Coins::os()? })
+        Ok(Reading { posed, owner, coins: Coins::os()? })
     }
 
     fn query<'b>(&self, text: &'b str, width: usize) -> Query<'b> {
-        let group_columns = self.question.group_columns_count();
+        let group_columns = self.posed.question.group_by.len();
         Query { owner: self.owner, text, group_columns, width }
     }
 
     /// The groups as they are known before the rows are read.
     fn groups(&self) -> Groups {
-        match &self.question.public {
+        match &self.posed.question.public {
             Some(keys) => Groups::public(keys.clone()),
-            None if self.question.has_private_groups() => Groups::default(),
+            None if self.posed.question.has_private_groups() => Groups::default(),
             None => Groups::public(vec![Vec::new()]),
         }
     }
 
     /// Sends the noisy answers of every group that is shown.
     pub fn answer(mut self, sending: &mut Sending<'_>) -> Result<(), Error> {
-        let found = match self.question.scales()? {
+        let found = match self.posed.question.scales()? {
             Some(scales) => self.bounds(&scales)?,
             None => Vec::new(),
         };
-        let plan = self.question.plan(&found)?;
-        self.question.check_price(&plan)?;
-        if let Some((text, width)) = self.question.totals_query() {
+        let plan = self.posed.question.plan(&found)?;
+        self.posed.check_price(&plan)?;
+        if let Some((text, width)) = self.posed.totals_query() {
             return self.answer_totals(&plan, &text, width, sending);
         }
         let columns =
-            ValueColumns::new(&self.question.relation, self.question.asked.iter().enumerate());
+            ValueColumns::new(&self.posed.relation, self.posed.question.asked.iter().enumerate());
         match self.gather(&columns, plan.reads_rows())? {
             Some(gathered) => self.answer_gathered(&plan, gathered, sending),
             None => self.answer_sorted(&plan, &columns, sending),
@@ -72,7 +73,7 @@ impl<'a> Reading<'a> {
     ) -> Result<(), Error> {
         let groups = self.groups();
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
-        let is_private = self.question.has_private_groups();
+        let is_private = self.posed.question.has_private_groups();
         let mut slots = vec![0; plan.slots()];
         let query = self.query(text, width);
         let coins = &mut self.coins;
@@ -114,7 +115,7 @@ impl<'a> Reading<'a> {
         columns: &ValueColumns,
         reads_rows: bool,
     ) -> Result<Option<Gathered>, Error> {
-        let question = self.question;
+        let (posed, question) = (self.posed, &self.posed.question);
         let (rows, groups) = (question.rows_per_unit, question.groups_per_unit);
         let mut gathered = Gathered {
             groups: self.groups(),
@@ -122,7 +123,7 @@ impl<'a> Reading<'a> {
             units: UnitRows::new(columns.units.len()),
         };
         if reads_rows {
-            let text = question.rows_query(columns);
+            let text = posed.rows_query(columns);
             let query = self.query(&text, columns.rows.len());
             let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
             let fit = match question.one_row_each {
@@ -134,7 +135,7 @@ impl<'a> Reading<'a> {
             }
         }
         if !columns.units.is_empty() {
-            let text = question.units_query(columns);
+            let text = posed.units_query(columns);
             let query = self.query(&text, columns.units.len());
             if query.units(&mut gathered.groups, &mut gathered.units)? == Fit::TooMany {
                 return Ok(None);
@@ -152,7 +153,7 @@ impl<'a> Reading<'a> {
         let keys = &gathered.groups.keys;
         // Groups that the rows show are told in an order that does not follow the rows.
         let mut shown: Vec<(&Key, Vec<Answer>)> = Vec::new();
-        let is_private = self.question.has_private_groups();
+        let is_private = self.posed.question.has_private_groups();
         plan.totals(
             &mut gathered.rows,
             &gathered.units,
@@ -184,7 +185,7 @@ impl<'a> Reading<'a> {
         let groups = self.groups();
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
         let mut sorted = Sorted::new(plan);
-        let text = self.question.sorted_query(columns, plan.reads_rows());
+        let text = self.posed.sorted_query(columns, plan.reads_rows());
         let query = self.query(&text, 2);
         let coins = &mut self.coins;
         let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<(), Error> {
@@ -212,9 +213,13 @@ impl<'a> Reading<'a> {
 
     /// Finds the bounds of the measures that lack them.
     fn bounds(&mut self, scales: &Scales) -> Result<Vec<(usize, Range)>, Error> {
-        let searched: Vec<(usize, Range)> =
-            self.question.searched().filter_map(|(i, asked)| Some((i, asked.range?))).collect();
-        let columns = ValueColumns::new(&self.question.relation, self.question.searched());
+        let searched: Vec<(usize, Range)> = self
+            .posed
+            .question
+            .searched()
+            .filter_map(|(i, asked)| Some((i, asked.range?)))
+            .collect();
+        let columns = ValueColumns::new(&self.posed.relation, self.posed.question.searched());
         let mut counts = vec![vec![0i128; Scales::BINS]; searched.len()];
         let place = |measure: usize| searched.iter().position(|(i, _)| *i == measure);
         let mut count = |measure: usize, value: i64| {
@@ -236,7 +241,7 @@ impl<'a> Reading<'a> {
                 }
             }
             None => {
-                let text = self.question.sorted_query(&columns, reads_rows);
+                let text = self.posed.sorted_query(&columns, reads_rows);
                 self.query(&text, 2).each(true, &mut |visit| {
                     match *visit.values {
                         [measure, value] if measure > 0 => count(measure as usize - 1, value),

@@ -1,8 +1,9 @@
 //! Totals of rows that come sorted: nothing is held but the integers of one group.
 
-use crate::pg::unit_rows::{Key, Visit};
-use dp::Coins;
-use dp::aggregate::{Kind, Plan};
+use crate::pg::unit_rows::Visit;
+use aggregate::{Kind, Plan};
+use question::Key;
+use random::Coins;
 
 /// Adds up rows that come in the order of their groups, of their measures, and of their values.
 pub struct Sorted<'a> {

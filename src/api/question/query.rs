@@ -6,12 +6,11 @@
 //! which neither an index nor a partition nor a foreign server can use. For the same reason a view is
 //! read whole, behind an OFFSET 0, before the filter is applied to its rows.
 
-use super::Question;
-use super::measure::Asked;
+use super::Posed;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::types;
-use crate::pg::unit_rows::Key;
-use dp::aggregate::{Kind, Range, Step};
+use aggregate::{Kind, Range, Step};
+use question::{Asked, Condition, Key};
 
 /// One value of each row, or of each unit and group: an SQL expression of type int8.
 pub struct ValueColumn {
@@ -132,6 +131,28 @@ fn group_totals(asked: &Asked, relation: &Relation) -> Option<Vec<String>> {
     }
 }
 
+/// A condition on a row: a name that is quoted, an operator of pg_catalog and a literal of the column's
+/// own built-in type. Nothing of a question can become code.
+fn condition(relation: &Relation, part: &Condition) -> String {
+    match part {
+        Condition::Compare { column, operator, value } => {
+            let column = &relation.columns[*column];
+            format!(
+                "{} OPERATOR(pg_catalog.{}) {}",
+                column.quoted(),
+                operator.sql(),
+                types::literal(column.base_type, value)
+            )
+        }
+        Condition::IsNull { column } => format!("{} IS NULL", relation.columns[*column].quoted()),
+        Condition::Any(parts) if parts.is_empty() => "false".into(),
+        Condition::Any(parts) => {
+            let parts: Vec<String> = parts.iter().map(|part| condition(relation, part)).collect();
+            format!("({})", parts.join(" OR "))
+        }
+    }
+}
+
 /// A value as text that is equal where the texts' bytes are.
 fn as_text(column: &Column) -> String {
     format!("({})::pg_catalog.text COLLATE pg_catalog.\"C\"", column.quoted())
@@ -163,9 +184,9 @@ fn key_text(key: &Key) -> String {
     key.iter().map(part).collect()
 }
 
-impl Question {
-    fn group_columns(&self) -> Vec<&Column> {
-        self.group_by.iter().map(|&i| &self.relation.columns[i]).collect()
+impl Posed {
+    pub(super) fn group_columns(&self) -> Vec<&Column> {
+        self.question.group_by.iter().map(|&i| &self.relation.columns[i]).collect()
     }
 
     fn unit_column(&self) -> &Column {
@@ -180,8 +201,9 @@ impl Question {
             from = format!(" FROM (SELECT *{from} OFFSET 0) AS whole");
         }
         from += &format!(" WHERE {} IS NOT NULL", self.unit_column().quoted());
-        if !self.conditions.is_empty() {
-            let all = self.conditions.join(" AND ");
+        if !self.question.conditions.is_empty() {
+            let all = self.question.conditions.iter().map(|part| condition(&self.relation, part));
+            let all = all.collect::<Vec<_>>().join(" AND ");
             from += &format!(" AND CASE WHEN {all} THEN true ELSE false END");
         }
         from
@@ -191,7 +213,7 @@ impl Question {
     /// place of theirs.
     fn listed_source(&self) -> String {
         let mut from = self.source();
-        if let Some(keys) = &self.public {
+        if let Some(keys) = &self.question.public {
             let keys: Vec<String> =
                 keys.iter().map(|key| types::text_literal(&key_text(key))).collect();
             from += &format!(
@@ -206,11 +228,11 @@ impl Question {
     /// The query that lets Postgres add up, if every unit has one row and no sum can overflow: groups,
     /// number of units, totals of each measure; and how many numbers that is.
     pub fn totals_query(&self) -> Option<(String, usize)> {
-        if !self.one_row_each {
+        if !self.question.one_row_each {
             return None;
         }
         let mut numbers = vec!["pg_catalog.count(*)".to_string()];
-        for asked in &self.asked {
+        for asked in &self.question.asked {
             numbers.extend(group_totals(asked, &self.relation)?);
         }
         let width = numbers.len();
@@ -228,7 +250,7 @@ impl Question {
     /// Group, unit (unless every unit has one row) and values of each row.
     pub fn rows_query(&self, values: &ValueColumns) -> String {
         let mut columns: Vec<String> = self.group_columns().into_iter().map(identity).collect();
-        if !self.one_row_each {
+        if !self.question.one_row_each {
             columns.push(identity(self.unit_column()));
         }
         columns.extend(values.rows.iter().map(|value| value.expression.clone()));
@@ -269,16 +291,16 @@ impl Question {
             "SELECT {shown} FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY r) AS n \
              FROM (SELECT *, pg_catalog.gen_random_uuid() AS r FROM ({totals}) AS totals) AS shuffled) AS numbered \
              WHERE n OPERATOR(pg_catalog.<=) {}",
-            self.groups_per_unit
+            self.question.groups_per_unit
         )
     }
 
     /// Every value of every kept row in the order of groups, for questions that do not fit into memory:
     /// group, unit, number of the measure, value. Measure 0 is the unit itself; the others are numbered
-    /// from 1. What is kept has the law of [`dp::aggregate::Bounded`], by coins of the server's generator:
+    /// from 1. What is kept has the law of [`aggregate::Bounded`], by coins of the server's generator:
     /// which of the two ways a question goes depends on how many rows there are, and must not show.
     pub fn sorted_query(&self, values: &ValueColumns, reads_rows: bool) -> String {
-        let n = self.group_by.len();
+        let n = self.question.group_by.len();
         let groups: String = (0..n).map(|i| format!("g{i}, ")).collect();
         let unit = "(0, u::pg_catalog.text COLLATE pg_catalog.\"C\", NULL)".to_string();
         let value = |(i, value): (usize, &ValueColumn)| {
@@ -294,7 +316,7 @@ impl Question {
         let mut queries = Vec::new();
         if reads_rows {
             let is_count = |asked: &&(usize, &Asked)| asked.1.measure(None).kind == Kind::Count;
-            let asked: Vec<(usize, &Asked)> = self.asked.iter().enumerate().collect();
+            let asked: Vec<(usize, &Asked)> = self.question.asked.iter().enumerate().collect();
             let counts =
                 asked.iter().filter(is_count).map(|(i, _)| format!("({}, NULL, 0)", i + 1));
             let parts = [unit.clone()].into_iter().chain(counts);
@@ -324,7 +346,7 @@ impl Question {
             columns.push(format!("{} AS v{i}", value.expression));
         }
         let columns = columns.join(", ");
-        if self.one_row_each {
+        if self.question.one_row_each {
             return format!("SELECT {columns}{}", self.listed_source());
         }
         let rows = format!(
@@ -332,9 +354,9 @@ impl Question {
              FROM (SELECT {columns}, pg_catalog.gen_random_uuid() AS r{}) AS shuffled) AS numbered \
              WHERE n OPERATOR(pg_catalog.<=) {}",
             self.listed_source(),
-            self.rows_per_unit
+            self.question.rows_per_unit
         );
-        if groups.is_empty() || self.groups_per_unit >= self.rows_per_unit {
+        if groups.is_empty() || self.question.groups_per_unit >= self.question.rows_per_unit {
             return rows;
         }
         format!(
@@ -342,7 +364,7 @@ impl Question {
              FROM (SELECT *, pg_catalog.first_value(r) OVER (PARTITION BY u, {} ORDER BY r) AS f \
              FROM ({rows}) AS bounded) AS tagged) AS ranked WHERE d OPERATOR(pg_catalog.<=) {}",
             names.join(", "),
-            self.groups_per_unit
+            self.question.groups_per_unit
         )
     }
 }

@@ -53,7 +53,10 @@ SELECT extversion IS NOT NULL AS installed FROM pg_extension WHERE extname = 'pg
 DROP EXTENSION pg_sanitize;
 DROP SCHEMA sanitize;
 CREATE SCHEMA sanitize AUTHORIZATION regress_owner;
+-- From 18 on the context names the script, and the line in it.
+\set SHOW_CONTEXT never
 CREATE EXTENSION pg_sanitize;
+\set SHOW_CONTEXT errors
 DROP SCHEMA sanitize;
 CREATE EXTENSION pg_sanitize;
 

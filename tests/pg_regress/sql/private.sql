@@ -1,5 +1,5 @@
 -- Differentially private samples and their labels. What is random is counted or seeded here; the
--- laws are tested in crates/dp and by the client tests.
+-- laws are tested in crates/sample and by the client tests.
 CREATE TYPE sex AS ENUM ('f', 'm');
 CREATE TABLE wards (ward text PRIMARY KEY);
 INSERT INTO wards VALUES ('N'), ('S'), ('W');

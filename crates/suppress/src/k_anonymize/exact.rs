@@ -1,8 +1,7 @@
 //! The best release of a table of a few rows.
 
-use super::costs::DROP;
-use crate::Release;
-use table::{Bag, NONE};
+use super::prepare::DROP;
+use table::{Bag, NONE, Release};
 
 /// Tables of at most this many rows are solved exactly: 3^13 steps, a few milliseconds.
 pub(super) const ROWS: u64 = 13;

@@ -1,27 +1,30 @@
 //! k-anonymity with as few blanked cells as can be found. The proof is in `proof.md`.
+//!
+//! A table of a few rows is solved by trying everything (`exact`). Others go through these phases:
+//!
+//! 1. `prepare`: rows become sums of keys of their cells, columns' weights become whole numbers.
+//! 2. `assign` gives each row a class, band by band of cost. `forms` says which sets of columns to
+//!    blank next, `group` which rows each of them makes equal. Groups of k rows get a class
+//!    (`assign/open`), those that lack some borrow them (`assign/borrow`), the last rows are settled
+//!    one by one (`assign/last`).
+//! 3. `outcome`: each class shows every column in which its rows agree. Of several tries of a small
+//!    table the cheapest outcome becomes the release.
+//! 4. The classes of the release are counted, as its reader sees them, and small ones dropped
+//!    (`crate::checked`).
 
-mod borrow;
-mod bound;
-mod costs;
+mod assign;
 mod exact;
-mod frontier;
-mod keys;
-mod meet;
-mod near;
-mod open;
+mod forms;
+mod group;
 mod outcome;
-mod plan;
-mod rest;
-mod search;
+mod prepare;
 
-pub use bound::lower_bound;
-
-use crate::{Error, Release};
-use keys::Keyed;
+use crate::{Error, checked};
+use assign::{Effort, search};
 use outcome::Outcome;
+use prepare::Keyed;
 use rayon::prelude::*;
-use search::{Effort, search};
-use table::{Bag, Watch};
+use table::{Bag, Release, Watch};
 
 /// A release in which every class has at least `k` rows, with as few blanked cells and dropped
 /// rows as can be found.
@@ -32,9 +35,8 @@ use table::{Bag, Watch};
 ///
 /// Tables of up to 13 rows get the best release there is. Others are searched form by form, a
 /// form being a set of columns to blank: all forms as long as they are not too many, then those
-/// that bring most rows together. [`lower_bound`] tells how far from the best the result can be.
-/// `max_length` bounds the search, never the promise: forms that blank more columns are tried
-/// only a few at a time.
+/// that bring most rows together. `max_length` bounds the search, never the promise: forms that
+/// blank more columns are tried only a few at a time.
 ///
 /// The work is linear in the rows, but for sorting them: 30,000 rows of 9 columns take a tenth of
 /// a second. The result depends on the rows only, not on their order or the number of threads.
@@ -45,17 +47,16 @@ pub fn k_anonymize(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    let weights = costs::checked(weights, bag.width())?;
+    let weights = prepare::checked(weights, bag.width())?;
     if bag.row_count() > 0 && k > bag.row_count() {
         return Err(Error::NothingLeft { class: k, rows: bag.row_count() });
     }
     if bag.row_count() <= exact::ROWS {
-        return exact::exact(bag, k, &weights).k_anonymous(bag, k, watch);
+        return checked(exact::exact(bag, k, &weights), bag, k, watch);
     }
     let tries = tries(bag.distinct(), bag.width());
-    let bytes = search::bytes(bag.distinct(), bag.width()) * tries;
-    watch.reserve(bytes)?;
-    let units = costs::units(&weights);
+    let held = watch.hold(assign::bytes(bag.distinct(), bag.width()) * tries)?;
+    let units = prepare::units(&weights);
     let keyed = Keyed::new(bag, watch)?;
     let outcomes: Vec<Outcome> = (0..tries)
         .into_par_iter()
@@ -67,8 +68,8 @@ pub fn k_anonymize(
         .collect::<Result<_, Error>>()?;
     let best = outcomes.into_iter().min_by_key(|outcome| outcome.cost);
     let release = best.map_or(Release::new(bag.width()), |outcome| outcome.release(&keyed));
-    watch.release(bytes);
-    release.k_anonymous(bag, k, watch)
+    drop((keyed, held));
+    checked(release, bag, k, watch)
 }
 
 /// Small tables are searched several times in slightly different ways: the larger the fewer.

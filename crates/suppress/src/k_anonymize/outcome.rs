@@ -1,9 +1,8 @@
-//! What a plan comes to.
+//! What an assignment comes to.
 
-use super::costs::DROP;
-use super::keys::Keyed;
-use super::plan::{Plan, Share};
-use crate::Release;
+use super::assign::{Assignment, Share};
+use super::prepare::{DROP, Keyed};
+use table::Release;
 
 /// Classes with the columns they show.
 pub(super) struct Outcome {
@@ -18,13 +17,13 @@ pub(super) struct Outcome {
 impl Outcome {
     /// A class shows every column in which its rows agree: at least what its form leaves, and
     /// more if borrowed or chosen rows happen to agree in more.
-    pub fn new(plan: Plan<'_>) -> Self {
-        let keyed = plan.keyed;
+    pub fn new(assignment: Assignment<'_>) -> Self {
+        let keyed = assignment.keyed;
         let words = keyed.width().div_ceil(64);
-        let mut shares = plan.shares;
+        let mut shares = assignment.shares;
         shares.retain(|share| share.weight > 0);
-        let mut first = vec![u32::MAX; plan.classes.len()];
-        let mut masks = vec![0; plan.classes.len() * words];
+        let mut first = vec![u32::MAX; assignment.classes.len()];
+        let mut masks = vec![0; assignment.classes.len() * words];
         for share in &shares {
             let first = &mut first[share.class as usize];
             *first = share.row.min(*first);
@@ -47,10 +46,10 @@ impl Outcome {
                     rows += u128::from(share.weight);
                 }
             }
-            for &row in plan.free.iter().filter(|&&row| cells[row as usize] != 0) {
+            for &row in assignment.free.iter().filter(|&&row| cells[row as usize] != 0) {
                 rows += u128::from(DROP) * u128::from(keyed.weights[row as usize]);
             }
-            cost += rows * u128::from(plan.units[column]);
+            cost += rows * u128::from(assignment.units[column]);
         }
         Outcome { shares, masks, words, cost }
     }

@@ -1,6 +1,8 @@
 //! What the tests share: tables, vectors and data files.
 #![allow(dead_code)]
 
+pub mod bound;
+
 use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;

@@ -1,0 +1,170 @@
+//! What can be asked.
+
+use crate::quantile;
+use random::Error;
+
+/// A positive decimal number, `mantissa / 10^scale`: the distance of two neighbouring values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Step {
+    pub mantissa: u64,
+    pub scale: u32,
+}
+
+impl Step {
+    /// Whole numbers.
+    pub const ONE: Step = Step { mantissa: 1, scale: 0 };
+
+    /// The number as a float.
+    pub fn to_f64(self) -> f64 {
+        self.mantissa as f64 / 10f64.powi(self.scale as i32)
+    }
+
+    /// `n` steps as an exact decimal number.
+    pub fn times(self, n: i128) -> String {
+        let product = n.saturating_mul(i128::from(self.mantissa));
+        let digits =
+            format!("{:0>width$}", product.unsigned_abs(), width = self.scale as usize + 1);
+        let (whole, fraction) = digits.split_at(digits.len() - self.scale as usize);
+        let sign = if product < 0 { "-" } else { "" };
+        match fraction.trim_end_matches('0') {
+            "" => format!("{sign}{whole}"),
+            fraction => format!("{sign}{whole}.{fraction}"),
+        }
+    }
+}
+
+/// The public bounds of a column, in steps. Values outside are moved to the nearer bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Range {
+    pub low: i64,
+    pub high: i64,
+    pub step: Step,
+}
+
+impl Range {
+    /// The largest bound, in steps: sums of squares over any table then fit into 128 bits.
+    pub const LIMIT: i64 = 1 << 40;
+
+    /// A range that is not empty and within the limit.
+    pub fn new(low: i64, high: i64, step: Step) -> Result<Self, Error> {
+        if low >= high {
+            return Err(Error::argument("high", high, "it must be above low"));
+        }
+        if low < -Self::LIMIT || high > Self::LIMIT {
+            let widest = low.unsigned_abs().max(high.unsigned_abs());
+            return Err(Error::argument("step", widest, "the bounds must be within 2^40 steps"));
+        }
+        Ok(Range { low, high, step })
+    }
+
+    pub(crate) fn span(&self) -> i128 {
+        i128::from(self.high) - i128::from(self.low)
+    }
+
+    pub(crate) fn largest(&self) -> i128 {
+        i128::from(self.low).abs().max(i128::from(self.high).abs())
+    }
+
+    /// Twice the distance of a value from the middle of the range.
+    pub(crate) fn centred(&self, value: i64) -> i128 {
+        2 * i128::from(value.clamp(self.low, self.high))
+            - i128::from(self.low)
+            - i128::from(self.high)
+    }
+
+    /// The bin of a value, of `bins` equally wide ones; the last holds the upper bound too.
+    pub(crate) fn bin(&self, value: i64, bins: u32) -> usize {
+        let offset = i128::from(value.clamp(self.low, self.high)) - i128::from(self.low);
+        (offset * i128::from(bins) / self.span()).min(i128::from(bins) - 1) as usize
+    }
+
+    /// The value as a float.
+    pub(crate) fn at(&self, steps: f64) -> f64 {
+        steps * self.step.to_f64()
+    }
+}
+
+/// What is computed.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Kind {
+    /// Rows.
+    Count,
+    /// Rows with a value.
+    CountOf,
+    /// Distinct units.
+    Units,
+    /// Distinct values, told by codes.
+    Distinct,
+    Sum(Range),
+    Mean(Range),
+    /// The population variance.
+    Variance(Range),
+    /// Values below which these shares of the values lie.
+    Quantiles(Range, Vec<f64>),
+    /// Counts of equally wide bins.
+    Histogram(Range, u32),
+}
+
+impl Kind {
+    /// True if it looks at a column's values.
+    pub fn has_value(&self) -> bool {
+        !matches!(self, Kind::Count | Kind::Units)
+    }
+
+    /// The bounds of the values, if they matter.
+    pub fn range(&self) -> Option<Range> {
+        match self {
+            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => None,
+            Kind::Sum(range)
+            | Kind::Mean(range)
+            | Kind::Variance(range)
+            | Kind::Quantiles(range, _)
+            | Kind::Histogram(range, _) => Some(*range),
+        }
+    }
+
+    /// Integers that are kept for it in each group.
+    pub(crate) fn slots(&self) -> usize {
+        match self {
+            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct | Kind::Sum(_) => 1,
+            Kind::Mean(_) => 2,
+            Kind::Variance(_) => 3,
+            Kind::Quantiles(range, _) => quantile::leaves(range),
+            Kind::Histogram(_, bins) => *bins as usize,
+        }
+    }
+}
+
+/// A measure that is asked for.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Measure {
+    pub name: String,
+    pub kind: Kind,
+    /// Its share of epsilon, relative to the other measures.
+    pub weight: f64,
+    /// It looks at one value for each unit and group (the unit's own total, say), not at rows.
+    pub per_unit: bool,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_are_exact_decimals() {
+        assert_eq!(Step::ONE.times(-42), "-42");
+        assert_eq!(Step { mantissa: 1, scale: 2 }.times(5), "0.05");
+        assert_eq!(Step { mantissa: 25, scale: 2 }.times(-3), "-0.75");
+        assert_eq!(Step { mantissa: 5, scale: 1 }.times(4), "2");
+        assert_eq!(Step { mantissa: 100, scale: 0 }.times(7), "700");
+    }
+
+    #[test]
+    fn ranges_have_limits() {
+        assert!(Range::new(0, 0, Step::ONE).is_err());
+        assert!(Range::new(5, -5, Step::ONE).is_err());
+        assert!(Range::new(0, Range::LIMIT + 1, Step::ONE).is_err());
+        assert!(Range::new(i64::MIN, 0, Step::ONE).is_err());
+        assert_eq!(Range::new(-3, 9, Step::ONE).unwrap().span(), 12);
+    }
+}

@@ -1,0 +1,393 @@
+//! Keeps at most so many rows and groups of each unit, chosen by fresh coins.
+
+use foldhash::fast::RandomState;
+use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
+use rand::Rng;
+use random::{below, shuffle};
+use std::hash::BuildHasher;
+
+/// No further row.
+const END: u32 = u32::MAX;
+/// The group of a row that does not count because its unit has rows in too many groups.
+const DROPPED: u32 = u32::MAX;
+
+struct Unit {
+    /// Rows seen.
+    seen: u32,
+    /// The first row kept.
+    first: u32,
+}
+
+/// Parts that units are spread over. A part with its hash table stays in the processor's cache while a
+/// batch of rows is counted, where one table for all units would miss it with every row.
+const PARTS: usize = 256;
+/// Rows that wait for their part to be visited: at least so many, and more if it has many units.
+const PENDING: usize = 2048;
+const MOST_PENDING: usize = 8 * PENDING;
+
+/// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past, and of
+/// these the rows of at most `groups` groups.
+///
+/// Reservoir sampling (Vitter, Random Sampling with a Reservoir): row number j of a unit takes a
+/// random place among the `k` with probability k/j. At the end the kept rows of a unit are taken in
+/// random order, and those of the first `groups` groups met count. Which rows of a unit count depends
+/// on no other unit, so adding or removing a unit changes its own `k` rows and nothing else.
+///
+/// Filled by the reader of a relation, added up by [`crate::Plan::totals`].
+pub struct Bounded {
+    limit: u32,
+    groups: u32,
+    width: usize,
+    hasher: RandomState,
+    parts: Vec<Part>,
+    /// The part of the next unit that has one row only.
+    next_part: usize,
+}
+
+#[derive(Default)]
+struct Part {
+    short: HashMap<u64, u32, RandomState>,
+    long: HashMap<Box<[u8]>, u32, RandomState>,
+    long_bytes: u64,
+    units: Vec<Unit>,
+    groups: Vec<u32>,
+    values: Vec<i64>,
+    next: Vec<u32>,
+    /// Unit, group and values of the rows that wait, and how many may.
+    pending: Vec<i64>,
+    patience: usize,
+}
+
+impl Bounded {
+    /// For so many rows and groups of a unit, with `width` values in each row.
+    pub fn new(rows_per_unit: u64, groups_per_unit: u64, width: usize) -> Self {
+        let limit = |limit: u64| u32::try_from(limit).unwrap_or(u32::MAX).max(1);
+        Bounded {
+            limit: limit(rows_per_unit),
+            groups: limit(groups_per_unit),
+            width,
+            hasher: RandomState::default(),
+            parts: (0..PARTS).map(|_| Part { patience: PENDING, ..Part::default() }).collect(),
+            next_part: 0,
+        }
+    }
+
+    /// The part of a unit, by bits that the part's own table does not use to tell its units apart.
+    fn part(&self, hash: u64) -> usize {
+        (hash >> 32) as usize % PARTS
+    }
+
+    /// A row of a unit that is told by at most eight bytes.
+    #[inline]
+    pub fn row_of_number<R: Rng + ?Sized>(
+        &mut self,
+        unit: u64,
+        group: u32,
+        values: &[i64],
+        rng: &mut R,
+    ) {
+        let place = self.part(self.hasher.hash_one(unit));
+        let part = &mut self.parts[place];
+        part.pending.push(unit as i64);
+        part.pending.push(group.into());
+        part.pending.extend_from_slice(&values[..self.width]);
+        if part.pending.len() >= part.patience * (2 + self.width) {
+            part.drain(self.limit, self.width, rng);
+        }
+    }
+
+    /// A row of a unit that is told by bytes.
+    pub fn row_of_bytes<R: Rng + ?Sized>(
+        &mut self,
+        unit: &[u8],
+        group: u32,
+        values: &[i64],
+        rng: &mut R,
+    ) {
+        let place = self.part(self.hasher.hash_one(unit));
+        let part = &mut self.parts[place];
+        let fresh = part.units.len() as u32;
+        let unit = match part.long.entry_ref(unit) {
+            EntryRef::Occupied(entry) => *entry.get(),
+            EntryRef::Vacant(entry) => {
+                part.long_bytes += unit.len() as u64 + 16;
+                *entry.insert(fresh)
+            }
+        };
+        part.row(unit, group, &values[..self.width], self.limit, rng);
+    }
+
+    /// The only row of its unit.
+    pub fn row_of_new_unit<R: Rng + ?Sized>(&mut self, group: u32, values: &[i64], rng: &mut R) {
+        self.next_part = (self.next_part + 1) % PARTS;
+        let part = &mut self.parts[self.next_part];
+        part.row(part.units.len() as u32, group, &values[..self.width], self.limit, rng);
+    }
+
+    /// Counts the rows that wait, then drops those in too many groups. Doing so again changes nothing.
+    pub fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        for part in &mut self.parts {
+            part.drain(self.limit, self.width, rng);
+            if self.groups < self.limit {
+                part.choose_groups(self.groups as usize, rng);
+            }
+        }
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        self.parts.iter().map(Part::memory).sum()
+    }
+
+    /// True if row numbers are about to run out.
+    pub fn is_full(&self) -> bool {
+        let limit = u32::MAX as usize - 2 * MOST_PENDING;
+        self.parts.iter().any(|part| part.groups.len() >= limit || part.units.len() >= limit)
+    }
+
+    /// Calls `visit` with each unit's groups, sorted, each once.
+    pub(crate) fn each_unit(&self, mut visit: impl FnMut(&[u32])) {
+        let mut groups = Vec::new();
+        for part in &self.parts {
+            for unit in &part.units {
+                groups.clear();
+                let counted = part.rows_of(unit).map(|row| part.groups[row]);
+                groups.extend(counted.filter(|&group| group != DROPPED));
+                groups.sort_unstable();
+                groups.dedup();
+                visit(&groups);
+            }
+        }
+    }
+
+    /// Calls `visit` with group and values of each row that counts.
+    pub fn each_row(&self, mut visit: impl FnMut(u32, &[i64])) {
+        for part in &self.parts {
+            for (row, &group) in part.groups.iter().enumerate() {
+                if group != DROPPED {
+                    visit(group, &part.values[row * self.width..][..self.width]);
+                }
+            }
+        }
+    }
+}
+
+impl Part {
+    fn drain<R: Rng + ?Sized>(&mut self, limit: u32, width: usize, rng: &mut R) {
+        let mut pending = std::mem::take(&mut self.pending);
+        for row in pending.chunks_exact(2 + width) {
+            let fresh = self.units.len() as u32;
+            let unit = *self.short.entry(row[0] as u64).or_insert(fresh);
+            self.row(unit, row[1] as u32, &row[2..], limit, rng);
+        }
+        pending.clear();
+        self.pending = pending;
+        self.patience = (4 * self.units.len()).clamp(PENDING, MOST_PENDING);
+    }
+
+    /// The rows of a unit that are kept.
+    fn rows_of(&self, unit: &Unit) -> impl Iterator<Item = usize> {
+        let mut row = unit.first;
+        std::iter::from_fn(move || {
+            let this = row;
+            (this != END).then(|| {
+                row = self.next[this as usize];
+                this as usize
+            })
+        })
+    }
+
+    /// Drops the rows of each unit that lie outside of its first `limit` groups, in random order.
+    fn choose_groups<R: Rng + ?Sized>(&mut self, limit: usize, rng: &mut R) {
+        let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(RandomState::default()));
+        for unit in &self.units {
+            rows.clear();
+            rows.extend(self.rows_of(unit).filter(|&row| self.groups[row] != DROPPED));
+            let first = rows.first().map(|&row| self.groups[row]);
+            if rows.len() <= limit || rows.iter().all(|&row| Some(self.groups[row]) == first) {
+                continue;
+            }
+            shuffle(rng, &mut rows);
+            met.clear();
+            for &row in &rows {
+                let group = &mut self.groups[row];
+                if !met.contains(group) {
+                    match met.len() < limit {
+                        true => drop(met.insert(*group)),
+                        false => *group = DROPPED,
+                    }
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn row<R: Rng + ?Sized>(
+        &mut self,
+        unit: u32,
+        group: u32,
+        values: &[i64],
+        limit: u32,
+        rng: &mut R,
+    ) {
+        if unit as usize == self.units.len() {
+            self.units.push(Unit { seen: 0, first: END });
+        }
+        let unit = &mut self.units[unit as usize];
+        unit.seen = unit.seen.saturating_add(1);
+        if unit.seen <= limit {
+            self.next.push(unit.first);
+            unit.first = self.groups.len() as u32;
+            self.groups.push(group);
+            self.values.extend_from_slice(values);
+            return;
+        }
+        let place = below(rng, u64::from(unit.seen)) as u32;
+        if place >= limit {
+            return;
+        }
+        let mut row = unit.first;
+        for _ in 0..place {
+            row = self.next[row as usize];
+        }
+        let row = row as usize;
+        self.groups[row] = group;
+        self.values[row * values.len()..][..values.len()].copy_from_slice(values);
+    }
+
+    fn memory(&self) -> u64 {
+        let map = |capacity: usize, entry: u64| capacity as u64 * (entry + 1) * 8 / 7;
+        let rows =
+            self.groups.capacity() * 4 + self.values.capacity() * 8 + self.next.capacity() * 4;
+        map(self.short.capacity(), 16)
+            + map(self.long.capacity(), 24)
+            + self.long_bytes
+            + self.units.capacity() as u64 * 8
+            + self.pending.capacity() as u64 * 8
+            + rows as u64
+    }
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use random::Coins;
+    use random::testing::{assert_fits, uniform};
+
+    /// The first value of each row that counts, sorted.
+    pub(crate) fn kept(bounded: &Bounded) -> Vec<i64> {
+        let mut kept = Vec::new();
+        bounded.each_row(|_, values| kept.push(values[0]));
+        kept.sort_unstable();
+        kept
+    }
+
+    #[test]
+    fn small_units_are_kept_whole() {
+        let mut coins = Coins::seeded(1);
+        let mut bounded = Bounded::new(3, 3, 1);
+        for i in 0..3 {
+            bounded.row_of_number(7, 0, &[i], &mut coins);
+            bounded.row_of_bytes(b"a name", 1, &[10 + i], &mut coins);
+        }
+        bounded.row_of_new_unit(2, &[20], &mut coins);
+        bounded.finish(&mut coins);
+        assert_eq!(kept(&bounded), [0, 1, 2, 10, 11, 12, 20]);
+        let mut units = Vec::new();
+        bounded.each_unit(|groups| units.push(groups.to_vec()));
+        units.sort();
+        assert_eq!(units, [vec![0], vec![1], vec![2]]);
+    }
+
+    #[test]
+    fn every_set_of_rows_is_equally_likely() {
+        let mut coins = Coins::seeded(2);
+        // The ten pairs of five rows.
+        let pairs: Vec<Vec<i64>> =
+            (0..5).flat_map(|a| (a + 1..5).map(move |b| vec![a, b])).collect();
+        assert_fits(&uniform(10), 20_000, || {
+            let mut bounded = Bounded::new(2, 2, 1);
+            for i in 0..5 {
+                bounded.row_of_bytes(b"u", 0, &[i], &mut coins);
+            }
+            pairs.iter().position(|pair| *pair == kept(&bounded)).unwrap() as i64
+        });
+    }
+
+    #[test]
+    fn more_rows_than_wait_are_all_counted() {
+        let mut coins = Coins::seeded(4);
+        let mut bounded = Bounded::new(2, 2, 1);
+        let rows = 3 * (PARTS * PENDING) as u64;
+        for row in 0..rows {
+            bounded.row_of_number(row % 1000, 0, &[row as i64], &mut coins);
+        }
+        bounded.finish(&mut coins);
+        assert_eq!(kept(&bounded).len(), 2000);
+    }
+
+    #[test]
+    fn a_unit_counts_each_of_its_groups_once() {
+        let mut coins = Coins::seeded(3);
+        let mut bounded = Bounded::new(4, 4, 0);
+        for group in [5, 3, 5, 3] {
+            bounded.row_of_number(1, group, &[], &mut coins);
+        }
+        bounded.finish(&mut coins);
+        let mut units = Vec::new();
+        bounded.each_unit(|groups| units.push(groups.to_vec()));
+        assert_eq!(units, [vec![3, 5]]);
+        assert!(!bounded.is_full() && bounded.memory() > 0);
+    }
+
+    /// The groups that count, and how many rows.
+    fn counted(bounded: &mut Bounded, coins: &mut Coins) -> (Vec<u32>, usize) {
+        bounded.finish(coins);
+        let (mut groups, mut rows) = (Vec::new(), 0);
+        bounded.each_unit(|found| groups = found.to_vec());
+        bounded.each_row(|group, _| {
+            rows += 1;
+            assert!(groups.contains(&group));
+        });
+        (groups, rows)
+    }
+
+    #[test]
+    fn groups_are_chosen_in_the_order_of_random_rows() {
+        let mut coins = Coins::seeded(5);
+        // Rows of groups 0, 0, 1: the first in random order is of group 0 twice out of three times,
+        // and takes its like with it.
+        assert_fits(&[2.0 / 3.0, 1.0 / 3.0], 20_000, || {
+            let mut bounded = Bounded::new(3, 1, 0);
+            for group in [0, 0, 1] {
+                bounded.row_of_number(1, group, &[], &mut coins);
+            }
+            let (groups, rows) = counted(&mut bounded, &mut coins);
+            assert_eq!(rows, if groups == [0] { 2 } else { 1 });
+            groups[0].into()
+        });
+        // Two of three groups, all pairs alike; the rows that are not kept are dropped first.
+        let pairs = [[0, 1], [0, 2], [1, 2]];
+        assert_fits(&uniform(3), 20_000, || {
+            let mut bounded = Bounded::new(6, 2, 0);
+            for row in 0..9 {
+                bounded.row_of_bytes(b"u", row % 3, &[], &mut coins);
+            }
+            let (groups, rows) = counted(&mut bounded, &mut coins);
+            assert!(rows <= 6);
+            pairs.iter().position(|pair| *pair == groups[..]).unwrap() as i64
+        });
+    }
+
+    #[test]
+    fn choosing_groups_again_changes_nothing() {
+        let mut coins = Coins::seeded(6);
+        let mut bounded = Bounded::new(10, 2, 0);
+        for group in 0..8 {
+            bounded.row_of_number(1, group, &[], &mut coins);
+        }
+        let first = counted(&mut bounded, &mut coins);
+        assert_eq!((first.0.len(), first.1), (2, 2));
+        assert_eq!(counted(&mut bounded, &mut coins), first);
+    }
+}

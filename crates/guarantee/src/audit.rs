@@ -1,0 +1,160 @@
+//! What two neighbouring tables tell about epsilon and delta: exactly where the law of the output is
+//! known, as a lower bound on epsilon from runs otherwise. A label must not be below it.
+
+use random::binomial::tail_above;
+use std::collections::BTreeMap;
+
+/// The probability of each result.
+pub type Law<T> = BTreeMap<T, f64>;
+
+/// The smallest delta for which `p` is within a factor e^epsilon of `q`: the sum of what `p` has more
+/// than e^epsilon times `q` (hockey-stick divergence). A mechanism is (epsilon, delta)-DP if no two
+/// neighbouring tables give more than delta, either way round.
+pub fn divergence<T: Ord>(p: &Law<T>, q: &Law<T>, epsilon: f64) -> f64 {
+    let factor = epsilon.exp();
+    p.iter().map(|(result, p)| (p - factor * q.get(result).unwrap_or(&0.0)).max(0.0)).sum()
+}
+
+/// Some of a number of runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Share {
+    pub hits: u64,
+    pub runs: u64,
+}
+
+impl Share {
+    /// A lower confidence limit on the probability of a hit (Clopper and Pearson): wrong with
+    /// probability at most `alpha`.
+    pub fn lower(self, alpha: f64) -> f64 {
+        if self.hits == 0 {
+            return 0.0;
+        }
+        let (runs, hits) = (self.runs as f64, self.hits as f64);
+        // The largest p that makes this many hits no likelier than alpha.
+        let (mut low, mut high) = (0.0, hits / runs);
+        for _ in 0..60 {
+            let middle = 0.5 * (low + high);
+            if middle > 0.0 && tail_above(runs, hits, middle) > alpha {
+                high = middle
+            } else {
+                low = middle
+            }
+        }
+        low
+    }
+
+    /// An upper confidence limit, as [`Share::lower`].
+    pub fn upper(self, alpha: f64) -> f64 {
+        1.0 - Share { hits: self.runs - self.hits, runs: self.runs }.lower(alpha)
+    }
+}
+
+/// The largest epsilon that these two shares of an event refute, given delta:
+/// ln((p - delta) / q), wrong with probability at most `alpha`.
+fn refuted(p: Share, q: Share, delta: f64, alpha: f64) -> f64 {
+    let (p, q) = (p.lower(alpha / 2.0), q.upper(alpha / 2.0));
+    if p > delta { ((p - delta) / q).ln().max(0.0) } else { 0.0 }
+}
+
+/// A lower bound on the epsilon of a mechanism at `delta`, from what it showed on two neighbouring
+/// tables; too high with probability at most `alpha`.
+///
+/// The first half of the runs chooses the event and the direction, the second half is tested.
+pub fn epsilon_bound<T: Ord + Clone>(one: &[T], other: &[T], delta: f64, alpha: f64) -> f64 {
+    let (train_one, test_one) = one.split_at(one.len() / 2);
+    let (train_other, test_other) = other.split_at(other.len() / 2);
+    let there = event(train_one, train_other, delta, alpha);
+    let back = event(train_other, train_one, delta, alpha);
+    let share = |runs: &[T], event: &[T]| Share {
+        hits: runs.iter().filter(|seen| event.binary_search(seen).is_ok()).count() as u64,
+        runs: runs.len() as u64,
+    };
+    if there.0 >= back.0 {
+        refuted(share(test_one, &there.1), share(test_other, &there.1), delta, alpha)
+    } else {
+        refuted(share(test_other, &back.1), share(test_one, &back.1), delta, alpha)
+    }
+}
+
+/// The event that refutes the largest epsilon on these runs: the results most in favour of `p`, as
+/// many as pay, in ascending order.
+fn event<T: Ord + Clone>(p: &[T], q: &[T], delta: f64, alpha: f64) -> (f64, Vec<T>) {
+    let mut counts: BTreeMap<&T, (u64, u64)> = BTreeMap::new();
+    p.iter().for_each(|seen| counts.entry(seen).or_default().0 += 1);
+    q.iter().for_each(|seen| counts.entry(seen).or_default().1 += 1);
+    let mut order: Vec<(&T, (u64, u64))> = counts.into_iter().collect();
+    order.sort_by(|(_, a), (_, b)| (b.0 * (a.1 + 1)).cmp(&(a.0 * (b.1 + 1))));
+    let (mut hits, mut best) = ((0, 0), (0.0, 0));
+    for (taken, (_, (in_p, in_q))) in order.iter().enumerate() {
+        hits = (hits.0 + in_p, hits.1 + in_q);
+        let share = |hits, runs: &[T]| Share { hits, runs: runs.len() as u64 };
+        let bound = refuted(share(hits.0, p), share(hits.1, q), delta, alpha);
+        if bound > best.0 {
+            best = (bound, taken + 1);
+        }
+    }
+    let mut event: Vec<T> = order[..best.1].iter().map(|(seen, _)| (*seen).clone()).collect();
+    event.sort();
+    (best.0, event)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use random::{Coins, Noise};
+
+    #[test]
+    fn confidence_limits_are_those_of_the_tables() {
+        let close = |found: f64, expected: f64| {
+            assert!((found - expected).abs() < 1e-5, "{found} {expected}")
+        };
+        // 10 of 20 at 2.5 % each side, and the rule of three.
+        let half = Share { hits: 10, runs: 20 };
+        close(half.lower(0.025), 0.27196);
+        close(half.upper(0.025), 0.72804);
+        close(Share { hits: 0, runs: 1000 }.upper(0.05), 1.0 - 0.05f64.powf(0.001));
+        assert_eq!(Share { hits: 0, runs: 5 }.lower(0.01), 0.0);
+        assert_eq!(Share { hits: 5, runs: 5 }.upper(0.01), 1.0);
+    }
+
+    /// Laplace noise on neighbouring counts: its epsilon is known and attained.
+    fn laplace(epsilon: f64, runs: usize) -> [Vec<i128>; 2] {
+        let noise = Noise::laplace(1, epsilon).unwrap();
+        let mut coins = Coins::seeded(11);
+        [5, 6].map(|count| (0..runs).map(|_| noise.add(&mut coins, count)).collect())
+    }
+
+    #[test]
+    fn the_bound_stays_below_a_true_epsilon_and_comes_close() {
+        let [one, other] = laplace(1.0, 8000);
+        let bound = epsilon_bound(&one, &other, 0.0, 0.001);
+        assert!(bound <= 1.0 && bound > 0.75, "{bound}");
+    }
+
+    #[test]
+    fn divergences_are_those_of_known_laws() {
+        // Randomised response: ratio 3, so nothing is left beyond ln 3, and half before.
+        let law = |p: f64| Law::from([(0, p), (1, 1.0 - p)]);
+        let (one, other) = (law(0.75), law(0.25));
+        assert!((divergence(&one, &other, 0.0) - 0.5).abs() < 1e-15);
+        assert!(divergence(&one, &other, 3f64.ln()) < 1e-15);
+        assert!((divergence(&one, &other, 2f64.ln()) - 0.25).abs() < 1e-15);
+        // What one table can never show counts whole.
+        assert_eq!(divergence(&law(1.0), &Law::from([(1, 1.0)]), 100.0), 1.0);
+    }
+
+    #[test]
+    fn a_broken_mechanism_is_found_guilty() {
+        // Half of the noise that epsilon 0.5 needs.
+        let [one, other] = laplace(1.0, 8000);
+        assert!(epsilon_bound(&one, &other, 0.01, 0.001) > 0.5);
+    }
+
+    #[test]
+    fn equal_laws_refute_nothing() {
+        let [one, _] = laplace(1.0, 4000);
+        let (a, b) = one.split_at(2000);
+        assert_eq!(epsilon_bound(a, b, 0.0, 0.001), 0.0);
+        assert_eq!(epsilon_bound::<i128>(&[], &[], 0.0, 0.001), 0.0);
+    }
+}

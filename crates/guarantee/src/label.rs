@@ -1,0 +1,287 @@
+//! The label beside every output: what is guaranteed, under which assumptions, and what is not.
+
+mod methods;
+mod sentence;
+
+pub use methods::{Answers, Groups, Sampled};
+
+use crate::Cost;
+use random::Source;
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The kind of a guarantee. It never exceeds what is proved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    Dp,
+    Ldp,
+    KAnonymity,
+    BreachBound,
+    Bayesian,
+    Syntactic,
+    None,
+}
+
+/// How the delta of a sampling is computed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DeltaMethod {
+    /// The smallest delta for which the guarantee holds.
+    #[default]
+    Exact,
+    /// The bound of Li, Qardaji and Su, as the paper uses it.
+    #[serde(rename = "li2012")]
+    Li,
+}
+
+impl table::Choice for DeltaMethod {
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("exact", DeltaMethod::Exact), ("li", DeltaMethod::Li)];
+}
+
+/// Which tables a private mechanism must not tell apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Neighbours {
+    /// One row more or less.
+    AddRemove,
+    /// One row changed.
+    Replace,
+}
+
+/// Whose presence is protected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unit {
+    Row,
+    Cell,
+    Person,
+}
+
+/// Whether the mechanism is ours or a publication's to the letter.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Mode {
+    Default,
+    Paper,
+}
+
+/// Whether probabilities are exact.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Numeric {
+    Exact,
+    F64,
+}
+
+/// What is proved of less than the whole output, of which nothing is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Proved {
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<&'static str, f64>,
+    /// What it is proved of.
+    pub covers: String,
+}
+
+/// The label. Fields that do not apply are left out of its JSON.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Guarantee {
+    pub kind: Kind,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub epsilon: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delta_method: Option<DeltaMethod>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub neighbours: Option<Neighbours>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit: Option<Unit>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub gamma: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho1: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rho2: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub k: Option<u64>,
+    /// What holds although the kind is `none`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub proved: Option<Proved>,
+    /// Properties of the output that are no guarantee.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub metrics: BTreeMap<&'static str, f64>,
+    pub assumptions: Vec<String>,
+    pub not_covered: Vec<String>,
+    pub mechanism: String,
+    pub mode: Mode,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rng: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub numeric: Option<Numeric>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_claim: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub paper_claim_holds: Option<bool>,
+}
+
+/// A label with its sentence, as users see it.
+#[derive(Serialize)]
+pub struct Label<'a> {
+    #[serde(flatten)]
+    guarantee: &'a Guarantee,
+    sentence: String,
+}
+
+impl Guarantee {
+    /// A label that promises nothing.
+    fn none(mechanism: impl Into<String>) -> Self {
+        Guarantee {
+            kind: Kind::None,
+            epsilon: None,
+            delta: None,
+            delta_method: None,
+            neighbours: None,
+            unit: None,
+            gamma: None,
+            rho1: None,
+            rho2: None,
+            k: None,
+            proved: None,
+            metrics: BTreeMap::new(),
+            assumptions: Vec::new(),
+            not_covered: Vec::new(),
+            mechanism: mechanism.into(),
+            mode: Mode::Default,
+            rng: None,
+            numeric: None,
+            paper_claim: None,
+            paper_claim_holds: None,
+        }
+    }
+
+    /// Makes the label one of differential privacy for rows or people that are added or removed,
+    /// with exact probabilities. Coins of a seed can be repeated by anyone who knows it: then nothing
+    /// is promised.
+    fn dp(mut self, cost: Cost, unit: Unit, source: Source) -> Self {
+        self.rng = Some(source);
+        self.numeric = Some(Numeric::Exact);
+        self.neighbours = Some(Neighbours::AddRemove);
+        self.unit = Some(unit);
+        self.kind = Kind::Dp;
+        self.epsilon = Some(cost.epsilon);
+        self.delta = Some(cost.delta);
+        if source == Source::Seeded {
+            self.not_covered.push("the coins come from a seed (no guarantee)".into());
+            self.prove_only();
+            if let Some(proved) = &mut self.proved {
+                proved.covers = "a sample that is drawn like this one, but without a seed".into();
+            }
+        }
+        self
+    }
+
+    /// Moves what is promised of the output to what is proved of less than it.
+    fn prove_only(&mut self) {
+        if self.kind != Kind::None {
+            self.proved = Some(Proved {
+                kind: self.kind,
+                epsilon: self.epsilon.take(),
+                delta: self.delta.take(),
+                k: None,
+                metrics: BTreeMap::new(),
+                covers: "the released table".into(),
+            });
+            self.kind = Kind::None;
+        }
+    }
+
+    /// Says that columns are returned as they are: then nothing is promised of whole rows.
+    pub fn keeping(mut self, columns: &[&str]) -> Self {
+        if columns.is_empty() {
+            return self;
+        }
+        let columns = columns.join(", ");
+        self.not_covered.push(format!("columns returned unchanged: {columns}"));
+        self.prove_only();
+        if self.proved.is_none() && !self.metrics.is_empty() {
+            self.kind = Kind::Syntactic;
+            self.prove_only();
+        }
+        if let Some(proved) = &mut self.proved {
+            proved.k = self.k.take().or(proved.k);
+            proved.metrics = std::mem::take(&mut self.metrics);
+            proved.covers += &format!(", without the columns {columns}");
+        }
+        // Publications know no such columns.
+        if self.paper_claim_holds == Some(true) {
+            (self.paper_claim, self.paper_claim_holds) = (None, None);
+        }
+        self
+    }
+
+    /// The label with its sentence, to be serialised.
+    pub fn label(&self) -> Label<'_> {
+        Label { guarantee: self, sentence: self.sentence() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn value(guarantee: &Guarantee) -> Value {
+        serde_json::to_value(guarantee.label()).unwrap()
+    }
+
+    #[test]
+    fn answers_protect_people() {
+        let cost = Cost { epsilon: 0.5, delta: 0.0 };
+        let plain = Guarantee::dp_aggregate(&Answers { cost, ..Answers::default() });
+        let label = value(&plain);
+        assert_eq!((&label["kind"], &label["unit"]), (&json!("dp"), &json!("person")));
+        assert_eq!((&label["epsilon"], &label["delta"]), (&json!(0.5), &json!(0.0)));
+        assert_eq!(label["neighbours"], "add_remove");
+        assert_eq!(label["mechanism"], "totals with discrete Laplace noise");
+        let start =
+            "The answer is (0.5, 0)-differentially private: whether any one person's rows are";
+        assert!(plain.sentence().starts_with(start), "{}", plain.sentence());
+        let answers = Answers {
+            cost: Cost { delta: 1e-6, ..cost },
+            groups: Groups::Private,
+            unit: Some("patient"),
+            rows_per_unit: Some(3),
+            groups_per_unit: Some(2),
+            assumed_stable: true,
+        };
+        let label = Guarantee::dp_aggregate(&answers);
+        for part in ["Gaussian", "at most 3 rows", "at most 2 groups", "noisy number of people"] {
+            assert!(label.mechanism.contains(part), "{}", label.mechanism);
+        }
+        assert_eq!(label.assumptions.len(), 4);
+        let public = Answers { groups: Groups::Public, ..answers };
+        assert_eq!(Guarantee::dp_aggregate(&public).assumptions.len(), 5);
+    }
+
+    #[test]
+    fn suppression_is_no_differential_privacy() {
+        let label = value(&Guarantee::mii_suppress(4, None));
+        assert_eq!(label["kind"], "none");
+        assert_eq!(label["metrics"], json!({"min_support_in_source": 5.0}));
+        assert_eq!(value(&Guarantee::mii_suppress(4, Some(2))).get("metrics"), None);
+        for label in [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None)] {
+            assert_eq!(value(&label)["kind"], "k-anonymity");
+            assert!(label.sentence().contains("at least 4 others"));
+            assert!(label.sentence().contains("composition"));
+        }
+    }
+}

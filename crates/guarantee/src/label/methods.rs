@@ -1,0 +1,249 @@
+//! The labels of the methods.
+
+use super::sentence::up;
+use super::{DeltaMethod, Guarantee, Kind, Mode, Numeric, Proved, Unit};
+use crate::Cost;
+use random::Source;
+use std::collections::BTreeMap;
+
+const SYNTACTIC_LIMITS: [&str; 3] = [
+    "attribute disclosure: rows of a class may share a sensitive value",
+    "minimality attack: which cells are suppressed follows from the table, and tells of it",
+    "composition: several releases of one table may be combined",
+];
+
+/// What the label of noisy totals depends on. Made from the arguments of a question and from what
+/// the owner laid down.
+#[derive(Debug, Clone, Default)]
+pub struct Answers<'a> {
+    pub cost: Cost,
+    pub groups: Groups,
+    /// The column that tells people apart.
+    pub unit: Option<&'a str>,
+    pub rows_per_unit: Option<u64>,
+    pub groups_per_unit: Option<u64>,
+    /// The owner has said that a view may be asked although it is not seen to be stable.
+    pub assumed_stable: bool,
+}
+
+/// What the label of a private sample depends on. Made from its design.
+#[derive(Debug, Clone)]
+pub struct Sampled {
+    /// The scheme's name.
+    pub scheme: &'static str,
+    /// Rows that share a form.
+    pub k: u64,
+    /// What was asked for.
+    pub asked: Cost,
+    /// What is guaranteed; `None` for the published scheme, which guarantees nothing.
+    pub total: Option<Cost>,
+    /// The bound of Li, Qardaji and Su on the delta of the sampling.
+    pub delta_li: f64,
+    /// What the scheme takes for granted.
+    pub assumption: Option<&'static str>,
+}
+
+/// Where the groups of an answer come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Groups {
+    #[default]
+    None,
+    /// From a public list.
+    Public,
+    /// From the rows, as far as enough people are in them.
+    Private,
+}
+
+impl Guarantee {
+    /// Suppression of minimal infrequent itemsets: a property of the source, no guarantee.
+    pub fn mii_suppress(theta: u64, max_length: Option<usize>) -> Self {
+        let mut label = Guarantee {
+            not_covered: vec![
+                "uniqueness in the release: a released row may be the only one of its form".into(),
+            ],
+            mode: Mode::Paper,
+            ..Guarantee::none("suppression of minimal infrequent itemsets")
+        };
+        if max_length.is_none() {
+            label.metrics.insert("min_support_in_source", theta as f64 + 1.0);
+            label.paper_claim = Some(
+                "what is left of a row is contained in more than theta rows of the table".into(),
+            );
+            label.paper_claim_holds = Some(true);
+        }
+        label.with_syntactic_limits(max_length)
+    }
+
+    /// k-MII: k-anonymous by equality classes.
+    pub fn k_mii(k: u64, max_length: Option<usize>) -> Self {
+        Guarantee {
+            kind: Kind::KAnonymity,
+            k: Some(k),
+            mode: Mode::Paper,
+            paper_claim: Some("the release is k-anonymous".into()),
+            paper_claim_holds: Some(true),
+            assumptions: vec!["classes are rows that look equal in the release".into()],
+            ..Guarantee::none(
+                "k-MII: suppression of minimal infrequent itemsets, small classes dropped",
+            )
+        }
+        .with_syntactic_limits(max_length)
+    }
+
+    /// Lean suppression: k-anonymous by equality classes.
+    pub fn k_anonymize(k: u64, max_length: Option<usize>) -> Self {
+        Guarantee {
+            kind: Kind::KAnonymity,
+            k: Some(k),
+            assumptions: vec!["classes are rows that look equal in the release".into()],
+            ..Guarantee::none("lean suppression to k-anonymity")
+        }
+        .with_syntactic_limits(max_length)
+    }
+
+    /// A private sample, by its design and the source of its coins.
+    pub fn dp_mii_sample(sampled: impl Into<Sampled>, source: Source) -> Self {
+        let sampled = sampled.into();
+        let mut label = Guarantee {
+            k: Some(sampled.k),
+            rng: Some(source),
+            ..Guarantee::none(format!("sampling and suppression, scheme {}", sampled.scheme))
+        };
+        let Some(total) = sampled.total else {
+            label.mode = Mode::Paper;
+            label.proved = Some(Proved {
+                kind: Kind::KAnonymity,
+                epsilon: None,
+                delta: None,
+                k: label.k,
+                metrics: BTreeMap::new(),
+                covers: "the released table".into(),
+            });
+            label.mechanism = "DP-MII-suppress as published: k-anonymous release; scheme rows \
+                               unprotected; sample size data dependent"
+                .into();
+            label.numeric = Some(Numeric::Exact);
+            label.paper_claim = Some(format!(
+                "({}, {})-differential privacy",
+                sampled.asked.epsilon,
+                up(sampled.delta_li.min(sampled.asked.delta))
+            ));
+            label.paper_claim_holds = Some(false);
+            label.not_covered = vec![
+                "a row in the part that gives the rare combinations has no protection".into(),
+                "the number of rows drawn tells the number of rows that were left".into(),
+            ];
+            return label;
+        };
+        label.not_covered = vec![
+            "several rows of one person: epsilon counts once for each".into(),
+            "other releases of the same table: their epsilons and deltas add up".into(),
+            "the time that the call takes".into(),
+        ];
+        label.delta_method = Some(DeltaMethod::Exact);
+        label.assumptions.extend(sampled.assumption.map(String::from));
+        label.dp(total, Unit::Row, source)
+    }
+
+    /// Answers to a question about totals, of which a person is the unit.
+    pub fn dp_aggregate(answers: &Answers) -> Self {
+        let mut mechanism = String::from(if answers.cost.delta > 0.0 {
+            "totals with discrete Laplace or discrete Gaussian noise, whichever is narrower"
+        } else {
+            "totals with discrete Laplace noise"
+        });
+        if let Some(rows) = answers.rows_per_unit {
+            mechanism += &format!("; of a person at most {rows} rows count");
+        }
+        if let Some(groups) = answers.groups_per_unit {
+            mechanism += &format!("; of a person at most {groups} groups count");
+        }
+        let mut assumptions = vec![
+            "each row of the relation depends on its own unit alone".to_string(),
+            "bounds of values are public or found privately".to_string(),
+        ];
+        match answers.groups {
+            Groups::None => (),
+            Groups::Public => assumptions.push("the list of groups is public".into()),
+            Groups::Private => mechanism += "; groups are shown from a noisy number of people on",
+        }
+        if let Some(unit) = answers.unit {
+            assumptions.push(format!("a person has one value of {unit}"));
+        }
+        if answers.assumed_stable {
+            assumptions.push(
+                "the owner vouches that the view keeps to this, although its definition does not show it".into(),
+            );
+        }
+        let not_covered = [
+            "the time that the answer takes",
+            "reads and writes of the whole cluster as its statistics show them",
+            "the size of the table as the catalog shows it",
+            "rows whose unit is NULL",
+            "other releases that the ledger does not know",
+        ];
+        Guarantee {
+            assumptions,
+            not_covered: not_covered.map(String::from).into(),
+            ..Guarantee::none(mechanism)
+        }
+        .dp(answers.cost, Unit::Person, Source::Os)
+    }
+
+    /// Imputation of a released table: the guarantee of that table, which nothing done to a release
+    /// can weaken. Without its label nothing is known.
+    pub fn impute(of: Option<&Guarantee>) -> Self {
+        let Some(of) = of else {
+            return Guarantee {
+                not_covered: vec!["the table that was filled has no label".into()],
+                ..Guarantee::none("imputation")
+            };
+        };
+        let mut label = of.clone();
+        // Filled cells may follow from kept columns, or from the coins of a seed.
+        label.proved = None;
+        label.mechanism = format!("{}, then imputation", of.mechanism);
+        label.assumptions.push("the imputation saw the released table only".into());
+        if of.k.is_some() {
+            // Filled cells split classes: the count of equal rows is that of the release before.
+            label.k = None;
+            label.not_covered.push("classes may be smaller after filling".into());
+            if label.kind == Kind::KAnonymity {
+                label.kind = Kind::None;
+            }
+        }
+        label
+    }
+
+    /// A table drawn from Krimp's patterns, class by class or not: a function of the table with
+    /// noise that was made for no purpose of privacy.
+    pub fn krimp_generate(class: Option<&str>, source: Source) -> Self {
+        let mut label = Guarantee {
+            mode: Mode::Paper,
+            rng: Some(source),
+            numeric: Some(Numeric::F64),
+            paper_claim: Some("generated rows cannot be identified with original ones".into()),
+            paper_claim_holds: Some(false),
+            not_covered: vec![
+                "a row can come out as it is in the source, the sooner the fewer patterns it takes"
+                    .into(),
+                "every value of the source can come out, whatever min_support is".into(),
+                "how often something comes out tells how often it is in the source".into(),
+            ],
+            ..Guarantee::none("Krimp: rows put together from patterns of the source")
+        };
+        if let Some(class) = class {
+            label.not_covered.push(format!("the counts of the values of {class} are exact"));
+        }
+        label
+    }
+
+    fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
+        self.not_covered.extend(SYNTACTIC_LIMITS.map(String::from));
+        if let Some(longest) = max_length {
+            self.not_covered
+                .push(format!("combinations of more than {longest} values in the source"));
+        }
+        self
+    }
+}

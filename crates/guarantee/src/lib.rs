@@ -1,0 +1,34 @@
+//! The label beside every output, what mechanisms cost, and what they cost together. Every number is
+//! rounded against us: costs up, allowances down.
+//!
+//! * `cost`: [`Cost`] is (epsilon, delta), [`Charge`] what one release takes out of a budget, told in
+//!   both currencies of the ledger. Mechanisms make it before they look at data. Also sums that round
+//!   up, costs of people with several rows, and mixtures.
+//! * `zcdp`: rho, the second currency, to epsilon and back. Noise is calibrated by it.
+//! * `gaussian_vector`: the same for Gaussian noise by its own law, which allows more; [`gaussian_rho`]
+//!   falls back to `zcdp`.
+//! * `ledger`: [`Spent`] adds charges up and says which budget has room for them, by `cost` and `zcdp`.
+//! * `label`: [`Guarantee`] and its JSON. `label/methods` has a constructor for each method, from plain
+//!   facts ([`Sampled`], [`Answers`]) that mechanisms hand over; `label/sentence` says it in words.
+//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it.
+//!
+//! A call: the mechanism's plan or design makes a charge, the ledger (in tables of the extension) adds
+//! it to what was spent, the release is made, the label goes beside it. Proofs are in the `.md` files
+//! named after the code.
+#![forbid(unsafe_code)]
+
+pub mod audit;
+mod cost;
+mod gaussian_vector;
+mod label;
+mod ledger;
+mod zcdp;
+
+pub use cost::{Charge, Cost, add_up, check_epsilon, mixture, rest_of};
+pub use gaussian_vector::gaussian_rho;
+pub use label::{
+    Answers, DeltaMethod, Groups, Guarantee, Kind, Label, Mode, Neighbours, Numeric, Proved,
+    Sampled, Unit,
+};
+pub use ledger::{REST, Spent, concentrated_epsilon};
+pub use zcdp::{pure_rho, zcdp_delta, zcdp_epsilon, zcdp_rho};

@@ -1,0 +1,111 @@
+//! The groups of a question: columns, and the public list.
+
+use crate::filter::scalar;
+use crate::{Error, Schema};
+use serde_json::{Map, Value};
+
+/// A group by the text of its columns, `None` for NULL.
+pub type Key = Vec<Option<String>>;
+
+/// The columns that make the groups.
+pub fn group_columns<S: Schema>(schema: &S, names: &[String]) -> Result<Vec<usize>, S::Error> {
+    let mut columns = Vec::with_capacity(names.len());
+    for name in names {
+        let position = schema.position(name)?;
+        if columns.contains(&position) {
+            Err(Error::argument(
+                format!("group_by names column \"{name}\" twice"),
+                "Name every column once.",
+            ))?;
+        }
+        if !schema.columns()[position].of.identifies() {
+            Err(Error::argument(
+                format!("column \"{name}\" cannot make groups"),
+                "Groups are made by integers, text, dates and times, boolean, uuid and enums.",
+            ))?;
+        }
+        columns.push(position);
+    }
+    Ok(columns)
+}
+
+const GROUPS: &str = "Public groups are [{\"ward\": \"A\"}, {\"ward\": \"B\"}], or [\"A\", \"B\"] for one column, or {\"ward\": [\"A\", \"B\"], \"sex\": [\"F\", \"M\"]} for all combinations.";
+/// More public groups than anybody reads.
+const MAX_GROUPS: usize = 100_000;
+
+fn wrong(message: String) -> Error {
+    Error::argument(message, GROUPS)
+}
+
+/// The public list of groups.
+pub fn public_groups<S: Schema>(
+    schema: &S,
+    columns: &[usize],
+    value: &Value,
+) -> Result<Vec<Key>, S::Error> {
+    let name = |column: usize| schema.columns()[column].name.as_str();
+    let text = |column: usize, value: &Value| match value {
+        Value::Null => Ok(None),
+        value => schema.canonical(column, &scalar(name(column), value)?).map(Some),
+    };
+    let of = |object: &Map<String, Value>, column: usize| {
+        let name = name(column);
+        object.get(name).cloned().ok_or_else(|| wrong(format!("groups lacks column \"{name}\"")))
+    };
+    let known = |object: &Map<String, Value>| match object
+        .keys()
+        .find(|key| columns.iter().all(|&column| name(column) != **key))
+    {
+        Some(key) => Err(wrong(format!("groups names \"{key}\", which is not in group_by"))),
+        None => Ok(()),
+    };
+    let mut keys: Vec<Key> = Vec::new();
+    match value {
+        Value::Array(list) => {
+            for group in list {
+                let key: Result<Key, S::Error> = match (group, columns) {
+                    (Value::Object(object), _) => {
+                        known(object)?;
+                        columns.iter().map(|&column| text(column, &of(object, column)?)).collect()
+                    }
+                    (value, &[column]) => text(column, value).map(|text| vec![text]),
+                    (other, _) => Err(wrong(format!("groups holds {other}")).into()),
+                };
+                keys.push(key?);
+            }
+        }
+        Value::Object(object) => {
+            known(object)?;
+            keys.push(Vec::new());
+            for &column in columns {
+                let list = of(object, column)?;
+                let list = list.as_array().ok_or_else(|| {
+                    wrong(format!("groups has {list} for column \"{}\"", name(column)))
+                })?;
+                let texts: Result<Vec<_>, S::Error> =
+                    list.iter().map(|value| text(column, value)).collect();
+                let texts = texts?;
+                if keys.len().saturating_mul(texts.len()) > MAX_GROUPS {
+                    Err(wrong(format!("there are more than {MAX_GROUPS} groups")))?;
+                }
+                let with = |key: &Key| -> Vec<Key> {
+                    texts
+                        .iter()
+                        .map(|text| key.iter().cloned().chain([text.clone()]).collect())
+                        .collect()
+                };
+                keys = keys.iter().flat_map(with).collect();
+            }
+        }
+        other => Err(wrong(format!("groups is {other}")))?,
+    }
+    if keys.is_empty() || keys.len() > MAX_GROUPS {
+        Err(wrong(format!("groups holds {} groups", keys.len())))?;
+    }
+    let mut sorted: Vec<&Key> = keys.iter().collect();
+    sorted.sort_unstable();
+    if sorted.windows(2).any(|pair| pair[0] == pair[1]) {
+        Err(wrong("groups holds a group twice".into()))?;
+    }
+    Ok(keys)
+}

@@ -1,0 +1,15 @@
+//! A search on floats that callers need not trust: both ends that come back were tried.
+
+/// Narrows (low, high) around the place where `below` turns from true to false: `below` is never
+/// true at the high end that comes back, and true at the low end unless that is still `low`.
+pub fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> (f64, f64) {
+    for _ in 0..2000 {
+        let middle =
+            if low > 0.0 && high > 4.0 * low { (low * high).sqrt() } else { 0.5 * (low + high) };
+        if middle <= low || middle >= high || high - low <= 1e-12 * high {
+            break;
+        }
+        if below(middle) { low = middle } else { high = middle }
+    }
+    (low, high)
+}

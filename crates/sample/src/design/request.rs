@@ -1,0 +1,91 @@
+//! What is asked of a private sample.
+
+/// Where the rare combinations come from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// From a table that is public.
+    Public,
+    /// From noisy counts of the whole table.
+    DpCounts,
+    /// From noisy counts of a random part of the table; rows are released from the rest.
+    DpSplit,
+    /// From nowhere: the same columns are blanked in all rows, chosen by the exponential mechanism.
+    DpSelect,
+    /// As published (ten Tusscher, DP-MII-suppress): from a random part of the table, without noise,
+    /// and a sample with replacement. Not differentially private.
+    Paper,
+}
+
+impl table::Choice for Scheme {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("public", Scheme::Public),
+        ("dp_counts", Scheme::DpCounts),
+        ("dp_split", Scheme::DpSplit),
+        ("dp_select", Scheme::DpSelect),
+        ("paper", Scheme::Paper),
+    ];
+}
+
+impl Scheme {
+    pub const ALL: [Scheme; 5] =
+        [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect, Scheme::Paper];
+
+    /// The scheme of a name.
+    pub fn parse(name: &str) -> Option<Self> {
+        Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// The name of the scheme.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Public => "public",
+            Scheme::DpCounts => "dp_counts",
+            Scheme::DpSplit => "dp_split",
+            Scheme::DpSelect => "dp_select",
+            Scheme::Paper => "paper",
+        }
+    }
+
+    /// The longest combinations that the scheme looks at if nobody says: noise is paid for every
+    /// marginal that is counted, so schemes that count stop at pairs.
+    pub fn usual_length(self) -> Option<usize> {
+        match self {
+            Scheme::DpCounts | Scheme::DpSplit => Some(2),
+            Scheme::Public | Scheme::DpSelect | Scheme::Paper => None,
+        }
+    }
+}
+
+/// What is asked for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Request {
+    pub scheme: Scheme,
+    pub epsilon: f64,
+    pub delta: f64,
+    /// Rows that must share a form.
+    pub k: u64,
+    /// `dp_counts` and `dp_select`: the share of the budget that goes to the rare combinations, or
+    /// to the choice of columns. `dp_split` and `paper`: the share of the rows they are found in.
+    /// `public`: the public table's share of all rows, public and private, as its owner estimates it.
+    pub split: f64,
+    /// The longest combinations that are looked at; `None` for any length.
+    pub max_length: Option<usize>,
+    /// The number of columns.
+    pub columns: usize,
+    /// The support up to which a combination is rare (before the margin for noise), or a class is
+    /// worth nothing to `dp_select`; `None` for the one that goes with the sampling rate.
+    pub theta1: Option<u64>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_come_back() {
+        for scheme in Scheme::ALL {
+            assert_eq!(Scheme::parse(scheme.name()), Some(scheme));
+        }
+        assert_eq!(Scheme::parse("none"), None);
+    }
+}

@@ -1,0 +1,12 @@
+//! Sampling and suppression: keep each row with probability beta, show a form only if at least k
+//! sampled rows share it. What that protects, how to choose beta, and the sampling itself.
+
+mod delta;
+mod parameters;
+mod poisson;
+
+pub use delta::{SamplingDelta, sampling_delta};
+pub use parameters::{Parameters, parameters};
+pub use poisson::{Rate, Thinning};
+
+pub(crate) use parameters::{check_delta, check_split};

@@ -1,0 +1,86 @@
+//! Some columns of a table as a bag of their own.
+
+use crate::{Bag, NONE, Stop, Watch};
+
+/// The first columns of a table, equal rows merged, where the other columns are kept as they are: a
+/// release is decided on the part, and its rows are those of the table.
+pub struct Part {
+    pub bag: Bag,
+    /// For each distinct row of the table, its row of the part.
+    rows: Vec<u32>,
+}
+
+impl Part {
+    /// The first `width` columns of a table.
+    pub fn new(table: &Bag, width: usize, watch: &Watch) -> Result<Self, Stop> {
+        Part::map(table, width, |_, code| code, watch)
+    }
+
+    /// The first columns of a table without the values that are not known: they become NULL.
+    /// `known` says of each such column, by code, which are.
+    pub fn of_known(table: &Bag, known: &[Vec<bool>], watch: &Watch) -> Result<Self, Stop> {
+        let keep = |column: usize, code: u32| {
+            if code != NONE && known[column][code as usize] { code } else { NONE }
+        };
+        Part::map(table, known.len(), keep, watch)
+    }
+
+    fn map(
+        table: &Bag,
+        width: usize,
+        cell: impl Fn(usize, u32) -> u32,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        let _held = watch.hold(table.distinct() as u64 * 4)?;
+        let mut rows = Vec::with_capacity(table.distinct());
+        let columns: Vec<usize> = (0..width).collect();
+        let bag = table.map(&columns, cell, |row| rows.push(row as u32), watch)?;
+        Ok(Part { bag, rows })
+    }
+
+    /// For each distinct row of the table, its row of the part.
+    pub(crate) fn rows(&self) -> &[u32] {
+        &self.rows
+    }
+
+    /// The bytes held beside the table.
+    pub fn memory(&self) -> u64 {
+        self.bag.own_memory() + self.rows.capacity() as u64 * 4
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn table() -> Bag {
+        let rows = [["a", "x", "1"], ["a", "x", "2"], ["b", "y", "3"], ["a", "x", "1"]];
+        Bag::from_text(3, rows.map(|row| row.map(Some)))
+    }
+
+    #[test]
+    fn equal_rows_are_merged_and_found_again() {
+        let (table, watch) = (table(), Watch::unlimited());
+        let part = Part::new(&table, 2, &watch).unwrap();
+        assert_eq!((part.bag.width(), part.bag.weights()), (2, &[3, 1][..]));
+        assert_eq!(part.rows(), [0, 0, 1]);
+        assert!(std::ptr::eq(part.bag.domain(0), table.domain(0)));
+        assert_eq!(watch.memory(), 0);
+    }
+
+    #[test]
+    fn values_that_are_not_known_are_null() {
+        let known = [vec![false, true], vec![true, true]];
+        let part = Part::of_known(&table(), &known, &Watch::unlimited()).unwrap();
+        assert_eq!([part.bag.row(0), part.bag.row(1)], [[NONE, 0], [1, 1]]);
+        let known = [vec![false, false], vec![false, false]];
+        let part = Part::of_known(&table(), &known, &Watch::unlimited()).unwrap();
+        assert_eq!((part.bag.weights(), part.rows()), (&[4][..], &[0, 0, 0][..]));
+    }
+
+    #[test]
+    fn memory_is_limited() {
+        let stop = Part::new(&table(), 2, &Watch::new(8, 0)).err();
+        assert_eq!(stop, Some(Stop::Memory { limit: 8 }));
+    }
+}

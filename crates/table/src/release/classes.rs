@@ -1,0 +1,84 @@
+//! The equality classes of a release, as its reader sees them.
+
+use super::{Release, STRIDE};
+use crate::{Bag, Stop, Watch};
+use foldhash::fast::RandomState;
+use hashbrown::HashTable;
+use std::hash::{BuildHasher, Hasher};
+
+/// The equality classes of a release.
+#[derive(Debug, Clone)]
+pub struct Classes {
+    /// The class of each piece.
+    of: Vec<u32>,
+    /// The rows of each class.
+    sizes: Vec<u64>,
+}
+
+impl Classes {
+    /// The class of piece number `piece`.
+    pub fn of(&self, piece: usize) -> u32 {
+        self.of[piece]
+    }
+
+    /// The rows of each class, by class.
+    pub fn sizes(&self) -> &[u64] {
+        &self.sizes
+    }
+}
+
+impl Release {
+    /// The equality classes: pieces whose released rows are equal, NULL being equal to NULL.
+    /// Linear in the pieces.
+    pub fn classes(&self, bag: &Bag, watch: &Watch) -> Result<Classes, Stop> {
+        let pieces = self.pieces();
+        // The class of each piece; and as if each were a class: its size, and a place in an index
+        // that is grown by doubling.
+        let _held = watch.hold(pieces.len() as u64 * (4 + 8 + 40))?;
+        let cells = |number: u32| self.cells(bag, &pieces[number as usize]);
+        let hasher = RandomState::default();
+        let hash = |number: u32| {
+            let mut hasher = hasher.build_hasher();
+            cells(number).for_each(|code| hasher.write_u32(code));
+            hasher.finish()
+        };
+        let mut index: HashTable<(u32, u32)> = HashTable::new();
+        let mut classes = Classes { of: Vec::with_capacity(pieces.len()), sizes: Vec::new() };
+        for (i, piece) in pieces.iter().enumerate() {
+            if i % STRIDE == 0 {
+                watch.check()?;
+            }
+            let next = classes.sizes.len() as u32;
+            let same = |&(first, _): &(u32, u32)| cells(first).eq(cells(i as u32));
+            let class = index
+                .entry(hash(i as u32), same, |&(first, _)| hash(first))
+                .or_insert((i as u32, next))
+                .get()
+                .1;
+            if class == next {
+                classes.sizes.push(0);
+            }
+            classes.sizes[class as usize] += piece.weight;
+            classes.of.push(class);
+        }
+        Ok(classes)
+    }
+
+    /// The rows of the smallest class; `None` if nothing is released.
+    pub fn k(&self, bag: &Bag, watch: &Watch) -> Result<Option<u64>, Stop> {
+        Ok(self.classes(bag, watch)?.sizes.iter().copied().min())
+    }
+
+    /// The release without the rows whose class has fewer than `k`. The other classes lose no row,
+    /// so all that are left have `k`.
+    pub fn without_small_classes(mut self, bag: &Bag, k: u64, watch: &Watch) -> Result<Self, Stop> {
+        let classes = self.classes(bag, watch)?;
+        let mut number = 0;
+        self.pieces.retain(|_| {
+            let class = classes.of[number];
+            number += 1;
+            classes.sizes[class as usize] >= k
+        });
+        Ok(self)
+    }
+}

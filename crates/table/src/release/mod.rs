@@ -1,0 +1,190 @@
+//! What is released of a bag: of which rows how many copies, and what is shown of them.
+
+mod classes;
+mod forms;
+mod rows;
+#[cfg(test)]
+mod tests;
+
+pub use classes::Classes;
+
+use crate::{Bag, NONE, Stop, Watch};
+use forms::Forms;
+
+/// Pieces handled between two looks at the watch: well under a millisecond.
+const STRIDE: usize = 4096;
+
+/// Copies of a distinct row that are released alike.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Piece {
+    /// The distinct row, as a number of the bag.
+    pub row: u32,
+    /// The number of the form: which cells are blanked or filled.
+    pub form: u32,
+    /// The number of copies; those who draw with replacement may release a row more often than it
+    /// occurs.
+    pub weight: u64,
+}
+
+/// A table as it is released: for each distinct row of a bag the forms in which copies of it are
+/// shown. Copies in no piece are dropped.
+///
+/// Suppression, imputation and private samples make one by [`Release::push`] or
+/// [`Release::push_filled`]; [`Release::rows`] makes the rows that are handed out. The bag that a
+/// release was made for goes with it to each function: the same one every time.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Release {
+    forms: Forms,
+    pieces: Vec<Piece>,
+}
+
+/// The size of a release. Cells that were NULL before are cells, but not suppressed ones.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Rows of the table.
+    pub rows: u64,
+    /// Rows of the release.
+    pub kept: u64,
+    /// Cells of the rows kept.
+    pub cells: u64,
+    /// Those of them that are suppressed.
+    pub suppressed: u64,
+}
+
+impl Counts {
+    /// The share of the rows kept; 1 of an empty table.
+    pub fn kept_share(&self) -> f64 {
+        if self.rows == 0 { 1.0 } else { self.kept as f64 / self.rows as f64 }
+    }
+
+    /// The share of the kept rows' cells that is suppressed; 0 if there are none.
+    pub fn suppressed_share(&self) -> f64 {
+        if self.cells == 0 { 0.0 } else { self.suppressed as f64 / self.cells as f64 }
+    }
+}
+
+/// True if the mask has the column.
+#[inline]
+fn has(mask: &[u64], column: usize) -> bool {
+    mask[column / 64] >> (column % 64) & 1 == 1
+}
+
+impl Release {
+    /// Nothing yet, of a bag of `width` columns.
+    pub fn new(width: usize) -> Self {
+        Release { forms: Forms::new(width), pieces: Vec::new() }
+    }
+
+    /// A release of whole rows: row `i` with the cells of mask `i` of `masks` blanked.
+    pub fn from_masks(bag: &Bag, masks: &[u64], watch: &Watch) -> Result<Self, Stop> {
+        let mut release = Release::new(bag.width());
+        let words = release.forms.words();
+        let mut held = watch.hold((bag.distinct() * size_of::<Piece>()) as u64)?;
+        release.pieces.reserve_exact(bag.distinct());
+        for row in 0..bag.distinct() {
+            if row % STRIDE == 0 {
+                watch.check()?;
+                held.raise(release.memory())?;
+            }
+            release.push(row as u32, &masks[row * words..][..words], bag.weight(row));
+        }
+        Ok(release)
+    }
+
+    /// Releases `weight` copies of a distinct row with the cells of `mask` blanked: bit `c % 64` of
+    /// word `c / 64` for column `c`. Rows come in ascending order, or are put into it by
+    /// [`Release::sort`].
+    pub fn push(&mut self, row: u32, mask: &[u64], weight: u64) {
+        self.push_filled(row, mask, &[], weight);
+    }
+
+    /// As [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns.
+    pub fn push_filled(&mut self, row: u32, mask: &[u64], fills: &[u32], weight: u64) {
+        debug_assert!(
+            fills.is_empty()
+                || fills.len() == mask.iter().map(|word| word.count_ones() as usize).sum::<usize>()
+        );
+        let form = self.forms.intern(mask, fills);
+        self.pieces.push(Piece { row, form, weight });
+    }
+
+    /// Puts the pieces into the order of their rows; those of a row stay in theirs.
+    pub fn sort(&mut self) {
+        self.pieces.sort_by_key(|piece| piece.row);
+    }
+
+    /// What is released, ascending by row. Mostly one piece per distinct row; the copies of a
+    /// row may be released in several forms.
+    pub fn pieces(&self) -> &[Piece] {
+        &self.pieces
+    }
+
+    /// The changed columns of a form: bit `c % 64` of word `c / 64` for column `c`.
+    pub fn mask(&self, form: u32) -> &[u64] {
+        self.forms.mask(form)
+    }
+
+    /// True if the form blanks the column.
+    pub fn suppresses(&self, form: u32, column: usize) -> bool {
+        has(self.mask(form), column) && self.forms.fills(form).is_empty()
+    }
+
+    /// The codes of a piece as released.
+    #[inline]
+    fn cells<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + 'a {
+        let mask = self.mask(piece.form);
+        let mut fills = self.forms.fills(piece.form).iter();
+        bag.row(piece.row as usize).iter().enumerate().map(move |(column, &code)| {
+            if has(mask, column) { fills.next().copied().unwrap_or(NONE) } else { code }
+        })
+    }
+
+    /// Writes the codes of a piece as released.
+    pub fn write(&self, bag: &Bag, piece: &Piece, row: &mut [u32]) {
+        row.iter_mut().zip(self.cells(bag, piece)).for_each(|(cell, code)| *cell = code);
+    }
+
+    /// The released table as its reader sees it.
+    pub fn to_bag(&self, bag: &Bag, watch: &Watch) -> Result<Bag, Stop> {
+        let mut builder = bag.builder();
+        let mut row = vec![NONE; bag.width()];
+        for (i, piece) in self.pieces.iter().enumerate() {
+            if i % STRIDE == 0 {
+                watch.check()?;
+            }
+            self.write(bag, piece, &mut row);
+            builder.add(&row, piece.weight);
+        }
+        Ok(builder.finish())
+    }
+
+    /// How much of the table is released.
+    pub fn counts(&self, bag: &Bag) -> Counts {
+        let mut counts = Counts { rows: bag.row_count(), ..Counts::default() };
+        for piece in &self.pieces {
+            let blanked = bag.row(piece.row as usize).iter().enumerate();
+            let blanked =
+                blanked.filter(|&(c, &code)| code != NONE && self.suppresses(piece.form, c));
+            counts.kept += piece.weight;
+            counts.suppressed += blanked.count() as u64 * piece.weight;
+        }
+        counts.cells = counts.kept * bag.width() as u64;
+        counts
+    }
+
+    /// The same rows in other numbers: `weight` gives the copies of each piece, 0 to drop it.
+    pub fn reweigh(mut self, mut weight: impl FnMut(usize) -> u64) -> Self {
+        let mut number = 0;
+        self.pieces.retain_mut(|piece| {
+            piece.weight = weight(number);
+            number += 1;
+            piece.weight > 0
+        });
+        self
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> u64 {
+        (self.pieces.capacity() * size_of::<Piece>() + self.forms.memory()) as u64
+    }
+}

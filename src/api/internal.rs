@@ -1,0 +1,29 @@
+//! What the functions share that Postgres calls for a type or an aggregate.
+
+use crate::method::Method;
+use crate::pg::argument::{Argument, Declared, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::signature::Returns;
+use pgrx::pg_sys::Datum;
+
+/// An argument that Postgres passes.
+pub const fn passed(name: &'static str, of: Type) -> Argument<()> {
+    Argument { name, of, default: None, about: "What Postgres passes.", read: |_| Ok(()) }
+}
+
+pub const STATE: Argument<()> = passed("state", Type::Internal);
+/// The state of another process, or nothing of interest.
+pub const OTHER: Argument<()> = passed("other", Type::Internal);
+/// A state as it travels.
+pub const BYTES: Argument<()> = passed("bytes", Type::Bytes);
+
+/// Such a function.
+pub const fn part(
+    name: &'static str,
+    arguments: &'static [&'static dyn Declared],
+    returns: Type,
+    run: fn(&Call) -> Result<Datum, Error>,
+) -> Method {
+    Method { name, arguments, returns: Returns::One(returns), run, label: None, price: None }
+}

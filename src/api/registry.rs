@@ -1,0 +1,124 @@
+//! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
+
+use super::arguments::text;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Arguments, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::jsonb;
+use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::signature::Returns;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use serde_json::Value as Json;
+
+/// All methods, by family.
+pub fn all() -> impl Iterator<Item = &'static Method> {
+    super::METHODS.iter().flat_map(|family| family.iter().copied())
+}
+
+/// The label of a release by that method with these options.
+pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
+    let found = all().filter(|one| one.name == method).find_map(|one| Some((one, one.label.as_ref()?)));
+    let Some((method, label)) = found else {
+        return Err(Error::argument(
+            format!("method is \"{method}\""),
+            format!("method is {}.", one_of(labelled().map(|method| method.name))),
+        ));
+    };
+    let Json::Object(options) = options else {
+        return Err(Error::argument(
+            "options is no object",
+            "Give the method's arguments by name: {\"k\": 5}.",
+        ));
+    };
+    let known: Vec<&str> =
+        method.arguments.iter().chain(label.further).map(|argument| argument.name()).collect();
+    if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
+        return Err(Error::argument(
+            format!("there is no option \"{name}\""),
+            format!("The options of this method are: {}.", known.join(", ")),
+        ));
+    }
+    (label.of)(&Arguments::of_options(method.arguments, &options))
+}
+
+fn labelled() -> impl Iterator<Item = &'static Method> {
+    all().filter(|method| method.label.is_some())
+}
+
+/// Names as a sentence has them.
+fn one_of(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+const METHOD: Argument<String> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: None,
+    about: "The function that makes the release.",
+    read: text,
+};
+
+const OPTIONS: Argument<Json> = Argument {
+    name: "options",
+    of: Type::Json,
+    default: Some("{}"),
+    about: "Its arguments by name: {\"k\": 5}.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+const GUARANTEE: Method = Method {
+    name: "guarantee",
+    arguments: &[&METHOD, &OPTIONS],
+    returns: Returns::One(Type::Json),
+    run: |call| {
+        let label = label(&call.get(&METHOD)?, call.get(&OPTIONS)?)?;
+        jsonb::datum(&serde_json::to_value(label.label()).map_err(Error::fault)?)
+    },
+    label: None,
+    price: None,
+};
+
+const LIST: Method = Method {
+    name: "methods",
+    arguments: &[],
+    returns: Returns::Table(&[
+        ("method", Type::Text),
+        ("position", Type::Int4),
+        ("argument", Type::Text),
+        ("types", Type::Text),
+        ("default_value", Type::Text),
+        ("about", Type::Text),
+    ]),
+    run: list,
+    label: None,
+    price: None,
+};
+
+fn list(call: &Call) -> Result<Datum, Error> {
+    let mut rows = ResultRows::begin(call)?;
+    for method in all() {
+        for (position, argument) in (1..).zip(method.arguments) {
+            rows.push([
+                Value::Text(method.name.as_bytes()),
+                Value::Int(position),
+                Value::Text(argument.name().as_bytes()),
+                Value::Text(argument.of().names().join(", ").as_bytes()),
+                argument.default().map_or(Value::Null, |value| Value::Text(value.as_bytes())),
+                Value::Text(argument.about().as_bytes()),
+            ]);
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_guarantee => GUARANTEE;
+    sanitize_methods => LIST;
+}

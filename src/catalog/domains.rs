@@ -1,0 +1,102 @@
+//! The public domain of a column: the values that it may have, known without looking at its rows. Declared
+//! (the table `declared_domain`), or told by its type or a constraint.
+
+use super::damaged;
+use crate::pg::check::{self, Condition};
+use crate::pg::error::Error;
+use crate::pg::relation::{Column, Relation};
+use crate::pg::text::Text;
+use crate::pg::{reader, rights, sql, text, types};
+
+/// The values of a column and where they are known from.
+pub struct PublicDomain {
+    pub values: Vec<String>,
+    pub origin: &'static str,
+}
+
+/// The public domain of a column: declared, or known from its type or a constraint.
+pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>, Error> {
+    if let Some(values) = declared(relation, column)? {
+        return Ok(Some(PublicDomain { values, origin: "declared" }));
+    }
+    if types::is_boolean(column.base_type) {
+        let values = vec!["f".to_string(), "t".to_string()];
+        return Ok(Some(PublicDomain { values, origin: "boolean" }));
+    }
+    if let Some(values) = types::enum_labels(column.base_type)? {
+        return Ok(Some(PublicDomain { values, origin: "enum" }));
+    }
+    if let Some(values) = checked(relation, column)? {
+        return Ok(Some(PublicDomain { values, origin: "check" }));
+    }
+    let values = referenced(relation, column)?;
+    Ok(values.map(|values| PublicDomain { values, origin: "foreign key" }))
+}
+
+/// The values of the first constraint `CHECK (column IN (…))`, on the column or on its domain type.
+fn checked(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
+    for constraint in check::constraints(relation, column)? {
+        if let ([Condition::OneOf(list)], true) =
+            (constraint.conditions.as_slice(), constraint.is_single)
+        {
+            let canonical = |value: &String| types::canonical_of_base(column, value);
+            let values: Result<Vec<String>, Error> = list.iter().map(canonical).collect();
+            let mut values = values?;
+            values.sort_unstable();
+            values.dedup();
+            return Ok(Some(values));
+        }
+    }
+    Ok(None)
+}
+
+/// The values of the column that a foreign key of this column alone refers to. Who may not read
+/// them there does not learn them here: for them the domain is not known.
+fn referenced(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
+    let Some((oid, number)) = relation.refers_to(column)? else {
+        return Ok(None);
+    };
+    if !rights::may_read(oid) {
+        return Ok(None);
+    }
+    let lookup = Relation::open(oid)?;
+    let Some(position) = lookup.columns.iter().position(|column| column.number == number) else {
+        return Ok(None);
+    };
+    let table = reader::read(&lookup, &[position])?;
+    Ok(Some(table.bag.domain(0).values().map(text::to_utf8).collect()))
+}
+
+/// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
+fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
+    let found = sql::texts(
+        "SELECT v FROM sanitize.declared_domain
+           LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+        &[relation.oid.into(), Text(column.name.clone()).into()],
+    )?;
+    if found.is_empty() {
+        return Ok(None);
+    }
+    // A domain without values, or with one that is none, is none.
+    let values: Option<Vec<String>> = found.into_iter().collect();
+    let values = values.ok_or_else(|| damaged("declared_domain", "domain_values"))?;
+    // Texts of dates and times depend on the session's settings; those of other types do not.
+    if types::is_comparable(column.base_type) && !types::is_time(column.base_type) {
+        for value in &values {
+            types::input(column.base_type, -1, value)?;
+        }
+    }
+    Ok(Some(values))
+}
+
+/// Declares the values of a column, in place of those declared before. Row security lets its owner.
+pub fn declare(relation: &Relation, column: &Column, values: Vec<String>) -> Result<(), Error> {
+    let values: Vec<Text> = values.into_iter().map(Text).collect();
+    sql::run_as_caller(
+        "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
+         VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
+         DO UPDATE SET domain_values = excluded.domain_values",
+        &[relation.oid.into(), Text(column.name.clone()).into(), values.into()],
+    )
+}

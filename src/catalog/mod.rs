@@ -1,0 +1,104 @@
+//! The extension's own tables, one file per family: typed rows in and out. Every statement that names a
+//! table of the schema `sanitize` is here.
+//!
+//! * [`protection`]: which relations are protected, and who may ask (`protection`, `allowance`). Read by
+//!   whoever prices a question, and by the ledger to decide.
+//! * [`account`]: the arithmetic of one budget, between [`protection`] and the ledger.
+//! * [`ledger`]: what was charged, and where the ledger is at home (`ledger_entry`, `ledger_home`).
+//! * [`answers`]: answers that are kept (`answer`).
+//! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
+//!   `declared_bounds`) or known from types and constraints.
+//!
+//! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
+//! charged and nothing is released then.
+
+pub mod account;
+pub mod answers;
+pub mod bounds;
+pub mod domains;
+pub mod ledger;
+pub mod protection;
+
+use crate::pg::error::Error;
+use crate::pg::rights;
+use crate::pg::sql::{self, Row};
+use pgrx::AnyNumeric;
+use pgrx::pg_sys::Oid;
+
+/// Runs a statement with the rights to the extension's tables.
+fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+    rights::with_extension_rights(|| sql::run(statement, arguments))
+}
+
+/// An OID as an argument of a statement.
+fn oid(oid: Oid) -> String {
+    oid.to_u32().to_string()
+}
+
+/// A row of a table, read column by column.
+struct Stored<'a> {
+    table: &'static str,
+    row: &'a [Option<String>],
+}
+
+impl<'a> Stored<'a> {
+    /// What is wrong with a column.
+    fn damaged(&self, column: &'static str) -> Error {
+        damaged(self.table, column)
+    }
+
+    /// Column `i` of the row, `None` for NULL.
+    fn optional(&self, i: usize) -> Option<&'a str> {
+        self.row.get(i).and_then(Option::as_deref)
+    }
+
+    /// Column `i`, which is never NULL.
+    fn text(&self, i: usize, column: &'static str) -> Result<&'a str, Error> {
+        self.optional(i).ok_or_else(|| self.damaged(column))
+    }
+
+    /// Column `i`, true or false.
+    fn truth(&self, i: usize, column: &'static str) -> Result<bool, Error> {
+        match self.text(i, column)? {
+            "true" => Ok(true),
+            "false" => Ok(false),
+            _ => Err(self.damaged(column)),
+        }
+    }
+
+    /// Column `i`, a number of things of which there is at least one; `None` for NULL.
+    fn count(&self, i: usize, column: &'static str) -> Result<Option<u64>, Error> {
+        let read = |text: &str| text.parse().ok().filter(|&count| count > 0);
+        self.optional(i).map(|text| read(text).ok_or_else(|| self.damaged(column))).transpose()
+    }
+
+    /// Column `i`, an OID.
+    fn oid(&self, i: usize, column: &'static str) -> Result<Oid, Error> {
+        let oid: Option<u32> = self.text(i, column)?.parse().ok();
+        oid.map(Oid::from).ok_or_else(|| self.damaged(column))
+    }
+
+    /// Column `i`, a finite number that is not below 0.
+    fn amount(&self, i: usize, column: &'static str) -> Result<AnyNumeric, Error> {
+        let text = self.text(i, column)?;
+        match text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
+            true => AnyNumeric::try_from(text).map_err(|_| self.damaged(column)),
+            false => Err(self.damaged(column)),
+        }
+    }
+
+    /// Column `i` as a float, if `makes_sense` says so.
+    fn float(
+        &self,
+        i: usize,
+        column: &'static str,
+        makes_sense: impl FnOnce(f64) -> bool,
+    ) -> Result<f64, Error> {
+        let number: Option<f64> = self.text(i, column)?.parse().ok();
+        number.filter(|&number| makes_sense(number)).ok_or_else(|| self.damaged(column))
+    }
+}
+
+fn damaged(table: &'static str, column: &'static str) -> Error {
+    Error::Damaged { table: table.into(), column: column.into() }
+}

@@ -1,0 +1,304 @@
+//! Protected relations and who may ask about them: the tables `protection` and `allowance`.
+
+use super::account::{Account, Sums, decimal};
+use super::{Stored, oid, run};
+use crate::pg::error::Error;
+use pgrx::pg_sys::Oid;
+use question::Terms;
+use std::collections::HashMap;
+
+/// The largest epsilon: far above it nothing is protected.
+pub const LARGEST: f64 = 1e6;
+
+/// What is laid down for the relation; `None` if it is not protected.
+pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
+    let rows = run(TERMS, &[Some(&oid(source))])?;
+    let Some(row) = rows.first() else {
+        return Ok(None);
+    };
+    let row = Stored { table: "protection", row };
+    row.float(4, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
+    row.float(5, "min_epsilon", |least| (0.0..=LARGEST).contains(&least))?;
+    let rows = "max_rows_per_unit";
+    Ok(Some(Terms {
+        unit: row.text(0, "unit")?.to_string(),
+        max_rows_per_unit: row.count(1, rows)?.ok_or_else(|| row.damaged(rows))?,
+        max_groups_per_unit: row.count(2, "max_groups_per_unit")?,
+        delta: row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?,
+        min_epsilon: row.float(6, "min_epsilon", |_| true)?,
+        min_query_set: row.count(7, "min_query_set")?,
+        assume_stable: row.truth(8, "assume_stable")?,
+    }))
+}
+
+const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
+        epsilon::text, min_epsilon::text, least(min_epsilon, epsilon)::text, min_query_set::text,
+        assume_stable::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass";
+
+/// The unit column of every protected relation.
+pub fn units() -> Result<HashMap<Oid, String>, Error> {
+    let rows = run("SELECT source::oid::text, unit FROM sanitize.protection", &[])?;
+    rows.iter()
+        .map(|row| {
+            let row = Stored { table: "protection", row };
+            Ok((row.oid(0, "source")?, row.text(1, "unit")?.to_string()))
+        })
+        .collect()
+}
+
+/// What `protect` lays down. Numbers are decimals, and in their ranges.
+pub struct Protection<'a> {
+    pub unit: &'a str,
+    pub epsilon: f64,
+    pub delta: f64,
+    pub max_rows_per_unit: i32,
+    /// An interval above 0.
+    pub window_length: Option<&'a str>,
+    pub max_groups_per_unit: Option<i32>,
+    pub min_epsilon: f64,
+    pub min_query_set: Option<i32>,
+    pub assume_stable: bool,
+}
+
+/// Lays down, or changes, what protects a relation. What is spent is taken from the ledger: read after the
+/// lock, as a charge may have been made since this transaction began.
+pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
+    let source = oid(source);
+    let number = |number: Option<i32>| number.map(|number| number.to_string());
+    let (rows, stable) = (new.max_rows_per_unit.to_string(), new.assume_stable.to_string());
+    let (epsilon, delta, least) =
+        (decimal(new.epsilon), decimal(new.delta), decimal(new.min_epsilon));
+    let (groups, query_set) = (number(new.max_groups_per_unit), number(new.min_query_set));
+    let first = [Some(source.as_str()), Some(new.unit), Some(&rows), Some(&epsilon), Some(&delta)];
+    run(REGISTER, &first)?;
+    run(LOCK, &[Some(&source)])?;
+    super::ledger::check_entries(&source)?;
+    let rest = [
+        new.window_length,
+        groups.as_deref(),
+        Some(least.as_str()),
+        query_set.as_deref(),
+        Some(stable.as_str()),
+    ];
+    run(PROTECT, &[&first[..], &rest[..]].concat())?;
+    Ok(())
+}
+
+/// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
+const REGISTER: &str = "INSERT INTO sanitize.protection
+        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
+    VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
+    ON CONFLICT (source) DO NOTHING";
+
+const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
+
+/// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
+/// or ever. Entries without a rest are all rest.
+const PROTECT: &str = "UPDATE sanitize.protection AS p SET
+        unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
+        max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
+        assume_stable = $10::bool,
+        epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
+        rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
+        window_length = $6::interval,
+        window_start = CASE WHEN p.window_length IS NOT DISTINCT FROM $6::interval
+                            THEN p.window_start ELSE clock_timestamp() END
+    FROM (SELECT coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
+                 coalesce(sum(e.rho), 0) AS rho,
+                 coalesce(sum(coalesce(e.rest_epsilon, e.epsilon)), 0) AS rest_epsilon,
+                 coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
+            FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
+             AND CASE WHEN $6 IS NULL THEN true
+                      WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
+                      ELSE e.charged_at + $6::interval > clock_timestamp() END
+           WHERE o.source = $1::oid::regclass) AS s
+    WHERE p.source = $1::oid::regclass";
+
+/// Ends the protection and all allowances of a relation; false if it was not protected.
+pub fn unprotect(source: Oid) -> Result<bool, Error> {
+    let source = oid(source);
+    run("DELETE FROM sanitize.allowance WHERE source = $1::oid::regclass", &[Some(&source)])?;
+    let gone = run(
+        "DELETE FROM sanitize.protection WHERE source = $1::oid::regclass RETURNING 'gone'",
+        &[Some(&source)],
+    )?;
+    Ok(!gone.is_empty())
+}
+
+/// Lets a role ask about a protected relation, with a share of the budget of its own or without.
+pub fn allow(
+    source: Oid,
+    grantee: Oid,
+    epsilon: Option<f64>,
+    delta: Option<f64>,
+) -> Result<(), Error> {
+    let (epsilon, delta) = (epsilon.map(decimal), delta.map(decimal));
+    let arguments =
+        [Some(&*oid(source)), Some(&*oid(grantee)), epsilon.as_deref(), delta.as_deref()];
+    run(
+        "INSERT INTO sanitize.allowance
+            (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
+         VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
+         ON CONFLICT (source, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
+        &arguments,
+    )?;
+    Ok(())
+}
+
+/// Takes back what [`allow`] gave.
+pub fn disallow(source: Oid, grantee: Oid) -> Result<(), Error> {
+    run(
+        "DELETE FROM sanitize.allowance
+         WHERE source = $1::oid::regclass AND grantee = $2::oid::regrole",
+        &[Some(&oid(source)), Some(&oid(grantee))],
+    )?;
+    Ok(())
+}
+
+/// The budget of a relation and those of everybody who may ask about it.
+pub struct Budgets {
+    /// The window is over: nothing is spent, once it is renewed.
+    pub is_over: bool,
+    pub relation: Account,
+    pub allowances: Vec<(Oid, Account)>,
+}
+
+impl Budgets {
+    /// `None` if the relation is not protected.
+    pub fn read(source: Oid) -> Result<Option<Self>, Error> {
+        let source = oid(source);
+        let rows = run(BUDGET, &[Some(&source)])?;
+        let Some(row) = rows.first() else {
+            return Ok(None);
+        };
+        let row = Stored { table: "protection", row };
+        let is_over = row.truth(1, "window_start")?;
+        row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
+        row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?;
+        let relation = Account {
+            whose: row.text(0, "source")?.to_string(),
+            epsilon: Some(row.amount(2, "epsilon")?),
+            delta: row.amount(3, "delta")?,
+            spent: spent(&row, 4, is_over)?,
+        };
+        let rows = run(ALLOWANCES, &[Some(&source)])?;
+        let allowance = |row: &Vec<Option<String>>| {
+            let row = Stored { table: "allowance", row };
+            let of_relation = || Ok(relation.delta.clone());
+            if row.optional(2).is_some() {
+                row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
+            }
+            if row.optional(3).is_some() {
+                row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?;
+            }
+            let account = Account {
+                whose: row.text(1, "grantee")?.to_string(),
+                epsilon: row.optional(2).map(|_| row.amount(2, "epsilon")).transpose()?,
+                delta: row.optional(3).map_or_else(of_relation, |_| row.amount(3, "delta"))?,
+                spent: spent(&row, 4, is_over)?,
+            };
+            Ok((row.oid(0, "grantee")?, account))
+        };
+        let allowances = rows.iter().map(allowance).collect::<Result<_, Error>>()?;
+        Ok(Some(Budgets { is_over, relation, allowances }))
+    }
+}
+
+/// The five sums from column `first` on; none if the window is over.
+fn spent(row: &Stored<'_>, first: usize, is_over: bool) -> Result<Sums, Error> {
+    if is_over {
+        return Ok(Sums::default());
+    }
+    Ok(Sums {
+        epsilon: row.amount(first, "epsilon_spent")?,
+        delta: row.amount(first + 1, "delta_spent")?,
+        rho: row.amount(first + 2, "rho_spent")?,
+        rest_epsilon: row.amount(first + 3, "rest_epsilon")?,
+        rest_delta: row.amount(first + 4, "rest_delta")?,
+    })
+}
+
+/// Whether the window is over (NULL if that cannot be told), the budget, and the five sums. Where the sums
+/// of the rest are missing, nothing has a rho.
+const BUDGET: &str = "SELECT source::text,
+        CASE WHEN isfinite(window_start) AND (window_length IS NULL
+                  OR isfinite(window_length) AND window_length > '0'::interval)
+             THEN coalesce(window_start + window_length <= clock_timestamp(), false) END::text,
+        epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
+        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text
+    FROM sanitize.protection WHERE source = $1::oid::regclass";
+
+/// In the order in which they are locked.
+const ALLOWANCES: &str = "SELECT grantee::oid::text, grantee::text || ' for ' || source::text,
+        epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
+        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text
+    FROM sanitize.allowance WHERE source = $1::oid::regclass ORDER BY grantee";
+
+/// Locks the budgets of a relation until the transaction ends, or raises `lock_not_available`; false if it
+/// is not protected.
+pub fn lock(source: Oid) -> Result<bool, Error> {
+    let source = oid(source);
+    let found = run(
+        "SELECT 'found' FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT",
+        &[Some(&source)],
+    )?;
+    run(
+        "SELECT FROM sanitize.allowance
+         WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT",
+        &[Some(&source)],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// Begins a new window.
+pub fn renew(source: Oid) -> Result<(), Error> {
+    let source = oid(source);
+    run(RENEW_PROTECTION, &[Some(&source)])?;
+    run(RENEW_ALLOWANCES, &[Some(&source)])?;
+    Ok(())
+}
+
+const RENEW_PROTECTION: &str = "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0,
+        rho_spent = 0, rest_epsilon = 0, rest_delta = 0, window_start = clock_timestamp()
+    WHERE source = $1::oid::regclass";
+
+const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0,
+        rho_spent = 0, rest_epsilon = 0, rest_delta = 0
+    WHERE source = $1::oid::regclass";
+
+/// When the window ends, if there is one, for messages.
+pub fn renews(source: Oid) -> Result<Option<String>, Error> {
+    let rows = run(
+        "SELECT (window_start + window_length)::text
+         FROM sanitize.protection WHERE source = $1::oid::regclass",
+        &[Some(&oid(source))],
+    )?;
+    Ok(rows.into_iter().flatten().flatten().next())
+}
+
+/// Writes what is spent of the relation's budget, or of the grantee's.
+pub fn spend(source: Oid, grantee: Option<Oid>, sums: &Sums) -> Result<(), Error> {
+    let (source, grantee, sums) = (oid(source), grantee.map(oid), sums.texts());
+    let mut arguments = vec![Some(source.as_str())];
+    arguments.extend(sums.iter().map(|sum| Some(sum.as_str())));
+    let statement = match &grantee {
+        None => SPEND,
+        Some(grantee) => {
+            arguments.push(Some(grantee));
+            SPEND_ALLOWANCE
+        }
+    };
+    run(statement, &arguments)?;
+    Ok(())
+}
+
+const SPEND: &str = "UPDATE sanitize.protection
+    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
+        rest_epsilon = $5::numeric, rest_delta = $6::numeric
+    WHERE source = $1::oid::regclass";
+
+const SPEND_ALLOWANCE: &str = "UPDATE sanitize.allowance
+    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
+        rest_epsilon = $5::numeric, rest_delta = $6::numeric
+    WHERE source = $1::oid::regclass AND grantee = $7::oid::regrole";

@@ -1,0 +1,62 @@
+//! A method is a value: each SQL function is declared once, beside what it does.
+
+use crate::pg::argument::{Arguments, Declared};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::signature::Returns;
+use guarantee::{Charge, Guarantee};
+use pgrx::pg_sys::Datum;
+
+/// A SQL function.
+pub struct Method {
+    /// Its name in schema sanitize.
+    pub name: &'static str,
+    /// Its arguments and what it returns, which the declaration in SQL must repeat.
+    pub arguments: &'static [&'static dyn Declared],
+    pub returns: Returns,
+    pub run: fn(&Call) -> Result<Datum, Error>,
+    /// What a release by it protects.
+    pub label: Option<Label>,
+    /// What it takes from the budget of a protected relation, if it reads so many of its columns.
+    pub price: Option<fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>>,
+}
+
+/// How the label of a release is made from options.
+pub struct Label {
+    /// Options beside the method's arguments: what a call finds in the catalog, say.
+    pub further: &'static [&'static dyn Declared],
+    pub of: fn(&Arguments<'_>) -> Result<Guarantee, Error>,
+}
+
+/// Makes each method callable from SQL as the symbol beside it, and lists them for the registry.
+macro_rules! methods {
+    ($($symbol:ident => $method:expr;)*) => {
+        /// The SQL functions of this file.
+        pub const METHODS: &[&$crate::method::Method] = &[$(&$method),*];
+
+        $(
+            const _: () = {
+                #[allow(unsafe_code)]
+                #[unsafe(export_name = concat!("pg_finfo_", stringify!($symbol)))]
+                pub extern "C" fn info() -> &'static pgrx::pg_sys::Pg_finfo_record {
+                    const V1: pgrx::pg_sys::Pg_finfo_record =
+                        pgrx::pg_sys::Pg_finfo_record { api_version: 1 };
+                    &V1
+                }
+            };
+
+            #[allow(unsafe_code)]
+            #[unsafe(no_mangle)]
+            /// # Safety
+            /// Called by the function manager only.
+            pub unsafe extern "C-unwind" fn $symbol(
+                fcinfo: pgrx::pg_sys::FunctionCallInfo,
+            ) -> pgrx::pg_sys::Datum {
+                static METHOD: &$crate::method::Method = &$method;
+                // SAFETY: as the function manager says; nothing lives in this frame.
+                unsafe { $crate::pg::call::serve(fcinfo, METHOD) }
+            }
+        )*
+    };
+}
+pub(crate) use methods;

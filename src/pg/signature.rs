@@ -1,0 +1,182 @@
+//! What the library expects of a function beside what the database declares. Between installing a new
+//! library and `ALTER EXTENSION … UPDATE` the two differ, and a datum that is read as another type would
+//! be memory shown as numbers.
+
+use super::argument::{Declared, Type};
+use super::error::Error;
+use super::text;
+use pgrx::Spi;
+use pgrx::pg_sys::{self, Datum, Oid};
+use std::cell::RefCell;
+use std::collections::HashSet;
+use std::ffi::{CStr, c_char};
+
+/// What a function returns.
+#[derive(Debug, Clone, Copy)]
+pub enum Returns {
+    One(Type),
+    Set(Type),
+    /// Rows with these columns.
+    Table(&'static [(&'static str, Type)]),
+}
+
+thread_local! {
+    /// Functions whose declarations fit, with the name of the method that they were compared with.
+    static FITTING: RefCell<HashSet<(Oid, &'static str)>> = RefCell::default();
+}
+
+#[pgrx::pg_guard]
+unsafe extern "C-unwind" fn forget(_argument: Datum, _cache: i32, _hash: u32) {
+    FITTING.with_borrow_mut(HashSet::clear);
+}
+
+/// Called once when a backend loads the library.
+pub fn register() {
+    // SAFETY: the function lives as long as the process.
+    unsafe {
+        let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+        pg_sys::CacheRegisterSyscacheCallback(cache, Some(forget), Datum::null());
+    }
+}
+
+/// The mark of an `FmgrInfo` whose function was compared: functions that run once for each row would
+/// notice a look into the set.
+static COMPARED: u8 = 0;
+
+/// Refuses a call of a function whose declaration in the catalog does not fit.
+///
+/// # Safety
+/// `fcinfo` comes from the function manager.
+pub unsafe fn check(
+    fcinfo: pg_sys::FunctionCallInfo,
+    name: &'static str,
+    arguments: &[&dyn Declared],
+    returns: &Returns,
+) -> Result<(), Error> {
+    // SAFETY: a call's flinfo, if there is one, is valid; nothing else of ours uses fn_extra.
+    unsafe {
+        let Some(function) = (*fcinfo).flinfo.as_mut() else { return Err(Error::Context) };
+        let mark = (&raw const COMPARED).cast_mut().cast();
+        if function.fn_extra == mark {
+            return Ok(());
+        }
+        let key = (function.fn_oid, name);
+        if !FITTING.with_borrow(|fitting| fitting.contains(&key)) {
+            let declared = Declaration::read(function.fn_oid)
+                .ok_or_else(|| Error::fault(format!("{name} has no entry in pg_proc")))?;
+            if let Some(what) = declared.misfit(arguments, returns) {
+                return Err(mismatch(function.fn_oid, &what));
+            }
+            // Input functions of types are given more than they declare.
+            if usize::from((*fcinfo).nargs as u16) < arguments.len() {
+                return Err(mismatch(function.fn_oid, "the number of arguments"));
+            }
+            FITTING.with_borrow_mut(|fitting| fitting.insert(key));
+        }
+        function.fn_extra = mark;
+    }
+    Ok(())
+}
+
+/// A function as the catalog has it.
+struct Declaration {
+    arguments: Vec<(Option<String>, Oid)>,
+    columns: Vec<(Option<String>, Oid)>,
+    result: Oid,
+    is_set: bool,
+}
+
+impl Declaration {
+    fn read(function: Oid) -> Option<Self> {
+        // SAFETY: the tuple is released after its last use; the arrays are palloc'd copies of as many
+        // entries as the function has arguments and columns.
+        unsafe {
+            let cache = pg_sys::SysCacheIdentifier::PROCOID as i32;
+            let tuple = pg_sys::SearchSysCache1(cache, function.into());
+            if tuple.is_null() {
+                return None;
+            }
+            let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_proc>();
+            let (result, is_set) = (form.prorettype, form.proretset);
+            let (mut types, mut names, mut modes) =
+                (std::ptr::null_mut(), std::ptr::null_mut(), std::ptr::null_mut());
+            let count = pg_sys::get_func_arg_info(tuple, &mut types, &mut names, &mut modes);
+            let (mut arguments, mut columns) = (Vec::new(), Vec::new());
+            for i in 0..usize::try_from(count).unwrap_or(0) {
+                let name = (!names.is_null()).then(|| *names.add(i)).filter(|name| !name.is_null());
+                let name =
+                    name.map(|name: *mut c_char| text::to_utf8(CStr::from_ptr(name).to_bytes()));
+                let mode = if modes.is_null() { b'i' } else { *modes.add(i) as u8 };
+                let one = (name.filter(|name| !name.is_empty()), *types.add(i));
+                match mode {
+                    b'i' | b'v' => arguments.push(one),
+                    _ => columns.push(one),
+                }
+            }
+            pg_sys::ReleaseSysCache(tuple);
+            Some(Declaration { arguments, columns, result, is_set })
+        }
+    }
+
+    /// What does not fit.
+    fn misfit(&self, arguments: &[&dyn Declared], returns: &Returns) -> Option<String> {
+        if self.arguments.len() != arguments.len() {
+            let (here, there) = (self.arguments.len(), arguments.len());
+            return Some(format!("it has {here} arguments instead of {there}"));
+        }
+        for ((name, declared), argument) in self.arguments.iter().zip(arguments) {
+            if name.as_ref().is_some_and(|name| name != argument.name()) {
+                return Some(format!("argument {} has another name", argument.name()));
+            }
+            if !argument.of().fits(*declared) {
+                return Some(format!("argument {} has another type", argument.name()));
+            }
+        }
+        let (result, is_set) = match *returns {
+            Returns::One(of) => (of.fits(self.result), false),
+            Returns::Set(of) => (of.fits(self.result), true),
+            Returns::Table([(_, of)]) => (of.fits(self.result), true),
+            Returns::Table(_) => (Type::Record.fits(self.result), true),
+        };
+        if !result || self.is_set != is_set {
+            return Some("it returns another type".into());
+        }
+        let columns: &[_] = if let Returns::Table(columns) = *returns { columns } else { &[] };
+        if self.columns.len() != columns.len() {
+            return Some(format!(
+                "it has {} columns instead of {}",
+                self.columns.len(),
+                columns.len()
+            ));
+        }
+        for ((name, declared), (column, of)) in self.columns.iter().zip(columns) {
+            if name.as_deref() != Some(column) || !of.fits(*declared) {
+                return Some(format!("column {column} has another name or type"));
+            }
+        }
+        None
+    }
+}
+
+/// Says which versions meet.
+fn mismatch(function: Oid, what: &str) -> Error {
+    // SAFETY: catalog look-ups.
+    let name = unsafe {
+        let name = pg_sys::format_procedure(function);
+        text::to_utf8(CStr::from_ptr(name).to_bytes())
+    };
+    let version = Spi::get_one_with_args::<String>(
+        "SELECT e.extversion FROM pg_catalog.pg_extension AS e
+           JOIN pg_catalog.pg_depend AS d ON d.refobjid OPERATOR(pg_catalog.=) e.oid
+          WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
+            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_extension'::pg_catalog.regclass
+            AND d.deptype OPERATOR(pg_catalog.=) 'e' AND d.objid OPERATOR(pg_catalog.=) $1",
+        &[function.into()],
+    );
+    Error::Version {
+        function: name,
+        what: what.into(),
+        sql: version.ok().flatten(),
+        library: env!("CARGO_PKG_VERSION"),
+    }
+}
