@@ -50,9 +50,7 @@ impl<'a> Classes<'a> {
         let mut builder = self.bag.filter(|_| false).project(&self.columns, watch)?.builder();
         let mut cells = vec![NONE; self.columns.len()];
         for (i, &row) in self.rows[class].1.iter().enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             for (cell, &column) in cells.iter_mut().zip(&self.columns) {
                 *cell = self.bag.row(row as usize)[column];
             }

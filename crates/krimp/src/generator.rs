@@ -12,14 +12,13 @@ use crate::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::laplace::Laplace;
 use crate::model::Model;
 use crate::spare::Spare;
-use foldhash::fast::FixedState;
 use rand_core::Rng;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use table::{Item, NONE, Stop, Watch};
+use table::{Item, Keyed, NONE, Stop, Watch};
 
 /// Rows between two looks at the watch.
-const STEP: u64 = 256;
+const STEP: usize = 256;
 
 /// Bytes of lists that a thread keeps before it begins anew.
 const CACHE_BYTES: usize = 64 << 20;
@@ -114,7 +113,7 @@ struct Compiled<const W: usize> {
 /// What is drawn depends on the random number alone and not on what is kept here.
 #[derive(Default)]
 struct Cache<const W: usize> {
-    lists: HashMap<(Columns<W>, u32), Alias, FixedState>,
+    lists: HashMap<(Columns<W>, u32), Alias, Keyed>,
     bytes: usize,
 }
 
@@ -180,9 +179,7 @@ impl<const W: usize> Compiled<W> {
                 let mut rng = stream(chunk);
                 self.caches.with(|cache| {
                     for number in first..last {
-                        if number % STEP == 0 {
-                            watch.check()?;
-                        }
+                        watch.poll_every(STEP, number as usize)?;
                         let elements = self.row(&mut row, cache, &mut rng);
                         if number >= start {
                             part.cells.extend_from_slice(&row);

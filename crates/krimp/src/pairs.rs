@@ -1,9 +1,8 @@
 //! How often two elements cover a row together.
 
 use crate::cover::{Cover, Observer};
-use foldhash::fast::FixedState;
 use std::collections::HashMap;
-use table::{Stop, Watch};
+use table::{Keyed, Stop, Watch};
 
 /// Up to this many items, pairs of them are counted in a matrix.
 const MATRIX: usize = 2000;
@@ -26,7 +25,7 @@ pub(crate) struct Pair {
 /// singletons are their item numbers.
 pub(crate) struct Pairs {
     pub items: u32,
-    pub by_serials: HashMap<(u32, u32), Pair, FixedState>,
+    pub by_serials: HashMap<(u32, u32), Pair, Keyed>,
     /// By slot.
     serials: Vec<u32>,
     /// By serial less the number of items; `None` if the element has left.

@@ -41,9 +41,6 @@ type Queued = (u64, Reverse<(u32, u32)>);
 /// this are small: Adult goes from 21.44 to 21.29 per cent with 4 and stays there with 100.
 const REFINE: u64 = 4;
 
-/// Pairs looked at between two looks at the watch.
-const STEP: usize = 1 << 16;
-
 /// A search under way.
 struct Search<'a, 'b, const W: usize> {
     cover: &'a mut Cover<'b, W>,
@@ -292,9 +289,7 @@ impl<const W: usize> Search<'_, '_, W> {
     fn fill(&mut self) -> Result<(), Stop> {
         let mut queue: Vec<Queued> = Vec::new();
         for (i, (&key, pair)) in self.pairs.by_serials.iter().enumerate() {
-            if i % STEP == 0 {
-                self.watch.check()?;
-            }
+            self.watch.poll(i)?;
             if pair.refused_at != Some(pair.together)
                 && let Some(estimate) = self.estimate(key, pair.together)
             {

@@ -198,9 +198,6 @@ fn candidate_order(
 /// Bits of the keys that are sorted by at a time.
 const DIGIT: u32 = 11;
 
-/// Candidates moved between two looks at the watch.
-const STEP: usize = 1 << 20;
-
 /// Writes numbers and keys in descending order of the digit at `shift`, equal ones as they come.
 fn scatter(
     sets: impl Iterator<Item = (u32, u64)> + Clone,
@@ -218,9 +215,7 @@ fn scatter(
         (*start, end) = (end, end + *start);
     }
     for (i, (number, key)) in sets.enumerate() {
-        if i % STEP == 0 {
-            watch.check()?;
-        }
+        watch.poll(i)?;
         let to = &mut starts[digit(key)];
         order[*to] = number;
         sorted[*to] = key;

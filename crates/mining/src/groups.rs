@@ -1,13 +1,9 @@
 //! Rows of local item numbers, equal rows merged into groups with weights.
 
-use std::hash::{BuildHasher, RandomState};
-use table::NONE;
+use table::{NONE, Slots};
 
-/// No row, no group.
+/// No row.
 const EMPTY: u32 = u32::MAX;
-
-/// Odd, with no pattern in its bits: 2^64 divided by the golden ratio.
-const MULTIPLIER: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// Distinct rows of item numbers (ascending) with weights, and where each came from.
 #[derive(Default)]
@@ -25,56 +21,6 @@ pub(crate) struct Groups {
     previous: Vec<u32>,
     /// The number that each row was added with.
     origins: Vec<u32>,
-}
-
-/// The hash table that [`Groups::end_row`] merges with; kept apart so that one serves many groups.
-pub(crate) struct Slots {
-    slots: Vec<u32>,
-    /// Random per process: the author of a table cannot aim for collisions.
-    key: u64,
-}
-
-impl Slots {
-    pub(crate) fn new() -> Self {
-        Slots { slots: Vec::new(), key: RandomState::new().hash_one(0) | 1 }
-    }
-
-    /// Makes the table empty and large enough for `rows` rows.
-    fn clear(&mut self, rows: usize) {
-        self.slots.clear();
-        self.slots.resize((rows * 2).next_power_of_two(), EMPTY);
-    }
-
-    /// The group equal to `row`; if there is none, `new` is entered for it.
-    #[inline]
-    fn find<'a>(&mut self, row: &[u32], group: impl Fn(u32) -> &'a [u32], new: u32) -> Option<u32> {
-        let fold = |hash: u64, cells: u64| {
-            let product = u128::from(hash ^ cells) * u128::from(MULTIPLIER);
-            product as u64 ^ (product >> 64) as u64
-        };
-        let pairs = row.chunks_exact(2);
-        let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
-        let hash = pairs
-            .fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
-        let hash = fold(hash, last);
-        let mask = self.slots.len() - 1;
-        let mut slot = hash as usize & mask;
-        loop {
-            let number = self.slots[slot];
-            if number == EMPTY {
-                self.slots[slot] = new;
-                return None;
-            }
-            if group(number) == row {
-                return Some(number);
-            }
-            slot = (slot + 1) & mask;
-        }
-    }
-
-    pub(crate) fn memory(&self) -> usize {
-        self.slots.capacity() * 4
-    }
 }
 
 impl Groups {

@@ -1,7 +1,7 @@
 //! The rows that contain a prefix, reduced to the items that may still extend it.
 
-use crate::groups::{Groups, Slots};
-use table::{Bag, Item, NONE, Stop, Watch};
+use crate::groups::Groups;
+use table::{Bag, Item, NONE, Slots, Stop, Watch};
 
 /// Rows between two looks at the watch.
 const STEP: usize = 1 << 14;
@@ -49,7 +49,7 @@ impl<'w> Scratch<'w> {
         Scratch {
             watch,
             track,
-            slots: Slots::new(),
+            slots: Slots::default(),
             counts: vec![0; items],
             numbers: vec![NONE; items],
             seen: Vec::new(),
@@ -81,9 +81,7 @@ impl Projection {
         root.groups.clear(bag.distinct(), *track, slots);
         let mut row = Vec::with_capacity(bag.width());
         for i in 0..bag.distinct() {
-            if i % STEP == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             row.clear();
             row.extend(
                 Bag::row_items(bag.row(i))

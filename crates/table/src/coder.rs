@@ -231,9 +231,7 @@ impl Coder {
             codes.push(new);
         }
         for (i, row) in rows.cells_mut().enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             for (cell, codes) in row.iter_mut().zip(&codes) {
                 if *cell != NONE {
                     *cell = codes[*cell as usize];

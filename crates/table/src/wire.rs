@@ -98,9 +98,7 @@ impl Bag {
         }
         put(&mut bytes, self.distinct() as u64);
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             put(&mut bytes, weight);
             for &code in row {
                 put(&mut bytes, if code == NONE { 0 } else { u64::from(code) + 1 });
