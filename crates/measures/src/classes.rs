@@ -35,8 +35,8 @@ impl Tally {
             left.iter().chain(right).for_each(|&code| hasher.write_u32(code));
             hasher.finish()
         };
-        let bytes = bag.distinct() as u64 * 32;
-        watch.reserve(bytes)?;
+        // The cells, and as if each were a class: a place in an index that grows by doubling.
+        let _held = watch.hold(bag.distinct() as u64 * (16 + 40))?;
         let mut index: HashTable<(u32, u32)> = HashTable::new();
         let mut cells = Vec::with_capacity(bag.distinct());
         for i in 0..bag.distinct() as u32 {
@@ -52,7 +52,6 @@ impl Tally {
             cells.push((number, bag.row(i as usize)[sensitive], bag.weight(i as usize)));
         }
         cells.sort_unstable();
-        watch.release(bytes);
         Ok(Some(Tally { cells }))
     }
 
