@@ -139,6 +139,14 @@ impl Release {
         })
     }
 
+    /// As [`Release::cells`], of a piece in whose form cells are blanked and none is filled.
+    #[inline]
+    fn blanked<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + 'a {
+        let mask = self.mask(piece.form);
+        let cells = bag.row(piece.row as usize).iter().enumerate();
+        cells.map(move |(column, &code)| if has(mask, column) { NONE } else { code })
+    }
+
     /// Writes the codes of a piece as released.
     pub fn write(&self, bag: &Bag, piece: &Piece, row: &mut [u32]) {
         row.iter_mut().zip(self.cells(bag, piece)).for_each(|(cell, code)| *cell = code);
@@ -181,6 +189,11 @@ impl Release {
             piece.weight > 0
         });
         self
+    }
+
+    /// True if some form fills cells.
+    fn fills(&self) -> bool {
+        self.forms.fill()
     }
 
     /// The bytes held.
