@@ -116,6 +116,13 @@ GRANT CREATE ON SCHEMA public TO @plain@;
 ? CREATE FOREIGN TABLE remote_gone (a int) SERVER loop OPTIONS (table_name 'not there');
 """
 
+# One function for each way to fail: a pointer that is none, a fault, a call that will not be stopped.
+PLANTED = """
+CREATE FUNCTION sanitize.planted_crash(a bigint) RETURNS int LANGUAGE internal AS 'textlen';
+CREATE FUNCTION sanitize.planted_fault(a bigint) RETURNS int LANGUAGE plpgsql AS $$ BEGIN RAISE internal_error; END $$;
+CREATE FUNCTION sanitize.planted_delay(a bigint) RETURNS int LANGUAGE plpgsql AS $$ BEGIN PERFORM pg_sleep(9); EXCEPTION WHEN query_canceled THEN PERFORM pg_sleep(2); RETURN 1; END $$
+"""
+
 # Relations of which there are bags and models.
 MODELLED = ("few", "people", "odd_values", "digits", "one_row", "dropped", "foreign_keys", "visits")
 
@@ -141,8 +148,9 @@ class Function:
     arguments: list[tuple[str | None, str, bool]]
 
 
-def build(host, port):
-    """Makes the database anew; returns what this server could not make."""
+def build(host, port, planted=False):
+    """Makes the database anew; returns what this server could not make. With planted errors only these
+    are called."""
     missing = []
     drop()
     with psycopg.connect(dbname="postgres", autocommit=True) as server:
@@ -168,6 +176,8 @@ def build(host, port):
             admin.execute(f"GRANT SELECT ON {name} TO {PLAIN}")
         for relation in MODELLED:
             admin.execute(f"INSERT INTO bags SELECT sanitize.row_bag(t) FROM {relation} AS t")
+        if planted:
+            admin.execute(PLANTED.encode())
     with psycopg.connect(dbname=NAME, user=PLAIN, autocommit=True) as plain:
         plain.execute("SELECT sanitize.protect('visits', 'patient', 1e6, 0.1, 9, '1 second')")
     return missing
@@ -212,6 +222,8 @@ class World:
                   FROM pg_proc AS p
                  WHERE p.pronamespace = 'sanitize'::regnamespace
                    AND NOT 'internal'::regtype = ANY (p.proargtypes)
+                   AND (p.proname LIKE 'planted%'
+                        OR NOT EXISTS (SELECT FROM pg_proc WHERE proname LIKE 'planted%'))
                  ORDER BY p.proname, pg_get_function_arguments(p.oid)""")
         ]
         self.registry = {}
