@@ -33,7 +33,7 @@ def make(world, seed, number):
     rng = random.Random(f"{seed}/{number}")
     function = rng.choice(world.functions)
     subject = pick_subject(world, rng, function)
-    values = Values(world, rng, subject)
+    values = Values(world, rng, subject, careful=rng.random() < 0.5)
     timeout = rng.choices([200, 500, 1000, 2000], [90, 6, 3, 1])[0]
     plain_role = rng.random() < 0.5
     settings = [f"SET {name} = {value}" for name, value in pick_settings(rng, timeout)]
@@ -90,11 +90,12 @@ def call_of(rng, values, function):
         chosen = [
             f"{name} => {value}"
             for (name, _, optional), value in zip(arguments, given)
-            if not optional or rng.random() < 0.5
+            if not optional or rng.random() < (0.3 if values.careful else 0.6)
         ]
         rng.shuffle(chosen)
     else:
-        chosen = given[: rng.randint(needed, len(given))]
+        most = needed + 2 if values.careful else len(given)
+        chosen = given[: rng.randint(needed, min(most, len(given)))]
     return f"sanitize.{function.name}({', '.join(chosen)})"
 
 

@@ -75,17 +75,23 @@ def literal(text):
 class Values:
     """Values for one call: all are drawn from its own random numbers."""
 
-    def __init__(self, world, rng, subject):
+    def __init__(self, world, rng, subject, careful):
         self.world = world
         self.rng = rng
         self.subject = subject
+        # Careful calls seldom give what is refused at the door, and so get further.
+        self.careful = careful
 
     def sometimes(self, chance):
         return self.rng.random() < chance
 
+    def wrongly(self, chance):
+        """True where something is to be given that makes no sense."""
+        return self.rng.random() < chance * (0.1 if self.careful else 1)
+
     def argument(self, function, name, of):
         """A value of an argument as SQL, with its type."""
-        if self.sometimes(0.025):
+        if self.wrongly(0.025):
             return f"NULL::{self.typed_null(of)}"
         about = self.world.registry.get(function, {}).get(name, "")
         return {
@@ -96,7 +102,9 @@ class Values:
             "cstring": lambda: literal(f"\\x{self.bag().hex()}") + "::cstring",
             "double precision": lambda: f"'{self.float(name)}'::float8",
             "integer": lambda: f"({self.integer(INTS)})::int",
-            "interval": lambda: f"'{self.rng.choice(INTERVALS)}'::interval",
+            "interval": lambda: (
+                f"'{self.rng.choice(INTERVALS[: 3 if self.careful else None])}'::interval"
+            ),
             "jsonb": lambda: literal(json.dumps(self.json(name), ensure_ascii=False)) + "::jsonb",
             "numeric": lambda: f"'{self.rng.choice(NUMERICS)}'::numeric",
             "record": lambda: self.rng.choice(["t", "ROW(1, 'a')", "ROW()", "NULL::record"]),
@@ -113,50 +121,55 @@ class Values:
         return of
 
     def integer(self, extremes):
-        return self.rng.choice(extremes) if self.sometimes(0.2) else self.rng.randint(1, 8)
+        return self.rng.choice(extremes) if self.wrongly(0.2) else self.rng.randint(1, 8)
 
     def float(self, name):
-        if self.sometimes(0.2):
+        if self.wrongly(0.2):
             return self.rng.choice(FLOATS)
         if name in ("delta", "split", "beta", "min_support"):
             return self.rng.choice(["1e-9", "1e-6", "0.001", "0.01", "0.05", "0.1", "0.3", "0.9"])
         return repr(round(10 ** self.rng.uniform(-4, 1.5), 4))
 
     def column(self):
-        if self.subject.columns and not self.sometimes(0.06):
+        if self.subject.columns and not self.wrongly(0.06):
             return self.rng.choice(self.subject.columns)
         return self.rng.choice(HOSTILE)
+
+    def numeric_column(self):
+        if self.subject.numeric and not self.wrongly(0.3):
+            return self.rng.choice(self.subject.numeric)
+        return self.column()
 
     def columns(self):
         most = min(6, max(1, len(self.subject.columns)))
         found = [
-            self.column() for _ in range(self.rng.randint(0 if self.sometimes(0.1) else 1, most))
+            self.column() for _ in range(self.rng.randint(0 if self.wrongly(0.1) else 1, most))
         ]
-        return found if self.sometimes(0.1) else list(dict.fromkeys(found))
+        return found if self.wrongly(0.1) else list(dict.fromkeys(found))
 
     def names(self):
         items = [literal(column) for column in self.columns()]
-        if self.sometimes(0.04):
+        if self.wrongly(0.04):
             items.append("NULL")
-        if self.sometimes(0.02):
+        if self.wrongly(0.02):
             return "'{{a,b},{c,d}}'::text[]"
         return f"ARRAY[{', '.join(items)}]::text[]"
 
     def other_relation(self):
-        if self.sometimes(0.5):
+        if self.sometimes(0.9 if self.careful else 0.5):
             return self.subject
         alike = [r for r in self.world.relations if r.columns == self.subject.columns]
         return self.rng.choice(alike if self.sometimes(0.7) else self.world.relations)
 
     def relation(self):
-        if self.sometimes(0.03):
+        if self.wrongly(0.03):
             return self.rng.choice(["0", "1", "4294967295", "2147483648", "1259"]) + "::regclass"
         return literal(self.other_relation().name) + "::regclass"
 
     def row(self):
         kind = self.rng.random()
         name = self.subject.name
-        if kind < 0.85:
+        if kind < 0.85 or self.careful:
             return f"NULL::{name}"
         if kind < 0.9:
             return f"(SELECT r FROM {name} AS r LIMIT 1)"
@@ -177,7 +190,7 @@ class Values:
         """A text that the argument's name and sentence suggest, or any."""
         chance = self.rng.random()
         choices = re.findall(r"'(\w+)'", about)
-        if chance < 0.1:
+        if self.wrongly(0.1):
             return self.rng.choice(HOSTILE)
         if name == "method" and not choices:
             return self.rng.choice(list(self.world.registry))
@@ -223,8 +236,7 @@ class Values:
     # jsonb, by the name of the argument.
 
     def json(self, name):
-        chance = self.rng.random()
-        if chance < 0.08:
+        if self.wrongly(0.08):
             return self.any_json(3)
         shaped = {
             "filter": self.filter,
@@ -239,10 +251,10 @@ class Values:
                 self.column(): self.number() for _ in range(self.rng.randint(0, 3))
             },
         }.get(name, lambda: self.any_json(3))()
-        return self.damaged(shaped) if chance < 0.35 else shaped
+        return self.damaged(shaped) if self.sometimes(0.1 if self.careful else 0.4) else shaped
 
     def number(self):
-        if self.sometimes(0.3):
+        if self.wrongly(0.3):
             return self.rng.choice([0, -1, 1e308, -1e308, 5e-324, 2**63, 10**40, 0.1, 1e-9])
         return self.rng.choice([self.rng.randint(0, 100), round(self.rng.uniform(0, 10), 2)])
 
@@ -263,23 +275,32 @@ class Values:
         kind = self.rng.choice(MEASURES)
         if self.sometimes(0.3):
             return self.rng.choice(["count", "units"])
-        made = {kind: self.column()}
-        if kind == "quantile":
-            share = self.rng.choice([0.5, 0, 1, [0.25, 0.5], [], 2, -1])
-            made = {"quantile": share, "of": self.column()}
-        if self.sometimes(0.05 if kind in ("count", "distinct") else 0.9):
+        if kind in ("count", "distinct"):
+            made = {kind: self.column()}
+        elif kind == "quantile":
+            shares = [2, -1, []] if self.wrongly(0.3) else [0.5, 0, 1, [0.25, 0.5]]
+            made = {"quantile": self.rng.choice(shares), "of": self.numeric_column()}
+        else:
+            made = {kind: self.numeric_column()}
+        if kind not in ("count", "distinct") or self.wrongly(0.05):
             low = self.number()
-            made |= {"low": low, "high": low + self.rng.choice([1, 10, 60, 0, -1])}
-        if self.sometimes(0.15):
-            made["bounds"] = self.rng.choice(["private", "x", None])
-        if self.sometimes(0.15):
-            made["per"] = self.rng.choice(["unit", "unit", "unit", "row"])
+            bounds = self.rng.random()
+            if bounds < 0.8:
+                made |= {"low": low, "high": low + self.rng.choice([1, 10, 60, 1000])}
+            elif bounds < 0.9:
+                made["bounds"] = "x" if self.wrongly(0.2) else "private"
+            elif self.wrongly(0.5):
+                made |= {"low": low, "high": low - self.rng.choice([0, 1])}
+            if self.sometimes(0.15):
+                made["per"] = "row" if self.wrongly(0.3) else "unit"
         if self.sometimes(0.1):
             made["weight"] = self.number()
-        if self.sometimes(0.1):
+        if self.wrongly(0.1):
             made["step"] = self.number()
-        if kind == "histogram" or self.sometimes(0.05):
-            made["bins"] = self.rng.choice([1, 2, 5, 100, 0, -1, 10**9, 1.5])
+        if kind == "histogram" or self.wrongly(0.05):
+            made["bins"] = self.rng.choice(
+                [0, -1, 10**9, 1.5] if self.wrongly(0.3) else [1, 5, 100]
+            )
         return made
 
     def measures(self):

@@ -134,6 +134,7 @@ TEMPORARY = "CREATE TEMP TABLE IF NOT EXISTS passing AS SELECT i % 2 AS a, i % 3
 class Relation:
     name: str
     columns: list[str]
+    numeric: list[str]
     # How often it is chosen, beside 1 for a table.
     weight: float = 1
 
@@ -197,11 +198,13 @@ class World:
             return connection.execute(query).fetchall()
 
         self.relations = [
-            Relation(name, columns, float(weight))
-            for name, columns, weight in rows("""
+            Relation(name, columns, numeric, float(weight))
+            for name, columns, numeric, weight in rows("""
                 SELECT c.oid::regclass::text,
                        array(SELECT attname::text FROM pg_attribute WHERE attrelid = c.oid AND attnum > 0
                               AND NOT attisdropped ORDER BY attnum),
+                       array(SELECT attname::text FROM pg_attribute JOIN pg_type AS t ON t.oid = atttypid
+                              WHERE attrelid = c.oid AND attnum > 0 AND typcategory = 'N' ORDER BY attnum),
                        CASE WHEN c.relkind IN ('i', 'S', 'c') THEN 0.1 WHEN n.nspname <> 'public' THEN 0.2
                             WHEN c.relname IN ('widest', 'wide', 'slow_view', 'long_values', 'distinct_rows') THEN 0.2
                             WHEN c.relname IN ('few', 'digits', 'own', 'foreign_keys') THEN 3 ELSE 1 END
@@ -211,7 +214,7 @@ class World:
                                  'information_schema.columns'::regclass, 'pg_stats'::regclass)
                  ORDER BY n.nspname, c.relname""")
         ]
-        self.relations.append(Relation("pg_temp.passing", ["a", "b"]))
+        self.relations.append(Relation("pg_temp.passing", ["a", "b"], ["a", "b"]))
         self.functions = [
             Function(*row[:5], [tuple(argument) for argument in row[5]])
             for row in rows("""
