@@ -12,7 +12,7 @@ use crate::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::laplace::Laplace;
 use crate::model::Model;
 use crate::spare::Spare;
-use rand_core::Rng;
+use rand::Rng;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use table::{Item, Keyed, NONE, Stop, Watch};
@@ -254,7 +254,7 @@ mod tests {
     use crate::model::{ModelColumn, Pattern};
     use crate::{Nulls, Options, Progress, fit_model};
     use chacha20::ChaCha20Rng;
-    use rand_core::SeedableRng;
+    use rand::SeedableRng;
     use serde_json::Value;
     use std::collections::BTreeMap;
     use table::Bag;
