@@ -1,10 +1,8 @@
 //! The equality classes of a release, as its reader sees them.
 
-use super::{Release, STRIDE};
-use crate::{Bag, Stop, Watch};
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::{BuildHasher, Hasher};
+use super::{Piece, Release};
+use crate::{Bag, Index, Stop, Watch};
+use std::hash::{Hash, Hasher};
 
 /// The equality classes of a release.
 #[derive(Debug, Clone)]
@@ -27,6 +25,33 @@ impl Classes {
     }
 }
 
+/// A piece as it is released: equal to another if all cells are.
+struct Shown<'a> {
+    release: &'a Release,
+    bag: &'a Bag,
+    piece: &'a Piece,
+}
+
+impl Shown<'_> {
+    fn cells(&self) -> impl Iterator<Item = u32> {
+        self.release.cells(self.bag, self.piece)
+    }
+}
+
+impl Hash for Shown<'_> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.cells().for_each(|code| hasher.write_u32(code));
+    }
+}
+
+impl PartialEq for Shown<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cells().eq(other.cells())
+    }
+}
+
+impl Eq for Shown<'_> {}
+
 impl Release {
     /// The equality classes: pieces whose released rows are equal, NULL being equal to NULL.
     /// Linear in the pieces.
@@ -35,29 +60,19 @@ impl Release {
         // The class of each piece; and as if each were a class: its size, and a place in an index
         // that is grown by doubling.
         let _held = watch.hold(pieces.len() as u64 * (4 + 8 + 40))?;
-        let cells = |number: u32| self.cells(bag, &pieces[number as usize]);
-        let hasher = RandomState::default();
-        let hash = |number: u32| {
-            let mut hasher = hasher.build_hasher();
-            cells(number).for_each(|code| hasher.write_u32(code));
-            hasher.finish()
-        };
-        let mut index: HashTable<(u32, u32)> = HashTable::new();
+        let shown = |piece| Shown { release: self, bag, piece };
+        let mut index = Index::new();
+        // A piece of each class.
+        let mut firsts: Vec<&Piece> = Vec::new();
         let mut classes = Classes { of: Vec::with_capacity(pieces.len()), sizes: Vec::new() };
         for (i, piece) in pieces.iter().enumerate() {
-            if i % STRIDE == 0 {
-                watch.check()?;
-            }
-            let next = classes.sizes.len() as u32;
-            let same = |&(first, _): &(u32, u32)| cells(first).eq(cells(i as u32));
-            let class = index
-                .entry(hash(i as u32), same, |&(first, _)| hash(first))
-                .or_insert((i as u32, next))
-                .get()
-                .1;
-            if class == next {
+            watch.poll(i)?;
+            let class = index.number(shown(piece), |class| shown(firsts[class as usize]));
+            let class = class.unwrap_or_else(|new| {
+                firsts.push(piece);
                 classes.sizes.push(0);
-            }
+                new
+            });
             classes.sizes[class as usize] += piece.weight;
             classes.of.push(class);
         }
