@@ -1,6 +1,6 @@
 //! The aggregates `clamped_sum` and `clamped_sum_squares`: sums in 128 bits, parallel.
 
-use super::internal::{BYTES, OTHER, STATE, part};
+use super::internal::{BYTES, OTHER, STATE, part, passed};
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Declared, Type};
 use crate::pg::call::Call;
@@ -8,41 +8,21 @@ use crate::pg::error::Error;
 use crate::pg::state;
 use pgrx::pg_sys::Datum;
 
-const X: Argument<Option<i64>> = Argument {
-    name: "x",
-    of: Type::Int8,
-    default: None,
-    about: "The value; NULL counts nothing.",
-    read: |given| given.int8(),
-};
-
-const LOW: Argument<i64> = Argument {
-    name: "low",
-    of: Type::Int8,
-    default: None,
-    about: "The least that a value counts.",
-    read: |given| given.needed(given.int8()?),
-};
-
-const HIGH: Argument<i64> = Argument {
-    name: "high",
-    of: Type::Int8,
-    default: None,
-    about: "The most that a value counts.",
-    read: |given| given.needed(given.int8()?),
-};
+const X: Argument<()> = passed("x", Type::Int8);
+const LOW: Argument<()> = passed("low", Type::Int8);
+const HIGH: Argument<()> = passed("high", Type::Int8);
 
 /// Adds `term` of the clamped value to the state.
 fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum, Error> {
     let datum = call.state_or(0, |_| Ok(0i128))?;
-    let (low, high) = (call.get(&LOW)?, call.get(&HIGH)?);
+    let (low, high) = (call.int8_needed(2)?, call.int8_needed(3)?);
     if low > high {
         return Err(Error::argument(
             format!("low is {low} and high is {high}"),
             "low is at most high.",
         ));
     }
-    if let Some(x) = call.get(&X)? {
+    if let Some(x) = call.int8(1)? {
         let sum: &mut i128 = state::of_datum(datum)?;
         *sum = sum.saturating_add(term(x.clamp(low, high).into()));
     }

@@ -128,17 +128,29 @@ pub struct Given<'a> {
 }
 
 enum Raw<'a> {
-    /// By a call: the datum and its type at the place of the call.
-    Call(Option<Datum>, Oid),
+    /// By a call: the datum, and where it stands.
+    Call(Option<Datum>, Place),
     /// By options: `None` if there is no such key and no default.
     Option(Option<Cow<'a, Json>>),
 }
 
-impl<'a> Given<'a> {
-    pub(super) fn by_call(argument: &dyn Declared, datum: Option<Datum>, type_oid: Oid) -> Self {
-        Given { name: argument.name(), of: argument.of(), raw: Raw::Call(datum, type_oid) }
-    }
+/// The place of an argument in a call that goes on.
+#[derive(Clone, Copy)]
+struct Place {
+    fcinfo: pg_sys::FunctionCallInfo,
+    i: usize,
+}
 
+impl Place {
+    /// The type at the place of the call: a look into the expression, which functions that run once for
+    /// each row would notice.
+    fn type_oid(self) -> Oid {
+        // SAFETY: made by `Arguments::given` only, of a call that has this argument.
+        unsafe { pgrx::fcinfo::pg_getarg_type(self.fcinfo, self.i) }
+    }
+}
+
+impl<'a> Given<'a> {
     fn by_option(argument: &dyn Declared, options: &'a Map<String, Json>) -> Result<Self, Error> {
         let given =
             options.get(argument.name()).filter(|value| !value.is_null()).map(Cow::Borrowed);
@@ -280,12 +292,12 @@ impl<'a> Given<'a> {
     /// The text of a value of whatever type.
     pub fn text_of(&self) -> Option<String> {
         match self.raw {
-            Raw::Call(datum, type_oid) => datum.map(|datum| {
+            Raw::Call(datum, place) => datum.map(|datum| {
                 let mut function = pg_sys::InvalidOid;
                 let mut is_varlena = false;
                 // SAFETY: the value is of the argument's type, whose own output function is called.
                 unsafe {
-                    pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
+                    pg_sys::getTypeOutputInfo(place.type_oid(), &mut function, &mut is_varlena);
                     let shown = pg_sys::OidOutputFunctionCall(function, datum);
                     text::to_utf8(CStr::from_ptr(shown).to_bytes())
                 }
@@ -300,17 +312,17 @@ impl<'a> Given<'a> {
     /// The type that a value has at the place of the call, whether or not it is NULL.
     pub fn type_oid(&self) -> Oid {
         match self.raw {
-            Raw::Call(_, type_oid) => type_oid,
+            Raw::Call(_, place) => place.type_oid(),
             Raw::Option(_) => pg_sys::InvalidOid,
         }
     }
 
     /// A source: a relation, or a bag.
     pub fn source(&self) -> Result<Source, Error> {
-        let Raw::Call(datum, type_oid) = self.raw else {
+        let Raw::Call(datum, place) = self.raw else {
             return self.needed(None);
         };
-        let oid = match type_oid {
+        let oid = match place.type_oid() {
             pg_sys::TEXTOID => {
                 let name = self.needed(datum)?;
                 // SAFETY: text_regclass takes one text.
@@ -391,17 +403,12 @@ impl<'a> Arguments<'a> {
         match self.from {
             From::Options(options) => Given::by_option(argument, options),
             From::Call(fcinfo) => {
-                let place = self.declared.iter().position(|one| one.name() == argument.name);
-                let place =
-                    place.ok_or_else(|| Error::fault(format!("no argument {}", argument.name)))?;
+                let i = self.declared.iter().position(|one| one.name() == argument.name);
+                let i = i.ok_or_else(|| Error::fault(format!("no argument {}", argument.name)))?;
                 // SAFETY: the call has as many arguments as are declared.
-                let (datum, type_oid) = unsafe {
-                    (
-                        pgrx::fcinfo::pg_getarg_datum(fcinfo, place),
-                        pgrx::fcinfo::pg_getarg_type(fcinfo, place),
-                    )
-                };
-                Ok(Given::by_call(argument, datum, type_oid))
+                let datum = unsafe { pgrx::fcinfo::pg_getarg_datum(fcinfo, i) };
+                let raw = Raw::Call(datum, Place { fcinfo, i });
+                Ok(Given { name: argument.name, of: argument.of, raw })
             }
         }
     }

@@ -56,7 +56,7 @@ fn cancel_requested() -> bool {
 }
 
 /// Runs `job` on a pool of `pg_sanitize.threads` threads, under the limits in force; `held` are the
-/// bytes of the memory budget that the call holds already.
+/// bytes that the call holds already.
 pub fn run<T: Send>(
     phase: &'static str,
     held: u64,
@@ -163,7 +163,7 @@ pub fn run_sending<T: Send, P: Send>(
     mut consume: impl FnMut(P),
 ) -> Result<T, Error> {
     let watch = &settings::watch();
-    watch.reserve(held)?;
+    let _held = watch.hold(held)?;
     let pool = {
         let _blocked = SignalsBlocked::new();
         rayon::ThreadPoolBuilder::new()

@@ -73,6 +73,17 @@ impl Call {
         Ok(keep(unsafe { pg_sys::CurrentMemoryContext }, state))
     }
 
+    /// The number in argument `i`: without a search for its name, for functions that run once for each row.
+    pub fn int8(&self, i: usize) -> Result<Option<i64>, Error> {
+        Ok(self.declared(i, Type::Int8)?.map(|datum| datum.value() as i64))
+    }
+
+    /// The number in argument `i`, which must not be NULL.
+    pub fn int8_needed(&self, i: usize) -> Result<i64, Error> {
+        let argument = || self.method.arguments.get(i).map_or("value", |argument| argument.name());
+        self.int8(i)?.ok_or_else(|| Error::Null { argument: argument() })
+    }
+
     /// The bytes in argument `i`, detoasted into the current memory context.
     pub fn bytes(&self, i: usize) -> Result<Option<&[u8]>, Error> {
         Ok(self.declared(i, Type::Bytes)?.map(|datum| {

@@ -11,7 +11,7 @@ use chacha20::ChaCha20Rng;
 use pg_sanitize_krimp::{
     Candidates, Correction, DomainOrder, Generator, Options, Progress, fit_model,
 };
-use rand_core::SeedableRng;
+use rand::SeedableRng;
 use std::error::Error;
 use std::time::{Duration, Instant};
 use table::Watch;

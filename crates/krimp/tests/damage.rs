@@ -5,7 +5,7 @@ use pg_sanitize_krimp::{
     Correction, DomainOrder, Generator, Model, Nulls, Options, Progress, encode, fit_model,
 };
 use proptest::prelude::*;
-use rand_core::SeedableRng;
+use rand::SeedableRng;
 use serde_json::{Value, json};
 use table::{Bag, Watch};
 

@@ -26,8 +26,8 @@ impl Tally {
             let row = bag.row(i as usize);
             (&row[..sensitive], &row[sensitive + 1..])
         };
-        let bytes = bag.distinct() as u64 * 32;
-        watch.reserve(bytes)?;
+        // The cells, and as if each were a class: a place in an index that grows by doubling.
+        let _held = watch.hold(bag.distinct() as u64 * (16 + 40))?;
         let mut index = Index::new();
         // A row of each class.
         let mut firsts = Vec::new();
@@ -42,7 +42,6 @@ impl Tally {
             cells.push((number, bag.row(i as usize)[sensitive], bag.weight(i as usize)));
         }
         cells.sort_unstable();
-        watch.release(bytes);
         Ok(Some(Tally { cells }))
     }
 

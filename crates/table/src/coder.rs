@@ -185,7 +185,7 @@ impl Coder {
         self.rows.len()
     }
 
-    /// The bytes held, within a few per cent.
+    /// The bytes held.
     pub fn memory(&self) -> u64 {
         let columns: usize = self
             .columns

@@ -12,7 +12,7 @@ use crate::generate::alias::Alias;
 use crate::generate::correction::Correction;
 use crate::model::Model;
 use crate::spare::Spare;
-use rand_core::Rng;
+use rand::Rng;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use table::{Item, Keyed, NONE, Stop, Watch};

@@ -4,7 +4,7 @@ use super::*;
 use crate::model::{ModelColumn, Pattern};
 use crate::{Nulls, Options, Progress, fit_model};
 use chacha20::ChaCha20Rng;
-use rand_core::SeedableRng;
+use rand::SeedableRng;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use table::Bag;

@@ -40,6 +40,11 @@ impl Forms {
         fills(&self.fills, &self.ends, form)
     }
 
+    /// True if any form fills cells.
+    pub fn fill(&self) -> bool {
+        !self.fills.is_empty()
+    }
+
     /// The number of a form, which is added if it is new.
     pub fn intern(&mut self, new_mask: &[u64], new_fills: &[u32]) -> u32 {
         let Forms { masks, fills: all, ends, index } = self;

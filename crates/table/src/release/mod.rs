@@ -115,12 +115,24 @@ impl Release {
 
     /// The codes of a piece as released.
     #[inline]
-    fn cells<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + 'a {
+    fn cells<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + Clone + 'a {
         let mask = self.mask(piece.form);
         let mut fills = self.forms.fills(piece.form).iter();
         bag.row(piece.row as usize).iter().enumerate().map(move |(column, &code)| {
             if bits::has(mask, column) { fills.next().copied().unwrap_or(NONE) } else { code }
         })
+    }
+
+    /// As [`Release::cells`], of a piece in whose form cells are blanked and none is filled.
+    #[inline]
+    fn blanked<'a>(
+        &'a self,
+        bag: &'a Bag,
+        piece: &Piece,
+    ) -> impl Iterator<Item = u32> + Clone + 'a {
+        let mask = self.mask(piece.form);
+        let cells = bag.row(piece.row as usize).iter().enumerate();
+        cells.map(move |(column, &code)| if bits::has(mask, column) { NONE } else { code })
     }
 
     /// Writes the codes of a piece as released.
@@ -163,6 +175,11 @@ impl Release {
             piece.weight > 0
         });
         self
+    }
+
+    /// True if some form fills cells.
+    fn fills(&self) -> bool {
+        self.forms.fill()
     }
 
     /// The bytes held.
