@@ -154,19 +154,13 @@ impl Coder {
             grown.add(domain.len() as u64 * 4)?;
             let mut own = Vec::with_capacity(domain.len());
             for (i, value) in domain.values().enumerate() {
-                if i % 4096 == 0 {
-                    watch.check()?;
-                    watch.room_for(self.memory() - before)?;
-                }
+                watch.poll_with(i, || watch.room_for(self.memory() - before))?;
                 own.push(self.columns[column].texts.intern(value));
             }
             codes.push(own);
         }
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-                watch.room_for(self.memory() - before)?;
-            }
+            watch.poll_with(i, || watch.room_for(self.memory() - before))?;
             for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }

@@ -11,7 +11,7 @@
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
-use std::hash::{BuildHasher, Hash};
+use std::hash::{BuildHasher, Hash, Hasher};
 
 /// The keyed hash of all hash maps whose keys come from a table; about twice as fast as std's.
 pub type Keyed = RandomState;
@@ -74,6 +74,25 @@ impl Index {
         self.numbers.allocation_size()
     }
 }
+
+/// Codes one after the other as a key, where no slice has them.
+pub struct Codes<I>(pub I);
+
+impl<I: Iterator<Item = u32> + Clone> Hash for Codes<I> {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        self.0.clone().for_each(|code| hasher.write_u32(code));
+    }
+}
+
+impl<I: Iterator<Item = u32> + Clone> PartialEq for Codes<I> {
+    #[inline]
+    fn eq(&self, other: &Self) -> bool {
+        self.0.clone().eq(other.0.clone())
+    }
+}
+
+impl<I: Iterator<Item = u32> + Clone> Eq for Codes<I> {}
 
 /// No number.
 const EMPTY: u32 = u32::MAX;

@@ -37,7 +37,7 @@ pub use bits::{BitSet, BitSets, Marks};
 pub use builder::BagBuilder;
 pub use choice::Choice;
 pub use coder::{CodedTable, Coder, Encoding};
-pub use index::{Index, Keyed, Slots};
+pub use index::{Codes, Index, Keyed, Slots};
 pub use itemsets::{Item, Itemsets};
 pub use part::Part;
 pub use release::{Classes, Counts, Piece, Release};

@@ -82,6 +82,21 @@ impl Watch {
         self.poll_every(Watch::STEP, done)
     }
 
+    /// As [`Watch::poll`]; also does what `look` does whenever it looks, such as reserving what has
+    /// grown since.
+    #[inline]
+    pub fn poll_with(
+        &self,
+        done: usize,
+        look: impl FnOnce() -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if !done.is_multiple_of(Watch::STEP) {
+            return Ok(());
+        }
+        self.check()?;
+        look()
+    }
+
     /// As [`Watch::poll`] where one step takes longer or much less: looks every `step` of them.
     #[inline]
     pub fn poll_every(&self, step: usize, done: usize) -> Result<(), Stop> {
