@@ -4,13 +4,14 @@ use super::arguments::{RELATION, text, yes_or_no};
 use super::budget::{self, role_name};
 use crate::catalog::ledger as entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
+use crate::catalog::stability::unstable;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::signature::Returns;
-use crate::pg::{rights, types, view};
+use crate::pg::{rights, types};
 use pgrx::pg_sys::{Datum, Oid};
 use question::Terms;
 
@@ -28,7 +29,7 @@ pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
     if terms.assume_stable {
         return Ok(());
     }
-    match view::unstable(relation, &terms.unit, protection::units)? {
+    match unstable(relation, &terms.unit)? {
         None => Ok(()),
         Some(reason) => Err(Error::Unstable { relation: relation.name.clone(), reason }),
     }
@@ -189,7 +190,7 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     };
     check_unit(&relation, &unit)?;
     if !new.assume_stable
-        && let Some(reason) = view::unstable(&relation, &unit, protection::units)?
+        && let Some(reason) = unstable(&relation, &unit)?
     {
         return Err(Error::Unstable { relation: relation.name, reason });
     }

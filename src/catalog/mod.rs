@@ -8,6 +8,7 @@
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
 //!   `declared_bounds`) or known from types and constraints.
+//! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
 //! charged and nothing is released then.
@@ -16,8 +17,10 @@ pub mod account;
 pub mod answers;
 pub mod bounds;
 pub mod domains;
+mod joins;
 pub mod ledger;
 pub mod protection;
+pub mod stability;
 
 use crate::pg::error::Error;
 use crate::pg::rights;
