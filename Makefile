@@ -2,11 +2,12 @@
 PG ?= 15 18
 PG_CONFIG ?= pg_config
 
-.PHONY: help demo test install bench lint psql clean
+.PHONY: help demo test fuzz install bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
 	@echo 'make test [PG="15 18"]        every test, on these PostgreSQL versions'
+	@echo 'make fuzz                     a million random calls, and queries by sqlsmith'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
 	@echo 'make bench                    measure, beside other programs'
@@ -20,6 +21,11 @@ demo:
 
 test:
 	@scripts/test $(PG)
+
+fuzz:
+	@scripts/server start 15
+	@scripts/fuzz 15 1000000
+	@scripts/sqlsmith 15 50000
 
 install:
 	@scripts/install $(PG_CONFIG)

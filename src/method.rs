@@ -1,6 +1,6 @@
 //! A method is a value: each SQL function is declared once, beside what it does.
 
-use crate::pg::argument::{Arguments, Declared};
+use crate::pg::argument::{Arguments, Declared, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
@@ -19,6 +19,18 @@ pub struct Method {
     pub label: Option<Label>,
     /// What it takes from the budget of a protected relation, if it reads so many of its columns.
     pub price: Option<fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>>,
+}
+
+impl Method {
+    /// False for what Postgres calls itself, for a type or an aggregate.
+    pub fn is_called_by_name(&self) -> bool {
+        let internal = |of: Type| matches!(of, Type::Internal | Type::CString | Type::Bytes);
+        let returned = match self.returns {
+            Returns::One(of) | Returns::Set(of) => internal(of),
+            Returns::Table(_) => false,
+        };
+        !returned && !self.arguments.iter().any(|argument| internal(argument.of()))
+    }
 }
 
 /// How the label of a release is made from options.

@@ -29,7 +29,7 @@ const MEASURES: Argument<String> = Argument {
     name: "measures",
     of: Type::Json,
     default: None,
-    about: "What to compute, by name: {\"n\": \"count\", \"pay\": {\"mean\": \"salary\", \"low\": 0, \"high\": 200000}}.",
+    about: "What to compute, by name: {\"n\": \"count\", \"pay\": {\"avg\": \"salary\", \"low\": 0, \"high\": 200000}}.",
     read: |given| given.needed(given.json_text()?),
 };
 
@@ -61,7 +61,7 @@ const GROUPS: Argument<Option<String>> = Argument {
     name: "groups",
     of: Type::Json,
     default: Some("null"),
-    about: "The groups to answer for, if they are public: a list of values, or of objects by column.",
+    about: "The groups to answer for, if they are public: a list of values or of objects by column, or lists by column for all combinations.",
     read: |given| given.json_text(),
 };
 

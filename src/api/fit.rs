@@ -30,7 +30,7 @@ impl From<krimp::Error> for Error {
             krimp::Error::Columns(_) => {
                 Error::argument(message, "Use the model on a relation with the same columns.")
             }
-            krimp::Error::Laplace { .. } => Error::argument(message, "Give a number above 0."),
+            krimp::Error::Correction { .. } => Error::argument(message, "Give a number above 0."),
         }
     }
 }

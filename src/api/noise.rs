@@ -40,7 +40,7 @@ const MECHANISM: Argument<String> = Argument {
     name: "mechanism",
     of: Type::Text,
     default: Some("\"laplace\""),
-    about: "laplace, or gaussian.",
+    about: "Which noise: laplace, or gaussian.",
     read: text,
 };
 

@@ -103,7 +103,7 @@ const LIST: Method = Method {
 
 fn list(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
-    for method in all() {
+    for method in all().filter(|method| method.is_called_by_name()) {
         for (position, argument) in (1..).zip(method.arguments) {
             rows.push([
                 Value::Text(method.name.as_bytes()),

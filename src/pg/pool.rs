@@ -50,13 +50,28 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
+/// Gives freed memory back to the system when a run ends, whatever its outcome. Threads allocate in
+/// arenas of their own, and an arena keeps what was freed there for itself: without this, each phase
+/// of a call would be resident beside those before it.
+struct TrimOnDrop;
+
+impl Drop for TrimOnDrop {
+    fn drop(&mut self) {
+        #[cfg(target_env = "gnu")]
+        // SAFETY: looks at the allocator's own lists only, under its own locks.
+        unsafe {
+            libc::malloc_trim(0);
+        }
+    }
+}
+
 fn cancel_requested() -> bool {
     // SAFETY: plain reads of flags that only this thread's signal handlers write.
     unsafe { pg_sys::QueryCancelPending != 0 || pg_sys::ProcDiePending != 0 }
 }
 
 /// Runs `job` on a pool of `pg_sanitize.threads` threads, under the limits in force; `held` are the
-/// bytes of the memory budget that the call holds already.
+/// bytes that the call holds already.
 pub fn run<T: Send>(
     phase: &'static str,
     held: u64,
@@ -163,7 +178,8 @@ pub fn run_sending<T: Send, P: Send>(
     mut consume: impl FnMut(P),
 ) -> Result<T, Error> {
     let watch = &settings::watch();
-    watch.reserve(held)?;
+    let _held = watch.hold(held)?;
+    let _trim = TrimOnDrop;
     let pool = {
         let _blocked = SignalsBlocked::new();
         rayon::ThreadPoolBuilder::new()

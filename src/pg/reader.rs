@@ -50,7 +50,7 @@ pub struct RowCoder {
     /// For detoasted values and output text; reset after every batch, gone with its parent.
     scratch: pg_sys::MemoryContext,
     limit: u64,
-    /// Bytes of the memory budget that the call holds beside these rows.
+    /// Bytes that the call holds beside these rows.
     held: u64,
     progress: Progress,
 }
@@ -116,7 +116,7 @@ impl RowCoder {
     fn end_batch(&mut self) -> Result<(), Error> {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
-        // Row numbers are 32 bits wide; a budget that allows so many rows does not change that.
+        // Row numbers are 32 bits wide; a limit that allows so many rows does not change that.
         let memory = self.held + self.coder.memory();
         if memory > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
@@ -138,7 +138,6 @@ impl RowCoder {
 /// What the coder has read; the call holds `held` bytes beside it. Sorting the dictionaries is work
 /// for the pool.
 pub fn finish(coder: Coder, held: u64) -> Result<CodedTable, Error> {
-    let held = held + coder.memory();
     pool::run("coding", held, move |watch| coder.finish(watch))
 }
 
@@ -197,7 +196,7 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
     read_beside(relation, columns, 0)
 }
 
-/// As [`read`], for a call that holds `held` bytes of its memory budget already.
+/// As [`read`], for a call that holds `held` bytes already.
 pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
     // SAFETY: the context of the call.
     let context = unsafe { pg_sys::CurrentMemoryContext };

@@ -23,39 +23,6 @@ SYMBOLS = sorted(
     }
 )
 
-# Functions that do not compare their signature yet.
-UNCHECKED = {
-    "sanitize_allow",
-    "sanitize_bag_in",
-    "sanitize_bag_out",
-    "sanitize_bag_recv",
-    "sanitize_bag_send",
-    "sanitize_charge",
-    "sanitize_clamped_combine",
-    "sanitize_clamped_deserial",
-    "sanitize_clamped_final",
-    "sanitize_clamped_serial",
-    "sanitize_clamped_squares_trans",
-    "sanitize_clamped_sum_trans",
-    "sanitize_column_bounds",
-    "sanitize_column_domain",
-    "sanitize_confirm_ledger",
-    "sanitize_declare_bounds",
-    "sanitize_declare_domain",
-    "sanitize_disallow",
-    "sanitize_dp_noise",
-    "sanitize_protect",
-    "sanitize_row_bag_combine",
-    "sanitize_row_bag_deserial",
-    "sanitize_row_bag_final",
-    "sanitize_row_bag_serial",
-    "sanitize_row_bag_trans",
-    "sanitize_spent",
-    "sanitize_unprotect",
-    "sanitize_zcdp_epsilon",
-    "sanitize_zcdp_rho",
-}
-
 # A plain value of each type, as SQL.
 VALUES = {
     "anyelement": "NULL::people",
@@ -253,10 +220,7 @@ def library_of(connection):
 
 
 def each_symbol(test):
-    unchecked = pytest.mark.xfail(strict=True, reason="no check yet")
-    marks = {symbol: unchecked for symbol in UNCHECKED}
-    symbols = [pytest.param(symbol, marks=marks.get(symbol, ())) for symbol in SYMBOLS]
-    return pytest.mark.parametrize("symbol", symbols)(test)
+    return pytest.mark.parametrize("symbol", SYMBOLS)(test)
 
 
 @each_symbol
@@ -318,7 +282,7 @@ def test_no_error_carries_a_backtrace(talkative_server):
         assert b"RUST_BACKTRACE=full" in Path(f"/proc/{postmaster}/environ").read_bytes()
         path, _ = library_of(connection)
         errors = 0
-        for symbol in sorted(set(SYMBOLS) - UNCHECKED):
+        for symbol in SYMBOLS:
             body = sql.SQL("{}, {}").format(path, symbol).as_string(connection)
             for original in declarations(connection, symbol):
                 # As it is, but not STRICT; and with an argument less, where Rust would panic.
@@ -336,4 +300,4 @@ def test_no_error_carries_a_backtrace(talkative_server):
                             errors += 1
                         connection.execute("ROLLBACK TO s")
                     connection.execute("ROLLBACK")
-        assert errors > len(SYMBOLS) - len(UNCHECKED)
+        assert errors > len(SYMBOLS)

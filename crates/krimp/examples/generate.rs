@@ -9,9 +9,9 @@ mod transactions;
 
 use chacha20::ChaCha20Rng;
 use pg_sanitize_krimp::{
-    Candidates, DomainOrder, Generator, Laplace, Options, Progress, fit_model,
+    Candidates, Correction, DomainOrder, Generator, Options, Progress, fit_model,
 };
-use rand_core::SeedableRng;
+use rand::SeedableRng;
 use std::error::Error;
 use std::time::{Duration, Instant};
 use table::Watch;
@@ -40,7 +40,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut best = Duration::MAX;
     let mut elements = 0;
     for _ in 0..runs.max(1) {
-        let generator = Generator::new(&model, &Laplace::new(0.001)?, DomainOrder::Random)?;
+        let generator = Generator::new(&model, &Correction::new(0.001)?, DomainOrder::Random)?;
         let stream = |chunk: u64| {
             let mut rng = ChaCha20Rng::from_seed([7; 32]);
             rng.set_stream(chunk);

@@ -17,7 +17,7 @@ pub enum Error {
     /// The columns of the data are not those of the model: what differs.
     Columns(String),
     /// A Laplace correction that is not a positive number.
-    Laplace { value: f64 },
+    Correction { value: f64 },
 }
 
 impl fmt::Display for Error {
@@ -35,7 +35,7 @@ impl fmt::Display for Error {
             }
             Error::Model(what) => write!(f, "not a valid Krimp model: {what}"),
             Error::Columns(what) => write!(f, "the data do not have the model's columns: {what}"),
-            Error::Laplace { value } => {
+            Error::Correction { value } => {
                 write!(f, "a Laplace correction must be a positive number, not {value}")
             }
         }

@@ -4,41 +4,41 @@
 //! contains, then the rest of the row by the next that the rest contains, and so on. The itemsets
 //! that together make data and table smallest describe the table (Vreeken, van Leeuwen and Siebes,
 //! Krimp: mining itemsets that compress).
+//!
+//! # The way of a model
+//!
+//! 1. **fit**: [`fit()`] takes candidates one by one, from `mining::candidates` (a list, mined
+//!    before) or from pairs of what is in the table (made on the way), and keeps those that make the
+//!    total size smaller. The result is a [`CodeTable`].
+//! 2. **cover** is what fitting works on: the rows, the itemsets in cover order, and for each
+//!    candidate what would change. It knows nothing of where candidates come from.
+//! 3. **model**: [`Model`] is the code table with the names and values that its items stand for. It
+//!    is stored as JSON and read back with every field checked. [`encode`] and [`dissimilarity`]
+//!    say how well it fits other data.
+//! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the
+//!    usages; [`Classes`] does it class by class.
+//!
+//! Each phase calls the ones before it and none after. `spare` holds what threads work with,
+//! `reference` has the definitions word by word, for tests.
 #![forbid(unsafe_code)]
 
-mod alias;
-mod classes;
-mod code_table;
-mod columns;
 mod cover;
-mod elements;
-mod encode;
 mod error;
 mod fit;
-mod generator;
-mod ground;
-mod laplace;
+mod generate;
 mod model;
-mod options;
-mod pairs;
-mod progress;
-mod prune;
 #[doc(hidden)]
 pub mod reference;
-mod size;
 mod spare;
-mod stored;
-mod uncovered;
-mod unions;
 
-pub use classes::{Classes, apportion};
-pub use code_table::{CodeTable, Element, Ended};
-pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
+pub use cover::size::Sizes;
 pub use error::Error;
-pub use fit::fit;
-pub use generator::{DomainOrder, Generated, Generator};
-pub use laplace::Laplace;
-pub use model::{Model, ModelColumn, Pattern, fit_model};
-pub use options::{Candidates, Forbidden, Nulls, Options};
-pub use progress::{Progress, Snapshot};
-pub use size::Sizes;
+pub use fit::{
+    Candidates, CodeTable, Element, Ended, Forbidden, Nulls, Options, Progress, Snapshot, fit,
+};
+// The old name, until whoever uses it has changed.
+pub use generate::Correction as Laplace;
+pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, apportion};
+pub use model::{
+    Dissimilarity, Encoded, Model, ModelColumn, Pattern, dissimilarity, encode, fit_model,
+};

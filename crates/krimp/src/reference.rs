@@ -1,6 +1,6 @@
 //! Krimp word by word, for tests on small tables: every cover and every size from scratch.
 
-use crate::size::TOLERANCE;
+use crate::cover::size::TOLERANCE;
 use crate::{Candidates, Element, Options, Sizes};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;

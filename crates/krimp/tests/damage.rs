@@ -2,10 +2,10 @@
 
 use chacha20::ChaCha20Rng;
 use pg_sanitize_krimp::{
-    DomainOrder, Generator, Laplace, Model, Nulls, Options, Progress, encode, fit_model,
+    Correction, DomainOrder, Generator, Model, Nulls, Options, Progress, encode, fit_model,
 };
 use proptest::prelude::*;
-use rand_core::SeedableRng;
+use rand::SeedableRng;
 use serde_json::{Value, json};
 use table::{Bag, Watch};
 
@@ -77,7 +77,7 @@ proptest! {
             if model.columns().len() == 3 {
                 let _ = encode(&model, &bag, &watch);
             }
-            let laplace = Laplace::new(0.001).unwrap();
+            let laplace = Correction::new(0.001).unwrap();
             if let Ok(generator) = Generator::new(&model, &laplace, DomainOrder::Random) {
                 let rows = generator.rows(0, 20, ChaCha20Rng::seed_from_u64, &watch).unwrap();
                 prop_assert_eq!(rows.cells.len(), 20 * model.columns().len());

@@ -1,9 +1,6 @@
 //! Equality classes, and what each holds of the sensitive column.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use std::hash::{BuildHasher, Hasher};
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, Index, NONE, Stop, Watch};
 
 /// The size of the smallest equality class on all columns of the bag; `None` if it has no rows.
 ///
@@ -29,30 +26,22 @@ impl Tally {
             let row = bag.row(i as usize);
             (&row[..sensitive], &row[sensitive + 1..])
         };
-        let hash = |i: u32| {
-            let (left, right) = class(i);
-            let mut hasher = FixedState::default().build_hasher();
-            left.iter().chain(right).for_each(|&code| hasher.write_u32(code));
-            hasher.finish()
-        };
-        let bytes = bag.distinct() as u64 * 32;
-        watch.reserve(bytes)?;
-        let mut index: HashTable<(u32, u32)> = HashTable::new();
+        // The cells, and as if each were a class: a place in an index that grows by doubling.
+        let _held = watch.hold(bag.distinct() as u64 * (16 + 40))?;
+        let mut index = Index::new();
+        // A row of each class.
+        let mut firsts = Vec::new();
         let mut cells = Vec::with_capacity(bag.distinct());
         for i in 0..bag.distinct() as u32 {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
-            let next = index.len() as u32;
-            let number = index
-                .entry(hash(i), |&(first, _)| class(first) == class(i), |&(first, _)| hash(first))
-                .or_insert((i, next))
-                .get()
-                .1;
+            watch.poll(i as usize)?;
+            let number = index.number(class(i), |number| class(firsts[number as usize]));
+            let number = number.unwrap_or_else(|new| {
+                firsts.push(i);
+                new
+            });
             cells.push((number, bag.row(i as usize)[sensitive], bag.weight(i as usize)));
         }
         cells.sort_unstable();
-        watch.release(bytes);
         Ok(Some(Tally { cells }))
     }
 

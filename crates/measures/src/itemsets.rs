@@ -3,10 +3,7 @@
 use crate::sum::Sum;
 use crate::supports::supports;
 use crate::translation::Translation;
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
-use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
+use table::{Bag, Index, Reservation, Stop, Watch};
 
 /// How the frequent itemsets of a released table differ from those of the original.
 ///
@@ -68,22 +65,26 @@ pub fn compare_itemsets(
 
     let mut reservation = Reservation::new(watch);
     reservation.add(10 * ours.len() as u64 + 4 * theirs.len() as u64)?;
-    let index = Index::new(&ours, watch)?;
+    let mut index = Index::with_capacity(ours.len());
+    for i in 0..ours.len() {
+        watch.poll(i)?;
+        // An itemset is listed once, so each gets its own number.
+        _ = index.number(ours.items(i), |i| ours.items(i as usize));
+    }
     let mut missing = vec![true; ours.len()];
     let mut added = Vec::new();
     let rows = Rows::new(original, released);
     let (mut nfd, mut difference) = (Sum::default(), Sum::default());
     let mut items = Vec::new();
     for (i, (theirs, support)) in theirs.iter().enumerate() {
-        if i % 4096 == 0 {
-            watch.check()?;
-        }
+        watch.poll(i)?;
         items.clear();
         items.extend(theirs.iter().map(|&item| to_original.item(item)));
-        let Some(found) = index.find(&items) else {
+        let Some(found) = index.find(items.as_slice(), |i| ours.items(i as usize)) else {
             added.push(i as u32);
             continue;
         };
+        let found = found as usize;
         missing[found] = false;
         let (apart, relative) = rows.apart(ours.support(found), support);
         nfd.add(relative);
@@ -136,33 +137,6 @@ fn least_support(min_support: f64, rows: u64) -> u64 {
     likely.into_iter().find(|&support| enough(support)).unwrap_or(near.saturating_add(1))
 }
 
-/// Itemsets by their items.
-struct Index<'a> {
-    itemsets: &'a Itemsets,
-    table: HashTable<u32>,
-    hasher: FixedState,
-}
-
-impl<'a> Index<'a> {
-    fn new(itemsets: &'a Itemsets, watch: &Watch) -> Result<Self, Stop> {
-        let hasher = FixedState::default();
-        let mut table = HashTable::with_capacity(itemsets.len());
-        let hash = |&i: &u32| hasher.hash_one(itemsets.items(i as usize));
-        for i in 0..itemsets.len() as u32 {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
-            table.insert_unique(hash(&i), i, hash);
-        }
-        Ok(Index { itemsets, table, hasher })
-    }
-
-    fn find(&self, items: &[Item]) -> Option<usize> {
-        let same = |&i: &u32| self.itemsets.items(i as usize) == items;
-        self.table.find(self.hasher.hash_one(items), same).map(|&i| i as usize)
-    }
-}
-
 /// The numbers of rows of both tables.
 #[derive(Clone, Copy)]
 struct Rows {
@@ -193,6 +167,7 @@ mod tests {
     use mining::reference::{Found, frequent, occurring};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
+    use table::Item;
 
     /// Itemsets by their texts, so that those of two bags can be compared.
     type Named = BTreeMap<Vec<(u32, Vec<u8>)>, u64>;

@@ -34,9 +34,7 @@ impl Column {
         let mut counts = vec![0u32; bag.domain(column).len()];
         let cells = || (0..bag.distinct()).map(|row| (row, bag.row(row)[column]));
         for (row, code) in cells() {
-            if row % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(row)?;
             if code != NONE {
                 counts[code as usize] += 1;
             }
@@ -57,9 +55,7 @@ impl Column {
         column.rows = vec![0; length as usize];
         let mut next = column.starts.clone();
         for (row, code) in cells() {
-            if row % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(row)?;
             if code == NONE {
                 continue;
             }

@@ -2,11 +2,8 @@
 
 use crate::sum::Sum;
 use crate::translation::Translation;
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use std::collections::BTreeMap;
-use std::hash::BuildHasher;
-use table::{Bag, Reservation, Stop, Watch};
+use table::{Bag, Index, Reservation, Stop, Watch};
 
 /// The anonymity score of a released table.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -88,26 +85,20 @@ impl Common {
         let translation = Translation::new(released, original, watch)?;
         let mut reservation = Reservation::new(watch);
         reservation.add(original.distinct() as u64 * 9)?;
-        let hasher = FixedState::default();
-        let mut index: HashTable<u32> = HashTable::with_capacity(original.distinct());
+        let mut index = Index::with_capacity(original.distinct());
         for i in 0..original.distinct() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
-            let hash = hasher.hash_one(original.row(i));
-            index.insert_unique(hash, i as u32, |&i| hasher.hash_one(original.row(i as usize)));
+            watch.poll(i)?;
+            // The rows of a bag are distinct, so each gets its own number.
+            _ = index.number(original.row(i), |i| original.row(i as usize));
         }
         let mut common = Common { original: vec![false; original.distinct()], released_rows: 0 };
         let mut row = Vec::with_capacity(original.width());
         for i in 0..released.distinct() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             row.clear();
             let cells = released.row(i).iter().enumerate();
             row.extend(cells.map(|(column, &code)| translation.code(column, code)));
-            let same = |&i: &u32| original.row(i as usize) == row;
-            if let Some(&found) = index.find(hasher.hash_one(row.as_slice()), same) {
+            if let Some(found) = index.find(row.as_slice(), |i| original.row(i as usize)) {
                 common.original[found as usize] = true;
                 common.released_rows += released.weight(i);
             }

@@ -29,9 +29,7 @@ pub(crate) fn supports(
     let mut paths: Vec<Item> = Vec::with_capacity(items);
     let mut sets: Vec<(u32, usize)> = Vec::with_capacity(chosen.len());
     for (number, &i) in chosen.iter().enumerate() {
-        if number % 4096 == 0 {
-            watch.check()?;
-        }
+        watch.poll(number)?;
         let start = paths.len();
         let of = itemsets.items(i as usize).iter();
         paths.extend(of.map(|&item| translation.item(item)));

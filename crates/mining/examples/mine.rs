@@ -1,13 +1,14 @@
 //! Mines a file of rows and says how long that takes: for benchmarks.
 //!
-//! Usage: mine FILE miis|visit|mark|frequent|closed THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
+//! Usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
 //!
 //! A line is a row, its cells separated by white space, `?` for NULL; the rows of the most common
 //! length are used, and the position is the column. Prints the number of itemsets by length and
 //! the shortest time of the runs, without reading and coding. `visit` marks the cells that lie in
-//! MIIs without listing them, `mark` also skips what is marked already.
+//! MIIs without listing them, `mark` also skips what is marked already; `candidates` lists what
+//! `frequent` does, but for single items, in the form that Krimp takes.
 
-use pg_sanitize_mining::{Subtree, Visitor, closed, frequent, miis, visit_miis};
+use pg_sanitize_mining::{Kind, Subtree, Visitor, candidates, closed, frequent, miis, visit_miis};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -79,7 +80,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, what, threshold, rest @ ..] = args.as_slice() else {
         return Err(
-            "usage: mine FILE miis|visit|mark|frequent|closed THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]"
+            "usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]"
                 .into(),
         );
     };
@@ -100,6 +101,11 @@ fn main() -> Result<(), Box<dyn Error>> {
             "miis" => miis(&bag, threshold, max_length, &watch),
             "frequent" => frequent(&bag, threshold, max_length, &watch),
             "closed" => closed(&bag, threshold, max_length, &watch),
+            "candidates" => candidates(&bag, Kind::All, threshold, max_length, |_| true, &watch)
+                .map(|list| {
+                    marked = list.len() as u64;
+                    Itemsets::new()
+                }),
             "visit" => mark::<false>(&bag, threshold, max_length, &watch, &mut marked),
             _ => mark::<true>(&bag, threshold, max_length, &watch, &mut marked),
         })?;

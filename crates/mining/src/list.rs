@@ -1,6 +1,6 @@
 //! Lists of itemsets under construction, within the limits of a watch.
 
-use crate::visitor::{Sink, Subtree};
+use crate::mii::{Sink, Subtree};
 use std::mem::{swap, take};
 use table::{Item, Itemsets, Reservation, Stop, Watch};
 

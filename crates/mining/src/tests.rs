@@ -1,9 +1,9 @@
 //! The miners against the definitions, on thousands of small random tables.
 
 use crate::list::List;
+use crate::mii::Forward;
 use crate::orthogonal::OrthogonalArray;
 use crate::reference::{self, Found};
-use crate::visitor::Forward;
 use crate::{ColumnRisk, Counts, Subtree, Visitor, closed, frequent, mii, miis, risk, visit_miis};
 use proptest::prelude::*;
 use rayon::ThreadPool;
@@ -228,7 +228,7 @@ proptest! {
         let watch = Watch::unlimited();
         let expected = reference::closed(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&closed(&bag, min_support, max_length, &watch).unwrap()), expected.clone());
-        let wide = closed::search(&bag, min_support, max_length, 0, &watch).unwrap();
+        let wide = frequent::search_closed(&bag, min_support, max_length, 0, &watch).unwrap();
         prop_assert_eq!(found(&wide), expected);
     }
 
@@ -262,7 +262,7 @@ proptest! {
         let list = same_on_all_pools(|| frequent(&bag, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::frequent(&bag, theta, None));
         let list = same_on_all_pools(|| closed(&bag, theta, None, &watch));
-        let wide = closed::search(&bag, theta, None, 8, &watch).unwrap();
+        let wide = frequent::search_closed(&bag, theta, None, 8, &watch).unwrap();
         prop_assert_eq!(found(&wide), found(&list));
     }
 }

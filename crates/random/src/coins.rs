@@ -33,7 +33,8 @@ impl Key {
         Key(next)
     }
 
-    /// The secret itself.
+    /// The secret itself, for tests.
+    #[cfg(any(test, feature = "testing"))]
     pub fn bytes(&self) -> &[u8; 32] {
         &self.0
     }

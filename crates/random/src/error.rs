@@ -3,7 +3,8 @@
 use std::fmt;
 use table::Stop;
 
-/// One error for the whole crate. No text depends on the data that a mechanism protects.
+/// One error for all private mechanisms: made by this crate, guarantee, aggregate and sample, given its
+/// SQLSTATE in one place. No text depends on the data that a mechanism protects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// An argument is outside the range in which the mechanism is defined.

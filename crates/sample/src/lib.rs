@@ -6,14 +6,15 @@
 //!   largest rate that a budget allows, `poisson` the coins of that rate.
 //! * `design`, before the table is read: a [`Request`] becomes a [`Design`] with rate, noise, threshold
 //!   and charge. `counts` has the noise of counted marginals; `label` hands the label its facts.
-//! * `draw`, on the table: [`draw()`] takes bag, design and coins and returns what is [`Released`].
+//! * `draw`, on the table: [`draw()`] takes bag, design and coins and returns what is released: rows,
+//!   copies and blanked cells, forms below k dropped.
 //!   `chance` is everything random that a scheme asks for, flipped by coins here and gone through
 //!   completely by the tests in `exact`. Schemes with counts go through `levels` (which cells lie in
 //!   rare combinations) with verdicts of `noisy` (noise as a keyed function of the combination);
 //!   `dp_select` chooses columns by the scores of `select`; `rules` are combinations given by hand;
-//!   `paper` is the published algorithm, for comparison; `released` drops forms below k.
+//!   `paper` is the published algorithm, for comparison.
 //!
-//! Order of a call: Request, Design, charge (crates/guarantee), draw, Released, rows.
+//! Order of a call: Request, Design, charge (crates/guarantee), draw, rows.
 //! `examples/audit.rs` audits all schemes with fresh coins.
 #![forbid(unsafe_code)]
 

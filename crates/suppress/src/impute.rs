@@ -4,7 +4,7 @@
 //! values are guesses: the filled table is for tools that cannot take NULL, not for looking up people.
 
 use std::collections::BTreeMap;
-use table::{Bag, NONE, Release, Reservation, Stop, Watch};
+use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
 
 /// Rows that a context must have for its values to be drawn from.
 const CONTEXT: u64 = 10;
@@ -55,17 +55,15 @@ pub fn impute(
             .map(|column| (column, contexts.draw(codes, column, method)))
             .filter(|(_, draw)| draw.total() > 0)
             .collect();
-        let mut mask = vec![0; bag.width().div_ceil(64)];
-        draws.iter().for_each(|(column, _)| mask[column / 64] |= 1 << (column % 64));
+        let mut mask = vec![0; bits::words(bag.width())];
+        draws.iter().for_each(|(column, _)| bits::insert(&mut mask, *column));
         if draws.is_empty() {
             release.push(row, &mask, weight);
             continue;
         }
         let mut copies: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for copy in 0..weight {
-            if copy % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(copy as usize)?;
             let values = draws.iter().map(|(_, draw)| draw.value(below(draw.total())));
             *copies.entry(values.collect()).or_default() += 1;
         }
@@ -108,9 +106,7 @@ impl<'a> Contexts<'a> {
         let mut rows: Vec<Vec<Vec<u32>>> =
             bag.domains().iter().map(|domain| vec![Vec::new(); domain.len()]).collect();
         for row in 0..bag.distinct() {
-            if row % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(row)?;
             for (column, &code) in bag.row(row).iter().enumerate() {
                 if code != NONE {
                     rows[column][code as usize].push(row as u32);

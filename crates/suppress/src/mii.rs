@@ -3,7 +3,7 @@
 use crate::{Error, checked};
 use mining::{Subtree, Visitor, visit_miis};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Release, Stop, Watch};
+use table::{Bag, Item, Marks, Release, Stop, Watch};
 
 /// Blanks in each row the cells that lie in a minimal infrequent itemset the row contains.
 ///
@@ -20,12 +20,10 @@ pub fn mii_suppress(
     if bag.row_count() > 0 && theta >= bag.row_count() {
         return Err(Error::NothingLeft { class: theta.saturating_add(1), rows: bag.row_count() });
     }
-    let words = bag.width().div_ceil(64);
-    let _held = watch.hold((bag.distinct() * words * 8) as u64)?;
-    let marks = Marks::new(bag.distinct(), words);
-    visit_miis(bag, theta, max_length, watch, &marks)?;
-    let masks: Vec<u64> = marks.bits.into_iter().map(AtomicU64::into_inner).collect();
-    Ok(Release::from_masks(bag, &masks, watch)?)
+    let _held = watch.hold(Marks::bytes(bag.distinct(), bag.width()))?;
+    let blanked = Blanked::new(bag);
+    visit_miis(bag, theta, max_length, watch, &blanked)?;
+    Ok(Release::from_masks(bag, blanked.cells.into_sets().words(), watch)?)
 }
 
 /// k-MII: [`mii_suppress`] with theta = k - 1, then rows whose class on the output has fewer
@@ -40,10 +38,10 @@ pub fn k_mii(
     checked(release, bag, k, watch)
 }
 
-/// One bit per cell: set if the cell lies in an MII found so far.
-struct Marks {
-    words: usize,
-    bits: Vec<AtomicU64>,
+/// The cells that lie in an MII found so far.
+struct Blanked {
+    /// By distinct row, their columns.
+    cells: Marks,
     /// How often a subtree was looked at for skipping, and how often that paid.
     asked: AtomicU64,
     skipped: AtomicU64,
@@ -54,31 +52,22 @@ struct Marks {
 const TRIAL: u64 = 1024;
 const WORTH: u64 = 16;
 
-impl Marks {
-    fn new(rows: usize, words: usize) -> Self {
-        Marks {
-            words,
-            bits: (0..rows * words).map(|_| AtomicU64::new(0)).collect(),
+impl Blanked {
+    fn new(bag: &Bag) -> Self {
+        Blanked {
+            cells: Marks::new(bag.distinct(), bag.width()),
             asked: AtomicU64::new(0),
             skipped: AtomicU64::new(0),
         }
     }
 }
 
-impl Visitor for Marks {
+impl Visitor for Blanked {
     const SKIPS: bool = true;
 
     fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
         for item in items {
-            let column = item.column as usize;
-            let bit = 1 << (column % 64);
-            for &row in rows {
-                let word = &self.bits[row as usize * self.words + column / 64];
-                // Most cells are marked again and again: reading is cheaper than writing.
-                if word.load(Relaxed) & bit == 0 {
-                    word.fetch_or(bit, Relaxed);
-                }
-            }
+            rows.iter().for_each(|&row| self.cells.insert(row as usize, item.column as usize));
         }
         Ok(())
     }
@@ -91,11 +80,7 @@ impl Visitor for Marks {
             return false;
         }
         self.asked.fetch_add(1, Relaxed);
-        let columns = subtree.columns;
-        let marked = subtree.all_rows(|row| {
-            let marks = &self.bits[row as usize * self.words..][..self.words];
-            marks.iter().zip(columns).all(|(mark, &c)| mark.load(Relaxed) & c == c)
-        });
+        let marked = subtree.all_rows(|row| self.cells.contains(row as usize, subtree.columns));
         self.skipped.fetch_add(marked.into(), Relaxed);
         marked
     }

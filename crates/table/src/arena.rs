@@ -1,9 +1,7 @@
 //! Byte strings by number, and an interner of them: each distinct value once, numbered in the order of
 //! arrival.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use crate::Index;
 
 /// Bytes of one arena chunk. Chunks keep a growing dictionary from being copied, so its peak
 /// is its size and not one and a half times that.
@@ -113,18 +111,12 @@ fn ends(value: &[u8]) -> (u64, u64) {
 pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
     texts: Texts,
-    index: HashTable<u32>,
-    hasher: RandomState,
+    index: Index,
 }
 
 impl Interner {
     pub(crate) fn new() -> Self {
-        Interner {
-            recent: Box::new([EMPTY; SLOTS]),
-            texts: Texts::default(),
-            index: HashTable::new(),
-            hasher: RandomState::default(),
-        }
+        Interner { recent: Box::new([EMPTY; SLOTS]), texts: Texts::default(), index: Index::new() }
     }
 
     #[inline]
@@ -154,8 +146,7 @@ impl Interner {
             Ok(number) => return Some(number),
             Err(missed) => missed,
         };
-        let hash = self.hasher.hash_one(value);
-        let number = self.index.find(hash, |&n| self.get(n) == value).copied()?;
+        let number = self.index.find(value, |n| self.get(n))?;
         self.recent[slot] = Recent { number, ..entry };
         Some(number)
     }
@@ -167,21 +158,12 @@ impl Interner {
             Ok(number) => return number,
             Err(missed) => missed,
         };
-        let hash = self.hasher.hash_one(value);
-        let number = match self.index.find(hash, |&n| self.get(n) == value) {
-            Some(&number) => number,
-            None => self.insert(hash, value),
-        };
+        let Interner { texts, index, .. } = self;
+        let number = index.number(value, |n| texts.get(n)).unwrap_or_else(|new| {
+            texts.push(value);
+            new
+        });
         self.recent[slot] = Recent { number, ..entry };
-        number
-    }
-
-    #[cold]
-    fn insert(&mut self, hash: u64, value: &[u8]) -> u32 {
-        let number = self.texts.len() as u32;
-        self.texts.push(value);
-        let Interner { texts, hasher, index, .. } = self;
-        index.insert_unique(hash, number, |&n| hasher.hash_one(texts.get(n)));
         number
     }
 
@@ -192,7 +174,7 @@ impl Interner {
 
     /// The bytes held, capacity included.
     pub(crate) fn memory(&self) -> usize {
-        self.texts.memory() + self.index.allocation_size() + size_of::<[Recent; SLOTS]>()
+        self.texts.memory() + self.index.memory() + size_of::<[Recent; SLOTS]>()
     }
 }
 

@@ -180,10 +180,7 @@ impl Bag {
         let mut set = RowSet::new(columns.len());
         let mut cells = vec![NONE; columns.len()];
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-                held.raise(set.memory() as u64)?;
-            }
+            watch.poll_with(i, || held.raise(set.memory() as u64))?;
             for (column, (to, &from)) in cells.iter_mut().zip(columns).enumerate() {
                 *to = cell(column, row[from]);
             }

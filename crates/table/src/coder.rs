@@ -154,19 +154,13 @@ impl Coder {
             grown.add(domain.len() as u64 * 4)?;
             let mut own = Vec::with_capacity(domain.len());
             for (i, value) in domain.values().enumerate() {
-                if i % 4096 == 0 {
-                    watch.check()?;
-                    watch.room_for(self.memory() - before)?;
-                }
+                watch.poll_with(i, || watch.room_for(self.memory() - before))?;
                 own.push(self.columns[column].texts.intern(value));
             }
             codes.push(own);
         }
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-                watch.room_for(self.memory() - before)?;
-            }
+            watch.poll_with(i, || watch.room_for(self.memory() - before))?;
             for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }
@@ -191,7 +185,7 @@ impl Coder {
         self.rows.len()
     }
 
-    /// The bytes held, within a few per cent.
+    /// The bytes held.
     pub fn memory(&self) -> u64 {
         let columns: usize = self
             .columns
@@ -231,9 +225,7 @@ impl Coder {
             codes.push(new);
         }
         for (i, row) in rows.cells_mut().enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             for (cell, codes) in row.iter_mut().zip(&codes) {
                 if *cell != NONE {
                     *cell = codes[*cell as usize];

@@ -1,8 +1,6 @@
 //! Distinct rows of codes with weights.
 
-use foldhash::fast::RandomState;
-use hashbrown::HashTable;
-use std::hash::BuildHasher;
+use crate::Index;
 
 /// Rows of one chunk: chunks keep a growing table from being copied.
 const CHUNK_ROWS: usize = 1 << 14;
@@ -73,34 +71,29 @@ impl Rows {
 pub(crate) struct RowSet {
     rows: Rows,
     weights: Vec<u64>,
-    index: HashTable<u32>,
-    hasher: RandomState,
+    index: Index,
 }
 
 impl RowSet {
     pub(crate) fn new(width: usize) -> Self {
-        RowSet {
-            rows: Rows::new(width),
-            weights: Vec::new(),
-            index: HashTable::new(),
-            hasher: RandomState::default(),
-        }
+        RowSet { rows: Rows::new(width), weights: Vec::new(), index: Index::new() }
     }
 
     /// Adds `row` with `weight`; returns its number among the distinct rows.
     #[inline]
     pub(crate) fn add(&mut self, row: &[u32], weight: u64) -> usize {
-        let hash = self.hasher.hash_one(row);
-        let RowSet { rows, weights, index, hasher } = self;
-        if let Some(&i) = index.find(hash, |&i| rows.get(i as usize) == row) {
-            weights[i as usize] += weight;
-            return i as usize;
+        let RowSet { rows, weights, index } = self;
+        match index.number(row, |i| rows.get(i as usize)) {
+            Ok(known) => {
+                weights[known as usize] += weight;
+                known as usize
+            }
+            Err(new) => {
+                rows.push(row);
+                weights.push(weight);
+                new as usize
+            }
         }
-        let number = rows.len();
-        rows.push(row);
-        weights.push(weight);
-        index.insert_unique(hash, number as u32, |&i| hasher.hash_one(rows.get(i as usize)));
-        number
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -108,7 +101,7 @@ impl RowSet {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + self.weights.capacity() * 8 + self.index.allocation_size()
+        self.rows.memory() + self.weights.capacity() * 8 + self.index.memory()
     }
 
     pub(crate) fn finish(self) -> (Rows, Vec<u64>) {

@@ -22,9 +22,7 @@ pub fn sort_watched(
         for pair in numbers.chunks(2 * width) {
             let (mut left, mut right) = pair.split_at(width.min(pair.len()));
             while let (Some(&a), Some(&b)) = (left.first(), right.first()) {
-                if merged.len() % RUN == 0 {
-                    watch.check()?;
-                }
+                watch.poll(merged.len())?;
                 if compare(b, a) == Ordering::Less {
                     merged.push(b);
                     right = &right[1..];

@@ -44,6 +44,9 @@ pub struct Watch {
 }
 
 impl Watch {
+    /// Rows or itemsets between two looks of [`Watch::poll`].
+    pub const STEP: usize = 4096;
+
     /// A watch with a memory limit in bytes and a cap on the itemsets found.
     pub fn new(memory_limit: u64, itemset_limit: u64) -> Self {
         Watch {
@@ -70,6 +73,34 @@ impl Watch {
     /// Fails once [`Watch::cancel`] was called.
     pub fn check(&self) -> Result<(), Stop> {
         if self.cancelled.load(Relaxed) { Err(Stop::Cancelled) } else { Ok(()) }
+    }
+
+    /// [`Watch::check`] for a loop over rows or itemsets, of which `done` are done: looks every
+    /// few thousand, well under a millisecond of such work.
+    #[inline]
+    pub fn poll(&self, done: usize) -> Result<(), Stop> {
+        self.poll_every(Watch::STEP, done)
+    }
+
+    /// As [`Watch::poll`]; also does what `look` does whenever it looks, such as reserving what has
+    /// grown since.
+    #[inline]
+    pub fn poll_with(
+        &self,
+        done: usize,
+        look: impl FnOnce() -> Result<(), Stop>,
+    ) -> Result<(), Stop> {
+        if !done.is_multiple_of(Watch::STEP) {
+            return Ok(());
+        }
+        self.check()?;
+        look()
+    }
+
+    /// As [`Watch::poll`] where one step takes longer or much less: looks every `step` of them.
+    #[inline]
+    pub fn poll_every(&self, step: usize, done: usize) -> Result<(), Stop> {
+        if done.is_multiple_of(step) { self.check() } else { Ok(()) }
     }
 
     /// Reserves `bytes` for as long as the reservation lives.
@@ -163,6 +194,18 @@ mod tests {
         let watch = Watch::new(0, 2);
         assert_eq!(watch.found(2), Ok(()));
         assert_eq!(watch.found(1), Err(Stop::Itemsets { limit: 2 }));
+    }
+
+    #[test]
+    fn a_poll_looks_now_and_then() {
+        let watch = Watch::unlimited();
+        watch.cancel();
+        let looks: Vec<usize> = (0..10_000).filter(|&done| watch.poll(done).is_err()).collect();
+        assert_eq!(looks, [0, 4096, 8192]);
+        assert_eq!(
+            (watch.poll_every(3, 4), watch.poll_every(3, 6)),
+            (Ok(()), Err(Stop::Cancelled))
+        );
     }
 
     #[test]

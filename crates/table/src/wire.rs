@@ -98,9 +98,7 @@ impl Bag {
         }
         put(&mut bytes, self.distinct() as u64);
         for (i, (row, &weight)) in self.rows.iter().zip(&self.weights).enumerate() {
-            if i % 4096 == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             put(&mut bytes, weight);
             for &code in row {
                 put(&mut bytes, if code == NONE { 0 } else { u64::from(code) + 1 });
@@ -132,10 +130,7 @@ impl Bag {
             let mut last = None;
             let before = held.bytes();
             for i in 0..reader.count()? {
-                if i % 4096 == 0 {
-                    watch.check()?;
-                    held.raise(before + texts.memory() as u64)?;
-                }
+                watch.poll_with(i, || held.raise(before + texts.memory() as u64))?;
                 let value = reader.bytes()?;
                 if last.is_some_and(|last| last >= value) {
                     return Err(WireError::Damaged("a domain is not in order"));
@@ -150,10 +145,7 @@ impl Bag {
         let mut row = vec![NONE; width];
         let mut total = 0u64;
         for i in 0..reader.count()? {
-            if i % 4096 == 0 {
-                watch.check()?;
-                watch.room_for(set.memory() as u64)?;
-            }
+            watch.poll_with(i, || watch.room_for(set.memory() as u64))?;
             let weight = reader.number()?;
             total = total
                 .checked_add(weight)

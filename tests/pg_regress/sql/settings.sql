@@ -2,6 +2,7 @@
 LOAD 'pg_sanitize';
 SELECT name, setting, unit, context FROM pg_settings WHERE name LIKE 'pg\_sanitize.%' AND name <> 'pg_sanitize.threads' ORDER BY name;
 SELECT setting::int >= 1 AS at_least_one, context FROM pg_settings WHERE name = 'pg_sanitize.threads';
+-- Ranges are told with their units from 17 on (settings_1); 14 lets unknown settings pass (settings_2).
 SET pg_sanitize.threads = 0;
 SET pg_sanitize.max_memory = 0;
 SET pg_sanitize.progress = -1;

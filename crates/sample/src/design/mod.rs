@@ -14,6 +14,8 @@ use guarantee::{Charge, Cost, DeltaMethod, check_epsilon, mixture, pure_rho, res
 use random::{Error, Noise};
 
 /// How a private sample is made. Depends on the request only, never on the table.
+///
+/// Made from a [`Request`]; used by [`crate::draw()`], by the ledger for its charge and by the label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     pub request: Request,

@@ -10,7 +10,7 @@ use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{NONE, Stop, Watch};
+use table::{NONE, Reservation, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
 const STRIDE: usize = 1 << 14;
@@ -68,10 +68,12 @@ impl Cells {
     ) -> Result<Vec<Bits>, Stop> {
         let words = self.rows().div_ceil(64);
         let width = self.codes.len();
+        // The marks, and once more when they are handed on.
+        let _marks = watch.hold((2 * width * words * 8) as u64)?;
         let blanked: Vec<AtomicU64> = (0..width * words).map(|_| AtomicU64::new(0)).collect();
         // The sets of columns of the last level with the rows whose combination there is frequent.
         let mut level: BTreeMap<Vec<u32>, Bits> = BTreeMap::new();
-        let mut reserved = 0;
+        let mut held = Reservation::new(watch);
         for length in 1..=max_length.min(width) {
             let sets = match length {
                 1 => (0..width as u32).map(|column| vec![column]).collect(),
@@ -80,8 +82,7 @@ impl Cells {
             if sets.is_empty() {
                 break;
             }
-            let bytes = (sets.len() * words * 8) as u64;
-            watch.reserve(bytes)?;
+            let judging = watch.hold((sets.len() * words * 8) as u64)?;
             watch.begin(sets.len() as u64);
             let judged: Vec<Option<(Vec<u32>, Bits)>> = sets
                 .into_par_iter()
@@ -101,10 +102,9 @@ impl Cells {
                 })
                 .collect::<Result<_, Stop>>()?;
             level = judged.into_iter().flatten().collect();
-            watch.release(reserved);
-            reserved = bytes;
+            held = judging;
         }
-        watch.release(reserved);
+        drop((level, held));
         let bits: Vec<u64> = blanked.into_iter().map(AtomicU64::into_inner).collect();
         Ok(bits.chunks(words.max(1)).map(<[u64]>::to_vec).collect())
     }
@@ -137,8 +137,10 @@ impl Cells {
         watch: &Watch,
     ) -> Result<Bits, Stop> {
         let rows: Vec<u32> = ones(candidates).collect();
-        let bytes = (rows.len() * 24) as u64;
-        watch.reserve(bytes)?;
+        // The rows and the group of each; as if each were a group: a place in an index that grows by
+        // doubling, its count, a row and a verdict. And the candidates' bits, given and returned.
+        let bytes = rows.capacity() * 4 + rows.len() * (4 + 20 + 13) + candidates.len() * 16;
+        let _held = watch.hold(bytes as u64)?;
         let columns: Vec<&[u32]> = set.iter().map(|&c| self.codes[c as usize].as_slice()).collect();
         let sizes: Vec<usize> = set.iter().map(|&c| self.sizes[c as usize]).collect();
         let grouped = group(&rows, &columns, &sizes, watch)?;
@@ -168,7 +170,6 @@ impl Cells {
         for (&row, &cell) in rows.iter().zip(&grouped.of) {
             bits[row as usize / 64] |= u64::from(frequent[cell as usize]) << (row % 64);
         }
-        watch.release(bytes);
         Ok(bits)
     }
 }

@@ -18,7 +18,7 @@ use chance::{Chance, Flipped};
 use levels::{Above, Cells, Verdict};
 use random::{Coins, Error};
 use select::Subset;
-use table::{Bag, NONE, Release, Stop, Watch};
+use table::{Bag, NONE, Release, Reservation, Stop, Watch};
 
 /// Rows handled between two looks at the watch.
 const STRIDE: usize = 1 << 12;
@@ -48,6 +48,9 @@ pub fn draw(
     if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
     }
+    // The order in which rows get their coins, once more while it is sorted, and up to three lists of
+    // copies.
+    let _held = watch.hold(bag.distinct() as u64 * 32)?;
     let mut flipped = Flipped::new(bag, coins, watch)?;
     match design.request.scheme {
         Scheme::Paper => paper::draw(bag, design, &flipped.order, flipped.coins, watch),
@@ -84,9 +87,10 @@ impl Draw<'_> {
         let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         let judged = match public.table {
             Some(table) => {
-                let mut cells = self.cells(&copies, &[])?;
+                let (mut cells, mut held) = self.cells(&copies, &[])?;
+                held.add((table.distinct() * (table.width() * 4 + 8)) as u64)?;
                 append(&mut cells, self.bag, table, self.watch)?;
-                self.judge(cells, &Above(self.design.theta))?
+                self.judge((cells, held), &Above(self.design.theta))?
             }
             None => Judged::default(),
         };
@@ -148,12 +152,13 @@ impl Draw<'_> {
         Error::argument("plan", self.design.request.scheme.name(), "it was made for another scheme")
     }
 
-    /// The rows that are sampled or counted, by column; `counted` is empty if none is.
-    fn cells(&self, copies: &[u64], counted: &[u64]) -> Result<Cells, Stop> {
+    /// The rows that are sampled or counted, by column, and their memory; `counted` is empty if none
+    /// is.
+    fn cells(&self, copies: &[u64], counted: &[u64]) -> Result<(Cells, Reservation<'_>), Stop> {
         let counted_at = |row: usize| counted.get(row).copied().unwrap_or(0);
         let rows: Vec<usize> =
             (0..copies.len()).filter(|&row| copies[row] > 0 || counted_at(row) > 0).collect();
-        self.watch.reserve((rows.len() * (self.bag.width() * 4 + 8)) as u64)?;
+        let held = self.watch.hold((rows.len() * (self.bag.width() * 4 + 8 + 8)) as u64)?;
         let mut codes: Vec<Vec<u32>> =
             (0..self.bag.width()).map(|_| Vec::with_capacity(rows.len())).collect();
         let mut wanted = vec![0; rows.len().div_ceil(64)];
@@ -165,19 +170,18 @@ impl Draw<'_> {
             wanted[number / 64] |= u64::from(copies[row] > 0) << (number % 64);
         }
         let sizes = self.bag.domains().iter().map(|domain| domain.len().max(1)).collect();
-        Ok(Cells {
-            codes,
-            sizes,
-            counted: rows.iter().map(|&row| counted_at(row)).collect(),
-            wanted,
-        })
+        let counted = rows.iter().map(|&row| counted_at(row)).collect();
+        Ok((Cells { codes, sizes, counted, wanted }, held))
     }
 
     /// Finds the cells of sampled rows that lie in a minimal rare combination.
-    fn judge(&self, cells: Cells, verdict: &impl Verdict) -> Result<Judged, Stop> {
+    fn judge(
+        &self,
+        (cells, _held): (Cells, Reservation<'_>),
+        verdict: &impl Verdict,
+    ) -> Result<Judged, Stop> {
         let longest = self.design.request.max_length.unwrap_or(usize::MAX);
         let rare = cells.blanked(verdict, longest, self.watch)?;
-        self.watch.release((cells.counted.len() * (self.bag.width() * 4 + 8)) as u64);
         // Sampled rows come in the order of the bag, and before rows of another table.
         Ok(Judged { rows: levels::ones(&cells.wanted).collect(), rare })
     }
@@ -190,11 +194,13 @@ impl Draw<'_> {
         blank: impl Fn(usize, usize, &mut [u64]),
     ) -> Result<Release, Error> {
         let mut released = Release::new(self.bag.width());
+        let mut held = Reservation::new(self.watch);
         let mut mask = vec![0; self.bag.width().div_ceil(64)];
         let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
         for (number, (row, &weight)) in sampled.enumerate() {
             if number % STRIDE == 0 {
                 self.watch.check()?;
+                held.raise(released.memory())?;
             }
             mask.fill(0);
             blank(number, row, &mut mask);
@@ -226,7 +232,6 @@ impl Judged {
 /// Adds the rows of a public bag as rows that are counted, in the codes of `bag`. Values that only
 /// the public bag has get codes of their own.
 fn append(cells: &mut Cells, bag: &Bag, public: &Bag, watch: &Watch) -> Result<(), Stop> {
-    watch.reserve((public.distinct() * (bag.width() * 4 + 8)) as u64)?;
     for (column, codes) in cells.codes.iter_mut().enumerate() {
         let (own, other) = (bag.domain(column), public.domain(column));
         let translated: Vec<u32> = (0..other.len() as u32)

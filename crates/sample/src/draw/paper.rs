@@ -98,8 +98,11 @@ fn draw_again(
 /// For each distinct row the columns, by bit, of its cells that lie in an itemset it contains.
 fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<Vec<u64>, Stop> {
     let words = bag.width().div_ceil(64);
-    let bytes = (bag.distinct() * (bag.width() * 4 + words * 8)) as u64;
-    watch.reserve(bytes)?;
+    // Lists of rows, which grow by doubling, by value; masks; the order of the itemsets while it is
+    // sorted.
+    let values: usize = bag.domains().iter().map(|domain| domain.len()).sum();
+    let bytes = bag.distinct() * (bag.width() * 8 + words * 8) + values * 24 + itemsets.len() * 8;
+    let _held = watch.hold(bytes as u64 + itemsets.memory())?;
     // The rows of each item; sets that begin alike share the rows of their beginning.
     let mut rows: Vec<Vec<Vec<u32>>> =
         bag.domains().iter().map(|domain| vec![Vec::new(); domain.len()]).collect();
@@ -144,7 +147,6 @@ fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<Vec<u64>, St
             }
         }
     }
-    watch.release(bytes);
     Ok(masks)
 }
 

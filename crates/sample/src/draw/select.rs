@@ -9,7 +9,7 @@ use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below, shuffle};
 use rayon::prelude::*;
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, NONE, Reservation, Stop, Watch};
 
 /// Columns, ascending.
 pub(super) type Subset = Vec<u32>;
@@ -98,17 +98,16 @@ pub(super) fn scores(
     worth: Worth,
     watch: &Watch,
 ) -> Result<Vec<u128>, Stop> {
+    let _held = watch.hold((bag.distinct() * bag.width() * 4) as u64)?;
     let codes: Vec<Vec<u32>> = (0..bag.width())
         .map(|column| (0..bag.distinct()).map(|row| bag.row(row)[column]).collect())
         .collect();
-    let bytes = (bag.distinct() * bag.width() * 4) as u64;
-    watch.reserve(bytes)?;
     watch.begin(family.len() as u64);
     let score = |chunk: &[Subset]| {
         let mut refiner = Refiner::new(bag, &codes, worth);
         // The classes of the columns so far; sets that begin alike share them.
         let mut path: Vec<(u32, Classes)> = Vec::new();
-        let mut reserved = 0;
+        let mut held = Reservation::new(watch);
         let mut scores = Vec::with_capacity(chunk.len());
         for set in chunk {
             watch.check()?;
@@ -122,20 +121,14 @@ pub(super) fn scores(
                 };
                 path.push((column, finer));
             }
-            let held = path.iter().map(|(_, classes)| classes.memory()).sum();
-            if held > reserved {
-                watch.reserve(held - reserved)?;
-                reserved = held;
-            }
+            held.raise(path.iter().map(|(_, classes)| classes.memory()).sum())?;
             scores.push(path.last().map_or(0, |(_, classes)| classes.score(worth)));
             watch.advance(1);
         }
-        watch.release(reserved);
         Ok(scores)
     };
     let scores: Vec<Vec<u128>> =
         family.par_chunks(CHUNK).map(score).collect::<Result<_, Stop>>()?;
-    watch.release(bytes);
     Ok(scores.concat())
 }
 

@@ -78,9 +78,9 @@ pub(super) fn exact(bag: &Bag, k: u64, weights: &[f64]) -> Release {
     let mut set = full;
     while set != 0 {
         let class = best[set as usize].class;
-        let mut mask = vec![0; bag.width().div_ceil(64)];
+        let mut mask = vec![0; table::bits::words(bag.width())];
         for column in (0..bag.width()).filter(|&column| !shown(class, column)) {
-            mask[column / 64] |= 1 << (column % 64);
+            table::bits::insert(&mut mask, column);
         }
         pieces.extend(bits(class).map(|row| (rows[row], mask.clone())));
         set &= if class == 0 { set - 1 } else { !class };
@@ -94,10 +94,6 @@ pub(super) fn exact(bag: &Bag, k: u64, weights: &[f64]) -> Release {
 }
 
 /// The members of a set.
-fn bits(mut set: u32) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let next = (set != 0).then(|| set.trailing_zeros() as usize);
-        set &= set.wrapping_sub(1);
-        next
-    })
+fn bits(set: u32) -> impl Iterator<Item = usize> {
+    table::bits::ones(set.into())
 }

@@ -2,14 +2,13 @@
 
 use super::assign::{Assignment, Share};
 use super::prepare::{DROP, Keyed};
-use table::Release;
+use table::{BitSets, Release};
 
 /// Classes with the columns they show.
 pub(super) struct Outcome {
     shares: Vec<Share>,
     /// The blanked columns of each class, a bit each.
-    masks: Vec<u64>,
-    words: usize,
+    masks: BitSets,
     /// Units blanked, dropped rows included.
     pub cost: u128,
 }
@@ -19,11 +18,10 @@ impl Outcome {
     /// more if borrowed or chosen rows happen to agree in more.
     pub fn new(assignment: Assignment<'_>) -> Self {
         let keyed = assignment.keyed;
-        let words = keyed.width().div_ceil(64);
         let mut shares = assignment.shares;
         shares.retain(|share| share.weight > 0);
         let mut first = vec![u32::MAX; assignment.classes.len()];
-        let mut masks = vec![0; assignment.classes.len() * words];
+        let mut masks = BitSets::new(assignment.classes.len(), keyed.width());
         for share in &shares {
             let first = &mut first[share.class as usize];
             *first = share.row.min(*first);
@@ -32,17 +30,15 @@ impl Outcome {
             for share in &shares {
                 let (own, shown) =
                     (cells[share.row as usize], cells[first[share.class as usize] as usize]);
-                let blanked = u64::from(own != shown || own == 0);
-                masks[share.class as usize * words + column / 64] |= blanked << (column % 64);
+                masks.insert_if(share.class as usize, column, own != shown || own == 0);
             }
         }
         let mut cost: u128 = 0;
         for (column, cells) in keyed.cells.iter().enumerate() {
             let mut rows: u128 = 0;
             for share in &shares {
-                let blanked =
-                    masks[share.class as usize * words + column / 64] >> (column % 64) & 1;
-                if blanked == 1 && cells[share.row as usize] != 0 {
+                let blanked = masks.has(share.class as usize, column);
+                if blanked && cells[share.row as usize] != 0 {
                     rows += u128::from(share.weight);
                 }
             }
@@ -51,14 +47,14 @@ impl Outcome {
             }
             cost += rows * u128::from(assignment.units[column]);
         }
-        Outcome { shares, masks, words, cost }
+        Outcome { shares, masks, cost }
     }
 
     pub fn release(mut self, keyed: &Keyed) -> Release {
         let mut release = Release::new(keyed.width());
         self.shares.sort_unstable_by_key(|share| (keyed.rows[share.row as usize], share.class));
         for share in &self.shares {
-            let mask = &self.masks[share.class as usize * self.words..][..self.words];
+            let mask = self.masks.set(share.class as usize);
             release.push(keyed.rows[share.row as usize], mask, share.weight);
         }
         release

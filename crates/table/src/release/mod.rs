@@ -8,11 +8,8 @@ mod tests;
 
 pub use classes::Classes;
 
-use crate::{Bag, NONE, Stop, Watch};
+use crate::{Bag, NONE, Stop, Watch, bits};
 use forms::Forms;
-
-/// Pieces handled between two looks at the watch: well under a millisecond.
-const STRIDE: usize = 4096;
 
 /// Copies of a distinct row that are released alike.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,12 +60,6 @@ impl Counts {
     }
 }
 
-/// True if the mask has the column.
-#[inline]
-fn has(mask: &[u64], column: usize) -> bool {
-    mask[column / 64] >> (column % 64) & 1 == 1
-}
-
 impl Release {
     /// Nothing yet, of a bag of `width` columns.
     pub fn new(width: usize) -> Self {
@@ -82,28 +73,21 @@ impl Release {
         let mut held = watch.hold((bag.distinct() * size_of::<Piece>()) as u64)?;
         release.pieces.reserve_exact(bag.distinct());
         for row in 0..bag.distinct() {
-            if row % STRIDE == 0 {
-                watch.check()?;
-                held.raise(release.memory())?;
-            }
+            watch.poll_with(row, || held.raise(release.memory()))?;
             release.push(row as u32, &masks[row * words..][..words], bag.weight(row));
         }
         Ok(release)
     }
 
-    /// Releases `weight` copies of a distinct row with the cells of `mask` blanked: bit `c % 64` of
-    /// word `c / 64` for column `c`. Rows come in ascending order, or are put into it by
-    /// [`Release::sort`].
+    /// Releases `weight` copies of a distinct row with the cells of `mask` blanked, columns as
+    /// [`bits`]. Rows come in ascending order, or are put into it by [`Release::sort`].
     pub fn push(&mut self, row: u32, mask: &[u64], weight: u64) {
         self.push_filled(row, mask, &[], weight);
     }
 
     /// As [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns.
     pub fn push_filled(&mut self, row: u32, mask: &[u64], fills: &[u32], weight: u64) {
-        debug_assert!(
-            fills.is_empty()
-                || fills.len() == mask.iter().map(|word| word.count_ones() as usize).sum::<usize>()
-        );
+        debug_assert!(fills.is_empty() || fills.len() == bits::numbers(mask).count());
         let form = self.forms.intern(mask, fills);
         self.pieces.push(Piece { row, form, weight });
     }
@@ -119,24 +103,36 @@ impl Release {
         &self.pieces
     }
 
-    /// The changed columns of a form: bit `c % 64` of word `c / 64` for column `c`.
+    /// The changed columns of a form, as [`bits`].
     pub fn mask(&self, form: u32) -> &[u64] {
         self.forms.mask(form)
     }
 
     /// True if the form blanks the column.
     pub fn suppresses(&self, form: u32, column: usize) -> bool {
-        has(self.mask(form), column) && self.forms.fills(form).is_empty()
+        bits::has(self.mask(form), column) && self.forms.fills(form).is_empty()
     }
 
     /// The codes of a piece as released.
     #[inline]
-    fn cells<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + 'a {
+    fn cells<'a>(&'a self, bag: &'a Bag, piece: &Piece) -> impl Iterator<Item = u32> + Clone + 'a {
         let mask = self.mask(piece.form);
         let mut fills = self.forms.fills(piece.form).iter();
         bag.row(piece.row as usize).iter().enumerate().map(move |(column, &code)| {
-            if has(mask, column) { fills.next().copied().unwrap_or(NONE) } else { code }
+            if bits::has(mask, column) { fills.next().copied().unwrap_or(NONE) } else { code }
         })
+    }
+
+    /// As [`Release::cells`], of a piece in whose form cells are blanked and none is filled.
+    #[inline]
+    fn blanked<'a>(
+        &'a self,
+        bag: &'a Bag,
+        piece: &Piece,
+    ) -> impl Iterator<Item = u32> + Clone + 'a {
+        let mask = self.mask(piece.form);
+        let cells = bag.row(piece.row as usize).iter().enumerate();
+        cells.map(move |(column, &code)| if bits::has(mask, column) { NONE } else { code })
     }
 
     /// Writes the codes of a piece as released.
@@ -149,9 +145,7 @@ impl Release {
         let mut builder = bag.builder();
         let mut row = vec![NONE; bag.width()];
         for (i, piece) in self.pieces.iter().enumerate() {
-            if i % STRIDE == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             self.write(bag, piece, &mut row);
             builder.add(&row, piece.weight);
         }
@@ -181,6 +175,11 @@ impl Release {
             piece.weight > 0
         });
         self
+    }
+
+    /// True if some form fills cells.
+    fn fills(&self) -> bool {
+        self.forms.fill()
     }
 
     /// The bytes held.

@@ -1,6 +1,6 @@
 //! The rows that are handed out.
 
-use super::{Release, STRIDE};
+use super::Release;
 use crate::{Bag, NONE, Part, Reservation, Stop, Watch};
 
 impl Release {
@@ -16,10 +16,7 @@ impl Release {
         let mut cells = vec![NONE; table.width()];
         let mut copies = part.map(|part| Copies::new(table, part, watch)).transpose()?;
         for (number, piece) in self.pieces.iter().enumerate() {
-            if number % STRIDE == 0 {
-                watch.check()?;
-                held.raise(builder.memory())?;
-            }
+            watch.poll_with(number, || held.raise(builder.memory()))?;
             let (Some(part), Some(copies)) = (part, &mut copies) else {
                 self.write(table, piece, &mut cells);
                 builder.add(&cells, piece.weight);

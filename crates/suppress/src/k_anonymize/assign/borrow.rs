@@ -76,12 +76,10 @@ pub(crate) fn borrow(
             }
         }
     }
-    let mut steps = 0u32;
+    let mut steps = 0;
     while let Some((rank, key, form, group)) = heap.pop() {
         steps += 1;
-        if steps.is_multiple_of(256) {
-            watch.check()?;
-        }
+        watch.poll_every(256, steps)?;
         let meeting = &meetings[form as usize];
         let now = market.offer(assignment, &forms[form as usize], meeting, group as usize);
         let Some(offer) = now else { continue };

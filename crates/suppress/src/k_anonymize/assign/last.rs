@@ -4,7 +4,7 @@ use super::assignment::Assignment;
 use crate::k_anonymize::prepare::{DROP, Differences};
 use foldhash::fast::FixedState;
 use hashbrown::HashMap;
-use table::{Stop, Watch};
+use table::{Stop, Watch, bits};
 
 /// A row that could share a class with a free one.
 struct Candidate {
@@ -84,7 +84,7 @@ impl<'p, 'a> Around<'p, 'a> {
         candidates.sort_by_key(|candidate| candidate.worth);
         Around {
             differences: Differences::new(assignment.keyed, row, candidates.iter().map(|c| c.row)),
-            blanked: vec![0; assignment.keyed.width().div_ceil(64)],
+            blanked: vec![0; bits::words(assignment.keyed.width())],
             value: assignment.value(&[], row),
             assignment,
             k,

@@ -141,12 +141,10 @@ impl Contest {
         watch: &Watch,
     ) -> Result<(), Stop> {
         let mut heap: BinaryHeap<_> = (0..self.key.len()).map(|g| self.standing(g)).collect();
-        let mut steps = 0u32;
+        let mut steps = 0;
         while let Some(top) = heap.pop() {
             steps += 1;
-            if steps.is_multiple_of(1024) {
-                watch.check()?;
-            }
+            watch.poll_every(1024, steps)?;
             let group = top.3 as usize;
             if self.rows[group] < k {
                 continue;

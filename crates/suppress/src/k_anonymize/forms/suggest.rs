@@ -3,7 +3,7 @@
 use super::frontier::Form;
 use crate::k_anonymize::prepare::{Differences, Keyed};
 use rayon::prelude::*;
-use table::{Stop, Watch};
+use table::{Stop, Watch, bits};
 
 /// Forms tried for each row: they begin with its nearest rows.
 const NEAREST: usize = 4;
@@ -19,7 +19,7 @@ pub(crate) fn suggest(
 ) -> Result<Vec<Form>, Stop> {
     let forms = rows.par_iter().map(|&row| {
         let differences = Differences::new(keyed, row, 0..keyed.len() as u32);
-        let nothing = vec![0; keyed.width().div_ceil(64)];
+        let nothing = vec![0; bits::words(keyed.width())];
         let mut nearest: Vec<(u64, usize)> = (0..keyed.len())
             .filter(|&other| other != row as usize)
             .map(|other| (differences.cost(other, &nothing, units), other))
@@ -43,7 +43,7 @@ pub(crate) fn suggest(
                 differences.add(next, &mut blanked);
             }
             let columns = 0..keyed.width() as u16;
-            let columns = columns.filter(|c| blanked[usize::from(c / 64)] >> (c % 64) & 1 == 1);
+            let columns = columns.filter(|&c| bits::has(&blanked, usize::from(c)));
             forms.push(columns.collect::<Form>());
         }
         Ok(forms)

@@ -1,5 +1,7 @@
 //! Keys in tables: numbers by key, which keys there may be, and keys by their high bits.
 
+use table::bits;
+
 /// Numbers by key. Keys are as good as random, so their bits tell where to look.
 #[derive(Default)]
 pub(crate) struct KeyTable {
@@ -56,15 +58,21 @@ impl Filter {
         self.words.resize((len / 4).next_power_of_two(), 0);
     }
 
+    /// The bit of a key; there is a power of two of them.
+    #[inline]
+    fn number(&self, key: u64) -> usize {
+        key as usize & (self.words.len() * 64 - 1)
+    }
+
     #[inline]
     pub fn add(&mut self, key: u64) {
-        let word = (key >> 6) as usize & (self.words.len() - 1);
-        self.words[word] |= 1 << (key & 63);
+        let number = self.number(key);
+        bits::insert(&mut self.words, number);
     }
 
     #[inline]
     pub fn may_have(&self, key: u64) -> bool {
-        self.words[(key >> 6) as usize & (self.words.len() - 1)] >> (key & 63) & 1 == 1
+        bits::has(&self.words, self.number(key))
     }
 }
 

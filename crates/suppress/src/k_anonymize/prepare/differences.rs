@@ -1,11 +1,11 @@
 //! Where rows differ from a row.
 
 use super::keys::Keyed;
+use table::{BitSets, bits};
 
 /// Where other rows differ from one: a bit per column. Where the one is NULL no other differs.
 pub(crate) struct Differences {
-    words: usize,
-    bits: Vec<u64>,
+    sets: BitSets,
 }
 
 impl Differences {
@@ -14,33 +14,29 @@ impl Differences {
         row: u32,
         others: impl ExactSizeIterator<Item = u32> + Clone,
     ) -> Self {
-        let words = keyed.width().div_ceil(64);
-        let mut bits = vec![0; others.len() * words];
+        let mut sets = BitSets::new(others.len(), keyed.width());
         for (column, cells) in keyed.cells.iter().enumerate() {
             let own = cells[row as usize];
             if own == 0 {
                 continue;
             }
             for (i, other) in others.clone().enumerate() {
-                let differs = u64::from(cells[other as usize] != own);
-                bits[i * words + column / 64] |= differs << (column % 64);
+                sets.insert_if(i, column, cells[other as usize] != own);
             }
         }
-        Differences { words, bits }
+        Differences { sets }
     }
 
     fn of(&self, other: usize) -> &[u64] {
-        &self.bits[other * self.words..][..self.words]
+        self.sets.set(other)
     }
 
     /// What must be blanked for another row beyond what is blanked.
     pub fn cost(&self, other: usize, blanked: &[u64], units: &[u64]) -> u64 {
         let mut cost = 0;
         for (word, (&difference, &blanked)) in self.of(other).iter().zip(blanked).enumerate() {
-            let mut more = difference & !blanked;
-            while more != 0 {
-                cost += units[word * 64 + more.trailing_zeros() as usize];
-                more &= more - 1;
+            for bit in bits::ones(difference & !blanked) {
+                cost += units[word * 64 + bit];
             }
         }
         cost

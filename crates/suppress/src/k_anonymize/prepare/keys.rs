@@ -1,6 +1,6 @@
 //! Rows as sums of cell keys: what a form leaves of a row is one subtraction per blanked cell.
 
-use table::{Bag, NONE, Stop, Watch, sort_watched};
+use table::{Bag, NONE, Stop, Watch, bits, sort_watched};
 
 /// Rows handled between two looks at the watch.
 pub(crate) const STRIDE: usize = 1 << 14;
@@ -42,9 +42,7 @@ impl Keyed {
         };
         let mut sums = Vec::with_capacity(bag.distinct());
         for i in 0..bag.distinct() {
-            if i % STRIDE == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             sums.push(whole(i));
         }
         let mut rows: Vec<u32> = (0..bag.distinct() as u32).collect();
@@ -54,9 +52,7 @@ impl Keyed {
         })?;
         let mut cells = vec![Vec::with_capacity(rows.len()); bag.width()];
         for (i, &row) in rows.iter().enumerate() {
-            if i % STRIDE == 0 {
-                watch.check()?;
-            }
+            watch.poll(i)?;
             for (column, &code) in bag.row(row as usize).iter().enumerate() {
                 cells[column].push(cell_key(column, code));
             }
@@ -90,8 +86,7 @@ impl Keyed {
 
     /// The key of what is left of a row if the columns of a mask are blanked.
     pub fn key(&self, row: u32, blanked: &[u64]) -> u64 {
-        let left =
-            self.cells.iter().enumerate().filter(|(c, _)| blanked[c / 64] >> (c % 64) & 1 == 0);
+        let left = self.cells.iter().enumerate().filter(|&(c, _)| !bits::has(blanked, c));
         left.fold(0, |key, (_, cells)| key.wrapping_add(cells[row as usize]))
     }
 

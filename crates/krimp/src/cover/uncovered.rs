@@ -1,0 +1,223 @@
+//! Which rows leave an item to the elements of small length.
+
+use crate::cover::ground::Ground;
+use table::bits::{self, BitSets};
+use table::{NONE, Stop, Watch};
+
+/// Tables with fewer words of rows than this get bitmaps for all items.
+const SMALL: usize = 1 << 10;
+
+/// Bytes that the bitmaps of all levels may take; beyond it, levels share bitmaps.
+const MOST_BYTES: u64 = 1 << 29;
+
+/// By item and level, the rows in which the item is not covered by an element of that many items
+/// or more: what the rows that can use a candidate have in common.
+///
+/// A candidate of length l comes after all longer elements and, in candidate order, after those
+/// of equal length; so its rows are the intersection of its items' rows of level l. Each bitmap
+/// has a summary, a bit per word, by which most words are never looked at. Items with so few rows
+/// that a list is smaller have a list of all their rows instead, and a level without bitmaps of
+/// its own uses those of a higher one: the rows told are then too many, never too few.
+pub(crate) struct Uncovered {
+    /// The bitmap number of each item, or [`NONE`].
+    bitmap_of: Vec<u32>,
+    bitmaps: usize,
+    /// The rows of the items that have no bitmaps.
+    lists: Vec<Vec<u32>>,
+    /// The set of bitmaps that each level uses; levels 0 and 1 are not used.
+    set_of: Vec<usize>,
+    rows: BitSets,
+    /// For each bitmap of `rows`, which of its words are not zero.
+    summary: BitSets,
+    reserved: u64,
+}
+
+impl Uncovered {
+    /// All items uncovered, for elements of a length up to `longest`.
+    pub(crate) fn new(ground: &Ground, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+        let free = watch.memory_limit().saturating_sub(watch.memory());
+        let all = Uncovered::within(ground, longest, SMALL, MOST_BYTES.min(free / 2) as usize);
+        watch.reserve(all.reserved)?;
+        Ok(all)
+    }
+
+    /// With bitmaps of at most `most` bytes, if one level fits, for items that have a row in each
+    /// word of rows on average, or for all items if there are fewer than `small` words.
+    fn within(ground: &Ground, longest: usize, small: usize, most: usize) -> Self {
+        let words = bits::words(ground.rows());
+        let summary_words = bits::words(words);
+        let mut rows = vec![0usize; ground.items()];
+        for row in 0..ground.rows() {
+            ground.row(row).iter().filter(|&&i| i != NONE).for_each(|&i| rows[i as usize] += 1);
+        }
+        let dense = |&rows: &usize| rows > 0 && (words < small || rows >= words);
+        let bitmaps = rows.iter().filter(|rows| dense(rows)).count();
+        let set_bytes = (bitmaps * (words + summary_words) * 8).max(1);
+        // Levels 2 to longest + 1, at which nothing is covered; neighbours share a set of bitmaps.
+        let levels = longest.max(1);
+        let shared = levels.div_ceil((most / set_bytes).clamp(1, levels));
+        let sets = levels.div_ceil(shared);
+        let set_of = (0..levels + 2).map(|level| level.saturating_sub(2) / shared).collect();
+        let listed: usize = rows.iter().filter(|rows| !dense(rows)).sum();
+        let reserved = (sets * set_bytes + listed * 4) as u64;
+        let mut next = 0..;
+        let bitmap_of: Vec<u32> = rows
+            .iter()
+            .map(|r| if dense(r) { next.next().unwrap_or(NONE) } else { NONE })
+            .collect();
+        let mut all = Uncovered {
+            bitmap_of,
+            bitmaps,
+            lists: vec![Vec::new(); ground.items()],
+            set_of,
+            rows: BitSets::new(sets * bitmaps, ground.rows()),
+            summary: BitSets::new(sets * bitmaps, words),
+            reserved,
+        };
+        for row in 0..ground.rows() {
+            for &item in ground.row(row).iter().filter(|&&item| item != NONE) {
+                match all.bitmap_of[item as usize] {
+                    NONE => all.lists[item as usize].push(row as u32),
+                    bitmap => (0..sets).for_each(|set| all.set(set, bitmap, row)),
+                }
+            }
+        }
+        all
+    }
+
+    /// The bytes reserved of the watch, to be released by whoever drops this.
+    pub(crate) fn reserved(&self) -> u64 {
+        self.reserved
+    }
+
+    fn set(&mut self, set: usize, bitmap: u32, row: usize) {
+        let map = set * self.bitmaps + bitmap as usize;
+        self.rows.insert(map, row);
+        self.summary.insert(map, row / 64);
+    }
+
+    fn clear(&mut self, set: usize, bitmap: u32, row: usize) {
+        let map = set * self.bitmaps + bitmap as usize;
+        if self.rows.remove(map, row) == 0 {
+            self.summary.remove(map, row / 64);
+        }
+    }
+
+    /// The first set that has an item which an element of this length covers: that of the first
+    /// level at which the item is uncovered.
+    fn first_with(&self, length: usize) -> usize {
+        self.set_of[(length + 1).min(self.set_of.len() - 1)]
+    }
+
+    /// Notes that in `row` the element that covers `item` now has length `new` instead of `old`.
+    pub(crate) fn change(&mut self, row: usize, item: u32, old: usize, new: usize) {
+        let bitmap = self.bitmap_of[item as usize];
+        if old == new || bitmap == NONE {
+            return;
+        }
+        let (old, new) = (self.first_with(old), self.first_with(new));
+        for set in old..new {
+            self.clear(set, bitmap, row);
+        }
+        for set in new..old {
+            self.set(set, bitmap, row);
+        }
+    }
+
+    /// Tells of all rows in which `items` are uncovered at `level`, in ascending order.
+    #[inline]
+    pub(crate) fn rows(
+        &self,
+        ground: &Ground,
+        items: &[u32],
+        level: usize,
+        mut tell: impl FnMut(usize),
+    ) {
+        if let Some(list) = self.shortest_list(items) {
+            for &row in list {
+                let cells = ground.row(row as usize);
+                if items.iter().all(|&i| cells[ground.columns[i as usize] as usize] == i) {
+                    tell(row as usize);
+                }
+            }
+            return;
+        }
+        let set = self.set_of[level.min(self.set_of.len() - 1)] * self.bitmaps;
+        let map = |item: u32| set + self.bitmap_of[item as usize] as usize;
+        let shared = |sets: &BitSets, word: usize| {
+            items.iter().fold(u64::MAX, |shared, &item| shared & sets.word(map(item), word))
+        };
+        for at in 0..self.summary.stride() {
+            for block in bits::ones(shared(&self.summary, at)) {
+                let word = at * 64 + block;
+                bits::ones(shared(&self.rows, word)).for_each(|bit| tell(word * 64 + bit));
+            }
+        }
+    }
+
+    /// The shortest of the lists of items that have no bitmaps.
+    #[inline]
+    fn shortest_list(&self, items: &[u32]) -> Option<&[u32]> {
+        let listed = items.iter().filter(|&&item| self.bitmap_of[item as usize] == NONE);
+        listed.map(|&item| self.lists[item as usize].as_slice()).min_by_key(|list| list.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use table::Bag;
+
+    const WIDTH: usize = 4;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(64))]
+
+        /// Every row that has the items uncovered is told, in order, and no row without the items;
+        /// with bitmaps for all items and levels, exactly those that have them uncovered.
+        #[test]
+        fn rows_are_those_that_leave_the_items(
+            rows in prop::collection::vec(prop::collection::vec(prop::option::weighted(0.9, 0u32..20), WIDTH), 1..200),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), 0..WIDTH, 1usize..=WIDTH), 0..100),
+            (items, level) in (prop::collection::vec(any::<prop::sample::Index>(), 1..WIDTH), 2usize..WIDTH + 3),
+            (small, most) in (prop_oneof![Just(0usize), Just(SMALL)], prop_oneof![Just(0usize), Just(2000), Just(1 << 20)]),
+        ) {
+            // Squares make some values rare and some common.
+            let text = |cell: &Option<u32>| cell.map(|n| (n * n / 20).to_string());
+            let bag = Bag::from_text(WIDTH, rows.iter().map(|row| row.iter().map(text)));
+            let ground = Ground::new(&bag, &Watch::unlimited()).unwrap();
+            let mut uncovered = Uncovered::within(&ground, WIDTH, small, most);
+            let mut lengths = vec![[1usize; WIDTH]; ground.rows()];
+            for (row, column, length) in changes {
+                let row = row.index(ground.rows());
+                let item = ground.row(row)[column];
+                if item != NONE {
+                    uncovered.change(row, item, lengths[row][column], length);
+                    lengths[row][column] = length;
+                }
+            }
+            let mut set: Vec<u32> = Vec::new();
+            for item in items {
+                let item = item.index(ground.items().max(1)) as u32;
+                let taken = |&i: &u32| ground.columns[i as usize] == ground.columns[item as usize];
+                if (item as usize) < ground.items() && !set.iter().any(taken) {
+                    set.push(item);
+                }
+            }
+            prop_assume!(!set.is_empty());
+            let column = |item: u32| ground.columns[item as usize] as usize;
+            let contains = |row: &usize| set.iter().all(|&i| ground.row(*row)[column(i)] == i);
+            let leaves = |row: &usize| contains(row) && set.iter().all(|&i| lengths[*row][column(i)] < level);
+            let mut told = Vec::new();
+            uncovered.rows(&ground, &set, level, |row| told.push(row));
+            prop_assert!(told.is_sorted() && told.iter().all(contains));
+            let expected: Vec<usize> = (0..ground.rows()).filter(leaves).collect();
+            if small == SMALL && most == 1 << 20 {
+                prop_assert_eq!(told, expected);
+            } else {
+                prop_assert!(expected.iter().all(|row| told.contains(row)));
+            }
+        }
+    }
+}

@@ -1,0 +1,13 @@
+//! Rows drawn from a model.
+//!
+//! `generator` draws rows, from lists made by `alias` and weights with a `correction`; `classes`
+//! splits a bag so that each class gets a model and its share of the rows.
+
+mod alias;
+mod classes;
+mod correction;
+mod generator;
+
+pub use classes::{Classes, apportion};
+pub use correction::Correction;
+pub use generator::{DomainOrder, Generated, Generator};

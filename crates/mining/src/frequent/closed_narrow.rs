@@ -1,0 +1,134 @@
+//! The search for closed itemsets in a table of few groups: a set of groups is a few words.
+
+use crate::frequent::closed::Table;
+use crate::list::List;
+use crate::project::sets::weight_up_to;
+use table::{BitSet, Item, Stop};
+
+const WORDS: usize = 4;
+
+/// The state of the search.
+#[derive(Default)]
+pub(crate) struct ClosedNarrow {
+    min_support: u64,
+    max_length: usize,
+    weights: Vec<u64>,
+    /// By item: its name, the groups that contain it, whether it is in the closed set reached.
+    names: Vec<Item>,
+    sets: Vec<BitSet<WORDS>>,
+    inside: Vec<bool>,
+    /// The ranks below that occur, and the groups that have each.
+    ranks: Vec<u32>,
+    below: Vec<BitSet<WORDS>>,
+    /// Items that may extend the set reached, with the groups that contain both; then the same for
+    /// the next set, and so on.
+    tails: Vec<(u32, BitSet<WORDS>)>,
+}
+
+impl ClosedNarrow {
+    /// The most groups that a table may have.
+    pub(crate) const GROUPS: usize = WORDS * 64;
+
+    /// Lists the closed sets that extend `set`, whose table is `table`.
+    pub(crate) fn search(
+        &mut self,
+        table: &Table,
+        items: &[Item],
+        min_support: u64,
+        max_length: usize,
+        set: &mut Vec<Item>,
+        list: &mut List<'_>,
+    ) -> Result<(), Stop> {
+        let groups = &table.projection.groups;
+        let ranks = &table.projection.ranks;
+        self.min_support = min_support;
+        self.max_length = max_length;
+        self.weights.clear();
+        self.weights.extend_from_slice(groups.weights());
+        self.names.clear();
+        self.names.extend(ranks.iter().map(|&rank| items[rank as usize]));
+        self.inside.clear();
+        self.inside.resize(ranks.len(), false);
+        self.sets.clear();
+        self.sets.resize(ranks.len(), BitSet::EMPTY);
+        self.ranks.clear();
+        for group in 0..groups.len() as u32 {
+            groups
+                .row(group)
+                .iter()
+                .for_each(|&item| self.sets[item as usize].insert(group as usize));
+            self.ranks.extend_from_slice(table.below(group));
+        }
+        self.ranks.sort_unstable();
+        self.ranks.dedup();
+        self.below.clear();
+        self.below.resize(self.ranks.len(), BitSet::EMPTY);
+        for group in 0..groups.len() as u32 {
+            for rank in table.below(group) {
+                if let Ok(i) = self.ranks.binary_search(rank) {
+                    self.below[i].insert(group as usize);
+                }
+            }
+        }
+        self.tails.clear();
+        self.tails.extend(self.sets.iter().enumerate().map(|(item, &set)| (item as u32, set)));
+        let tails = self.tails.len();
+        self.extend(table, 0, tails, set, list)
+    }
+
+    /// Whether all `groups` have an item below `item` that is not in the set reached.
+    fn implies_below(&self, table: &Table, item: u32, groups: BitSet<WORDS>) -> bool {
+        // Such an item is in any of the groups.
+        let Some(one) = groups.iter().next() else { return false };
+        let one = one as u32;
+        let earlier = table.projection.groups.row(one).iter().take_while(|&&other| other < item);
+        table.below(one).iter().any(|rank| {
+            self.ranks.binary_search(rank).is_ok_and(|i| self.below[i].contains(&groups))
+        }) || earlier.into_iter().any(|&other| {
+            !self.inside[other as usize] && self.sets[other as usize].contains(&groups)
+        })
+    }
+
+    /// Extends the set reached by each of the tails from `begin` to `end` and by more of them.
+    fn extend(
+        &mut self,
+        table: &Table,
+        begin: usize,
+        end: usize,
+        set: &mut Vec<Item>,
+        list: &mut List<'_>,
+    ) -> Result<(), Stop> {
+        let length = set.len();
+        for i in begin..end {
+            let (item, groups) = self.tails[i];
+            if self.implies_below(table, item, groups) {
+                continue;
+            }
+            set.push(self.names[item as usize]);
+            self.inside[item as usize] = true;
+            for j in i + 1..end {
+                let later = self.tails[j].0;
+                let both = groups & self.sets[later as usize];
+                if both == groups {
+                    set.push(self.names[later as usize]);
+                    self.inside[later as usize] = true;
+                } else if weight_up_to(both, self.min_support, &self.weights) >= self.min_support {
+                    self.tails.push((later, both));
+                }
+            }
+            if set.len() <= self.max_length {
+                list.push(set, weight_up_to(groups, u64::MAX, &self.weights))?;
+                let tails = self.tails.len();
+                if tails > end && set.len() < self.max_length {
+                    self.extend(table, end, tails, set, list)?;
+                }
+            }
+            self.tails.truncate(end);
+            for j in i..end {
+                self.inside[self.tails[j].0 as usize] = false;
+            }
+            set.truncate(length);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,260 @@
+//! The search for minimal infrequent itemsets.
+//!
+//! This file has the phases: rare items, pairs, and what is longer, each begun by one task per
+//! item. `task` extends a prefix depth first along a `path` of projections; `narrow` takes over
+//! where few groups are left. `visitor` says who is told of what is found, `risk` is one who counts.
+//! `sperner` bounds how many there can be.
+
+mod narrow;
+mod path;
+mod risk;
+mod sperner;
+mod task;
+mod visitor;
+
+pub use risk::{ColumnRisk, Counts, risk};
+pub use sperner::{BOUND_COLUMNS, bound};
+pub(crate) use visitor::{Forward, Sink};
+pub use visitor::{Subtree, Visitor};
+
+use crate::list::List;
+use crate::mii::path::{Node, Path, Shared};
+use crate::mii::task::Task;
+use crate::project::ranking::ranked;
+use crate::project::sets::FEW_WORDS;
+use crate::project::{Projection, Scratch};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
+
+/// The groups that a projection may have to be searched with a few words per set of groups.
+const NARROW: usize = FEW_WORDS * 64;
+
+/// Every MII of length at most `max_length` with its support, in no fixed order but the same
+/// one whatever the number of threads. The memory of the result stays reserved.
+pub fn miis(
+    bag: &Bag,
+    theta: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Itemsets, Stop> {
+    search(bag, theta, max_length, NARROW, watch, || List::new(watch))?.finish()
+}
+
+/// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
+pub fn visit_miis<V: Visitor>(
+    bag: &Bag,
+    theta: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+    visitor: &V,
+) -> Result<(), Stop> {
+    search(bag, theta, max_length, NARROW, watch, || Forward(visitor)).map(|_| ())
+}
+
+pub(crate) fn search<S: Sink>(
+    bag: &Bag,
+    theta: u64,
+    max_length: Option<usize>,
+    narrow: usize,
+    watch: &Watch,
+    sink: impl Fn() -> S + Sync,
+) -> Result<S, Stop> {
+    let max_length = max_length.unwrap_or(usize::MAX);
+    let mut found = sink();
+    if theta == 0 || max_length == 0 {
+        return Ok(found);
+    }
+    let mut budget = Reservation::new(watch);
+    budget.add(Projection::root_memory(bag))?;
+    let supports = bag.supports();
+    singles(bag, &supports, theta, watch, &mut found)?;
+    if max_length == 1 {
+        return Ok(found);
+    }
+    // An item that every row has reduces no support.
+    let items = ranked(&supports, |support| support > theta && support < bag.row_count());
+    let projection = Projection::root(bag, &items, &mut Scratch::new(0, S::ROWS, watch))?;
+    let root = Node { projection, ..Node::default() };
+    let (width, first) = (bag.width(), Vec::new());
+    let mut shared = Shared { theta, max_length, narrow, width, items, root, first, budget };
+    found = found.then(pairs(&mut shared, watch, &sink)?)?;
+    if max_length == 2 {
+        return Ok(found);
+    }
+    // The larger part first: what is second is copied.
+    longer(&shared, watch, &sink)?.then(found)
+}
+
+/// The MIIs of length 1: the rare items.
+fn singles<S: Sink>(
+    bag: &Bag,
+    supports: &[Vec<u64>],
+    theta: u64,
+    watch: &Watch,
+    sink: &mut S,
+) -> Result<(), Stop> {
+    for (column, supports) in supports.iter().enumerate() {
+        watch.check()?;
+        let rare = |code: u32| supports[code as usize] <= theta;
+        // Rows of each rare value; most columns have none.
+        let mut rows: Vec<(u32, u32)> = Vec::new();
+        if S::ROWS && (0..supports.len() as u32).any(rare) {
+            let cells = (0..bag.distinct()).map(|row| (bag.row(row)[column], row as u32));
+            rows.extend(cells.filter(|&(code, _)| code != table::NONE && rare(code)));
+            rows.sort_unstable();
+        }
+        let mut rest = rows.as_slice();
+        let mut numbers = Vec::new();
+        for code in
+            (0..supports.len() as u32).filter(|&code| rare(code) && supports[code as usize] > 0)
+        {
+            let (own, others) = rest.split_at(rest.partition_point(|&(c, _)| c <= code));
+            rest = others;
+            numbers.clear();
+            numbers.extend(own.iter().map(|&(_, row)| row));
+            sink.mii(&[Item { column: column as u32, code }], &numbers, supports[code as usize])?;
+        }
+    }
+    Ok(())
+}
+
+/// The projection to one item; its MIIs of length 2 go to `sink`, if there is one.
+fn first<S: Sink>(
+    shared: &Shared<'_>,
+    rank: u32,
+    scratch: &mut Scratch<'_>,
+    mut sink: Option<&mut S>,
+) -> Result<Node, Stop> {
+    let parent = &shared.root.projection;
+    let support = parent.count(rank, scratch)?;
+    scratch.kept.clear();
+    let mut rows = Vec::new();
+    for &(later, count) in &scratch.seen {
+        if count > shared.theta {
+            if count < support {
+                scratch.kept.push(later);
+            }
+            continue;
+        }
+        let Some(sink) = &mut sink else { continue };
+        if S::ROWS {
+            rows.clear();
+            for &(group, position) in parent.occurrences(rank) {
+                if parent.groups.row_from(group, position).contains(&later) {
+                    rows.extend(parent.groups.origins(group));
+                }
+            }
+            rows.sort_unstable();
+        }
+        sink.mii(&[shared.items[rank as usize], shared.items[later as usize]], &rows, count)?;
+    }
+    let mut node = Node::default();
+    if scratch.kept.is_empty() {
+        return Ok(node);
+    }
+    node.projection.gather(parent, rank, support, scratch, |_, _, _| {})?;
+    node.projection.name(parent);
+    node.projection.index();
+    node.sets.fill(&node.projection, shared.theta);
+    Ok(node)
+}
+
+/// The MIIs of length 2; makes the projections to single items.
+fn pairs<S: Sink>(
+    shared: &mut Shared<'_>,
+    watch: &Watch,
+    sink: &(impl Fn() -> S + Sync),
+) -> Result<S, Stop> {
+    // What is kept serves every task, but longer itemsets and the result need memory too.
+    let quota = watch.memory_limit().saturating_sub(watch.memory()) / 2;
+    let kept = AtomicU64::new(0);
+    let keep = |node: &Node| {
+        let bytes = node.memory();
+        let fits = kept.fetch_add(bytes, Relaxed).saturating_add(bytes) <= quota;
+        if !fits {
+            kept.fetch_sub(bytes, Relaxed);
+        }
+        fits
+    };
+    let items = shared.items.len();
+    watch.begin(items as u64 * 2);
+    let start = || (sink(), Vec::new());
+    let (found, nodes) = (0..items as u32)
+        .into_par_iter()
+        .try_fold(
+            || (start(), Scratch::new(items, S::ROWS, watch)),
+            |((mut found, mut nodes), mut scratch), rank| {
+                let node = first(shared, rank, &mut scratch, Some(&mut found))?;
+                nodes.push(Some(node).filter(keep));
+                watch.advance(1);
+                Ok(((found, nodes), scratch))
+            },
+        )
+        .map(|part| part.map(|(found, _)| found))
+        .try_reduce(start, |(found, mut nodes), (later, more)| {
+            nodes.extend(more);
+            Ok((found.then(later)?, nodes))
+        })?;
+    shared.budget.add(kept.into_inner())?;
+    shared.first = nodes;
+    Ok(found)
+}
+
+/// The MIIs of length 3 and more.
+fn longer<S: Sink>(
+    shared: &Shared<'_>,
+    watch: &Watch,
+    sink: &(impl Fn() -> S + Sync),
+) -> Result<S, Stop> {
+    let items = shared.items.len();
+    (0..items as u32)
+        .into_par_iter()
+        .try_fold(
+            || (sink(), None),
+            |(found, mut scratch), rank| {
+                let more = match &shared.first[rank as usize] {
+                    Some(node) => below(shared, rank, node, watch, sink)?,
+                    None => {
+                        let scratch =
+                            scratch.get_or_insert_with(|| Scratch::new(items, S::ROWS, watch));
+                        let node = first::<S>(shared, rank, scratch, None)?;
+                        let mut budget = Reservation::new(watch);
+                        budget.add(node.memory())?;
+                        below(shared, rank, &node, watch, sink)?
+                    }
+                };
+                watch.advance(1);
+                Ok((found.then(more)?, scratch))
+            },
+        )
+        .map(|part| part.map(|(found, _)| found))
+        .try_reduce(sink, S::then)
+}
+
+/// The MIIs of length 3 and more that begin with an item, whose projection is `node`.
+fn below<S: Sink>(
+    shared: &Shared<'_>,
+    rank: u32,
+    node: &Node,
+    watch: &Watch,
+    sink: &(impl Fn() -> S + Sync),
+) -> Result<S, Stop> {
+    if node.projection.items() < 2 {
+        return Ok(sink());
+    }
+    let task = || Task::new(Path::new(shared, node, rank), sink(), watch);
+    if node.groups() <= shared.narrow {
+        let mut task = task();
+        task.search_narrow(1)?;
+        return Ok(task.finish());
+    }
+    (0..node.projection.items() as u32)
+        .into_par_iter()
+        .try_fold(task, |mut task, item| {
+            task.extend(1, item)?;
+            Ok(task)
+        })
+        .map(|task| task.map(Task::finish))
+        .try_reduce(sink, S::then)
+}

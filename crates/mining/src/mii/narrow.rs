@@ -1,0 +1,133 @@
+//! The search in a projection of few groups: a set of groups is a few machine words.
+
+use crate::mii::task::Finder;
+use crate::mii::visitor::Sink;
+use crate::project::sets::weight_up_to;
+use table::{BitSet, Stop};
+
+/// The state of the search.
+pub(crate) struct Narrow<const W: usize> {
+    depth: usize,
+    theta: u64,
+    weights: Vec<u64>,
+    /// The groups that contain each item.
+    sets: Vec<BitSet<W>>,
+    heavy: BitSet<W>,
+    light: BitSet<W>,
+    /// The items chosen after the prefix, and the groups that contain those before each.
+    chosen: Vec<(u32, BitSet<W>)>,
+    /// Items that may extend what is chosen, with the groups that contain both; then the same for
+    /// one more item chosen, and so on.
+    tails: Vec<(u32, BitSet<W>)>,
+}
+
+impl<const W: usize> Default for Narrow<W> {
+    fn default() -> Self {
+        Narrow {
+            depth: 0,
+            theta: 0,
+            weights: Vec::new(),
+            sets: Vec::new(),
+            heavy: BitSet::ALL,
+            light: BitSet::ALL,
+            chosen: Vec::new(),
+            tails: Vec::new(),
+        }
+    }
+}
+
+impl<const W: usize> Narrow<W> {
+    /// Finds the MIIs that extend the prefix of `depth` items by at least two more.
+    pub(crate) fn search<S: Sink>(
+        &mut self,
+        depth: usize,
+        finder: &mut Finder<'_, S>,
+    ) -> Result<(), Stop> {
+        let node = finder.path.node(depth);
+        let items = node.projection.items() as u32;
+        self.depth = depth;
+        self.theta = finder.path.shared.theta;
+        self.weights.clear();
+        self.weights.extend_from_slice(node.projection.groups.weights());
+        self.sets.clear();
+        self.sets.extend((0..items).map(|item| BitSet::from_words(node.sets.set(item))));
+        self.heavy = BitSet::from_words(node.sets.heavy());
+        self.light = BitSet::from_words(node.sets.light());
+        self.chosen.clear();
+        self.tails.clear();
+        self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));
+        self.extend(0, items as usize, BitSet::ALL, finder)
+    }
+
+    /// Extends what is chosen, which `before` contain, by each of the tails from `begin` to `end`
+    /// and by more of them.
+    fn extend<S: Sink>(
+        &mut self,
+        begin: usize,
+        end: usize,
+        before: BitSet<W>,
+        finder: &mut Finder<'_, S>,
+    ) -> Result<(), Stop> {
+        finder.watch.check()?;
+        for i in begin..end {
+            let (item, set) = self.tails[i];
+            self.chosen.push((item, before));
+            for j in i + 1..end {
+                let later = self.tails[j].0;
+                let both = set & self.sets[later as usize];
+                if !both.meets(&self.light) || both == set {
+                    continue;
+                }
+                match self.infrequent(both) {
+                    None => self.tails.push((later, both)),
+                    Some(support) => self.judge(later, both, support, finder)?,
+                }
+            }
+            let length = self.depth + self.chosen.len();
+            if self.tails.len() > end + 1 && length + 2 <= finder.path.shared.max_length {
+                self.extend(end, self.tails.len(), set, finder)?;
+            }
+            self.tails.truncate(end);
+            self.chosen.pop();
+        }
+        Ok(())
+    }
+
+    /// The support of a set of groups, if at most theta.
+    #[inline]
+    fn infrequent(&self, set: BitSet<W>) -> Option<u64> {
+        if set.meets(&self.heavy) {
+            return None;
+        }
+        Some(weight_up_to(set, self.theta.saturating_add(1), &self.weights))
+            .filter(|&support| support <= self.theta)
+    }
+
+    /// Hands on the prefix, what is chosen and `item`, in the groups `set`, if that is an MII.
+    fn judge<S: Sink>(
+        &mut self,
+        item: u32,
+        set: BitSet<W>,
+        support: u64,
+        finder: &mut Finder<'_, S>,
+    ) -> Result<(), Stop> {
+        let numbers = || self.chosen.iter().map(|&(chosen, _)| chosen).chain([item]);
+        if !self.minimal(item) || !finder.minimal(self.depth, numbers()) {
+            return Ok(());
+        }
+        finder.found(self.depth, numbers(), support, |path, rows| {
+            set.iter().for_each(|group| path.rows(self.depth, group as u32, rows));
+        })
+    }
+
+    /// Whether the chosen items and `item` stay frequent with any but the last of the chosen ones
+    /// left out; without the last one that is known.
+    fn minimal(&self, item: u32) -> bool {
+        let mut later = self.sets[item as usize];
+        self.chosen.iter().enumerate().rev().all(|(i, &(chosen, before))| {
+            let frequent = i + 1 == self.chosen.len() || self.infrequent(before & later).is_none();
+            later = later & self.sets[chosen as usize];
+            frequent
+        })
+    }
+}

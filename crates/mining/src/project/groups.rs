@@ -1,0 +1,221 @@
+//! Rows of local item numbers, equal rows merged into groups with weights.
+
+use table::{NONE, Slots};
+
+/// No row.
+const EMPTY: u32 = u32::MAX;
+
+/// Distinct rows of item numbers (ascending) with weights, and where each came from.
+#[derive(Default)]
+pub(crate) struct Groups {
+    cells: Vec<u32>,
+    /// Where each group's cells begin; one more than there are groups.
+    starts: Vec<u32>,
+    weights: Vec<u64>,
+    /// The groups that nobody needs MIIs from; empty if there are none.
+    skipped: Vec<bool>,
+    /// Whether the following three are kept.
+    track: bool,
+    /// The rows merged into each group as a linked list: its last row, and each row's predecessor.
+    last: Vec<u32>,
+    previous: Vec<u32>,
+    /// The number that each row was added with.
+    origins: Vec<u32>,
+}
+
+impl Groups {
+    /// Makes the groups empty; at most `rows` rows will be added. With `track`, their origins are
+    /// remembered.
+    pub(crate) fn clear(&mut self, rows: usize, track: bool, slots: &mut Slots) {
+        self.track = track;
+        self.cells.clear();
+        self.starts.clear();
+        self.starts.push(0);
+        self.weights.clear();
+        self.skipped.clear();
+        self.last.clear();
+        self.previous.clear();
+        self.origins.clear();
+        slots.clear(rows);
+    }
+
+    /// Adds a cell to the row under construction; cells come in ascending order.
+    #[inline]
+    pub(crate) fn push(&mut self, cell: u32) {
+        self.cells.push(cell);
+    }
+
+    /// Ends the row under construction: merges it with an equal one if there is one. Returns the
+    /// group it belongs to, which is the last one if it is new.
+    #[inline]
+    pub(crate) fn end_row(&mut self, weight: u64, origin: u32, slots: &mut Slots) -> u32 {
+        let start = self.starts[self.starts.len() - 1] as usize;
+        let row = self.origins.len() as u32;
+        let new = self.len() as u32;
+        let known = slots.find(&self.cells[start..], |group| self.row(group), new);
+        match known {
+            Some(group) => {
+                self.cells.truncate(start);
+                self.weights[group as usize] += weight;
+                if self.track {
+                    self.previous.push(self.last[group as usize]);
+                    self.last[group as usize] = row;
+                }
+            }
+            None => {
+                self.weights.push(weight);
+                self.starts.push(self.cells.len() as u32);
+                if self.track {
+                    self.last.push(row);
+                    self.previous.push(EMPTY);
+                }
+            }
+        }
+        if self.track {
+            self.origins.push(origin);
+        }
+        known.unwrap_or(new)
+    }
+
+    /// Ends the row under construction as a group of its own, even if there is an equal one.
+    pub(crate) fn end_group(&mut self, weight: u64, origin: u32) {
+        self.weights.push(weight);
+        self.starts.push(self.cells.len() as u32);
+        if self.track {
+            self.last.push(self.origins.len() as u32);
+            self.previous.push(EMPTY);
+            self.origins.push(origin);
+        }
+    }
+
+    /// Renumbers the items: item `i` becomes `numbers[i]`, or is removed if that is [`table::NONE`];
+    /// `numbers` keeps the order. Rows that become equal are merged.
+    pub(crate) fn renumber(&mut self, numbers: &[u32], slots: &mut Slots) {
+        slots.clear(self.len());
+        // What is written never overtakes what is read.
+        let (mut groups, mut end, mut from) = (0, 0, 0);
+        for group in 0..self.len() {
+            let to = self.starts[group + 1] as usize;
+            let start = end;
+            for position in from..to {
+                let number = numbers[self.cells[position] as usize];
+                if number != NONE {
+                    self.cells[end] = number;
+                    end += 1;
+                }
+            }
+            from = to;
+            let (done, row) = self.cells[..end].split_at(start);
+            let starts = &self.starts;
+            let equal = slots.find(
+                row,
+                |g| &done[starts[g as usize] as usize..starts[g as usize + 1] as usize],
+                groups as u32,
+            );
+            match equal {
+                Some(equal) => {
+                    end = start;
+                    self.weights[equal as usize] += self.weights[group];
+                    if !self.skipped.is_empty() {
+                        self.skipped[equal as usize] &= self.skipped[group];
+                    }
+                    if self.track {
+                        let mut first = self.last[group];
+                        while self.previous[first as usize] != EMPTY {
+                            first = self.previous[first as usize];
+                        }
+                        self.previous[first as usize] = self.last[equal as usize];
+                        self.last[equal as usize] = self.last[group];
+                    }
+                }
+                None => {
+                    self.weights[groups] = self.weights[group];
+                    if !self.skipped.is_empty() {
+                        self.skipped[groups] = self.skipped[group];
+                    }
+                    if self.track {
+                        self.last[groups] = self.last[group];
+                    }
+                    groups += 1;
+                    self.starts[groups] = end as u32;
+                }
+            }
+        }
+        self.cells.truncate(end);
+        self.starts.truncate(groups + 1);
+        self.weights.truncate(groups);
+        self.skipped.truncate(groups);
+        if self.track {
+            self.last.truncate(groups);
+        }
+    }
+
+    /// Number of groups.
+    pub(crate) fn len(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// Number of cells of all groups.
+    pub(crate) fn cells(&self) -> usize {
+        self.cells.len()
+    }
+
+    /// The items of a group, ascending.
+    #[inline]
+    pub(crate) fn row(&self, group: u32) -> &[u32] {
+        &self.cells[self.starts[group as usize] as usize..self.starts[group as usize + 1] as usize]
+    }
+
+    /// The items of a group from a position among all cells on.
+    #[inline]
+    pub(crate) fn row_from(&self, group: u32, position: u32) -> &[u32] {
+        &self.cells[position as usize..self.starts[group as usize + 1] as usize]
+    }
+
+    /// The position of a group's first cell among all cells.
+    pub(crate) fn start(&self, group: u32) -> u32 {
+        self.starts[group as usize]
+    }
+
+    #[inline]
+    pub(crate) fn weight(&self, group: u32) -> u64 {
+        self.weights[group as usize]
+    }
+
+    pub(crate) fn weights(&self) -> &[u64] {
+        &self.weights
+    }
+
+    /// Says for each group whether it is skipped.
+    pub(crate) fn skip(&mut self, skipped: impl Iterator<Item = bool>) {
+        self.skipped.extend(skipped);
+    }
+
+    /// Whether nobody needs MIIs from a group.
+    #[inline]
+    pub(crate) fn skipped(&self, group: u32) -> bool {
+        self.skipped.get(group as usize).is_some_and(|&skipped| skipped)
+    }
+
+    /// Whether a group can contain MIIs that somebody needs.
+    #[inline]
+    pub(crate) fn light(&self, group: u32, theta: u64) -> bool {
+        self.weight(group) <= theta && !self.skipped(group)
+    }
+
+    /// The origins of the rows merged into a group.
+    pub(crate) fn origins(&self, group: u32) -> impl Iterator<Item = u32> {
+        let next = |row: u32| (row != EMPTY).then_some(row);
+        std::iter::successors(next(self.last[group as usize]), move |&row| {
+            next(self.previous[row as usize])
+        })
+        .map(|row| self.origins[row as usize])
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        (self.cells.capacity() + self.starts.capacity() + self.origins.capacity()) * 4
+            + (self.last.capacity() + self.previous.capacity()) * 4
+            + self.weights.capacity() * 8
+            + self.skipped.capacity()
+    }
+}

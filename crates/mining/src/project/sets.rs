@@ -1,0 +1,112 @@
+//! Sets of groups as bits: quick answers to "do more than theta rows contain these items?".
+
+use crate::project::Projection;
+use table::bits::{self, BitSet, BitSets};
+
+/// Sets of so few words are always made.
+pub(crate) const FEW_WORDS: usize = 4;
+
+/// For each item of a projection the groups that contain it, as bits.
+#[derive(Default)]
+pub(crate) struct Sets {
+    /// One set per item; of no words if they were too sparse to be worth the memory.
+    of_items: BitSets,
+    /// The groups of more than theta rows.
+    heavy: Vec<u64>,
+    /// The groups that can contain MIIs that somebody needs.
+    light: Vec<u64>,
+}
+
+impl Sets {
+    /// Takes the sets of `projection`, unless they are many and take more memory than its
+    /// occurrences do.
+    pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
+        let groups = &projection.groups;
+        let words = bits::words(groups.len());
+        self.heavy.clear();
+        self.light.clear();
+        if words > FEW_WORDS && words * projection.items() > groups.cells() {
+            self.of_items.reset(0, 0);
+            return;
+        }
+        self.of_items.reset(projection.items(), groups.len());
+        self.heavy.resize(words, 0);
+        self.light.resize(words, 0);
+        for group in 0..groups.len() as u32 {
+            for &item in groups.row(group) {
+                self.of_items.insert(item as usize, group as usize);
+            }
+            if groups.weight(group) > theta {
+                bits::insert(&mut self.heavy, group as usize);
+            } else if groups.light(group, theta) {
+                bits::insert(&mut self.light, group as usize);
+            }
+        }
+    }
+
+    /// Whether more than `theta` rows of `projection` contain all of `items`, which are not none.
+    pub(crate) fn frequent(&self, projection: &Projection, items: &[u32], theta: u64) -> bool {
+        let groups = &projection.groups;
+        let mut support = 0;
+        if self.words() == 0 {
+            let rare = items.iter().min_by_key(|&&item| projection.occurrences(item).len());
+            return rare.is_some_and(|&rare| {
+                projection.occurrences(rare).iter().any(|&(group, _)| {
+                    let row = groups.row(group);
+                    if items.iter().all(|item| row.binary_search(item).is_ok()) {
+                        support += groups.weight(group);
+                    }
+                    support > theta
+                })
+            });
+        }
+        (0..self.words()).any(|word| {
+            let of = |item: u32| self.of_items.word(item as usize, word);
+            let set = items.iter().fold(u64::MAX, |set, &item| set & of(item));
+            set & self.heavy[word] != 0
+                || bits::ones(set).any(|bit| {
+                    support += groups.weights()[word * 64 + bit];
+                    support > theta
+                })
+        })
+    }
+
+    /// Words per set; 0 if there are no sets.
+    pub(crate) fn words(&self) -> usize {
+        self.of_items.stride()
+    }
+
+    /// The groups that contain `item`.
+    pub(crate) fn set(&self, item: u32) -> &[u64] {
+        self.of_items.set(item as usize)
+    }
+
+    /// The groups of more than theta rows.
+    pub(crate) fn heavy(&self) -> &[u64] {
+        &self.heavy
+    }
+
+    /// The groups that can contain MIIs that somebody needs.
+    pub(crate) fn light(&self) -> &[u64] {
+        &self.light
+    }
+
+    pub(crate) fn memory(&self) -> usize {
+        self.of_items.memory() + (self.heavy.capacity() + self.light.capacity()) * 8
+    }
+}
+
+/// The sum of the weights of groups, or a part of the sum that is at least `enough`.
+#[inline]
+pub(crate) fn weight_up_to<const W: usize>(groups: BitSet<W>, enough: u64, weights: &[u64]) -> u64 {
+    let mut sum = 0;
+    for (&word, weights) in groups.words().iter().zip(weights.chunks(64)) {
+        for group in bits::ones(word) {
+            sum += weights[group];
+            if sum >= enough {
+                return sum;
+            }
+        }
+    }
+    sum
+}

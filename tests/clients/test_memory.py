@@ -1,0 +1,253 @@
+"""pg_sanitize.max_memory holds for what a call really takes: the peak memory of the process that
+works, beyond what it had before, stays within the limit for every family of functions."""
+
+import re
+from pathlib import Path
+
+import psycopg
+import pytest
+from helpers import array_table
+
+MB = 1 << 20
+
+# What is no part of the limit: stacks and arenas of threads, caches of catalogs, rows of the result
+# up to work_mem, values of the result that are kept to be used again, and what the allocator keeps
+# for later. A call that hardly needs memory takes up to 8 MB; arenas that grow and shrink leave holes.
+ALLOWANCE = 24 * MB
+SLACK = 0.1
+
+# Calls of each family: the limits, of which the first is too small and the last is not, and the call.
+CASES = {
+    "mine_miis": (
+        (32, 128),
+        "SELECT count(*) FROM sanitize.mine_miis('worst', 1)",
+    ),
+    "mine_miis of values": ((40, 160), "SELECT count(*) FROM sanitize.mine_miis('values_', 1)"),
+    "mine_miis of a bag": (
+        (40, 160),
+        "SELECT count(*) FROM sanitize.mine_miis((SELECT b FROM bags), 1)",
+    ),
+    "mii_risk": ((40, 160), "SELECT count(*) FROM sanitize.mii_risk('visits', 1)"),
+    "frequent_itemsets": (
+        (24, 96),
+        "SELECT count(*) FROM sanitize.frequent_itemsets('people', 10)",
+    ),
+    "closed itemsets": (
+        (24, 96),
+        "SELECT count(*) FROM sanitize.frequent_itemsets('people', 10, closed => true)",
+    ),
+    "mii_suppress": ((40, 160), "SELECT count(*) FROM sanitize.mii_suppress(NULL::visits, 1)"),
+    "mii_suppress with keep": (
+        (40, 160),
+        "SELECT count(*) FROM sanitize.mii_suppress(NULL::visits, 1, keep => '{id}')",
+    ),
+    "k_mii": ((40, 160), "SELECT count(*) FROM sanitize.k_mii(NULL::visits, 3)"),
+    "k_anonymize": ((64, 320), "SELECT count(*) FROM sanitize.k_anonymize(NULL::visits, 3)"),
+    "k_anonymize with keep": (
+        (40, 160),
+        "SELECT count(*) FROM sanitize.k_anonymize(NULL::visits, 3, keep => '{id}')",
+    ),
+    "impute": (
+        (40, 160),
+        "SELECT count(*) FROM sanitize.impute(NULL::holes, method => 'marginal')",
+    ),
+    "dp_mii_sample public": (
+        (32, 48, 160),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20,"
+        " public_source => 'visits', columns => '{a,b,c,d,e}', keep => '{id}')",
+    ),
+    "dp_mii_sample rules": (
+        (32, 48, 160),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20,"
+        """ rules => '[["id"]]')""",
+    ),
+    "dp_mii_sample dp_counts": (
+        (32, 48, 160),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20, 'dp_counts',"
+        " columns => '{a,b,c,d,e}', keep => '{id}')",
+    ),
+    "dp_mii_sample dp_split": (
+        (32, 48, 160),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20, 'dp_split',"
+        " columns => '{a,b,c,d,e}', keep => '{id}')",
+    ),
+    "dp_mii_sample dp_select": (
+        (32, 48, 160),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20, 'dp_select')",
+    ),
+    "dp_mii_sample paper": (
+        (32, 48, 240),
+        "SELECT count(*) FROM sanitize.dp_mii_sample(NULL::visits, 1, 1e-6, 20, 'paper')",
+    ),
+    "krimp_codetable": ((8, 128), "SELECT count(*) FROM sanitize.krimp_codetable('people', 40)"),
+    "krimp_codetable closed": (
+        (8, 128),
+        "SELECT count(*) FROM sanitize.krimp_codetable('people', 100, candidates => 'closed')",
+    ),
+    "krimp_codetable pairs": (
+        (4, 128),
+        "SELECT count(*) FROM sanitize.krimp_codetable('people', 2000, candidates => 'pairs',"
+        " max_time => '1 s')",
+    ),
+    "krimp_size": ((2, 64), "SELECT * FROM models, sanitize.krimp_size(m, 'people')"),
+    "krimp_generate": (
+        (8, 128),
+        "SELECT count(*) FROM sanitize.krimp_generate(NULL::people, 100000, 2000)",
+    ),
+    "krimp_generate by class": (
+        (4, 128),
+        "SELECT count(*) FROM sanitize.krimp_generate(NULL::people, 100000, 2000, class => 'a')",
+    ),
+    "krimp_generate from a model": (
+        (4, 64),
+        "SELECT count(*) FROM sanitize.krimp_generate(NULL::people, (SELECT m FROM models), 400000)",
+    ),
+    "k_anonymity": ((32, 96), "SELECT sanitize.k_anonymity('values_')"),
+    "l_diversity": ((32, 128), "SELECT sanitize.l_diversity('visits', 'a')"),
+    "t_closeness": ((32, 128), "SELECT sanitize.t_closeness('visits', 'a')"),
+    "suppression": ((32, 128), "SELECT count(*) FROM sanitize.suppression('visits')"),
+    "anonymity_score": ((48, 256), "SELECT * FROM sanitize.anonymity_score('visits', 'visits')"),
+    "common_records": ((48, 160), "SELECT * FROM sanitize.common_records('values_', 'values_')"),
+    "rare_itemset_leak": (
+        (48, 300),
+        "SELECT * FROM sanitize.rare_itemset_leak('visits', 'visits', 100)",
+    ),
+    "compare_itemsets": (
+        (24, 160),
+        "SELECT * FROM sanitize.compare_itemsets('people', 'people', 0.0002)",
+    ),
+    "row_bag": ((32, 160), "SELECT sanitize.row_bag(v) IS NULL FROM values_ AS v"),
+}
+
+
+@pytest.fixture(scope="module")
+def tables(database):
+    """Tables of up to some 60 MB of coded rows."""
+    with database.admin() as admin:
+        admin.execute("SET client_min_messages = warning")
+        # Most of a cell's values follow from the row's kind, so that there is something to find.
+        columns = list(zip("abcdefgh", [9, 5, 7, 12, 4, 20, 6, 40]))
+        cells = ", ".join(
+            f"(CASE WHEN h{c} % 10 < 7 THEN kind * {c % 4 + 1} % 11 ELSE h{c} / 10 % {m} END)::int"
+            f" AS {name}"
+            for c, (name, m) in enumerate(columns)
+        )
+        hashes = ", ".join(f"abs(hashint8(i * 8 + {c})::bigint) AS h{c}" for c in range(8))
+        rows = "(SELECT i, i % 13 AS kind, {} FROM generate_series(1, {}) AS i) AS s"
+        admin.execute(f"CREATE TABLE people AS SELECT {cells} FROM {rows.format(hashes, 100000)}")
+        admin.execute(
+            f"CREATE TABLE visits AS SELECT md5(i::text) AS id, {','.join(cells.split(',')[:5])}"
+            f" FROM {rows.format(hashes, 300000)}"
+        )
+        admin.execute(
+            "CREATE TABLE holes AS SELECT id, nullif(a, 3) AS a, b, nullif(c, 1) AS c, d,"
+            " nullif(e, 2) AS e FROM visits"
+        )
+        admin.execute(
+            "CREATE TABLE values_ AS SELECT md5(i::text) AS a, md5((-i)::text) AS b"
+            " FROM generate_series(1, 300000) AS i"
+        )
+        array_table(admin, "worst", 8, 7, 5)
+        admin.execute("CREATE TABLE bags AS SELECT sanitize.row_bag(v) AS b FROM values_ AS v")
+        admin.execute("CREATE TABLE models AS SELECT sanitize.krimp_model('people', 5000) AS m")
+        for name, _ in columns[:5]:
+            admin.execute(
+                "SELECT sanitize.declare_domain('visits', %s,"
+                " ARRAY(SELECT i::text FROM generate_series(0, 12) AS i))",
+                [name],
+            )
+        admin.execute("ANALYZE")
+    return database
+
+
+class Memory:
+    """The memory of a process: from now on, what it takes at most for itself. Pages of shared buffers
+    and of files are not its own, though they count as resident."""
+
+    def __init__(self, pid):
+        self._pid = pid
+        self._before = self._resident()
+
+    def _resident(self):
+        status = Path(f"/proc/{self._pid}/status").read_text()
+        sizes = {name: int(kb) * 1024 for name, kb in re.findall(r"(\w+):\s+(\d+) kB", status)}
+        return sizes["VmHWM"] - sizes["RssShmem"] - sizes["RssFile"]
+
+    def peak(self):
+        return self._resident() - self._before
+
+
+def call(database, query, limit):
+    """Whether the call was refused for its memory, and its peak beyond what the backend had."""
+    with database.connect() as connection:
+        connection.execute("SET client_min_messages = warning")
+        # The library and the catalogs' caches are no news then.
+        connection.execute("SELECT sanitize.k_anonymity('holes', '{a}')")
+        connection.execute(f"SET pg_sanitize.max_memory = '{limit}MB'")
+        memory = Memory(connection.info.backend_pid)
+        try:
+            connection.execute(query)
+            refused = False
+        except psycopg.errors.ConfigurationLimitExceeded:
+            refused = True
+        return refused, memory.peak()
+
+
+def check(name, seen):
+    """All peaks are within their limits; the figures are shown if not, or with pytest -rA."""
+    peaks = {
+        limit: f"{'refused' if refused else 'done'} {round(peak / MB)} MB"
+        for limit, (refused, peak) in seen.items()
+    }
+    print(f"{name}: {peaks}")
+    for limit, (_, peak) in seen.items():
+        assert peak <= limit * MB * (1 + SLACK) + ALLOWANCE, f"{limit} MB: {peaks}"
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_peak_stays_within_the_limit(tables, case):
+    limits, query = CASES[case]
+    seen = {limit: call(tables, query, limit) for limit in limits}
+    check(case, seen)
+    assert seen[limits[0]][0] and not seen[limits[-1]][0], (
+        "the limits are not around what is needed"
+    )
+
+
+QUESTION = """SELECT count(*) FROM sanitize.dp_aggregate('{}', '{{"n": "count", "s": {{"sum": "b",
+    "low": 0, "high": 12}}, "m": {{"quantile": 0.5, "of": "b", "low": 0, "high": 12}}}}', 10, 1e-3,
+    group_by => '{{a}}', groups => '["1", "2", "3"]')"""
+
+
+def reader(admin):
+    query = """SELECT pid FROM pg_stat_activity
+        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database()"""
+    return [pid for (pid,) in admin.execute(query)]
+
+
+@pytest.mark.parametrize("limit", [8, 128])
+def test_the_reader_of_protected_rows_stays_within_the_limit(tables, limit):
+    """What does not fit is sorted on disk: no question is refused."""
+    analyst = tables.regular_user()
+    with tables.admin() as admin:
+        admin.execute("DROP TABLE IF EXISTS stays, few")
+        admin.execute(
+            "CREATE TABLE stays AS SELECT id, a, b FROM visits UNION ALL SELECT id, b, a FROM visits"
+        )
+        admin.execute("CREATE TABLE few AS SELECT * FROM stays LIMIT 1000")
+        for source in ["stays", "few"]:
+            admin.execute(f"SELECT sanitize.protect('{source}', 'id', 1e6, 0.1, 2)")
+            admin.execute("SELECT sanitize.allow(%s, %s::regrole)", [source, analyst])
+        admin.execute(f"ALTER DATABASE {tables.name} SET pg_sanitize.max_memory = '{limit}MB'")
+        try:
+            with tables.connect(analyst) as connection:
+                connection.execute(QUESTION.format("few"))
+                (pid,) = reader(admin)
+                memory = Memory(pid)
+                connection.execute(QUESTION.format("stays"))
+                assert reader(admin) == [pid]
+                check("dp_aggregate", {limit: (False, memory.peak())})
+        finally:
+            admin.execute(f"ALTER DATABASE {tables.name} RESET pg_sanitize.max_memory")
+            for pid in reader(admin):
+                admin.execute("SELECT pg_terminate_backend(%s)", [pid])
