@@ -134,7 +134,11 @@ proptest! {
         prop_assert_eq!(question.charge.whole.epsilon, call.epsilon);
         let most = call.delta.unwrap_or(call.terms.delta / 99.0);
         prop_assert!(question.charge.whole.delta <= most);
-        prop_assert!(question.covers(&question.plan(&[]).unwrap()).unwrap());
+        let plan = question.plan(&[]).unwrap();
+        prop_assert!(question.covers(&plan).unwrap());
+        // What looks for bounds and what answers are paid from one epsilon.
+        let searching = question.scales().unwrap().map_or(0.0, |s| s.charge().whole.epsilon);
+        prop_assert!(plan.charge().whole.epsilon + searching <= call.epsilon);
     }
 
     #[test]
