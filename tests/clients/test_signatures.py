@@ -86,7 +86,9 @@ class Declaration:
             return
         elif self.result == "internal":
             given = ", ".join(types[1:]) or "*"
-            aggregate = f"CREATE AGGREGATE a({given}) (SFUNC = {name}, STYPE = internal)"
+            # No aggregate may return internal.
+            end = "FINALFUNC = sanitize.row_bag_final"
+            aggregate = f"CREATE AGGREGATE a({given}) (SFUNC = {name}, STYPE = internal, {end})"
             for values in (self.nulls(), self.plain()):
                 yield [aggregate], f"SELECT a({', '.join(values[1:]) or '*'}) FROM people"
         elif len(types) == 1:
@@ -225,7 +227,8 @@ def each_symbol(test):
 
 @each_symbol
 def test_a_changed_signature_is_refused(database, other_schema, symbol):
-    with database.connect() as connection:
+    # Without prepared statements: their plans would remember the result of the last declaration.
+    with database.connect(prepare_threshold=None) as connection:
         before = started(connection)
         path, version = library_of(connection)
         body = sql.SQL("{}, {}").format(path, symbol).as_string(connection)
@@ -275,7 +278,8 @@ def assert_bare(diag):
 
 
 def test_no_error_carries_a_backtrace(talkative_server):
-    with talkative_server.connect(dbname="postgres", user="postgres") as connection:
+    options = {"dbname": "postgres", "user": "postgres", "prepare_threshold": None}
+    with talkative_server.connect(**options) as connection:
         connection.execute("CREATE EXTENSION pg_sanitize")
         connection.execute("CREATE TABLE people (a int, b text)")
         postmaster = Path(talkative_server.data, "postmaster.pid").read_text().split()[0]
@@ -290,6 +294,9 @@ def test_no_error_carries_a_backtrace(talkative_server):
                     connection.execute("BEGIN")
                     connection.execute(declaration.create("f", body))
                     for statements, query in declaration.calls("f"):
+                        # A state of another aggregate is none of theirs.
+                        if declaration is original and statements:
+                            continue
                         connection.execute("SAVEPOINT s")
                         for statement in statements:
                             connection.execute(statement)
