@@ -1,12 +1,15 @@
 //! pg_sanitize: the Postgres layer. It reads a relation once into a coded table, lets the crates
 //! do the work and hands typed rows back.
 
+// All unsafe code is in pg; what the macros of methods and workers make of it says so itself.
+#![deny(unsafe_code)]
 // What SQL can reach does not panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 mod api;
 mod catalog;
 mod method;
+#[allow(unsafe_code)]
 mod pg;
 
 pgrx::pg_module_magic!(name, version);

@@ -18,8 +18,11 @@ pub struct Method {
     /// What a release by it protects.
     pub label: Option<Label>,
     /// What it takes from the budget of a protected relation, if it reads so many of its columns.
-    pub price: Option<fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>>,
+    pub price: Option<Price>,
 }
+
+/// From the arguments and the number of columns to a charge; `None` if it is free.
+pub type Price = fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>;
 
 impl Method {
     /// False for what Postgres calls itself, for a type or an aggregate.

@@ -199,8 +199,8 @@ impl<'a> Given<'a> {
             return Err(Error::fault(format!("{} is no {of:?}", self.name)));
         }
         match &self.raw {
-            // SAFETY: the call's signature was compared with the catalog: the datum is of type `of`.
             Raw::Call(datum, _) => {
+                // SAFETY: the call's signature was compared with the catalog: the datum is of type `of`.
                 Ok(datum.and_then(|datum| unsafe { T::from_datum(datum, false) }))
             }
             Raw::Option(None) => Ok(None),

@@ -283,6 +283,7 @@ fn reload_settings() {
 /// the kind of worker and `$work` what it does for a request.
 macro_rules! worker_function {
     ($name:ident, $serve:path, $work:path) => {
+        #[allow(unsafe_code)]
         #[pgrx::pg_guard]
         #[unsafe(no_mangle)]
         /// # Safety
