@@ -48,9 +48,15 @@ fn as_bytea(
     call: &Call,
     function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
 ) -> Result<Datum, Error> {
+    let null = Error::Null { argument: "value" };
+    let Some(value) = call.datum(0) else { return Err(null) };
+    if call.aggregate_context().is_ok() {
+        // The internal value there is a state, not a message.
+        return Err(Error::Context);
+    }
     // SAFETY: the argument is what bytea's own function takes.
-    let result = unsafe { direct_function_call_as_datum(function, &[call.datum(0)]) };
-    result.ok_or(Error::Null { argument: "value" })
+    let result = unsafe { direct_function_call_as_datum(function, &[Some(value)]) };
+    result.ok_or(null)
 }
 
 fn checked(datum: Datum) -> Result<Datum, Error> {
