@@ -172,4 +172,4 @@ def around(rng, function, query):
 def binary_row(value):
     """A row with one column in the format of COPY."""
     header = b"PGCOPY\n\xff\r\n\0" + bytes(8)
-    return header + b"\0\1" + len(value).to_bytes(4) + value + b"\xff\xff"
+    return header + b"\0\1" + len(value).to_bytes(4, "big") + value + b"\xff\xff"
