@@ -3,4 +3,6 @@
 from _bench import example, show
 
 header, *rows = [line.split("|") for line in example("table", "bits", 50).splitlines()]
-show("bit sets", [*header, "ratio"], [[*row, f"{float(row[2]) / float(row[1]):.1f}"] for row in rows])
+show(
+    "bit sets", [*header, "ratio"], [[*row, f"{float(row[2]) / float(row[1]):.1f}"] for row in rows]
+)

@@ -214,7 +214,10 @@ def test_ledger_home(connection, source, analyst, change):
 
 
 BOUNDS = [
-    *[("low", value) for value in ["NULL", "'NaN'", "'-Infinity'", "'7'", "'low'", "''", "'1e9999'"]],
+    *[
+        ("low", value)
+        for value in ["NULL", "'NaN'", "'-Infinity'", "'7'", "'low'", "''", "'1e9999'"]
+    ],
     *[("high", value) for value in ["NULL", "'NaN'", "'Infinity'", "'-1'", "'high'", "'0x10'"]],
     *[("bins", value) for value in COUNTS],
 ]
