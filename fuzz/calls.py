@@ -69,9 +69,11 @@ def pick_settings(rng, timeout):
     yield "pg_sanitize.threads", mostly("1", "2", "3")
     yield "pg_sanitize.progress", mostly("0", "1", chance=0.03)
     yield "work_mem", mostly("'4MB'", "'64kB'")
-    yield "max_parallel_workers_per_gather", mostly("2", "0")
-    yield "parallel_setup_cost", mostly("1000", "0")
-    yield "min_parallel_table_scan_size", mostly("'8MB'", "0")
+    # Plans are parallel wherever they can be, or hardly ever.
+    free = rng.random() < 0.15
+    yield "parallel_setup_cost", "0" if free else "1000"
+    yield "parallel_tuple_cost", "0" if free else "0.1"
+    yield "min_parallel_table_scan_size", "0" if free else "'8MB'"
     yield "row_security", mostly("on", "off", chance=0.03)
     yield "search_path", mostly("public", "''", "pg_temp, public, pg_catalog", chance=0.03)
     yield "datestyle", mostly("'ISO, MDY'", "'German, DMY'", "'SQL, DMY'", chance=0.03)
@@ -114,8 +116,11 @@ def statement(rng, function, call):
         return f"EXPLAIN (ANALYZE, VERBOSE, COSTS off, TIMING off) SELECT * FROM {call}"
     if kind < 0.78:
         return f"SELECT i, f FROM generate_series(1, 2) AS i, LATERAL {call} AS f LIMIT 30"
-    if kind < 0.83 and function.result != "void":
+    if kind < 0.81 and function.result != "void":
         return f"CREATE TEMP TABLE sink ON COMMIT DROP AS SELECT * FROM {call} LIMIT 50"
+    if kind < 0.83 and function.result != "void":
+        rows = f"SELECT p.id AS person, f.* FROM people AS p, {call} AS f LIMIT 50"
+        return f"CREATE TEMP TABLE sink ON COMMIT DROP AS {rows}"
     if kind < 0.87:
         return f"DECLARE c SCROLL CURSOR FOR SELECT * FROM {call};\nFETCH 2 FROM c;\nFETCH PRIOR FROM c;\nCLOSE c"
     if kind < 0.91:
