@@ -40,7 +40,10 @@ fn stirling_error(n: f64) -> f64 {
 fn deviance(x: f64, m: f64) -> f64 {
     let d = x - m;
     if d.abs() >= 0.1 * (x + m) {
-        return x * (x / m).ln() - d;
+        // The ratio of a count and a mean below 1e-300 is no number.
+        let ratio = x / m;
+        let ln = if ratio.is_finite() { ratio.ln() } else { x.ln() - m.ln() };
+        return x * ln - d;
     }
     let v = d / (x + m);
     let (mut sum, mut power) = (d * v, 2.0 * x * v);
@@ -155,6 +158,14 @@ mod tests {
                     assert!(bound <= exact * (1.0 + 2e-11), "{n} {from} {p}: {bound} {exact}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_least_probabilities_have_tails_below_every_number() {
+        for (n, from) in [(1.0, 1.0), (10.0, 2.0), (3e8, 65536.0), (1e15, 1e10)] {
+            let tail = tail_above(n, from, 5e-324);
+            assert!((0.0..=1e-300).contains(&tail), "{n} {from}: {tail}");
         }
     }
 
