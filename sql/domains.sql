@@ -61,13 +61,13 @@ COMMENT ON FUNCTION sanitize.declare_bounds(pg_catalog.regclass, pg_catalog.text
 
 CREATE FUNCTION sanitize.column_domain(source pg_catalog.regclass, column_name pg_catalog.text)
     RETURNS TABLE(domain_values pg_catalog.text[], origin pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_domain';
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_domain';
 COMMENT ON FUNCTION sanitize.column_domain(pg_catalog.regclass, pg_catalog.text) IS
     'the public domain of a column and where it is known from: declared, enum, boolean, check, foreign key; and its declared range: bounds. No row if nothing is known';
 
 CREATE FUNCTION sanitize.column_bounds(source pg_catalog.regclass, column_name pg_catalog.text)
     RETURNS TABLE(low pg_catalog.text, high pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_bounds';
+    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_bounds';
 COMMENT ON FUNCTION sanitize.column_bounds(pg_catalog.regclass, pg_catalog.text) IS
     'the public range of a column of numbers, dates or timestamps: declared, or from its CHECK constraints, or from its public domain; no row if it is not known on both sides';
 
