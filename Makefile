@@ -23,7 +23,9 @@ test:
 	@scripts/test $(PG)
 
 fuzz:
-	@scripts/server start 15
+	@scripts/setup build 15 clients fuzz
+	@scripts/build 15
+	@scripts/server restart 15
 	@scripts/fuzz 15 1000000
 	@scripts/sqlsmith 15 50000
 

@@ -16,7 +16,7 @@ use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
 use crate::pg::{reader, text};
 use guarantee::Guarantee;
 use random::Key;
-use krimp::{Classes, DomainOrder, Generator, Laplace, Model, Nulls, Options};
+use krimp::{Classes, DomainOrder, Generator, Correction, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 use std::cell::Cell;
@@ -47,7 +47,7 @@ const LAPLACE: Argument<f64> = Argument {
     read: |given| {
         let correction = number(given)?;
         // What is wrong with it is said before the source is read.
-        Laplace::new(correction)?;
+        Correction::new(correction)?;
         Ok(correction)
     },
 };
@@ -110,8 +110,8 @@ impl Corrections {
     /// The corrections for the columns of a model. A value that it does not have is no error: in
     /// a job that runs every night, a value may be gone one day. But
     /// if `warn`, it is told.
-    fn of(&self, model: &Model, warn: bool) -> Result<Laplace, Error> {
-        let mut laplace = Laplace::new(self.table)?;
+    fn of(&self, model: &Model, warn: bool) -> Result<Correction, Error> {
+        let mut laplace = Correction::new(self.table)?;
         for (name, correction) in &self.by {
             let Some(column) = model.column(name) else {
                 let known: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();

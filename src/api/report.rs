@@ -9,7 +9,7 @@ use crate::pg::error::Error;
 use crate::pg::pool;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use krimp::{DomainOrder, Generator, Laplace, Model};
+use krimp::{DomainOrder, Generator, Correction, Model};
 use pgrx::pg_sys::Datum;
 
 /// Rows drawn to see how many patterns they take.
@@ -59,7 +59,7 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     let patterns = match &model {
         Some(model) => {
             let key = coins.key();
-            let generator = Generator::new(model, &Laplace::new(0.001)?, DomainOrder::Random)?;
+            let generator = Generator::new(model, &Correction::new(0.001)?, DomainOrder::Random)?;
             let drawn = pool::run("drawing rows", 0, |watch| {
                 generator.rows(0, DRAWN, |chunk| key.stream(chunk), watch)
             })?;

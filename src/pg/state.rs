@@ -54,11 +54,11 @@ impl Call {
         i: usize,
         make: impl FnOnce(pg_sys::MemoryContext) -> Result<T, Error>,
     ) -> Result<Datum, Error> {
-        let context = self.aggregate_context()?;
-        match self.declared(i, Type::Internal)? {
-            Some(datum) => Ok(datum),
-            None => Ok(keep(context, make(context)?)),
+        if let Some(datum) = self.declared(i, Type::Internal)? {
+            return Ok(datum);
         }
+        let context = self.aggregate_context()?;
+        Ok(keep(context, make(context)?))
     }
 
     /// Keeps a state for as long as the aggregate is computed.

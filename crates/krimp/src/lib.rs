@@ -36,8 +36,6 @@ pub use error::Error;
 pub use fit::{
     Candidates, CodeTable, Element, Ended, Forbidden, Nulls, Options, Progress, Snapshot, fit,
 };
-// The old name, until whoever uses it has changed.
-pub use generate::Correction as Laplace;
 pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, apportion};
 pub use model::{
     Dissimilarity, Encoded, Model, ModelColumn, Pattern, dissimilarity, encode, fit_model,

@@ -55,12 +55,14 @@ pub fn k_anonymize(
         return checked(exact::exact(bag, k, &weights), bag, k, watch);
     }
     let tries = tries(bag.distinct(), bag.width());
-    let held = watch.hold(assign::bytes(bag.distinct(), bag.width()) * tries)?;
+    // The keys, and what each try comes to, which is no more than they; a try itself as long as it runs.
+    let held = watch.hold(Keyed::bytes(bag.distinct(), bag.width()) * (1 + tries))?;
     let units = prepare::units(&weights);
     let keyed = Keyed::new(bag, watch)?;
     let outcomes: Vec<Outcome> = (0..tries)
         .into_par_iter()
         .map(|shake| {
+            let _held = watch.hold(assign::bytes(bag.distinct(), bag.width()))?;
             let max_length = max_length.unwrap_or(usize::MAX);
             let effort = Effort { k: k.max(1), max_length, shake };
             Ok(Outcome::new(search(&keyed, &units, effort, watch)?))
