@@ -30,7 +30,7 @@ pub struct Groups {
     codes: HashMap<Key, u32>,
     /// Codes by the bytes of the columns, so that text is made once per group. Hashed with a key of
     /// the process: whoever writes the table chooses these bytes.
-    by_bytes: HashMap<Box<[u8]>, u32, foldhash::fast::RandomState>,
+    by_bytes: HashMap<Box<[u8]>, u32, table::Keyed>,
     /// Values of a single column that is passed by value, beside their codes.
     recent: Vec<Option<(u64, u32)>>,
     bytes: u64,

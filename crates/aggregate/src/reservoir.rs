@@ -1,10 +1,10 @@
 //! Keeps at most so many rows and groups of each unit, chosen by fresh coins.
 
-use foldhash::fast::RandomState;
 use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
 use rand::Rng;
 use random::{below, shuffle};
 use std::hash::BuildHasher;
+use table::Keyed;
 
 /// No further row.
 const END: u32 = u32::MAX;
@@ -38,7 +38,7 @@ pub struct Bounded {
     limit: u32,
     groups: u32,
     width: usize,
-    hasher: RandomState,
+    hasher: Keyed,
     parts: Vec<Part>,
     /// The part of the next unit that has one row only.
     next_part: usize,
@@ -46,8 +46,8 @@ pub struct Bounded {
 
 #[derive(Default)]
 struct Part {
-    short: HashMap<u64, u32, RandomState>,
-    long: HashMap<Box<[u8]>, u32, RandomState>,
+    short: HashMap<u64, u32, Keyed>,
+    long: HashMap<Box<[u8]>, u32, Keyed>,
     long_bytes: u64,
     units: Vec<Unit>,
     groups: Vec<u32>,
@@ -66,7 +66,7 @@ impl Bounded {
             limit: limit(rows_per_unit),
             groups: limit(groups_per_unit),
             width,
-            hasher: RandomState::default(),
+            hasher: Keyed::default(),
             parts: (0..PARTS).map(|_| Part { patience: PENDING, ..Part::default() }).collect(),
             next_part: 0,
         }
@@ -199,7 +199,7 @@ impl Part {
 
     /// Drops the rows of each unit that lie outside of its first `limit` groups, in random order.
     fn choose_groups<R: Rng + ?Sized>(&mut self, limit: usize, rng: &mut R) {
-        let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(RandomState::default()));
+        let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(Keyed::default()));
         for unit in &self.units {
             rows.clear();
             rows.extend(self.rows_of(unit).filter(|&row| self.groups[row] != DROPPED));

@@ -4,16 +4,10 @@
 //! listed: only combinations that a wanted row contains are ever judged, level by level, one set of
 //! columns at a time, with one bit per row.
 
-use foldhash::fast::FixedState;
-use hashbrown::HashTable;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
-use std::hash::{BuildHasher, Hasher};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{NONE, Reservation, Stop, Watch};
-
-/// Rows handled between two looks at the watch.
-const STRIDE: usize = 1 << 14;
+use table::{Codes, Index, NONE, Reservation, Stop, Watch, bits};
 
 /// Decides whether a combination is frequent.
 pub(super) trait Verdict: Sync {
@@ -66,7 +60,7 @@ impl Cells {
         max_length: usize,
         watch: &Watch,
     ) -> Result<Vec<Bits>, Stop> {
-        let words = self.rows().div_ceil(64);
+        let words = bits::words(self.rows());
         let width = self.codes.len();
         // The marks, and once more when they are handed on.
         let _marks = watch.hold((2 * width * words * 8) as u64)?;
@@ -112,20 +106,22 @@ impl Cells {
     /// The rows whose combination at `set` has only frequent parts.
     fn candidates(&self, set: &[u32], level: &BTreeMap<Vec<u32>, Bits>) -> Bits {
         if let [column] = set {
-            let mut bits = vec![0; self.rows().div_ceil(64)];
+            let mut set = vec![0; bits::words(self.rows())];
             for (row, &code) in self.codes[*column as usize].iter().enumerate() {
-                bits[row / 64] |= u64::from(code != NONE) << (row % 64);
+                if code != NONE {
+                    bits::insert(&mut set, row);
+                }
             }
-            return bits;
+            return set;
         }
-        let mut bits = vec![u64::MAX; self.rows().div_ceil(64)];
+        let mut rows = vec![u64::MAX; bits::words(self.rows())];
         for part in parts(set) {
             match level.get(&part) {
-                Some(frequent) => bits.iter_mut().zip(frequent).for_each(|(b, &f)| *b &= f),
-                None => bits.fill(0),
+                Some(frequent) => rows.iter_mut().zip(frequent).for_each(|(r, &f)| *r &= f),
+                None => rows.fill(0),
             }
         }
-        bits
+        rows
     }
 
     /// The candidates whose combination at `set` is frequent.
@@ -136,7 +132,7 @@ impl Cells {
         verdict: &V,
         watch: &Watch,
     ) -> Result<Bits, Stop> {
-        let rows: Vec<u32> = ones(candidates).collect();
+        let rows: Vec<u32> = bits::numbers(candidates).map(|row| row as u32).collect();
         // The rows and the group of each; as if each were a group: a place in an index that grows by
         // doubling, its count, a row and a verdict. And the candidates' bits, given and returned.
         let bytes = rows.capacity() * 4 + rows.len() * (4 + 20 + 13) + candidates.len() * 16;
@@ -150,7 +146,7 @@ impl Cells {
         let mut shown = vec![NONE; grouped.cells];
         for (&row, &cell) in rows.iter().zip(&grouped.of) {
             counts[cell as usize] += self.counted[row as usize];
-            if self.wanted[row as usize / 64] >> (row % 64) & 1 == 1 {
+            if bits::has(&self.wanted, row as usize) {
                 shown[cell as usize] = row;
             }
         }
@@ -158,19 +154,19 @@ impl Cells {
         let mut codes = vec![0; set.len()];
         let mut frequent = vec![false; grouped.cells];
         for (cell, &row) in shown.iter().enumerate() {
-            if cell % STRIDE == 0 {
-                watch.check()?;
-            }
+            watch.poll(cell)?;
             if row != NONE {
                 codes.iter_mut().zip(&columns).for_each(|(code, c)| *code = c[row as usize]);
                 frequent[cell] = verdict.frequent(&key, &codes, counts[cell]);
             }
         }
-        let mut bits = vec![0; candidates.len()];
+        let mut set = vec![0; candidates.len()];
         for (&row, &cell) in rows.iter().zip(&grouped.of) {
-            bits[row as usize / 64] |= u64::from(frequent[cell as usize]) << (row % 64);
+            if frequent[cell as usize] {
+                bits::insert(&mut set, row as usize);
+            }
         }
-        Ok(bits)
+        Ok(set)
     }
 }
 
@@ -194,17 +190,6 @@ fn parts(set: &[u32]) -> impl Iterator<Item = Vec<u32>> + '_ {
     (0..set.len()).map(|left_out| {
         let kept = set.iter().enumerate().filter(|&(i, _)| i != left_out);
         kept.map(|(_, &column)| column).collect()
-    })
-}
-
-pub(super) fn ones(bits: &[u64]) -> impl Iterator<Item = u32> + '_ {
-    bits.iter().enumerate().flat_map(|(word, &bits)| {
-        let mut left = bits;
-        std::iter::from_fn(move || {
-            let bit = (left != 0).then(|| left.trailing_zeros())?;
-            left &= left - 1;
-            Some(word as u32 * 64 + bit)
-        })
     })
 }
 
@@ -240,23 +225,18 @@ fn group(
 }
 
 fn hashed(rows: &[u32], columns: &[&[u32]], watch: &Watch) -> Result<Grouped, Stop> {
-    let state = FixedState::default();
-    let hash = |row: u32| {
-        let mut hasher = state.build_hasher();
-        columns.iter().for_each(|codes| hasher.write_u32(codes[row as usize]));
-        hasher.finish()
-    };
-    let equal = |a: u32, b: u32| columns.iter().all(|c| c[a as usize] == c[b as usize]);
-    let mut index: HashTable<(u32, u32)> = HashTable::new();
+    let key = |row: u32| Codes(columns.iter().map(move |codes| codes[row as usize]));
+    let mut index = Index::new();
+    // A row of each cell.
+    let mut firsts = Vec::new();
     let mut of = Vec::with_capacity(rows.len());
     for (i, &row) in rows.iter().enumerate() {
-        if i % STRIDE == 0 {
-            watch.check()?;
-        }
-        let next = index.len() as u32;
-        let entry =
-            index.entry(hash(row), |&(first, _)| equal(first, row), |&(first, _)| hash(first));
-        of.push(entry.or_insert((row, next)).get().1);
+        watch.poll(i)?;
+        let cell = index.number(key(row), |cell| key(firsts[cell as usize]));
+        of.push(cell.unwrap_or_else(|new| {
+            firsts.push(row);
+            new
+        }));
     }
     Ok(Grouped { of, cells: index.len() })
 }
@@ -274,9 +254,9 @@ mod tests {
     }
 
     fn cells(rows: &[(Vec<u32>, u64, bool)], size: usize) -> Cells {
-        let mut wanted = vec![0; rows.len().div_ceil(64)];
-        for (i, row) in rows.iter().enumerate() {
-            wanted[i / 64] |= u64::from(row.2) << (i % 64);
+        let mut wanted = vec![0; bits::words(rows.len())];
+        for (i, _) in rows.iter().enumerate().filter(|(_, row)| row.2) {
+            bits::insert(&mut wanted, i);
         }
         Cells {
             codes: (0..4).map(|c| rows.iter().map(|r| r.0[c]).collect()).collect(),

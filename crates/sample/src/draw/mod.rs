@@ -18,10 +18,7 @@ use chance::{Chance, Flipped};
 use levels::{Above, Cells, Verdict};
 use random::{Coins, Error};
 use select::Subset;
-use table::{Bag, NONE, Release, Reservation, Stop, Watch};
-
-/// Rows handled between two looks at the watch.
-const STRIDE: usize = 1 << 12;
+use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
 
 /// What is known publicly, for [`Scheme::Public`].
 #[derive(Clone, Copy, Default)]
@@ -161,13 +158,13 @@ impl Draw<'_> {
         let held = self.watch.hold((rows.len() * (self.bag.width() * 4 + 8 + 8)) as u64)?;
         let mut codes: Vec<Vec<u32>> =
             (0..self.bag.width()).map(|_| Vec::with_capacity(rows.len())).collect();
-        let mut wanted = vec![0; rows.len().div_ceil(64)];
+        let mut wanted = vec![0; bits::words(rows.len())];
         for (number, &row) in rows.iter().enumerate() {
-            if number % STRIDE == 0 {
-                self.watch.check()?;
-            }
+            self.watch.poll(number)?;
             codes.iter_mut().zip(self.bag.row(row)).for_each(|(column, &code)| column.push(code));
-            wanted[number / 64] |= u64::from(copies[row] > 0) << (number % 64);
+            if copies[row] > 0 {
+                bits::insert(&mut wanted, number);
+            }
         }
         let sizes = self.bag.domains().iter().map(|domain| domain.len().max(1)).collect();
         let counted = rows.iter().map(|&row| counted_at(row)).collect();
@@ -183,7 +180,7 @@ impl Draw<'_> {
         let longest = self.design.request.max_length.unwrap_or(usize::MAX);
         let rare = cells.blanked(verdict, longest, self.watch)?;
         // Sampled rows come in the order of the bag, and before rows of another table.
-        Ok(Judged { rows: levels::ones(&cells.wanted).collect(), rare })
+        Ok(Judged { rows: bits::numbers(&cells.wanted).collect(), rare })
     }
 
     /// Releases the sampled copies of each row without the cells that `blank` adds to its mask (from
@@ -195,13 +192,10 @@ impl Draw<'_> {
     ) -> Result<Release, Error> {
         let mut released = Release::new(self.bag.width());
         let mut held = Reservation::new(self.watch);
-        let mut mask = vec![0; self.bag.width().div_ceil(64)];
+        let mut mask = vec![0; bits::words(self.bag.width())];
         let sampled = copies.iter().enumerate().filter(|&(_, &copies)| copies > 0);
         for (number, (row, &weight)) in sampled.enumerate() {
-            if number % STRIDE == 0 {
-                self.watch.check()?;
-                held.raise(released.memory())?;
-            }
+            self.watch.poll_with(number, || held.raise(released.memory()))?;
             mask.fill(0);
             blank(number, row, &mut mask);
             released.push(row as u32, &mask, weight);
@@ -214,7 +208,7 @@ impl Draw<'_> {
 #[derive(Default)]
 struct Judged {
     /// The bit of each sampled row.
-    rows: Vec<u32>,
+    rows: Vec<usize>,
     /// The bits of each column.
     rare: Vec<Vec<u64>>,
 }
@@ -222,9 +216,10 @@ struct Judged {
 impl Judged {
     /// Adds the blanked columns of a sampled row, by its number among them.
     fn blank(&self, number: usize, mask: &mut [u64]) {
-        for (column, bits) in self.rare.iter().enumerate() {
-            let row = self.rows[number] as usize;
-            mask[column / 64] |= (bits[row / 64] >> (row % 64) & 1) << (column % 64);
+        for (column, rare) in self.rare.iter().enumerate() {
+            if bits::has(rare, self.rows[number]) {
+                bits::insert(mask, column);
+            }
         }
     }
 }
@@ -239,14 +234,12 @@ fn append(cells: &mut Cells, bag: &Bag, public: &Bag, watch: &Watch) -> Result<(
             .collect();
         cells.sizes[column] = (own.len() + other.len()).max(1);
         for row in 0..public.distinct() {
-            if row % STRIDE == 0 {
-                watch.check()?;
-            }
+            watch.poll(row)?;
             let code = public.row(row)[column];
             codes.push(if code == NONE { NONE } else { translated[code as usize] });
         }
     }
     cells.counted.extend_from_slice(public.weights());
-    cells.wanted.resize(cells.counted.len().div_ceil(64), 0);
+    cells.wanted.resize(bits::words(cells.counted.len()), 0);
     Ok(())
 }

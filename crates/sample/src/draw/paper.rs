@@ -2,10 +2,7 @@
 
 use crate::Design;
 use random::{Coins, Error, below};
-use table::{Bag, Item, Itemsets, NONE, Release, Stop, Watch};
-
-/// Rows or itemsets handled between two looks at the watch.
-const STRIDE: usize = 1 << 12;
+use table::{Bag, BitSets, Item, Itemsets, NONE, Release, Stop, Watch, bits};
 
 /// DP-MII-suppress (ten Tusscher): a random part of the table gives the MIIs, they are suppressed in
 /// the rest, small classes are dropped, floor(beta n) rows are drawn with replacement, and small
@@ -30,11 +27,10 @@ pub(super) fn draw(
     let miis = mining::miis(&part.finish(), design.theta, request.max_length, watch)?;
 
     let blanked = suppress(bag, miis, watch)?;
-    let words = bag.width().div_ceil(64);
     let mut rest = Release::new(bag.width());
     for (row, (all, counted)) in bag.weights().iter().zip(&first).enumerate() {
         if all > counted {
-            rest.push(row as u32, &blanked[row * words..][..words], all - counted);
+            rest.push(row as u32, blanked.set(row), all - counted);
         }
     }
     let rest = rest.without_small_classes(bag, request.k, watch)?;
@@ -55,9 +51,7 @@ fn partition(
     let mut wanted = wanted.min(left);
     for &row in order {
         for _ in 0..weights[row as usize] {
-            if left.is_multiple_of(STRIDE as u64) {
-                watch.check()?;
-            }
+            watch.poll(left as usize)?;
             if below(coins, left) < wanted {
                 chosen[row as usize] += 1;
                 wanted -= 1;
@@ -86,9 +80,7 @@ fn draw_again(
         .collect();
     let mut drawn = vec![0; ends.len()];
     for number in 0..design.beta.of(total) {
-        if number.is_multiple_of(STRIDE as u64) {
-            watch.check()?;
-        }
+        watch.poll(number as usize)?;
         let row = below(coins, total);
         drawn[ends.partition_point(|&end| end <= row)] += 1;
     }
@@ -96,8 +88,8 @@ fn draw_again(
 }
 
 /// For each distinct row the columns, by bit, of its cells that lie in an itemset it contains.
-fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<Vec<u64>, Stop> {
-    let words = bag.width().div_ceil(64);
+fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<BitSets, Stop> {
+    let words = bits::words(bag.width());
     // Lists of rows, which grow by doubling, by value; masks; the order of the itemsets while it is
     // sorted.
     let values: usize = bag.domains().iter().map(|domain| domain.len()).sum();
@@ -117,12 +109,10 @@ fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<Vec<u64>, St
     table::sort_watched(&mut order, watch, |a, b| {
         itemsets.items(a as usize).cmp(itemsets.items(b as usize))
     })?;
-    let mut masks = vec![0; bag.distinct() * words];
+    let mut masks = BitSets::new(bag.distinct(), bag.width());
     let mut path: Vec<(Item, Vec<u32>)> = Vec::new();
     for (number, &set) in order.iter().enumerate() {
-        if number % STRIDE == 0 {
-            watch.check()?;
-        }
+        watch.poll(number)?;
         let items = itemsets.items(set as usize);
         let shared = path.iter().zip(items).take_while(|((known, _), item)| known == *item).count();
         path.truncate(shared);
@@ -141,8 +131,7 @@ fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<Vec<u64>, St
         if let Some((_, rows)) = path.last() {
             for &row in rows {
                 for item in items {
-                    masks[row as usize * words + item.column as usize / 64] |=
-                        1 << (item.column % 64);
+                    masks.insert(row as usize, item.column as usize);
                 }
             }
         }
@@ -189,7 +178,7 @@ mod tests {
                 }
             }
             let masks = suppress(&bag, itemsets.clone(), &Watch::unlimited()).unwrap();
-            for (row, &mask) in masks.iter().enumerate() {
+            for (row, &mask) in masks.words().iter().enumerate() {
                 let contains = |items: &[Item]| {
                     items.iter().all(|i| bag.row(row)[i.column as usize] == i.code)
                 };

@@ -1,7 +1,7 @@
 //! Rules: combinations that are blanked because somebody says so, not because of any table.
 
 use std::collections::{BTreeMap, HashSet};
-use table::{Item, NONE};
+use table::{Item, NONE, bits};
 
 /// A combination to blank wherever a row has all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,12 +52,12 @@ impl Rules {
         self.by_columns.is_empty()
     }
 
-    /// Adds the columns that the rules blank in a row: bit `c % 64` of word `c / 64`.
+    /// Adds the columns that the rules blank in a row.
     pub(super) fn blank(&self, row: &[u32], mask: &mut [u64]) {
         for (columns, values) in &self.by_columns {
             let codes: Vec<u32> = columns.iter().map(|&c| row[c as usize]).collect();
             if !codes.contains(&NONE) && values.as_ref().is_none_or(|all| all.contains(&codes)) {
-                columns.iter().for_each(|c| mask[*c as usize / 64] |= 1 << (c % 64));
+                columns.iter().for_each(|&column| bits::insert(mask, column as usize));
             }
         }
     }
