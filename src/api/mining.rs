@@ -78,7 +78,7 @@ const FREQUENT_ITEMSETS: Method = Method {
     price: None,
 };
 
-const MII_RISK: Method = Method {
+pub const MII_RISK: Method = Method {
     name: "mii_risk",
     arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH],
     returns: Returns::Table(&[

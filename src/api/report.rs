@@ -1,7 +1,10 @@
 //! What a generated table shows of its original.
 
-use super::arguments::{COLUMNS, ORIGINAL, RELEASED, SAMPLES, SEED, coins};
+use super::arguments::{
+    COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
+};
 use super::compare::Pair;
+use super::mining::MII_RISK;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
@@ -19,7 +22,7 @@ const DRAWN: usize = 10_000;
 struct Line {
     measure: &'static str,
     value: Option<f64>,
-    advice: &'static str,
+    advice: String,
     due: bool,
 }
 
@@ -80,29 +83,31 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     let leaked: u64 = leaks.iter().map(|leak| leak.leaked).sum();
     let leaked = (tried > 0).then(|| leaked as f64 / tried as f64);
     let above = |value: Option<f64>, bound: f64| value.is_some_and(|value| value > bound);
+    // The arguments of krimp_generate that help, by the names that they are declared with.
+    let (support, length, columns) = (MIN_SUPPORT.name, MAX_LENGTH.name, COLUMNS.name);
     let lines = [
         Line {
             measure: "patterns_per_row",
             value: patterns,
-            advice: "rows are nearly copies: raise min_support or set a lower max_length",
+            advice: format!("rows are nearly copies: raise {support} or set a lower {length}"),
             due: patterns.is_some_and(|each| each < 2.0),
         },
         Line {
             measure: "anonymity_score",
             value: score,
-            advice: "rare rows come out: raise min_support, set a lower max_length or leave out columns",
+            advice: format!("rare rows come out: raise {support}, set a lower {length} or leave out {columns}"),
             due: above(score, 0.1),
         },
         Line {
             measure: "copied_rows",
             value: common.of_released,
-            advice: "most rows are in the original too: set a lower max_length",
+            advice: format!("most rows are in the original too: set a lower {length}"),
             due: above(common.of_released, 0.5),
         },
         Line {
             measure: "leaked_itemsets",
             value: leaked,
-            advice: "rare combinations come out: leave out or coarsen the columns that mii_risk names",
+            advice: format!("rare combinations come out: leave out or coarsen the {columns} that {} names", MII_RISK.name),
             due: above(leaked, 0.1),
         },
     ];
