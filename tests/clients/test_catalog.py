@@ -218,7 +218,7 @@ BOUNDS = [
         ("low", value)
         for value in ["NULL", "'NaN'", "'-Infinity'", "'7'", "'low'", "''", "'1e9999'"]
     ],
-    *[("high", value) for value in ["NULL", "'NaN'", "'Infinity'", "'-1'", "'high'", "'0x10'"]],
+    *[("high", value) for value in ["NULL", "'NaN'", "'Infinity'", "'-1'", "'high'", "'ten'"]],
     *[("bins", value) for value in COUNTS],
 ]
 
