@@ -8,6 +8,7 @@ use crate::pg::error::Error;
 use crate::pg::record::{Record, Records};
 use crate::pg::{bag, pool, reader, state};
 use pgrx::pg_sys::{Datum, MemoryContext};
+use std::cell::Cell;
 use table::{Bag, Coder, Encoding};
 
 const VALUE: Argument<()> = passed("value", Type::Bag);
@@ -19,8 +20,42 @@ const BAG_RECV: Method =
     part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive);
 const BAG_SEND: Method = part("bag_send", &[&VALUE], Type::Bytes, bag::send);
 
+thread_local! {
+    /// Bytes of all states of this process. Groups have one each, and the leader of a parallel query gets
+    /// those of its workers: the limit is for all of them.
+    static HELD: Cell<u64> = const { Cell::new(0) };
+}
+
+/// The bytes that a state holds, as long as it lives.
+#[derive(Default)]
+struct Held(u64);
+
+impl Held {
+    fn set(&mut self, bytes: u64) {
+        HELD.set(self.beside() + bytes);
+        self.0 = bytes;
+    }
+
+    /// What the other states hold.
+    fn beside(&self) -> u64 {
+        HELD.get() - self.0
+    }
+}
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        self.set(0);
+    }
+}
+
 /// The state of `row_bag`.
-enum State {
+struct State {
+    part: Part,
+    held: Held,
+}
+
+/// What a state has so far.
+enum Part {
     /// Reads rows.
     Rows(Records),
     /// Adds up the states of other workers.
@@ -42,19 +77,40 @@ impl State {
                 "Give every column a name of its own.",
             ));
         }
-        Ok(State::Rows(rows))
+        Ok(State::new(Part::Rows(rows)))
+    }
+
+    fn new(part: Part) -> Self {
+        let mut state = State { part, held: Held::default() };
+        state.count();
+        state
+    }
+
+    /// Counts what the state holds now.
+    fn count(&mut self) {
+        self.held.set(match &mut self.part {
+            Part::Rows(rows) => rows.coder.coder().memory(),
+            Part::Sum(coder) => coder.memory(),
+            Part::Bag(bag) => bag.memory(),
+            Part::Spent => 0,
+        });
     }
 
     /// Takes the bag out.
     fn take(&mut self) -> Result<Bag, Error> {
-        match std::mem::replace(self, State::Spent) {
-            State::Rows(rows) => Ok(rows.coder.finish()?.bag),
-            State::Sum(coder) => Ok(reader::finish(coder, 0)?.bag),
-            State::Bag(bag) => Ok(bag),
-            State::Spent => Err(Error::Context),
+        let beside = self.held.beside();
+        self.held.set(0);
+        match std::mem::replace(&mut self.part, Part::Spent) {
+            Part::Rows(rows) => Ok(rows.coder.finish()?.bag),
+            Part::Sum(coder) => Ok(reader::finish(coder, beside)?.bag),
+            Part::Bag(bag) => Ok(bag),
+            Part::Spent => Err(Error::Context),
         }
     }
 }
+
+/// Rows between two counts of what a state holds.
+const COUNTED: u64 = 1024;
 
 const ROW: Argument<()> = passed("row", Type::Record);
 
@@ -65,11 +121,18 @@ const TRANS: Method = part("row_bag_trans", &[&STATE, &ROW], Type::Internal, |ca
         return Ok(call.datum(0).unwrap_or_else(|| call.null()));
     };
     let datum = call.state_or(0, |context| State::rows(&record, context))?;
-    let State::Rows(rows) = state::of_datum(datum)? else {
+    let state: &mut State = state::of_datum(datum)?;
+    let Part::Rows(rows) = &mut state.part else {
         return Err(Error::Context);
     };
     match rows.add(&record)? {
-        true => Ok(datum),
+        true => {
+            if rows.coder.coder().read().is_multiple_of(COUNTED) {
+                rows.coder.beside(state.held.beside());
+                state.count();
+            }
+            Ok(datum)
+        }
         false => Err(Error::argument(
             "the rows given to row_bag are of different types",
             "Aggregate the rows of one relation or subquery.",
@@ -84,15 +147,19 @@ const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Interna
     let bag = other.take()?;
     let datum = call.state_or(0, |_| {
         let columns = bag.domains().iter().map(|d| (d.name().to_string(), Encoding::Text));
-        Ok(State::Sum(Coder::new(columns)))
+        Ok(State::new(Part::Sum(Coder::new(columns))))
     })?;
-    let coder = match state::of_datum(datum)? {
-        State::Sum(coder) => coder,
-        State::Rows(rows) => rows.coder.coder(),
+    let state: &mut State = state::of_datum(datum)?;
+    let beside = state.held.beside();
+    let coder = match &mut state.part {
+        Part::Sum(coder) => coder,
+        Part::Rows(rows) => rows.coder.coder(),
         _ => return Err(Error::Context),
     };
-    let held = bag.memory() + coder.memory();
-    pool::run("merging bags", held, |watch| coder.absorb(&bag, watch))?;
+    let held = beside + bag.memory() + coder.memory();
+    // The bag goes with the job: what the pool frees goes back to the system.
+    pool::run("merging bags", held, move |watch| coder.absorb(&bag, watch))?;
+    state.count();
     Ok(datum)
 });
 
@@ -110,7 +177,7 @@ const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, written);
 const DESERIAL: Method = part("row_bag_deserial", &[&BYTES, &OTHER], Type::Internal, |call| {
     call.aggregate_context()?;
     let bytes = call.bytes(0)?.ok_or(Error::Null { argument: "state" })?;
-    call.keep_here(State::Bag(bag::decode(bytes)?))
+    call.keep_here(State::new(Part::Bag(bag::decode(bytes, HELD.get())?)))
 });
 
 methods! {

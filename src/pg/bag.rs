@@ -8,9 +8,10 @@ use pgrx::pg_sys::{self, Datum};
 use pgrx::{direct_function_call_as_datum, varlena};
 use table::{Bag, WireError};
 
-/// Reads a bag's bytes; every value is checked to be text of this database.
-pub fn decode(bytes: &[u8]) -> Result<Bag, Error> {
-    let bag = pool::run("reading the bag", bytes.len() as u64, |watch| {
+/// Reads a bag's bytes, beside `held` bytes of others; every value is checked to be text of this
+/// database.
+pub fn decode(bytes: &[u8], held: u64) -> Result<Bag, Error> {
+    let bag = pool::run("reading the bag", held + bytes.len() as u64, |watch| {
         Ok(match Bag::decode(bytes, watch) {
             Err(WireError::Stopped(stop)) => return Err(stop),
             decoded => decoded,
@@ -30,7 +31,7 @@ pub fn read(datum: Datum) -> Result<Bag, Error> {
     let bytes = unsafe {
         varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
     };
-    decode(bytes)
+    decode(bytes, 0)
 }
 
 /// A bag as a value of Postgres.

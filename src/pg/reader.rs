@@ -125,6 +125,11 @@ impl RowCoder {
         Ok(())
     }
 
+    /// Says how many bytes others hold now.
+    pub fn beside(&mut self, held: u64) {
+        self.held = held;
+    }
+
     pub fn coder(&mut self) -> &mut Coder {
         &mut self.coder
     }

@@ -177,14 +177,16 @@ class Memory:
         return self._resident() - self._before
 
 
-def call(database, query, limit):
+def call(database, query, limit, settings=""):
     """Whether the call was refused for its memory, and its peak beyond what the backend had."""
     with database.connect() as connection:
         connection.execute("SET client_min_messages = warning")
         # The library and the catalogs' caches are no news then.
         connection.execute("SELECT sanitize.k_anonymity('holes', '{a}')")
-        # A parallel aggregate has a state, and so a limit, for each worker and one for their sum.
+        # The leader of a parallel query also holds its workers' states as messages, which are Postgres'.
         connection.execute("SET max_parallel_workers_per_gather = 0")
+        if settings:
+            connection.execute(settings)
         connection.execute(f"SET pg_sanitize.max_memory = '{limit}MB'")
         memory = Memory(connection.info.backend_pid)
         try:
@@ -214,6 +216,16 @@ def test_the_peak_stays_within_the_limit(tables, case):
     assert seen[limits[0]][0] and not seen[limits[-1]][0], (
         "the limits are not around what is needed"
     )
+
+
+def test_the_groups_of_a_row_bag_share_the_limit(tables):
+    """Where they are hashed, each has a state of its own at the same time."""
+    query = """SELECT count(b) FROM (SELECT sanitize.row_bag(v) AS b FROM values_ AS v
+        GROUP BY left(md5(v::text), 1)) AS s"""
+    settings = "SET enable_sort = off; SET work_mem = '1GB'"
+    seen = {limit: call(tables, query, limit, settings) for limit in [32, 320]}
+    check("row_bag of groups", seen)
+    assert seen[32][0] and not seen[320][0]
 
 
 QUESTION = """SELECT count(*) FROM sanitize.dp_aggregate('{}', '{{"n": "count", "s": {{"sum": "b",
