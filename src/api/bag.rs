@@ -177,7 +177,9 @@ const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, written);
 const DESERIAL: Method = part("row_bag_deserial", &[&BYTES, &OTHER], Type::Internal, |call| {
     call.aggregate_context()?;
     let bytes = call.bytes(0)?.ok_or(Error::Null { argument: "state" })?;
-    call.keep_here(State::new(Part::Bag(bag::decode(bytes, HELD.get())?)))
+    // Postgres holds the message too: as it came in, in a buffer of up to twice its length.
+    let held = HELD.get() + 2 * bytes.len() as u64;
+    call.keep_here(State::new(Part::Bag(bag::decode(bytes, held)?)))
 });
 
 methods! {

@@ -183,7 +183,6 @@ def call(database, query, limit, settings=""):
         connection.execute("SET client_min_messages = warning")
         # The library and the catalogs' caches are no news then.
         connection.execute("SELECT sanitize.k_anonymity('holes', '{a}')")
-        # The leader of a parallel query also holds its workers' states as messages, which are Postgres'.
         connection.execute("SET max_parallel_workers_per_gather = 0")
         if settings:
             connection.execute(settings)
@@ -216,6 +215,15 @@ def test_the_peak_stays_within_the_limit(tables, case):
     assert seen[limits[0]][0] and not seen[limits[-1]][0], (
         "the limits are not around what is needed"
     )
+
+
+def test_the_leader_of_a_parallel_row_bag_counts_the_states_of_its_workers(tables):
+    settings = """SET max_parallel_workers_per_gather = 2; SET parallel_setup_cost = 0;
+        SET parallel_tuple_cost = 0"""
+    query = CASES["row_bag"][1]
+    seen = {limit: call(tables, query, limit, settings) for limit in [32, 160]}
+    check("row_bag of workers", seen)
+    assert seen[32][0] and not seen[160][0]
 
 
 def test_the_groups_of_a_row_bag_share_the_limit(tables):

@@ -1,7 +1,6 @@
 //! The classes chosen so far and who is in them.
 
 use crate::k_anonymize::prepare::Keyed;
-use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 
 /// Copies of a row in a class.
@@ -25,7 +24,7 @@ pub(crate) struct Assignment<'a> {
     pub classes: Vec<Class>,
     /// Classes by key. Only rows with NULLs can meet a class that is older than the form they
     /// are tried in, so without NULLs it stays empty.
-    pub by_key: HashMap<u64, u32, FixedState>,
+    pub by_key: HashMap<u64, u32, table::Keyed>,
     pub shares: Vec<Share>,
     /// Rows in no class, ascending, and those that have found one since the last sweep.
     pub free: Vec<u32>,

@@ -2,7 +2,6 @@
 
 use super::assignment::Assignment;
 use crate::k_anonymize::prepare::{DROP, Differences};
-use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use table::{Stop, Watch, bits};
 
@@ -120,7 +119,7 @@ impl<'p, 'a> Around<'p, 'a> {
             borrowed: Vec::new(),
         };
         let mut lacking = self.k.saturating_sub(assignment.weight(self.row));
-        let mut spent: HashMap<u32, u64, FixedState> = HashMap::default();
+        let mut spent: HashMap<u32, u64, table::Keyed> = HashMap::default();
         let fits = |i: &usize| self.differences.fits(*i, &self.blanked);
         for i in (0..self.candidates.len()).filter(fits) {
             let candidate = &self.candidates[i];

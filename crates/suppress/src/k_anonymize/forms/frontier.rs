@@ -1,6 +1,5 @@
 //! Which forms to try next.
 
-use foldhash::fast::FixedState;
 use hashbrown::HashMap;
 use std::collections::BTreeMap;
 
@@ -16,7 +15,7 @@ pub(crate) struct Frontier<'a> {
     /// The width of a band.
     band: u64,
     /// The forms known of each band, with the sum of their parents' scores.
-    bands: BTreeMap<u64, HashMap<Form, u64, FixedState>>,
+    bands: BTreeMap<u64, HashMap<Form, u64, table::Keyed>>,
     /// Columns by the score of the form that blanks only them, best first.
     columns: Vec<(u64, u16)>,
 }
