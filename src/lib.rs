@@ -32,3 +32,8 @@ pgrx::extension_sql_file!("../sql/private.sql", name = "private", requires = ["s
 pgrx::extension_sql_file!("../sql/krimp.sql", name = "krimp", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/aggregate.sql", name = "aggregate", requires = ["budget"]);
+pgrx::extension_sql_file!("../sql/randomize.sql", name = "randomize", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/itemsets.sql", name = "itemsets", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/tree.sql", name = "tree", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/synthesize.sql", name = "synthesize", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/shuffle.sql", name = "shuffle", requires = ["schema"]);

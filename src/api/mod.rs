@@ -18,15 +18,20 @@ families! {
     compare,
     domains,
     generate,
+    itemsets,
     krimp,
     measures,
     mining,
     noise,
     private,
     protection,
+    randomize,
     registry,
     release,
     report,
+    shuffle,
+    synthesize,
+    tree,
 }
 
 mod answer;
@@ -35,5 +40,6 @@ mod fit;
 mod input;
 mod internal;
 mod ledger;
+mod public_source;
 mod question;
 mod typed_source;

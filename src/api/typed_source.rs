@@ -115,6 +115,7 @@ impl TypedSource {
                 domains::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
                     column: column_of.name.clone(),
                     relation: self.relation.name.clone(),
+                    has_range: false,
                 })?;
             let values: HashSet<Vec<u8>> =
                 public.values.iter().map(|value| text::from_utf8(value)).collect();

@@ -8,6 +8,7 @@
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
 //!   `declared_bounds`) or known from types and constraints.
+//! * [`public`]: both together, for mechanisms that need to know every value.
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
@@ -20,6 +21,7 @@ pub mod domains;
 mod joins;
 pub mod ledger;
 pub mod protection;
+pub mod public;
 pub mod stability;
 
 use crate::pg::error::Error;

@@ -44,7 +44,7 @@ pub enum Error {
     /// Only the owner of a relation may say this about it.
     NotOwner { relation: String },
     /// A private mechanism needs a domain that is known without looking at the data.
-    NoDomain { column: String, relation: String },
+    NoDomain { column: String, relation: String, has_range: bool },
     /// A query of ours failed to run at all.
     Query { what: String },
     /// The operating system gives no random bytes.
@@ -241,19 +241,25 @@ impl Error {
                 None,
                 "Ask the owner of the relation, or a superuser.".into(),
             ),
-            Error::NoDomain { column, relation } => (
-                Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                format!("the public domain of column \"{column}\" of {relation} is not known"),
-                Some(
-                    "Values taken from the rows themselves would tell who is there, whatever epsilon is."
-                        .into(),
-                ),
-                format!(
-                    "Declare it: SELECT sanitize.declare_domain({}, {}, ARRAY['…', '…']); or leave the column out.",
-                    literal(relation),
-                    literal(column)
-                ),
-            ),
+            Error::NoDomain { column, relation, has_range } => {
+                let (relation_name, column_name) = (literal(relation), literal(column));
+                let range = if *has_range {
+                    format!(" or SELECT sanitize.declare_bounds({relation_name}, {column_name}, '…', '…');")
+                } else {
+                    String::new()
+                };
+                (
+                    Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                    format!("the public domain of column \"{column}\" of {relation} is not known"),
+                    Some(
+                        "Values taken from the rows themselves would tell who is there, whatever epsilon is."
+                            .into(),
+                    ),
+                    format!(
+                        "Declare it: SELECT sanitize.declare_domain({relation_name}, {column_name}, ARRAY['…', '…']);{range} or leave the column out."
+                    ),
+                )
+            }
             Error::Query { what } => (
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("a query of pg_sanitize failed: {what}"),

@@ -2,6 +2,7 @@
 
 pub mod argument;
 pub mod bag;
+pub mod bins;
 pub mod call;
 pub mod cell;
 pub mod check;

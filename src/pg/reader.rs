@@ -203,10 +203,15 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
 
 /// As [`read`], for a call that holds `held` bytes already.
 pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
+    read_query(relation, &relation.query(columns), held)
+}
+
+/// Reads what a query on the relation returns, for a call that holds `held` bytes already.
+pub fn read_query(relation: &Relation, query: &CStr, held: u64) -> Result<CodedTable, Error> {
     // SAFETY: the context of the call.
     let context = unsafe { pg_sys::CurrentMemoryContext };
     let mut reader = Reader { rows: None, context, held };
-    each_row(&relation.query(columns), &mut reader);
+    each_row(query, &mut reader);
     let rows = reader.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?;
     rows.finish()
 }

@@ -118,15 +118,29 @@ impl Relation {
     /// `SELECT … FROM …` for the given columns. Every identifier is quoted by Postgres itself and
     /// the relation qualified, so that neither a name nor the search path can change its meaning.
     pub fn query(&self, columns: &[usize]) -> CString {
+        self.query_with(columns, |_, _| None)
+    }
+
+    /// As [`Relation::query`], where `expression` may say what is asked for in place of a column, given its
+    /// place among `columns` and its quoted name.
+    pub fn query_with(
+        &self,
+        columns: &[usize],
+        expression: impl Fn(usize, &str) -> Option<String>,
+    ) -> CString {
         let mut query = b"SELECT ".to_vec();
         for (i, &column) in columns.iter().enumerate() {
             if i > 0 {
                 query.extend_from_slice(b", ");
             }
+            let column = &self.columns[column];
+            if let Some(expression) = expression(i, &column.quoted()) {
+                query.extend_from_slice(&text::from_utf8(&expression));
+                query.extend_from_slice(b" AS ");
+            }
             // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
-            let quoted = unsafe {
-                CStr::from_ptr(pg_sys::quote_identifier(self.columns[column].catalog_name.as_ptr()))
-            };
+            let quoted =
+                unsafe { CStr::from_ptr(pg_sys::quote_identifier(column.catalog_name.as_ptr())) };
             query.extend_from_slice(quoted.to_bytes());
         }
         query.extend_from_slice(b" FROM ");

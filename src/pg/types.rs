@@ -152,3 +152,26 @@ pub fn text_literal(value: &str) -> String {
     let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
     text::to_utf8(quoted.to_bytes())
 }
+
+/// Raises what the domain raises if this value of its base type is none of its values.
+pub fn check_domain(domain: Oid, value: Datum) {
+    let mut extra = std::ptr::null_mut();
+    // SAFETY: a value of the domain's base type; `extra` is the check's own cache, in this context.
+    unsafe {
+        pg_sys::domain_check(value, false, domain, &mut extra, pg_sys::CurrentMemoryContext);
+    }
+}
+
+/// True for a domain that has no NULL, by itself or by a domain that it is over.
+pub fn forbids_null(type_oid: Oid) -> Result<bool, Error> {
+    let found = sql::texts(
+        "WITH RECURSIVE chain AS (
+             SELECT typbasetype, typnotnull FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
+              UNION ALL
+             SELECT t.typbasetype, t.typnotnull FROM pg_catalog.pg_type AS t
+               JOIN chain ON t.oid OPERATOR(pg_catalog.=) chain.typbasetype)
+         SELECT 'yes'::pg_catalog.text FROM chain WHERE typnotnull",
+        &[type_oid.into()],
+    )?;
+    Ok(!found.is_empty())
+}

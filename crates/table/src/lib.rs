@@ -8,6 +8,7 @@
 //!   that its values were read from. Bags also come from bytes ([`Bag::decode`]), from projections
 //!   and filters of other bags, and from a [`BagBuilder`].
 //! * [`Part`] is some of the columns as a bag of their own, where the others are kept as they are.
+//! * [`Recoding`] turns a bag into one of other domains: public ones, known without its rows.
 //! * [`Itemsets`] is what miners return.
 //! * [`Release`] is what of a bag is released: crates that suppress, fill or sample make it, and
 //!   [`Release::rows`] turns it into rows to hand out.
@@ -25,6 +26,7 @@ mod index;
 mod itemsets;
 mod null_items;
 mod part;
+mod recode;
 mod release;
 mod reservation;
 mod rows;
@@ -40,6 +42,7 @@ pub use coder::{CodedTable, Coder, Encoding};
 pub use index::{Codes, Index, Keyed, Slots};
 pub use itemsets::{Item, Itemsets};
 pub use part::Part;
+pub use recode::Recoding;
 pub use release::{Classes, Counts, Piece, Release};
 pub use reservation::Reservation;
 pub use rows::Rows;

@@ -1,7 +1,10 @@
 //! The label beside every output: what is guaranteed, under which assumptions, and what is not.
 
+mod cells;
+mod itemsets;
 mod methods;
 mod sentence;
+mod synthetic;
 
 pub use methods::{Answers, Groups, Sampled};
 
@@ -187,6 +190,19 @@ impl Guarantee {
             }
         }
         self
+    }
+
+    /// Makes the label one of local differential privacy: each row is randomised by itself, so that what
+    /// comes of it hardly tells what it was. Neighbours differ in one row's values; that a row is there is
+    /// no secret.
+    fn ldp(self, epsilon: f64, source: Source) -> Self {
+        let mut label = self.dp(Cost { epsilon, delta: 0.0 }, Unit::Row, source);
+        label.neighbours = Some(Neighbours::Replace);
+        match &mut label.proved {
+            Some(proved) => proved.kind = Kind::Ldp,
+            None => label.kind = Kind::Ldp,
+        }
+        label
     }
 
     /// Moves what is promised of the output to what is proved of less than it.

@@ -1,0 +1,1 @@
+//! The labels of randomised cells, and of what is made of them.

@@ -1,0 +1,1 @@
+//! The labels of itemsets that are drawn privately.

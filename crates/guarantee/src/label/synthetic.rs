@@ -1,0 +1,1 @@
+//! The label of tables drawn from noisy marginals.

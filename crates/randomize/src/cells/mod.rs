@@ -1,0 +1,1 @@
+//! Randomised response on cells.

@@ -1,0 +1,1 @@
+//! How much an output tells of its input.

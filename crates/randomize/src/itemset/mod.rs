@@ -1,0 +1,1 @@
+//! The itemset mechanism.

@@ -1,0 +1,1 @@
+-- Itemsets that are drawn privately.

@@ -1,0 +1,1 @@
+-- Cells that are randomised, and what can be learned from them.

@@ -1,0 +1,1 @@
+-- Columns shuffled in groups.

@@ -1,0 +1,1 @@
+-- Tables drawn from dependent code trees, privately or not.

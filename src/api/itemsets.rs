@@ -1,0 +1,5 @@
+//! Itemsets that are drawn privately.
+
+use crate::method::methods;
+
+methods! {}

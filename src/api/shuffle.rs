@@ -1,0 +1,5 @@
+//! Columns shuffled in groups.
+
+use crate::method::methods;
+
+methods! {}

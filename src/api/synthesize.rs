@@ -1,0 +1,5 @@
+//! Synthetic tables from noisy marginals.
+
+use crate::method::methods;
+
+methods! {}
