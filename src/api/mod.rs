@@ -42,4 +42,5 @@ mod internal;
 mod ledger;
 mod public_source;
 mod question;
+mod reject;
 mod typed_source;
