@@ -1,0 +1,42 @@
+//! Synthetic rows from noisy marginals: select, measure, generate (section 22 of the design).
+//!
+//! A fit counts marginals of a bag whose values are public, releases some of the counts with noise, and
+//! keeps a law of rows that agrees with them: a product of one factor per marginal. Everything after
+//! the noise is computed from noisy numbers alone. `proof.md` says what the fit costs, and why.
+//!
+//! From a bag to rows:
+//! 1. `request`: [`Request`] is what a caller asks for; it makes the candidates, pairs of columns.
+//! 2. `counts`: the true counts of all columns and candidates. Only 3 and 4 see them.
+//! 3. `choose` and `score`: the exponential mechanism chooses candidates that the law predicts badly.
+//! 4. `fit`: [`fit()`] measures columns, then chosen pairs, until `spend` has no rho left, and calls
+//!    5 and 6 in between.
+//! 5. `descent`: moves factors until the law agrees with what was measured.
+//! 6. `pairs`: what the law says about every pair of columns.
+//! 7. `model`: [`Model`] is what remains, stored as JSON.
+//! 8. `draw` and `refine`: a [`Drawer`] draws rows from it.
+//!
+//! Laws of many columns live in `network`: beliefs about the cliques of a `junction` tree, whose tables
+//! are summed and multiplied by a `plan`; `schema` counts cells.
+#![forbid(unsafe_code)]
+
+mod choose;
+mod counts;
+mod descent;
+mod draw;
+mod fit;
+mod junction;
+mod model;
+mod network;
+mod pairs;
+mod plan;
+mod refine;
+mod request;
+mod schema;
+mod score;
+mod spend;
+
+pub use draw::Drawer;
+pub use fit::fit;
+pub use model::{Marginal, Model};
+pub use request::Request;
+pub use spend::Charge;

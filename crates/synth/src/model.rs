@@ -1,0 +1,152 @@
+//! What is kept of a fit: noisy numbers and what was computed from them.
+
+use crate::junction::{Junction, cliques};
+use crate::network::{Network, Potential};
+use crate::schema::{cells, limits};
+use crate::spend::Charge;
+use serde::{Deserialize, Serialize};
+
+/// A measured marginal and its part of the law of rows.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Marginal {
+    /// Its columns, in ascending order of their sizes; among equals in ascending order.
+    pub columns: Vec<usize>,
+    /// The standard deviation of the noise of its counts, all measurements of it together.
+    pub deviation: f64,
+    /// The logarithm of its factor, for each cell in row-major order.
+    pub logs: Vec<f64>,
+}
+
+/// A law of rows: the probability of a row is proportional to the product of the factors of all
+/// marginals. [`fit`](crate::fit()) makes it, a [`Drawer`](crate::Drawer) draws from it. It holds a
+/// number per measured count, some ten thousand at most in practice, and is stored as JSON.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Model {
+    pub(crate) sizes: Vec<u32>,
+    pub(crate) total: u64,
+    pub(crate) marginals: Vec<Marginal>,
+    pub(crate) charges: Vec<Charge>,
+}
+
+/// The columns in ascending order of their sizes. Tables have their columns in this order, so that
+/// inner loops are long; all but a model's own fields numbers columns by their places in it.
+pub(crate) fn order(sizes: &[u32]) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..sizes.len()).collect();
+    order.sort_by_key(|&column| sizes[column]);
+    order
+}
+
+impl Model {
+    /// The noisy number of rows of the source.
+    pub fn total(&self) -> u64 {
+        self.total
+    }
+
+    /// The number of values of each column, NULL included where it may occur.
+    pub fn sizes(&self) -> &[u32] {
+        &self.sizes
+    }
+
+    /// What was measured, and the factors fitted to it.
+    pub fn marginals(&self) -> &[Marginal] {
+        &self.marginals
+    }
+
+    /// What the fit released, in order, with the price of each release.
+    pub fn charges(&self) -> &[Charge] {
+        &self.charges
+    }
+
+    /// Says what is wrong with a model that came from elsewhere; drawing from one that passes takes
+    /// no more memory than fits do.
+    pub fn check(&self) -> Result<(), String> {
+        if self.sizes.is_empty() || self.sizes.contains(&0) {
+            return Err("every model has columns, and every column values".to_owned());
+        }
+        if self.total > i64::MAX as u64 {
+            return Err(format!("the number of rows, {}, is too large", self.total));
+        }
+        let ranks = self.ranks();
+        let mut known = vec![false; self.sizes.len()];
+        for (number, marginal) in self.marginals.iter().enumerate() {
+            let wrong = |what: &str| Err(format!("marginal {} {what}", number + 1));
+            if marginal.columns.iter().any(|&column| column >= self.sizes.len()) {
+                return wrong("has a column that the model has not");
+            }
+            if marginal.columns.is_empty()
+                || !marginal.columns.is_sorted_by(|&a, &b| ranks[a] < ranks[b])
+            {
+                return wrong("needs different columns, in ascending order of their sizes");
+            }
+            if cells(&self.sizes, &marginal.columns) != marginal.logs.len() as u64 {
+                return wrong("has another number of cells than its columns say");
+            }
+            if marginal.logs.iter().any(|log| log.is_nan() || log.abs() > Self::LOG) {
+                return wrong("has a factor that is no number or out of range");
+            }
+            if !(marginal.deviation >= 0.0 && marginal.deviation.is_finite()) {
+                return wrong("has a deviation that is no number");
+            }
+            marginal.columns.iter().for_each(|&column| known[column] = true);
+        }
+        if let Some(column) = known.iter().position(|known| !known) {
+            return Err(format!("no marginal has column {}", column + 1));
+        }
+        let sets = self.sets();
+        match cliques(&self.ranked(), sets.iter().map(Vec::as_slice), limits(&self.sizes)) {
+            Some(_) => Ok(()),
+            None => Err("its marginals need too large a junction tree".to_owned()),
+        }
+    }
+
+    /// The largest logarithm of a factor, up or down.
+    pub(crate) const LOG: f64 = 1e6;
+
+    /// The place of each column in [`order`].
+    fn ranks(&self) -> Vec<usize> {
+        let mut ranks = vec![0; self.sizes.len()];
+        for (rank, &column) in order(&self.sizes).iter().enumerate() {
+            ranks[column] = rank;
+        }
+        ranks
+    }
+
+    /// The sizes in ascending order.
+    pub(crate) fn ranked(&self) -> Vec<u32> {
+        order(&self.sizes).iter().map(|&column| self.sizes[column]).collect()
+    }
+
+    /// The columns of each marginal as places in [`order`].
+    fn sets(&self) -> Vec<Vec<usize>> {
+        let ranks = self.ranks();
+        let ranked = |m: &Marginal| m.columns.iter().map(|&column| ranks[column]).collect();
+        self.marginals.iter().map(ranked).collect()
+    }
+
+    /// Bytes that the law takes while a drawer is made.
+    pub(crate) fn memory(&self) -> u64 {
+        let values: u64 = self.sizes.iter().map(|&size| u64::from(size)).sum();
+        // Beliefs, the tables that they are summed to, and their sums.
+        40 * limits(&self.sizes).cells.min(values + self.tree_cells())
+    }
+
+    /// Cells of the junction tree.
+    fn tree_cells(&self) -> u64 {
+        let (sizes, sets) = (self.ranked(), self.sets());
+        let found = cliques(&sizes, sets.iter().map(Vec::as_slice), limits(&self.sizes));
+        found.unwrap_or_default().iter().map(|clique| cells(&sizes, clique)).sum()
+    }
+
+    /// The law as beliefs about the cliques of a junction tree.
+    pub(crate) fn network(&self) -> Network {
+        let (sizes, sets) = (self.ranked(), self.sets());
+        let found = cliques(&sizes, sets.iter().map(Vec::as_slice), limits(&self.sizes));
+        let junction = Junction::new(&sizes, found.unwrap_or_default());
+        let potential = |(columns, marginal)| {
+            let (columns, marginal): (&Vec<usize>, &Marginal) = (columns, marginal);
+            Potential { columns, logs: &marginal.logs }
+        };
+        let potentials: Vec<Potential> = sets.iter().zip(&self.marginals).map(potential).collect();
+        Network::new(&sizes, junction, &potentials)
+    }
+}
