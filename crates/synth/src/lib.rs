@@ -6,10 +6,12 @@
 //!
 //! From a bag to rows:
 //! 1. `request`: [`Request`] is what a caller asks for; it makes the candidates, pairs of columns.
-//! 2. `counts`: the true counts of all columns and candidates. Only 3 and 4 see them.
-//! 3. `choose` and `score`: the exponential mechanism chooses candidates that the law predicts badly.
-//! 4. `fit`: [`fit()`] measures columns, then chosen pairs, until `spend` has no rho left, and calls
-//!    5 and 6 in between.
+//! 2. `counts`: the true counts of all columns and candidates.
+//! 3. `curator`: holds these counts and answers questions about them with noise: the counts of a
+//!    marginal, or which candidate the law predicts worst, by a `score` and the exponential mechanism
+//!    of `choose`. It takes the price of every answer from `spend`.
+//! 4. `fit`: [`fit()`] asks the curator about columns, then about chosen pairs, until no rho is left,
+//!    and calls 5 and 6 in between. From here on there are only noisy numbers.
 //! 5. `descent`: moves factors until the law agrees with what was measured.
 //! 6. `pairs`: what the law says about every pair of columns.
 //! 7. `model`: [`Model`] is what remains, stored as JSON.
@@ -21,6 +23,7 @@
 
 mod choose;
 mod counts;
+mod curator;
 mod descent;
 mod draw;
 mod fit;

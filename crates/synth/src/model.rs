@@ -29,7 +29,7 @@ pub struct Model {
 }
 
 /// The columns in ascending order of their sizes. Tables have their columns in this order, so that
-/// inner loops are long; all but a model's own fields numbers columns by their places in it.
+/// inner loops are long; everything but a model's own fields numbers columns by their places in it.
 pub(crate) fn order(sizes: &[u32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&column| sizes[column]);

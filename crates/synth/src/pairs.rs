@@ -1,25 +1,25 @@
-//! The laws of pairs of columns, wherever they are in the tree.
+//! What the law says about pairs of columns, wherever they are in the tree.
 
 use crate::network::Network;
 use crate::plan::Plan;
-use crate::schema::{projection, union};
-use table::{Stop, Watch};
+use crate::schema::{cells, projection, union};
+use table::{Reservation, Stop, Watch};
 
-/// The pairs of columns that somebody asks for, each with a place for its cells in one long list.
+/// Pairs of columns, each with places for its cells in one long list. A request's candidates are such
+/// pairs, and all pairs that drawn rows shall agree with.
 pub struct Pairs {
     /// Ascending columns of each pair.
     pub columns: Vec<[usize; 2]>,
     /// Where each pair's cells begin, and the end of the last.
-    pub starts: Vec<usize>,
-    /// The number of each pair plus one, by its two columns; 0 if it is not asked for.
+    starts: Vec<usize>,
+    /// The number of each pair plus one, by its two columns; 0 if it is none of these.
     numbers: Vec<u32>,
     /// Whether a column is in any pair.
     asked: Vec<bool>,
-    width: usize,
 }
 
 impl Pairs {
-    /// The given pairs of columns.
+    /// The given pairs of ascending columns.
     pub fn new(sizes: &[u32], columns: Vec<[usize; 2]>) -> Self {
         let width = sizes.len();
         let (mut starts, mut numbers) = (vec![0], vec![0; width * width]);
@@ -30,7 +30,7 @@ impl Pairs {
             asked[a] = true;
             asked[b] = true;
         }
-        Pairs { columns, starts, numbers, asked, width }
+        Pairs { columns, starts, numbers, asked }
     }
 
     /// Cells of all pairs.
@@ -40,7 +40,8 @@ impl Pairs {
 
     /// The number of a pair, in any order of its columns.
     pub fn number(&self, a: usize, b: usize) -> Option<usize> {
-        (self.numbers[a.min(b) * self.width + a.max(b)] as usize).checked_sub(1)
+        let place = a.min(b) * self.asked.len() + a.max(b);
+        (self.numbers[place] as usize).checked_sub(1)
     }
 
     /// The places of a pair's cells.
@@ -49,177 +50,199 @@ impl Pairs {
     }
 }
 
-/// What a clique knows of columns below it: for each cell of its separator the law of each of their
-/// values, given that cell.
+/// What a clique knows about columns below one of its children.
 struct Below {
     separator: Vec<usize>,
-    /// Columns and where their values begin.
+    /// Columns and where their values begin among the values of all of them.
     columns: Vec<(usize, usize)>,
     values: usize,
+    /// For each cell of the separator the probability of each value given that cell.
     laws: Vec<f64>,
 }
 
 /// Writes the law of every pair into `laws`.
 ///
-/// Walks from the leaves to the root. At each clique two columns meet that are in it, or below it, by
-/// different ways; columns below are known by their law given the separator. Costs the cells of the
-/// separators times the values of the columns below them.
+/// Walks from the leaves to the root. Two columns meet at the first clique that has or has below it
+/// both of them; a column below is known by its law given the separator on the way to it. Costs the
+/// cells of the separators times the values of the columns below them.
 pub fn predict(
     network: &Network,
     pairs: &Pairs,
     laws: &mut [f64],
     watch: &Watch,
 ) -> Result<(), Stop> {
-    let sizes = &network.sizes;
-    let mut write = |a: usize, b: usize, law: &mut dyn FnMut(usize, usize) -> f64| {
-        let Some(pair) = pairs.number(a, b) else {
+    let cliques = &network.junction.cliques;
+    let mut held = Reservation::new(watch);
+    let mut waiting: Vec<Vec<Below>> = cliques.iter().map(|_| vec![]).collect();
+    for clique in (0..cliques.len()).rev() {
+        let below = std::mem::take(&mut waiting[clique]);
+        let asked = cliques[clique].iter().copied().filter(|&column| pairs.asked[column]).collect();
+        let mut place = Place { network, pairs, clique, asked, laws, watch };
+        place.inside();
+        for (number, one) in below.iter().enumerate() {
+            place.with_below(one)?;
+            for other in &below[number + 1..] {
+                place.between(one, other)?;
+            }
+        }
+        let kept: usize = below.iter().map(|one| one.laws.len()).sum();
+        if clique > 0 {
+            let above = place.above(&below, &mut held)?;
+            waiting[network.junction.parents[clique]].push(above);
+        }
+        held.lower(held.bytes().saturating_sub(kept as u64 * 8));
+    }
+    Ok(())
+}
+
+/// A clique of the walk.
+struct Place<'n> {
+    network: &'n Network,
+    pairs: &'n Pairs,
+    clique: usize,
+    /// Its columns that are in any pair.
+    asked: Vec<usize>,
+    laws: &'n mut [f64],
+    watch: &'n Watch,
+}
+
+impl Place<'_> {
+    /// The law of some ascending columns of the clique.
+    fn marginal(&self, columns: &[usize]) -> Vec<f64> {
+        let clique = &self.network.junction.cliques[self.clique];
+        let mut plan = Plan::new(&self.network.sizes, clique, &[columns.to_vec()]);
+        let belief = &self.network.beliefs[self.clique];
+        plan.gather(belief);
+        plan.marginal(belief, 0).to_vec()
+    }
+
+    /// Writes the law of a pair; `law` is asked for a value of `a` and one of `b`.
+    fn write(&mut self, a: usize, b: usize, law: impl Fn(usize, usize) -> f64) {
+        let Some(pair) = self.pairs.number(a, b) else {
             return;
         };
-        let cells = &mut laws[pairs.range(pair)];
-        let inner = sizes[a.max(b)] as usize;
-        for (cell, p) in cells.iter_mut().enumerate() {
+        let inner = self.network.sizes[a.max(b)] as usize;
+        for (cell, p) in self.laws[self.pairs.range(pair)].iter_mut().enumerate() {
             let (x, y) = (cell / inner, cell % inner);
             *p = if a < b { law(x, y) } else { law(y, x) };
         }
-    };
-    let cliques = &network.junction.cliques;
-    let mut waiting: Vec<Vec<Below>> = cliques.iter().map(|_| vec![]).collect();
-    for clique in (0..cliques.len()).rev() {
-        watch.check()?;
-        let columns = &cliques[clique];
-        let above = &network.junction.separators[clique];
-        let belief = &network.beliefs[clique];
-        let below = std::mem::take(&mut waiting[clique]);
-        let asked: Vec<usize> = columns.iter().copied().filter(|&c| pairs.asked[c]).collect();
-        // All marginals of the clique that are needed, summed together.
-        let mut wanted: Vec<Vec<usize>> = vec![];
-        let mut want = |set: Vec<usize>| {
-            wanted.iter().position(|w| *w == set).unwrap_or_else(|| {
-                wanted.push(set);
-                wanted.len() - 1
-            })
-        };
-        let mut inside = vec![];
-        for (i, &a) in asked.iter().enumerate() {
-            for &b in &asked[i + 1..] {
-                // A pair of the separator is the parent's.
-                if clique == 0 || !(above.contains(&a) && above.contains(&b)) {
-                    inside.push((a, b, want(vec![a, b])));
+    }
+
+    /// Pairs of the clique's own columns; those of its separator are the parent's.
+    fn inside(&mut self) {
+        let separator = &self.network.junction.separators[self.clique];
+        for place in 0..self.asked.len() {
+            for other in place + 1..self.asked.len() {
+                let (a, b) = (self.asked[place], self.asked[other]);
+                if !(separator.contains(&a) && separator.contains(&b)) {
+                    let (law, inner) = (self.marginal(&[a, b]), self.network.sizes[b] as usize);
+                    self.write(a, b, |x, y| law[x * inner + y]);
                 }
             }
-        }
-        let mut ways = vec![];
-        for (from, below_one) in below.iter().enumerate() {
-            for &b in asked.iter().filter(|b| !below_one.separator.contains(b)) {
-                ways.push((from, vec![b], want(union(&below_one.separator, &[b])), Some(b), None));
-            }
-            for (to, other) in below.iter().enumerate().skip(from + 1) {
-                let both = want(union(&below_one.separator, &other.separator));
-                ways.push((from, other.separator.clone(), both, None, Some(to)));
-            }
-            if clique > 0 {
-                let both = want(union(&below_one.separator, above));
-                ways.push((from, above.clone(), both, None, None));
-            }
-        }
-        let own: Vec<(usize, usize)> = if clique == 0 {
-            vec![]
-        } else {
-            let own = asked.iter().filter(|c| !above.contains(c));
-            own.map(|&b| (b, want(union(above, &[b])))).collect()
-        };
-        let mut plan = Plan::new(sizes, columns, &wanted);
-        plan.gather(belief);
-        for &(a, b, set) in &inside {
-            let (law, inner) = (plan.marginal(belief, set), sizes[b] as usize);
-            write(a, b, &mut |x, y| law[x * inner + y]);
-        }
-        // What the parent will know: columns of this clique, and columns below it.
-        let cells = network.separators[clique].len();
-        let mut up = Below { separator: above.clone(), columns: vec![], values: 0, laws: vec![] };
-        for &(b, _) in &own {
-            up.columns.push((b, up.values));
-            up.values += sizes[b] as usize;
-        }
-        let mut offsets = vec![];
-        for one in &below {
-            offsets.push(up.values);
-            up.columns.extend(one.columns.iter().map(|&(c, at)| (c, up.values + at)));
-            up.values += one.values;
-        }
-        if clique > 0 {
-            up.laws = vec![0.0; cells * up.values];
-        }
-        for (number, &(b, set)) in own.iter().enumerate() {
-            let both = union(above, &[b]);
-            let (to_cell, to_value) =
-                (projection(sizes, &both, above), projection(sizes, &both, &[b]));
-            let start = up.columns[number].1;
-            for ((&p, &cell), &value) in
-                plan.marginal(belief, set).iter().zip(&to_cell).zip(&to_value)
-            {
-                up.laws[cell as usize * up.values + start + value as usize] += p;
-            }
-        }
-        for (from, to, set, column, other) in ways {
-            watch.check()?;
-            let source = &below[from];
-            let both = union(&source.separator, &to);
-            let (from_cell, to_cell) =
-                (projection(sizes, &both, &source.separator), projection(sizes, &both, &to));
-            let joint = plan.marginal(belief, set);
-            let cells = joint.iter().zip(&from_cell).zip(&to_cell);
-            if column.is_none() && other.is_none() {
-                let (width, at) = (up.values, offsets[from]);
-                for ((&p, &s), &t) in cells {
-                    let law = &source.laws[s as usize * source.values..][..source.values];
-                    let sums = &mut up.laws[t as usize * width + at..][..source.values];
-                    sums.iter_mut().zip(law).for_each(|(sum, law)| *sum += p * law);
-                }
-                continue;
-            }
-            let count: usize = to.iter().map(|&c| sizes[c] as usize).product();
-            let mut sums = vec![0.0; count * source.values];
-            for ((&p, &s), &t) in cells {
-                let law = &source.laws[s as usize * source.values..][..source.values];
-                let sums = &mut sums[t as usize * source.values..][..source.values];
-                sums.iter_mut().zip(law).for_each(|(sum, law)| *sum += p * law);
-            }
-            if let Some(b) = column {
-                for &(a, at) in &source.columns {
-                    write(a, b, &mut |x, y| sums[y * source.values + at + x]);
-                }
-            } else if let Some(other) = other {
-                let other = &below[other];
-                for &(a, at) in &source.columns {
-                    watch.check()?;
-                    for &(b, bt) in &other.columns {
-                        let (wide, high) = (sizes[b] as usize, sizes[a] as usize);
-                        if pairs.number(a, b).is_none() {
-                            continue;
-                        }
-                        let mut law = vec![0.0; high * wide];
-                        for t in 0..count {
-                            let right = &other.laws[t * other.values + bt..][..wide];
-                            let left = &sums[t * source.values + at..][..high];
-                            for (law, &left) in law.chunks_exact_mut(wide).zip(left) {
-                                law.iter_mut().zip(right).for_each(|(p, right)| *p += left * right);
-                            }
-                        }
-                        write(a, b, &mut |x, y| law[x * wide + y]);
-                    }
-                }
-            }
-        }
-        if clique > 0 {
-            for (laws, &p) in
-                up.laws.chunks_exact_mut(up.values.max(1)).zip(&network.separators[clique])
-            {
-                let scale = if p > 0.0 { 1.0 / p } else { 0.0 };
-                laws.iter_mut().for_each(|law| *law *= scale);
-            }
-            waiting[network.junction.parents[clique]].push(up);
         }
     }
-    Ok(())
+
+    /// Adds, for each cell of `columns`, the joint law of that cell and of each value below to the
+    /// `values` numbers that begin at the cell's place in `sums`, from `offset` on.
+    fn carry(
+        &self,
+        below: &Below,
+        columns: &[usize],
+        sums: &mut [f64],
+        values: usize,
+        offset: usize,
+    ) -> Result<(), Stop> {
+        let sizes = &self.network.sizes;
+        let both = union(&below.separator, columns);
+        let (from, to) =
+            (projection(sizes, &both, &below.separator), projection(sizes, &both, columns));
+        let law = self.marginal(&both);
+        for (cell, ((p, &from), &to)) in law.iter().zip(&from).zip(&to).enumerate() {
+            self.watch.poll_every(256, cell)?;
+            let known = &below.laws[from as usize * below.values..][..below.values];
+            let sums = &mut sums[to as usize * values + offset..][..below.values];
+            sums.iter_mut().zip(known).for_each(|(sum, known)| *sum += p * known);
+        }
+        Ok(())
+    }
+
+    /// Pairs of a column of the clique and one below.
+    fn with_below(&mut self, below: &Below) -> Result<(), Stop> {
+        for b in self.asked.clone() {
+            if below.separator.contains(&b) {
+                continue;
+            }
+            let values = below.values;
+            let mut sums = vec![0.0; self.network.sizes[b] as usize * values];
+            self.carry(below, &[b], &mut sums, values, 0)?;
+            for &(a, start) in &below.columns {
+                self.write(a, b, |x, y| sums[y * values + start + x]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pairs of columns below two children.
+    fn between(&mut self, one: &Below, other: &Below) -> Result<(), Stop> {
+        let sizes = &self.network.sizes;
+        let cells = cells(sizes, &other.separator) as usize;
+        let mut sums = vec![0.0; cells * one.values];
+        self.carry(one, &other.separator, &mut sums, one.values, 0)?;
+        for &(a, start) in &one.columns {
+            for &(b, other_start) in &other.columns {
+                if self.pairs.number(a, b).is_none() {
+                    continue;
+                }
+                self.watch.check()?;
+                let (high, wide) = (sizes[a] as usize, sizes[b] as usize);
+                let mut law = vec![0.0; high * wide];
+                for cell in 0..cells {
+                    let left = &sums[cell * one.values + start..][..high];
+                    let right = &other.laws[cell * other.values + other_start..][..wide];
+                    for (law, p) in law.chunks_exact_mut(wide).zip(left) {
+                        law.iter_mut().zip(right).for_each(|(law, right)| *law += p * right);
+                    }
+                }
+                self.write(a, b, |x, y| law[x * wide + y]);
+            }
+        }
+        Ok(())
+    }
+
+    /// What the parent will know about this clique's columns and those below it.
+    fn above(&self, below: &[Below], held: &mut Reservation) -> Result<Below, Stop> {
+        let sizes = &self.network.sizes;
+        let separator = self.network.junction.separators[self.clique].clone();
+        let own = self.asked.iter().copied().filter(|column| !separator.contains(column));
+        let (mut columns, mut values) = (vec![], 0);
+        for column in own.clone() {
+            columns.push((column, values));
+            values += sizes[column] as usize;
+        }
+        let mut offsets = vec![];
+        for one in below {
+            columns.extend(one.columns.iter().map(|&(column, start)| (column, values + start)));
+            offsets.push(values);
+            values += one.values;
+        }
+        let known = &self.network.separators[self.clique];
+        held.add((known.len() * values * 8) as u64)?;
+        let mut laws = vec![0.0; known.len() * values];
+        for (column, &(_, start)) in own.zip(&columns) {
+            let both = union(&separator, &[column]);
+            let cells = projection(sizes, &both, &separator);
+            let codes = projection(sizes, &both, &[column]);
+            for ((p, cell), code) in self.marginal(&both).iter().zip(cells).zip(codes) {
+                laws[cell as usize * values + start + code as usize] = *p;
+            }
+        }
+        for (one, offset) in below.iter().zip(offsets) {
+            self.carry(one, &separator, &mut laws, values, offset)?;
+        }
+        for (laws, &p) in laws.chunks_exact_mut(values.max(1)).zip(known) {
+            let scale = if p > 0.0 { 1.0 / p } else { 0.0 };
+            laws.iter_mut().for_each(|law| *law *= scale);
+        }
+        Ok(Below { separator, columns, values, laws })
+    }
 }

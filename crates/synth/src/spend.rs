@@ -19,7 +19,11 @@ const UP: f64 = 1.0 + 1e-14;
 impl Charge {
     /// The charge of a marginal's counts, whose squared Euclidean sensitivity is `rows_per_unit`^2.
     pub fn measurement(columns: &[usize], rows_per_unit: u64, noise: &Noise) -> Self {
-        let variance = noise.stddev().powi(2);
+        let variance = match noise {
+            // Of thirty bits, hence exact.
+            Noise::Gaussian { sigma2 } => sigma2.to_f64(),
+            Noise::Laplace { .. } => noise.stddev().powi(2),
+        };
         let rows = rows_per_unit as f64;
         let rho = rows * rows / (2.0 * variance) * UP;
         Charge::Measurement { columns: columns.to_vec(), variance, rho }
@@ -29,6 +33,14 @@ impl Charge {
     pub fn rho(&self) -> f64 {
         match self {
             Charge::Choice { rho } | Charge::Measurement { rho, .. } => *rho,
+        }
+    }
+
+    /// The variance of its noise; 0 for a choice.
+    pub fn variance(&self) -> f64 {
+        match self {
+            Charge::Measurement { variance, .. } => *variance,
+            Charge::Choice { .. } => 0.0,
         }
     }
 
@@ -44,7 +56,7 @@ impl Charge {
     }
 }
 
-/// Rho given and taken. A fit asks it before every release.
+/// Rho given and taken. The curator asks it before every release.
 pub struct Spending {
     rho: f64,
     spent: f64,
@@ -55,11 +67,6 @@ impl Spending {
     /// Nothing spent yet.
     pub fn new(rho: f64) -> Self {
         Spending { rho, spent: 0.0, charges: vec![] }
-    }
-
-    /// What was given.
-    pub fn rho(&self) -> f64 {
-        self.rho
     }
 
     /// What is left, rounded down.
