@@ -142,6 +142,27 @@ pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Resu
     Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
 }
 
+/// [`charge`] for a mechanism that protects units and bounds their rows itself, if the relation is protected.
+/// Returns the terms that it was charged under, by which rows must then be bounded; `None` if the relation
+/// is not protected.
+pub fn charge_for_units(
+    relation: &Relation,
+    what: &str,
+    charge: &Charge,
+) -> Result<Option<Terms>, Error> {
+    let Some(mut terms) = protection::terms(relation.oid)? else {
+        return Ok(None);
+    };
+    for _ in 0..CHANGES {
+        check_stable(relation, &terms)?;
+        match self::charge(relation, Asker::caller(), what, charge, Some(&terms))? {
+            Outcome::Charged { .. } => return Ok(Some(terms)),
+            Outcome::Changed(now) => terms = now,
+        }
+    }
+    Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
+}
+
 /// The most rows that a unit has, by the schema or by the terms, which must hold then.
 fn rows_per_unit(relation: &Relation, terms: &Terms) -> Result<u64, Error> {
     let unit = &relation.columns[relation.position(&terms.unit)?];

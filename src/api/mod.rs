@@ -36,10 +36,12 @@ families! {
 
 mod answer;
 mod arguments;
+mod drawing;
 mod fit;
 mod input;
 mod internal;
 mod ledger;
 mod public_source;
 mod question;
+mod synthesizer;
 mod typed_source;

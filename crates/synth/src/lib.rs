@@ -19,6 +19,8 @@
 //!
 //! Laws of many columns live in `network`: beliefs about the cliques of a `junction` tree, whose tables
 //! are summed and multiplied by a `plan`; `schema` counts cells.
+//!
+//! `units`: where people own several rows, [`keep_of_units`] bounds them before the fit.
 #![forbid(unsafe_code)]
 
 mod choose;
@@ -37,9 +39,11 @@ mod request;
 mod schema;
 mod score;
 mod spend;
+mod units;
 
 pub use draw::Drawer;
 pub use fit::fit;
 pub use model::{Marginal, Model};
 pub use request::Request;
 pub use spend::Charge;
+pub use units::keep_of_units;

@@ -7,6 +7,7 @@ mod sentence;
 mod synthetic;
 
 pub use methods::{Answers, Groups, Sampled};
+pub use synthetic::Synthetic;
 
 use crate::Cost;
 use random::Source;
