@@ -16,6 +16,7 @@ families! {
     budget,
     clamped,
     compare,
+    dependence,
     domains,
     generate,
     itemsets,
@@ -45,3 +46,4 @@ mod public_source;
 mod question;
 mod synthesizer;
 mod typed_source;
+mod weights;

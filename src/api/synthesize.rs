@@ -106,12 +106,7 @@ fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
 
 /// Refuses what cannot be of a protected relation: coins that can be repeated, the unit as a column.
 fn check_protected(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), Error> {
-    if call.arguments.has(&SEED)? {
-        return Err(Error::argument(
-            format!("{} is protected, and what is drawn with seed protects nobody", relation.name),
-            "Leave out seed.",
-        ));
-    }
+    ledger::check_protecting(call, relation, None)?;
     let names = call.get(&COLUMNS)?.unwrap_or_default();
     if names.contains(&terms.unit) {
         return Err(Error::argument(
