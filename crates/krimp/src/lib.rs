@@ -17,6 +17,9 @@
 //!    say how well it fits other data.
 //! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the
 //!    usages; [`Classes`] does it class by class.
+//! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data
+//!    ([`code_tree()`]) or of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws
+//!    rows from it.
 //!
 //! Each phase calls the ones before it and none after. `spare` holds what threads work with,
 //! `reference` has the definitions word by word, for tests.
@@ -30,6 +33,7 @@ mod model;
 #[doc(hidden)]
 pub mod reference;
 mod spare;
+mod tree;
 
 pub use cover::size::Sizes;
 pub use error::Error;
@@ -40,3 +44,4 @@ pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, appor
 pub use model::{
     Dissimilarity, Encoded, Model, ModelColumn, Pattern, dissimilarity, encode, fit_model,
 };
+pub use tree::{Channel, CodeTree, Node, Sanitised, TreeGenerator, Walk, code_tree};

@@ -3,7 +3,7 @@
 //! `generator` draws rows, from lists made by `alias` and weights with a `correction`; `classes`
 //! splits a bag so that each class gets a model and its share of the rows.
 
-mod alias;
+pub(crate) mod alias;
 mod classes;
 mod correction;
 mod generator;
