@@ -16,6 +16,7 @@ families! {
     budget,
     clamped,
     compare,
+    dependence,
     domains,
     generate,
     itemsets,
@@ -43,3 +44,4 @@ mod ledger;
 mod public_source;
 mod question;
 mod typed_source;
+mod weights;
