@@ -6,6 +6,7 @@ mod methods;
 mod sentence;
 mod synthetic;
 
+pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
 pub use synthetic::Synthetic;
 
