@@ -32,6 +32,8 @@ mod model;
 mod network;
 mod pairs;
 mod plan;
+#[cfg(test)]
+mod reference;
 mod refine;
 mod request;
 mod schema;
