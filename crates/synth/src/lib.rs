@@ -18,9 +18,12 @@
 //! 8. `draw` and `refine`: a [`Drawer`] draws rows from it.
 //!
 //! Laws of many columns live in `network`: beliefs about the cliques of a `junction` tree, whose tables
-//! are summed and multiplied by a `plan`; `schema` counts cells.
+//! are summed and multiplied by a `plan`; `schema` counts cells. For tests, `reference` has laws by their
+//! definition, and `audit` compares what neighbouring tables change with what was charged.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod audit;
 mod choose;
 mod counts;
 mod curator;

@@ -1,10 +1,11 @@
 //! Definitions word by word, for tests: the law of whole rows, and sums over it.
 
 use crate::junction::{Junction, cliques};
-use crate::network::Network;
-use crate::network::Potential;
+use crate::network::{Network, Potential};
+use crate::pairs::Pairs;
 use crate::schema::{Limits, projection};
 use proptest::prelude::*;
+use table::{Bag, NONE};
 
 /// No limit.
 pub const FREE: Limits = Limits { cells: u64::MAX, clique: u64::MAX };
@@ -70,4 +71,22 @@ pub fn assert_close(a: &[f64], b: &[f64]) {
     for (a, b) in a.iter().zip(b) {
         assert!((a - b).abs() < 1e-9 * (1.0 + a.abs()), "{a} {b}");
     }
+}
+
+/// A bag of rows of codes; a code beyond a column's size is NULL.
+pub fn bag(sizes: &[u32], rows: &[Vec<u32>]) -> Bag {
+    let values = sizes.iter().copied().max().unwrap_or(0);
+    let known = (0..values).map(|code| sizes.iter().map(move |_| Some(format!("{code:09}"))));
+    let mut builder = Bag::from_text(sizes.len(), known).builder();
+    for row in rows {
+        let cells =
+            row.iter().zip(sizes).map(|(&code, &size)| if code < size { code } else { NONE });
+        builder.add(&cells.collect::<Vec<u32>>(), 1);
+    }
+    builder.finish()
+}
+
+/// All pairs of columns.
+pub fn all_pairs(sizes: &[u32]) -> Pairs {
+    Pairs::new(sizes, (0..sizes.len()).flat_map(|b| (0..b).map(move |a| [a, b])).collect())
 }
