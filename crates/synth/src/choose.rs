@@ -24,6 +24,12 @@ impl Rate {
         Ok(Rate { rate: Ratio::exact("rho", short)? })
     }
 
+    /// The rate itself.
+    #[cfg(test)]
+    pub fn get(&self) -> &Ratio {
+        &self.rate
+    }
+
     /// What a choice costs, rounded up.
     pub fn rho(&self, sensitivity: u64) -> f64 {
         let product = self.rate.to_f64() * sensitivity as f64;
@@ -64,5 +70,59 @@ impl Rate {
             left.swap_remove(place);
         }
         Ok(None)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use random::Coins;
+    use random::testing::assert_fits;
+
+    /// The exponential mechanism by its definition, among those that fit.
+    fn law(scores: &[i128], rate: f64, fits: impl Fn(usize) -> bool) -> Vec<f64> {
+        let weight = |(i, &score): (usize, &i128)| {
+            if fits(i) { (rate * score as f64).exp() } else { 0.0 }
+        };
+        let weights: Vec<f64> = scores.iter().enumerate().map(weight).collect();
+        let sum: f64 = weights.iter().sum();
+        weights.iter().map(|weight| weight / sum).collect()
+    }
+
+    #[test]
+    fn choices_follow_the_law_that_their_price_allows() {
+        let watch = Watch::unlimited();
+        let scores = [0i128, 300, -100, 40, 300];
+        let numbered: Vec<(usize, i128)> = scores.into_iter().enumerate().collect();
+        for (seed, sensitivity, rho) in [(1, 100, 0.5), (2, 100, 0.05), (3, 7, 0.001)] {
+            let mut coins = Coins::seeded(seed);
+            let rate = Rate::new(sensitivity, rho).unwrap();
+            let price = rate.rho(sensitivity);
+            assert!(price <= rho && price > 0.999_99 * rho, "{price} {rho}");
+            // The largest rate that costs this.
+            let most = (2.0 * price).sqrt() / sensitivity as f64;
+            assert_fits(&law(&scores, most, |_| true), 20_000, || {
+                rate.choose(&mut coins, &numbered, |_| true, &watch).unwrap().unwrap() as i64
+            });
+            let fits = |candidate: usize| candidate % 2 == 0;
+            assert_fits(&law(&scores, most, fits), 20_000, || {
+                rate.choose(&mut coins, &numbered, fits, &watch).unwrap().unwrap() as i64
+            });
+        }
+    }
+
+    #[test]
+    fn scores_of_any_size_are_chosen_from() {
+        let (watch, mut coins) = (Watch::unlimited(), Coins::seeded(4));
+        let far = [(0, i128::MIN / 4), (1, i128::MAX / 4), (2, 0)];
+        for rho in [1e-300, 1e-9, 1.0, 1e6] {
+            let rate = Rate::new(1 << 40, rho).unwrap();
+            assert!(rate.choose(&mut coins, &far, |_| true, &watch).unwrap().is_some());
+            assert_eq!(rate.choose(&mut coins, &far, |i| i == 0, &watch).unwrap(), Some(0));
+        }
+        let rate = Rate::new(1, 1.0).unwrap();
+        assert_eq!(rate.choose(&mut coins, &far, |_| true, &watch).unwrap(), Some(1));
+        assert_eq!(rate.choose(&mut coins, &far, |_| false, &watch).unwrap(), None);
+        assert_eq!(rate.choose(&mut coins, &[], |_| true, &watch).unwrap(), None);
     }
 }

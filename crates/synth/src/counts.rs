@@ -53,3 +53,37 @@ impl Counts {
         Ok(counts)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{all_pairs, bag};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn counts_are_those_of_the_rows(
+            rows in prop::collection::vec(prop::collection::vec(0u32..4, 3), 0..40),
+        ) {
+            // Code 3 is NULL in columns of three values: their last code.
+            let sizes = [3, 3, 4];
+            let pairs = all_pairs(&sizes);
+            let watch = Watch::unlimited();
+            let counts = Counts::new(&bag(&sizes, &rows), &[0, 1, 2], &sizes, &pairs, &watch).unwrap();
+            let code = |row: &[u32], column: usize| row[column].min(sizes[column] - 1);
+            for (column, counts) in counts.columns.iter().enumerate() {
+                for (value, &count) in counts.iter().enumerate() {
+                    let has = |row: &&Vec<u32>| code(row, column) as usize == value;
+                    prop_assert_eq!(count as usize, rows.iter().filter(has).count());
+                }
+            }
+            for (pair, &[a, b]) in pairs.columns.iter().enumerate() {
+                for (cell, &count) in counts.pairs[pairs.range(pair)].iter().enumerate() {
+                    let cell = cell as u32;
+                    let has = |row: &&Vec<u32>| code(row, a) * sizes[b] + code(row, b) == cell;
+                    prop_assert_eq!(count as usize, rows.iter().filter(has).count());
+                }
+            }
+        }
+    }
+}

@@ -29,6 +29,23 @@ pub struct Curator<'c> {
 pub struct Ballot {
     scores: Vec<(usize, i128)>,
     rate: Rate,
+    /// What each choice costs.
+    rho: f64,
+}
+
+#[cfg(test)]
+impl Ballot {
+    pub fn scores(&self) -> &[(usize, i128)] {
+        &self.scores
+    }
+
+    pub fn rate(&self) -> &random::Ratio {
+        self.rate.get()
+    }
+
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
 }
 
 /// A marginal's counts with noise, and the variance of that noise.
@@ -109,7 +126,9 @@ impl<'c> Curator<'c> {
             let counts = &self.counts.pairs[cells.clone()];
             scores.push((pair, score(counts, &laws[cells], rows, deviation, weight)));
         }
-        Ok(Ballot { scores, rate: Rate::new(self.rows_per_unit * SENSITIVITY, rho)? })
+        let sensitivity = self.rows_per_unit * SENSITIVITY;
+        let rate = Rate::new(sensitivity, rho)?;
+        Ok(Ballot { scores, rho: rate.rho(sensitivity), rate })
     }
 
     /// Chooses a candidate that `fits` and takes it off the ballot; `None` if there is none or rho is
@@ -119,8 +138,7 @@ impl<'c> Curator<'c> {
         ballot: &mut Ballot,
         fits: impl FnMut(usize) -> bool,
     ) -> Result<Option<usize>, Error> {
-        let rho = ballot.rate.rho(self.rows_per_unit * SENSITIVITY);
-        if !self.spending.take(Charge::Choice { rho }) {
+        if !self.spending.take(Charge::Choice { rho: ballot.rho }) {
             return Ok(None);
         }
         let chosen = ballot.rate.choose(self.coins, &ballot.scores, fits, self.watch)?;

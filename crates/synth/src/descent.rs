@@ -135,3 +135,50 @@ impl Descent {
         Ok(network)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, factors, joint, marginal};
+    use proptest::prelude::*;
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(32))]
+
+        #[test]
+        fn without_noise_the_law_comes_to_what_was_measured((sizes, factors) in factors(1.0)) {
+            prop_assume!(!factors.is_empty());
+            let (law, watch) = (joint(&sizes, &factors), Watch::unlimited());
+            let all: Vec<usize> = (0..sizes.len()).collect();
+            let exact = |set: &[usize]| -> Vec<f64> {
+                marginal(&sizes, &law, &all, set).iter().map(|p| p * 1e4).collect()
+            };
+            let mut measured: Vec<Measured> =
+                factors.iter().map(|(set, _)| Measured::new(set, exact(set), 1e-6)).collect();
+            let mut held = Reservation::new(&watch);
+            let network =
+                Descent::new().run(&sizes, &mut measured, 2000, &mut held, &watch).unwrap();
+            for (number, (set, _)) in factors.iter().enumerate() {
+                let truth = exact(set);
+                for (p, y) in network.marginal(number).iter().zip(&truth) {
+                    prop_assert!((p * 1e4 - y).abs() < 1.0, "{} {}", p * 1e4, y);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn measurements_are_merged_by_precision() {
+        let mut measured = Measured::new(&[0], vec![10.0, 0.0], 4.0);
+        measured.merge(&[15.0, 5.0], 1.0);
+        assert_close(&measured.counts, &[14.0, 4.0]);
+        assert_close(&[measured.variance], &[0.8]);
+        // Sums of 18 with variance 1.6 and of 10 with variance 8.
+        let other = Measured::new(&[1], vec![10.0], 8.0);
+        assert_close(
+            &[total(&[measured, other])],
+            &[(18.0 / 1.6 + 10.0 / 8.0) / (1.0 / 1.6 + 1.0 / 8.0)],
+        );
+        assert_eq!(total(&[]), 0.0);
+    }
+}

@@ -191,3 +191,109 @@ impl Step {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::model::Marginal;
+    use crate::reference::{joint, marginal};
+    use random::Coins;
+    use random::testing::assert_fits;
+
+    const SIZES: [u32; 4] = [2, 3, 3, 4];
+
+    /// A chain of pairs with factors that are anything.
+    fn model(reach: f64) -> (Model, Vec<f64>) {
+        let mut factors = vec![];
+        for pair in [[0, 1], [1, 2], [2, 3]] {
+            let logs = (0..cells(&SIZES, &pair))
+                .map(|i| ((i * 7 + pair[0] as u64 * 3) % 5) as f64 * reach);
+            factors.push((pair.to_vec(), logs.collect::<Vec<f64>>()));
+        }
+        let kept = |(columns, logs): &(Vec<usize>, Vec<f64>)| Marginal {
+            columns: columns.clone(),
+            deviation: 1.0,
+            logs: logs.clone(),
+        };
+        let marginals = factors.iter().map(kept).collect();
+        let model = Model { sizes: SIZES.to_vec(), total: 1000, marginals, charges: vec![] };
+        (model, joint(&SIZES, &factors))
+    }
+
+    #[test]
+    fn single_rows_follow_the_law() {
+        let (model, law) = model(0.3);
+        let watch = Watch::unlimited();
+        let drawer = Drawer::new(&model, &watch).unwrap();
+        let mut coins = Coins::seeded(1);
+        assert_fits(&law, 20_000, || {
+            let row = drawer.rows(0, 1, &coins.key(), &watch).unwrap();
+            row.iter()
+                .zip(SIZES)
+                .fold(0, |cell, (&code, size)| cell * i64::from(size) + i64::from(code))
+        });
+    }
+
+    #[test]
+    fn many_rows_have_the_pairs_of_the_law() {
+        let (model, law) = model(0.7);
+        let watch = Watch::unlimited();
+        let drawer = Drawer::new(&model, &watch).unwrap();
+        let count = 20_000;
+        let rows = drawer.rows(7, count, &Coins::seeded(1).key(), &watch).unwrap();
+        for b in 0..4 {
+            for a in 0..b {
+                let expected = marginal(&SIZES, &law, &[0, 1, 2, 3], &[a, b]);
+                let mut counts = vec![0.0; expected.len()];
+                for row in rows.chunks_exact(4) {
+                    counts[(row[a] * SIZES[b] + row[b]) as usize] += 1.0;
+                }
+                for (count_of, p) in counts.iter().zip(&expected) {
+                    // Independent draws would be off by up to 150.
+                    assert!(
+                        (count_of - p * count as f64).abs() < 8.0,
+                        "{count_of} {}",
+                        p * count as f64
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn rare_values_come_as_often_as_they_should() {
+        // The last value of the last column has one row in five thousand.
+        let logs = vec![0.0, 0.0, 0.0, (3.0f64 / 4999.0).ln()];
+        let one = |columns: Vec<usize>, logs: Vec<f64>| Marginal { columns, deviation: 1.0, logs };
+        let (mut model, _) = model(0.2);
+        model.marginals.truncate(2);
+        model.marginals.push(one(vec![3], logs));
+        let watch = Watch::unlimited();
+        let drawer = Drawer::new(&model, &watch).unwrap();
+        let key = Coins::seeded(5).key();
+        let seen: usize = (0..200)
+            .map(|block| {
+                let rows = drawer.rows(block, 1000, &key, &watch).unwrap();
+                rows.chunks_exact(4).filter(|row| row[3] == 3).count()
+            })
+            .sum();
+        // 40 are expected.
+        assert!((25..=55).contains(&seen), "{seen}");
+    }
+
+    #[test]
+    fn blocks_replay_and_differ() {
+        let (model, _) = model(0.5);
+        let (watch, key) = (Watch::unlimited(), Coins::seeded(1).key());
+        let drawer = Drawer::new(&model, &watch).unwrap();
+        let rows = |block| drawer.rows(block, 500, &key, &watch).unwrap();
+        assert_eq!(
+            rows(1),
+            Drawer::new(&model, &watch).unwrap().rows(1, 500, &key, &watch).unwrap()
+        );
+        assert_ne!(rows(1), rows(2));
+        assert_eq!(watch.memory(), 0);
+        watch.cancel();
+        assert_eq!(drawer.rows(1, 500, &key, &watch), Err(Stop::Cancelled));
+    }
+}

@@ -29,6 +29,8 @@ const CHOICE: f64 = 0.1;
 /// A batch that moved the law by no more than noise does lets the next take so many times its rho: noise
 /// of half the deviation.
 const ANNEAL: f64 = 4.0;
+/// A share of rho that is too small to measure anything: rounding leaves such a rest.
+const LEAST: f64 = 1e-6;
 /// Steps of fitting after a batch, and at the end.
 const STEPS: usize = 50;
 const LAST_STEPS: usize = 200;
@@ -97,12 +99,9 @@ impl Fitter<'_> {
         self.measure_columns(COLUMN * (1.0 - CHOICE) * round)?;
         let mut network = self.refit(STEPS)?;
         let mut laws = vec![0.0; self.curator.pairs.cells()];
-        loop {
-            let rounds = (self.curator.left() / round).min(candidates as f64) as usize;
+        while candidates > 0 && self.curator.left() > LEAST * self.rho {
+            let rounds = (self.curator.left() / round).clamp(1.0, candidates as f64) as usize;
             let batch = (width / 2).max(1).min(rounds);
-            if batch == 0 {
-                break;
-            }
             // What would not be enough for another round is spent in this batch.
             if self.curator.left() < (batch + 1) as f64 * round {
                 round = self.share(batch);
@@ -118,7 +117,7 @@ impl Fitter<'_> {
             }
         }
         // There are no pairs, or none fits: what is left makes the columns more precise.
-        if self.share(width) > round {
+        if self.curator.left() > LEAST * self.rho {
             self.measure_columns(self.share(width))?;
         }
         self.refit(LAST_STEPS)?;
@@ -222,5 +221,178 @@ impl Fitter<'_> {
             marginals: self.measured.into_iter().map(marginal).collect(),
             charges: self.curator.charges().into_iter().map(|c| c.renamed(order)).collect(),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Drawer;
+    use crate::reference::bag;
+    use random::below;
+    use table::Stop;
+
+    fn request(rho: f64) -> Request {
+        Request { rho, rows_per_unit: 1, workload: vec![] }
+    }
+
+    /// Rows in which each column is mostly the one before.
+    fn rows(sizes: &[u32], count: usize) -> Vec<Vec<u32>> {
+        let mut coins = Coins::seeded(9);
+        let mut row = |_| {
+            let mut code = 0;
+            let mut cell = |&size: &u32| {
+                if below(&mut coins, 3) == 0 {
+                    code = below(&mut coins, u64::from(size)) as u32;
+                }
+                code % size
+            };
+            sizes.iter().map(&mut cell).collect()
+        };
+        (0..count).map(&mut row).collect()
+    }
+
+    /// The largest total variation of a pair between rows and as many drawn ones.
+    fn distance(sizes: &[u32], rows: &[Vec<u32>], model: &Model) -> f64 {
+        let watch = Watch::unlimited();
+        let key = Coins::seeded(3).key();
+        let drawn = Drawer::new(model, &watch).unwrap().rows(0, rows.len(), &key, &watch).unwrap();
+        let mut most = 0.0f64;
+        for b in 0..sizes.len() {
+            for a in 0..b {
+                let mut counts = vec![0.0; (sizes[a] * sizes[b]) as usize];
+                let mut count =
+                    |row: &[u32], by: f64| counts[(row[a] * sizes[b] + row[b]) as usize] += by;
+                rows.iter().for_each(|row| count(row, 1.0));
+                drawn.chunks_exact(sizes.len()).for_each(|row| count(row, -1.0));
+                let sum: f64 = counts.iter().map(|count| count.abs()).sum();
+                most = most.max(sum / 2.0 / rows.len() as f64);
+            }
+        }
+        most
+    }
+
+    #[test]
+    fn without_noise_the_pairs_are_those_of_the_rows() {
+        let (sizes, watch) = ([4, 2, 5, 3, 1, 4], Watch::unlimited());
+        let rows = rows(&sizes, 5000);
+        let model =
+            fit(&bag(&sizes, &rows), &sizes, &request(1e6), &mut Coins::seeded(1), &watch).unwrap();
+        assert_eq!(model.total(), 5000);
+        let far = distance(&sizes, &rows, &model);
+        assert!(far < 0.01, "{far}");
+        // With so little rho that all is noise, it is a law all the same.
+        let model = fit(&bag(&sizes, &rows), &sizes, &request(1e-9), &mut Coins::seeded(1), &watch)
+            .unwrap();
+        assert!(distance(&sizes, &rows, &model) > 0.05);
+        assert_eq!(watch.memory(), 0);
+    }
+
+    #[test]
+    fn tables_of_every_shape_have_models() {
+        let watch = Watch::unlimited();
+        let shapes: [&[u32]; 7] =
+            [&[1], &[1, 1, 1], &[7], &[2, 2], &[1, 300], &[2000, 2000, 3], &[3, 3, 3, 3, 3, 3, 3]];
+        for sizes in shapes {
+            for count in [0, 1, 50] {
+                let rows: Vec<Vec<u32>> =
+                    (0..count).map(|i| sizes.iter().map(|size| i % size).collect()).collect();
+                for (rho, per_unit) in [(1e-300, 1), (1e-9, 1 << 40), (0.1, 3), (1e6, 1)] {
+                    let request = Request { rho, rows_per_unit: per_unit, workload: vec![] };
+                    let mut coins = Coins::seeded(count.into());
+                    let model =
+                        fit(&bag(sizes, &rows), sizes, &request, &mut coins, &watch).unwrap();
+                    model.check().unwrap();
+                    assert!(
+                        model.marginals.iter().all(|m| m.logs.iter().all(|log| log.is_finite()))
+                    );
+                    let drawer = Drawer::new(&model, &watch).unwrap();
+                    for count in [0, 1, 100] {
+                        let drawn = drawer.rows(0, count, &coins.key(), &watch).unwrap();
+                        assert_eq!(drawn.len(), count * sizes.len());
+                        let inside =
+                            |row: &[u32]| row.iter().zip(sizes).all(|(code, size)| code < size);
+                        assert!(drawn.chunks_exact(sizes.len()).all(inside));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn all_rho_is_spent() {
+        let (sizes, watch) = ([4, 2, 5], Watch::unlimited());
+        for sizes in [&sizes[..], &[6]] {
+            let rows = rows(sizes, 100);
+            for rho in [1e-6, 0.01, 3.0] {
+                let model =
+                    fit(&bag(sizes, &rows), sizes, &request(rho), &mut Coins::seeded(1), &watch)
+                        .unwrap();
+                let spent: f64 = model.charges().iter().map(|charge| charge.rho()).sum();
+                assert!(spent > 0.9999 * rho, "{spent} {rho}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_seed_gives_the_same_model() {
+        let (sizes, watch) = ([4, 2, 5], Watch::unlimited());
+        let bag = bag(&sizes, &rows(&sizes, 300));
+        let with =
+            |seed| fit(&bag, &sizes, &request(0.1), &mut Coins::seeded(seed), &watch).unwrap();
+        assert_eq!(with(1), with(1));
+        assert_ne!(with(1), with(2));
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused_before_rows_are_read() {
+        let (sizes, watch) = ([4, 2, 5], Watch::unlimited());
+        let bag = bag(&sizes, &rows(&sizes, 10));
+        let refused = |request: Request, sizes: &[u32]| {
+            let error = fit(&bag, sizes, &request, &mut Coins::seeded(1), &watch).err().unwrap();
+            error.to_string()
+        };
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert!(refused(request(bad), &sizes).starts_with("rho is"));
+        }
+        let units = |rows_per_unit| Request { rows_per_unit, ..request(1.0) };
+        assert!(refused(units(0), &sizes).starts_with("rows_per_unit is 0"));
+        assert!(refused(units(u64::MAX), &sizes).contains("2^40"));
+        let workload =
+            |columns, weight| Request { workload: vec![(columns, weight)], ..request(1.0) };
+        assert!(refused(workload(vec![3], 1.0), &sizes).starts_with("workload is 3"));
+        assert!(refused(workload(vec![0], f64::NAN), &sizes).contains("above 0"));
+        assert!(refused(request(1.0), &[4, 2]).starts_with("sizes is 2"));
+        assert!(refused(request(1.0), &[4, 2, 0]).contains("no value"));
+    }
+
+    #[test]
+    fn a_fit_stops_when_it_is_told_to() {
+        let sizes = [4, 2, 5];
+        let bag = bag(&sizes, &rows(&sizes, 10));
+        let watch = Watch::unlimited();
+        watch.cancel();
+        let stopped = fit(&bag, &sizes, &request(1.0), &mut Coins::seeded(1), &watch);
+        assert_eq!(stopped.err(), Some(Error::Stop(Stop::Cancelled)));
+        let watch = Watch::new(1000, 0);
+        let stopped = fit(&bag, &sizes, &request(1.0), &mut Coins::seeded(1), &watch);
+        assert_eq!(stopped.err(), Some(Error::Stop(Stop::Memory { limit: 1000 })));
+        assert_eq!(watch.memory(), 0);
+    }
+
+    #[test]
+    fn pairs_that_matter_more_are_chosen_first() {
+        // Columns 0 and 1 agree as often as 2 and 3; there is rho for little more than one of the pairs.
+        let (sizes, watch) = ([3; 4], Watch::unlimited());
+        let rows: Vec<Vec<u32>> =
+            (0..900).map(|i| vec![i % 3, i % 3, i / 3 % 3, i / 3 % 3]).collect();
+        let bag = bag(&sizes, &rows);
+        let first = |columns: Vec<usize>, seed| {
+            let request = Request { workload: vec![(columns, 9.0)], ..request(0.02) };
+            let model = fit(&bag, &sizes, &request, &mut Coins::seeded(seed), &watch).unwrap();
+            model.marginals[4].columns.clone()
+        };
+        assert!((0..5).all(|seed| first(vec![0, 1], seed) == [0, 1]));
+        assert!((0..5).all(|seed| first(vec![3, 2], seed) == [2, 3]));
     }
 }

@@ -111,3 +111,61 @@ impl Junction {
         (0..self.cliques.len()).filter(fits).min_by_key(|&i| cells(sizes, &self.cliques[i]))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{FREE, factors};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn cliques_are_a_tree_in_which_columns_hang_together((sizes, factors) in factors(1.0)) {
+            let sets = || factors.iter().map(|(set, _)| set.as_slice());
+            let found = cliques(&sizes, sets(), FREE).unwrap();
+            for set in sets() {
+                prop_assert!(found.iter().any(|clique| contains(clique, set)));
+            }
+            for (i, clique) in found.iter().enumerate() {
+                let within = |(j, other): (usize, &Vec<usize>)| i != j && contains(other, clique);
+                prop_assert!(!found.iter().enumerate().any(within));
+            }
+            let tree = Junction::new(&sizes, found.clone());
+            prop_assert_eq!(tree.cliques.len(), found.len());
+            for column in 0..sizes.len() {
+                // The cliques of a column are one subtree if only one of them lacks a parent with it.
+                let has = |&i: &usize| tree.cliques[i].contains(&column);
+                let alone = |&i: &usize| i == 0 || !tree.separators[i].contains(&column);
+                prop_assert_eq!((0..found.len()).filter(has).filter(alone).count(), 1);
+            }
+            for i in 1..found.len() {
+                prop_assert!(tree.parents[i] < i);
+                let shared = tree.cliques[i].iter().filter(|c| tree.cliques[tree.parents[i]].contains(c));
+                prop_assert_eq!(shared.copied().collect::<Vec<_>>(), tree.separators[i].clone());
+            }
+        }
+
+        #[test]
+        fn limits_hold_for_the_cliques_of_the_tree((sizes, factors) in factors(1.0)) {
+            let sets = || factors.iter().map(|(set, _)| set.as_slice());
+            let found = cliques(&sizes, sets(), FREE).unwrap();
+            let all: u64 = found.iter().map(|clique| cells(&sizes, clique)).sum();
+            let several = found.iter().filter(|clique| clique.len() > 1);
+            let most = several.map(|clique| cells(&sizes, clique)).max().unwrap_or(0);
+            let fits = |cells, clique| cliques(&sizes, sets(), Limits { cells, clique }).is_some();
+            prop_assert!(fits(all, most));
+            prop_assert!(!fits(all - 1, most));
+            prop_assert!(most == 0 || !fits(all, most - 1));
+        }
+    }
+
+    #[test]
+    fn a_ring_is_limited_by_the_cliques_that_it_leads_to() {
+        // Each pair has 100 cells; without a chord the ring has no tree, and with one 1000 per clique.
+        let ring = [[0, 1], [1, 2], [2, 3], [0, 3]];
+        let sets = || ring.iter().map(|pair| pair.as_slice());
+        let limits = |cells| Limits { cells, clique: u64::MAX };
+        assert!(cliques(&[10; 4], sets(), limits(1999)).is_none());
+        assert!(cliques(&[10; 4], sets(), limits(2000)).is_some());
+    }
+}

@@ -18,11 +18,14 @@
 //! 8. `draw` and `refine`: a [`Drawer`] draws rows from it.
 //!
 //! Laws of many columns live in `network`: beliefs about the cliques of a `junction` tree, whose tables
-//! are summed and multiplied by a `plan`; `schema` counts cells.
+//! are summed and multiplied by a `plan`; `schema` counts cells. For tests, `reference` has laws by their
+//! definition, and `audit` compares what neighbouring tables change with what was charged.
 //!
 //! `units`: where people own several rows, [`keep_of_units`] bounds them before the fit.
 #![forbid(unsafe_code)]
 
+#[cfg(test)]
+mod audit;
 mod choose;
 mod counts;
 mod curator;
@@ -34,6 +37,8 @@ mod model;
 mod network;
 mod pairs;
 mod plan;
+#[cfg(test)]
+mod reference;
 mod refine;
 mod request;
 mod schema;

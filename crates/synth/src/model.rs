@@ -150,3 +150,67 @@ impl Model {
         Network::new(&sizes, junction, &potentials)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model() -> Model {
+        let marginal = |columns: &[usize], logs: Vec<f64>| Marginal {
+            columns: columns.to_vec(),
+            deviation: 1.5,
+            logs,
+        };
+        let marginals = vec![
+            marginal(&[0], vec![0.5, 0.0, -2.0]),
+            marginal(&[1], vec![0.25, 0.0]),
+            // In the order of sizes: column 1 has two values, column 0 three.
+            marginal(&[1, 0], vec![0.0, 1.0, 2.0, 3.0, 4.0, 0.1]),
+        ];
+        Model {
+            sizes: vec![3, 2],
+            total: 10,
+            marginals,
+            charges: vec![Charge::Choice { rho: 0.1 }],
+        }
+    }
+
+    #[test]
+    fn a_model_comes_back_from_json() {
+        let text = serde_json::to_string(&model()).unwrap();
+        let back: Model = serde_json::from_str(&text).unwrap();
+        assert_eq!(back, model());
+        assert_eq!(back.check(), Ok(()));
+    }
+
+    #[test]
+    fn what_could_not_be_drawn_from_is_refused() {
+        let wrong = |change: fn(&mut Model)| {
+            let mut model = model();
+            change(&mut model);
+            model.check().unwrap_err()
+        };
+        assert!(wrong(|m| m.sizes.clear()).contains("columns"));
+        assert!(wrong(|m| m.sizes[0] = 0).contains("values"));
+        assert!(wrong(|m| m.total = u64::MAX).contains("too large"));
+        assert!(wrong(|m| m.sizes[1] = 3).starts_with("marginal"));
+        assert!(wrong(|m| m.marginals[2].columns = vec![0, 1]).contains("ascending"));
+        assert!(wrong(|m| m.marginals[2].columns = vec![1, 1]).contains("different"));
+        assert!(wrong(|m| m.marginals[1].columns = vec![]).contains("different"));
+        assert!(wrong(|m| m.marginals[0].columns = vec![2]).contains("has not"));
+        assert!(wrong(|m| m.marginals[0].logs.truncate(2)).contains("cells"));
+        assert!(wrong(|m| m.marginals[0].logs[1] = f64::NAN).contains("no number"));
+        assert!(wrong(|m| m.marginals[0].logs[1] = 1e300).contains("out of range"));
+        assert!(wrong(|m| m.marginals[0].deviation = f64::INFINITY).contains("deviation"));
+        assert!(wrong(|m| m.marginals.clear()).contains("no marginal has column 1"));
+        // Small marginals whose tree is not.
+        let ring = |m: &mut Model| {
+            m.sizes = vec![200; 4];
+            let pairs = [[0, 1], [1, 2], [2, 3], [0, 3]].map(|pair| pair.to_vec());
+            let logs = vec![0.0; 40_000];
+            let marginal = |columns| Marginal { columns, deviation: 0.0, logs: logs.clone() };
+            m.marginals = pairs.map(marginal).to_vec();
+        };
+        assert!(wrong(ring).contains("junction tree"));
+    }
+}

@@ -161,3 +161,49 @@ impl Network {
         self.plans[clique].marginal(&self.beliefs[clique], place)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, factors, joint, marginal, network};
+    use proptest::prelude::*;
+
+    fn assert_is_law(network: &Network, law: &[f64], sets: &[Vec<usize>]) {
+        let sizes = &network.sizes;
+        let all: Vec<usize> = (0..sizes.len()).collect();
+        for (belief, clique) in network.beliefs.iter().zip(&network.junction.cliques) {
+            assert_close(belief, &marginal(sizes, law, &all, clique));
+        }
+        for (number, set) in sets.iter().enumerate() {
+            assert_close(network.marginal(number), &marginal(sizes, law, &all, set));
+        }
+        for clique in 1..network.beliefs.len() {
+            let separator = &network.junction.separators[clique];
+            assert_close(&network.separators[clique], &marginal(sizes, law, &all, separator));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn beliefs_are_marginals_of_the_law_of_rows((sizes, factors) in factors(5.0)) {
+            let sets: Vec<Vec<usize>> = factors.iter().map(|(set, _)| set.clone()).collect();
+            let mut network = network(&sizes, &factors);
+            assert_is_law(&network, &joint(&sizes, &factors), &sets);
+            // Once more the same factors, as small steps are made.
+            let linear: Vec<Vec<f64>> =
+                factors.iter().map(|(_, logs)| logs.iter().map(|log| log.exp()).collect()).collect();
+            network.multiply(&linear);
+            let twice: Vec<_> = factors
+                .iter()
+                .map(|(set, logs)| (set.clone(), logs.iter().map(|log| 2.0 * log).collect()))
+                .collect();
+            assert_is_law(&network, &joint(&sizes, &twice), &sets);
+        }
+
+        #[test]
+        fn factors_beyond_the_floats_still_give_a_law((sizes, factors) in factors(900.0)) {
+            let sets: Vec<Vec<usize>> = factors.iter().map(|(set, _)| set.clone()).collect();
+            assert_is_law(&network(&sizes, &factors), &joint(&sizes, &factors), &sets);
+        }
+    }
+}

@@ -246,3 +246,28 @@ impl Place<'_> {
         Ok(Below { separator, columns, values, laws })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, factors, joint, marginal, network};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn pairs_are_marginals_of_the_law_of_rows((sizes, factors) in factors(3.0)) {
+            let watch = Watch::unlimited();
+            let all: Vec<usize> = (0..sizes.len()).collect();
+            let columns: Vec<[usize; 2]> =
+                all.iter().flat_map(|&b| (0..b).map(move |a| [a, b])).collect();
+            let pairs = Pairs::new(&sizes, columns);
+            let mut laws = vec![0.0; pairs.cells()];
+            predict(&network(&sizes, &factors), &pairs, &mut laws, &watch).unwrap();
+            let law = joint(&sizes, &factors);
+            for (pair, columns) in pairs.columns.iter().enumerate() {
+                assert_close(&laws[pairs.range(pair)], &marginal(&sizes, &law, &all, columns));
+            }
+            prop_assert_eq!(watch.memory(), 0);
+        }
+    }
+}

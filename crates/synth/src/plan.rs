@@ -190,3 +190,33 @@ fn spread(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference::{assert_close, factors, joint, marginal};
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn sums_and_products_are_those_of_the_definition((sizes, factors) in factors(2.0)) {
+            let all: Vec<usize> = (0..sizes.len()).collect();
+            let mut wanted: Vec<Vec<usize>> = factors.iter().map(|(set, _)| set.clone()).collect();
+            wanted.extend([vec![], all.clone()]);
+            let mut table = joint(&sizes, &factors);
+            let mut plan = Plan::new(&sizes, &all, &wanted);
+            plan.gather(&table);
+            for (set, columns) in wanted.iter().enumerate() {
+                assert_close(plan.marginal(&table, set), &marginal(&sizes, &table, &all, columns));
+            }
+            // Dividing by all factors makes the law uniform.
+            let inverse: Vec<Vec<f64>> =
+                factors.iter().map(|(_, logs)| logs.iter().map(|log| (-log).exp()).collect()).collect();
+            plan.spread(&mut table, inverse.iter().map(Vec::as_slice).enumerate(), |a, b| *a *= b);
+            assert_close(&table, &vec![table[0]; table.len()]);
+            let last = factors.len();
+            plan.gather_one(&table, last);
+            assert_close(plan.marginal(&table, last), &[table.iter().sum()]);
+        }
+    }
+}

@@ -86,3 +86,25 @@ impl Spending {
         enough
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_more_is_taken_than_was_given(parts in prop::collection::vec(1e-12f64..1.0, 1..50)) {
+            let mut spending = Spending::new(parts[0]);
+            for &rho in &parts {
+                let (before, taken) = (spending.left(), spending.take(Charge::Choice { rho: rho * 0.1 }));
+                prop_assert!(!taken || rho * 0.1 <= before.next_up());
+            }
+            let charge = Charge::Choice { rho: spending.left() * (1.0 - 1e-9) };
+            prop_assert!(spending.take(charge));
+            let more = |rho| Charge::Choice { rho };
+            prop_assert!(!spending.take(more(parts[0])) && !spending.take(more(f64::NAN)));
+            prop_assert!(spending.charges.iter().map(Charge::rho).sum::<f64>() <= parts[0] * (1.0 + 1e-15));
+        }
+    }
+}
