@@ -29,7 +29,7 @@ use table::{Bag, Item, NONE, Watch};
 const CELLS: usize = 1 << 20;
 
 /// How much of a row's epsilon each column gets.
-const WEIGHTS: Argument<Option<weights::Named>> = Argument {
+pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
     name: "weights",
     of: Type::Json,
     default: Some("null"),
@@ -55,7 +55,7 @@ const RANDOMIZE_CELLS: Method = Method {
 };
 
 /// The law by which rows of a source are randomised.
-fn responses(
+pub fn responses(
     source: &PublicSource,
     epsilon: f64,
     named: Option<&weights::Named>,

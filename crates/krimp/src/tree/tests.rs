@@ -315,17 +315,23 @@ mod randomised {
     use crate::tree::frequencies::Frequencies;
 
     fn channel(epsilon: f64, values: usize) -> Channel {
-        let e = epsilon.exp();
-        let other = 1.0 / (e + values as f64 - 1.0);
-        Channel { keep: e * other, other }
+        let (keep, other) = probabilities(epsilon, values);
+        let apart = keep - other;
+        Channel { shown: (1.0 - other) / apart, not_shown: -other / apart }
+    }
+
+    /// With which probability a cell is kept, and becomes any one other value.
+    fn probabilities(epsilon: f64, values: usize) -> (f64, f64) {
+        let other = 1.0 / (epsilon.exp() + values as f64 - 1.0);
+        (epsilon.exp() * other, other)
     }
 
     /// The estimate by definition.
     fn estimate(bag: &Bag, channels: &[Channel], items: &[Item]) -> f64 {
         let factor = |row: &[u32], item: &Item| {
-            let Channel { keep, other } = channels[item.column as usize];
-            let there = f64::from(u8::from(row[item.column as usize] == item.code));
-            (there - other) / (keep - other)
+            let channel = channels[item.column as usize];
+            let is_shown = row[item.column as usize] == item.code;
+            if is_shown { channel.shown } else { channel.not_shown }
         };
         let product = |row: &[u32]| items.iter().map(|item| factor(row, item)).product::<f64>();
         let sum: f64 =
@@ -419,7 +425,7 @@ mod randomised {
             min_support in 0.05f64..0.5,
         ) {
             let bag = some(&rows);
-            let certain = vec![Channel { keep: 1.0, other: 0.0 }; 4];
+            let certain = vec![Channel { shown: 1.0, not_shown: 0.0 }; 4];
             let watch = Watch::unlimited();
             let sanitised = Sanitised::new(&bag, &[false; 4], certain, &watch).unwrap();
             let progress = Progress::new();
