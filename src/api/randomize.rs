@@ -112,7 +112,12 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
         ledger::charge_for_rows(&source.relation, call.method.name, &charge)?;
     }
 
-    let table = source.read_coded(&keep)?;
+    let mut table = source.read_listed(&keep)?;
+    if call.arguments.has(&SEED)? {
+        // The same rows whatever order they were read in.
+        let held = table.memory();
+        pool::run("sorting", held, |watch| table.bag.sort(watch))?;
+    }
     let recoding = source.recoding(&table.bag, &mut coins);
     let key = coins.key();
     let positions: Vec<usize> = source.positions.iter().chain(&keep).copied().collect();
@@ -131,9 +136,9 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     // One part is drawn, one waits, one is handed on.
     let parts = 3 * (step * width * size_of::<u32>()) as u64;
     let draw = |watch: &Watch, sender: &Sender<(), Vec<u32>>| {
-        let rows = RandomisedRows::new(&table.bag, &recoding, &responses, key, watch)?;
-        for start in (0..rows.len()).step_by(step) {
-            sender.send(rows.rows(start, step, watch)?)?;
+        let mut rows = RandomisedRows::new(&table.bag, &recoding, &responses, key, watch)?;
+        while let Some(cells) = rows.next(step)? {
+            sender.send(cells)?;
         }
         Ok(())
     };

@@ -75,7 +75,10 @@ mod tests {
     use random::testing::assert_fits;
     use random::{Coins, Ratio};
 
-    fn columns(sizes: &[(u32, bool, f64)]) -> Vec<Column> {
+    /// Values, whether NULL is one more, weight.
+    type Size = (u32, bool, f64);
+
+    fn columns(sizes: &[Size]) -> Vec<Column> {
         let column = |&(values, nullable, weight)| Column { values, nullable, weight };
         sizes.iter().map(column).collect()
     }
@@ -108,7 +111,7 @@ mod tests {
     /// thresholds that the sampler compares with. The worst pair comes close to it: no epsilon is wasted.
     #[test]
     fn no_output_tells_two_rows_apart_by_more_than_epsilon() {
-        let cases: [(f64, &[(u32, bool, f64)]); 4] = [
+        let cases: [(f64, &[Size]); 4] = [
             (1.0, &[(2, false, 1.0), (3, false, 1.0), (2, true, 1.0)]),
             (0.1, &[(2, true, 2.0), (4, false, 0.3)]),
             (3.0, &[(3, false, 1.0), (1, false, 1.0)]),
