@@ -181,7 +181,8 @@ pub fn run<T: Send>(
     )
 }
 
-fn told(now: Snapshot) -> String {
+/// How far a fit is.
+pub fn told(now: Snapshot) -> String {
     let percent = now.ratio * 100.0;
     format!("{} candidates seen, {} accepted, {percent:.1} % of the size", now.seen, now.accepted)
 }

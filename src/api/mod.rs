@@ -16,6 +16,7 @@ families! {
     budget,
     clamped,
     compare,
+    dependence,
     domains,
     generate,
     itemsets,
@@ -36,6 +37,7 @@ families! {
 
 mod answer;
 mod arguments;
+mod drawing;
 mod fit;
 mod input;
 mod internal;
@@ -43,4 +45,6 @@ mod ledger;
 mod public_source;
 mod question;
 mod reject;
+mod synthesizer;
 mod typed_source;
+mod weights;

@@ -18,6 +18,9 @@
 //!    of several models fits a row best.
 //! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the
 //!    usages and without the itemsets of a [`Reject`]; [`Classes`] does it class by class.
+//! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data
+//!    ([`code_tree()`]) or of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws
+//!    rows from it.
 //!
 //! Each phase calls the ones before it and none after. `spare` holds what threads work with,
 //! `reference` has the definitions word by word, for tests.
@@ -31,6 +34,7 @@ mod model;
 #[doc(hidden)]
 pub mod reference;
 mod spare;
+mod tree;
 
 pub use cover::size::Sizes;
 pub use error::Error;
@@ -42,3 +46,4 @@ pub use model::{
     Classified, Dissimilarity, Encoded, Model, ModelColumn, Pattern, RowCode, classify, comparable,
     dissimilarity, encode, fit_model, row_bits, shortest_first,
 };
+pub use tree::{Channel, CodeTree, Node, Sanitised, TreeGenerator, Walk, code_tree};

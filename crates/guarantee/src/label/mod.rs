@@ -5,8 +5,11 @@ mod itemsets;
 mod methods;
 mod sentence;
 mod synthetic;
+mod trees;
 
+pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
+pub use synthetic::Synthetic;
 
 use crate::Cost;
 use random::Source;

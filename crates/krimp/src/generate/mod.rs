@@ -4,7 +4,7 @@
 //! that `reject` finds an itemset in; `classes` splits a bag so that each class gets a model and its
 //! share of the rows.
 
-mod alias;
+pub(crate) mod alias;
 mod classes;
 mod correction;
 mod generator;

@@ -1,0 +1,229 @@
+//! All rows of a bag, randomised.
+
+use super::Responses;
+use rand::Rng;
+use random::{Key, below};
+use rayon::prelude::*;
+use table::{Bag, Recoding, Reservation, Stop, Watch};
+
+/// The rows of a bag, each randomised by itself, in an order that has nothing to do with the bag's. Drawn
+/// part by part; what comes out depends on the key alone, not on the parts or the number of threads.
+pub struct RandomisedRows<'a> {
+    bag: &'a Bag,
+    recoding: &'a Recoding,
+    responses: &'a Responses,
+    watch: &'a Watch,
+    /// The key of the cells' streams.
+    key: Key,
+    /// The bag's rows, each as often as it occurs: first those that came out, in their order.
+    order: Vec<u32>,
+    drawn: usize,
+    /// Where the order comes from.
+    coins: Box<dyn Rng + Send>,
+    _held: Reservation<'a>,
+}
+
+impl<'a> RandomisedRows<'a> {
+    /// Rows that share a stream of random numbers.
+    pub const CHUNK: usize = 1024;
+
+    /// The first columns of the bag will be recoded and randomised; those after them come out as they are.
+    pub fn new(
+        bag: &'a Bag,
+        recoding: &'a Recoding,
+        responses: &'a Responses,
+        key: Key,
+        watch: &'a Watch,
+    ) -> Result<Self, Stop> {
+        let held = watch.hold(bag.row_count().saturating_mul(size_of::<u32>() as u64))?;
+        let mut order = Vec::with_capacity(usize::try_from(bag.row_count()).unwrap_or(usize::MAX));
+        for (row, &weight) in bag.weights().iter().enumerate() {
+            for _ in 0..weight {
+                watch.poll(order.len())?;
+                order.push(row as u32);
+            }
+        }
+        let coins = Box::new(key.step(0).stream(0));
+        let key = key.step(1);
+        Ok(RandomisedRows {
+            bag,
+            recoding,
+            responses,
+            watch,
+            key,
+            order,
+            drawn: 0,
+            coins,
+            _held: held,
+        })
+    }
+
+    /// The cells of the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or of those that are left;
+    /// `None` at the end.
+    pub fn next(&mut self, count: usize) -> Result<Option<Vec<u32>>, Stop> {
+        let (start, width) = (self.drawn, self.bag.width());
+        let end = self.order.len().min(start.saturating_add(count));
+        if start == end {
+            return Ok(None);
+        }
+        self.shuffle_to(end)?;
+        self.drawn = end;
+        let order = &self.order[start..end];
+        let mut cells = vec![0; order.len() * width];
+        let chunks = cells.par_chunks_mut((Self::CHUNK * width).max(1));
+        let first = (start / Self::CHUNK) as u64;
+        let this = Chunks { bag: self.bag, recoding: self.recoding, responses: self.responses };
+        let (key, watch) = (&self.key, self.watch);
+        chunks.zip(order.par_chunks(Self::CHUNK)).enumerate().try_for_each(
+            |(i, (cells, order))| {
+                watch.check()?;
+                this.draw(cells, order, &mut key.stream(first + i as u64));
+                Ok(())
+            },
+        )?;
+        Ok(Some(cells))
+    }
+
+    /// Settles the order up to `end`: Fisher and Yates from the front, so that it need not be settled for all
+    /// rows before the first is drawn.
+    fn shuffle_to(&mut self, end: usize) -> Result<(), Stop> {
+        for i in self.drawn..end {
+            self.watch.poll(i)?;
+            let left = (self.order.len() - i) as u64;
+            self.order.swap(i, i + below(&mut self.coins, left) as usize);
+        }
+        Ok(())
+    }
+}
+
+/// What the rows of a chunk are drawn from.
+struct Chunks<'a> {
+    bag: &'a Bag,
+    recoding: &'a Recoding,
+    responses: &'a Responses,
+}
+
+impl Chunks<'_> {
+    /// Draws the rows with these numbers.
+    fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
+        let (width, randomised) = (self.bag.width(), self.responses.width());
+        for (to, &row) in cells.chunks_exact_mut(width.max(1)).zip(order) {
+            let from = self.bag.row(row as usize);
+            for (column, (to, &code)) in to.iter_mut().zip(from).enumerate() {
+                *to = if column < randomised { self.recoding.cell(column, code) } else { code };
+            }
+            self.responses.randomise_row(&mut to[..randomised], rng);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Column;
+    use super::*;
+    use random::Coins;
+    use random::testing::{assert_fits, uniform};
+    use table::NONE;
+
+    /// `copies` rows of every pair of two columns; the second column is kept, the first has codes 0, 1 and
+    /// NULL. The recoding swaps 0 and 1.
+    fn bag(copies: usize) -> (Bag, Recoding) {
+        let rows = (0..copies)
+            .flat_map(|_| [["a", "x"], ["b", "y"], ["b", "z"], ["", "w"]])
+            .map(|[a, b]| [Some(a).filter(|a| !a.is_empty()), Some(b)]);
+        let recoding = Recoding { codes: vec![vec![1, 0]], nulls: vec![NONE] };
+        (Bag::from_text(2, rows), recoding)
+    }
+
+    fn responses(epsilon: f64) -> Responses {
+        Responses::new(epsilon, &[Column { values: 2, nullable: true, weight: 1.0 }]).unwrap()
+    }
+
+    fn draw(copies: usize, epsilon: f64, parts: &[usize], threads: usize) -> Vec<u32> {
+        let (bag, recoding) = bag(copies);
+        let (responses, watch) = (responses(epsilon), Watch::unlimited());
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| {
+            let key = Coins::seeded(4).key();
+            let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
+            let mut all = Vec::new();
+            for &part in parts.iter().cycle() {
+                match rows.next(part).unwrap() {
+                    Some(cells) => all.extend(cells),
+                    None => break,
+                }
+            }
+            all
+        })
+    }
+
+    #[test]
+    fn rows_depend_on_the_key_alone() {
+        const CHUNK: usize = RandomisedRows::CHUNK;
+        let once = draw(2000, 1.0, &[usize::MAX], 1);
+        assert_eq!(once.len(), 16_000);
+        assert_eq!(once, draw(2000, 1.0, &[CHUNK, 2 * CHUNK], 4));
+    }
+
+    #[test]
+    fn nearly_everything_is_kept_at_a_large_epsilon() {
+        let cells = draw(50, 200.0, &[usize::MAX], 2);
+        for row in cells.chunks(2) {
+            // w, x, y and z by the code of the kept column.
+            assert_eq!(row[0], [NONE, 1, 0, 0][row[1] as usize]);
+        }
+    }
+
+    #[test]
+    fn the_order_has_nothing_to_do_with_the_bags() {
+        let (bag, recoding) = bag(1);
+        let (responses, watch) = (responses(1.0), Watch::unlimited());
+        let mut coins = Coins::seeded(9);
+        assert_fits(&uniform(4), 4000, || {
+            let mut rows =
+                RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
+            i64::from(rows.next(4).unwrap().unwrap()[5])
+        });
+    }
+
+    /// The first cell of the first row is drawn for every key as its law says, whatever row came first.
+    #[test]
+    fn cells_of_a_bag_follow_their_law() {
+        let recoding = Recoding { codes: vec![vec![1]], nulls: vec![NONE] };
+        let bag = Bag::from_text(1, [[Some("a")]]);
+        let (responses, watch) = (responses(1.0), Watch::unlimited());
+        let mut coins = Coins::seeded(10);
+        let e = 1f64.exp();
+        assert_fits(&[1.0 / (e + 2.0), e / (e + 2.0), 1.0 / (e + 2.0)], 10_000, || {
+            let mut rows =
+                RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
+            i64::from(rows.next(1).unwrap().unwrap()[0].min(2))
+        });
+    }
+
+    #[test]
+    fn limits_are_obeyed() {
+        let (bag, recoding) = bag(100);
+        let responses = responses(1.0);
+        let new = |watch: Watch| {
+            let key = Coins::seeded(4).key();
+            RandomisedRows::new(&bag, &recoding, &responses, key, &watch)
+                .map(|rows| rows.order.len())
+        };
+        assert_eq!(new(Watch::new(1000, 0)), Err(Stop::Memory { limit: 1000 }));
+        let cancelled = Watch::unlimited();
+        cancelled.cancel();
+        assert_eq!(new(cancelled), Err(Stop::Cancelled));
+        assert_eq!(new(Watch::unlimited()), Ok(400));
+    }
+
+    #[test]
+    fn an_empty_bag_gives_no_rows() {
+        let bag = Bag::from_text(1, [[None::<&str>; 1]; 0]);
+        let (responses, watch) = (responses(1.0), Watch::unlimited());
+        let recoding = Recoding { codes: vec![vec![]], nulls: vec![NONE] };
+        let key = Coins::seeded(4).key();
+        let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
+        assert_eq!(rows.next(10), Ok(None));
+    }
+}
