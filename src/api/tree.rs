@@ -373,14 +373,13 @@ fn sanitise(
     let key = coins.key();
     let nullable: Vec<bool> = source.columns.iter().map(|column| column.nullable).collect();
     let (width, domains) = (responses.width(), source.domains().to_vec());
-    let step = (CELLS / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
+    let step = ((CELLS >> 4) / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
     pool::run("randomising", table.memory(), |watch| {
-        let drawn = RandomisedRows::new(&table.bag, &recoding, responses, key, watch)?;
+        let mut drawn = RandomisedRows::new(&table.bag, &recoding, responses, key, watch)?;
         let no_rows = table.bag.filter(|_| false).recoded(&recoding, domains, watch)?;
         let (mut builder, mut held) = (no_rows.builder(), Reservation::new(watch));
-        let _part = watch.hold((step.min(drawn.len()) * width * size_of::<u32>()) as u64)?;
-        for start in (0..drawn.len()).step_by(step) {
-            let cells = drawn.rows(start, step, watch)?;
+        let _part = watch.hold((step * width * size_of::<u32>()) as u64)?;
+        while let Some(cells) = drawn.next(step)? {
             for (i, row) in cells.chunks_exact(width.max(1)).enumerate() {
                 watch.poll_with(i, || held.raise(builder.memory()))?;
                 builder.add(row, 1);
