@@ -75,7 +75,7 @@ SELECT count(*) FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex,a
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex}', keep => '{id}');
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex}', seed => 1);
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 5, columns => '{sex}');
-SELECT what, epsilon, delta FROM sanitize.ledger;
+SELECT what, epsilon, delta FROM sanitize.ledger WHERE what = 'randomize_cells';
 SELECT epsilon_spent FROM sanitize.budget WHERE source = 'stays'::regclass;
 SELECT sanitize.unprotect('stays');
 -- Labels.
@@ -160,3 +160,7 @@ SELECT sanitize.exact_counts_epsilon(100, ARRAY[0.5, 0.5], ARRAY[50, NULL]);
 SELECT key, value FROM jsonb_each(sanitize.guarantee('exact_count_epsilon', '{"n": 100, "p": 0.5, "lo": 40, "hi": 60}')) ORDER BY key COLLATE "C";
 SELECT g ->> 'kind' AS kind, g ->> 'sentence' AS sentence FROM sanitize.guarantee('exact_counts_epsilon', '{"n": 100, "probabilities": [0.5, 0.5], "counts": [40, 60]}') AS g;
 SELECT g ->> 'kind' AS kind FROM sanitize.guarantee('exact_counts_epsilon', '{"n": 100, "probabilities": [0.5, 0.5], "counts": [100, 0]}') AS g;
+DROP VIEW adults;
+DROP TABLE stays, wards, released, graded, single, outside, nobody, observed, copied, showing;
+DROP TYPE sex;
+DROP DOMAIN grade;
