@@ -23,6 +23,9 @@ use serde_json::json;
 use std::sync::Arc;
 use table::{Bag, Domain, Item, NONE};
 
+/// Rows are drawn with NULLs where the source has them.
+const NULLS_AS_VALUES: Argument<Nulls> = Argument { default: Some("\"value\""), ..NULLS };
+
 /// What a tree of plain rows is asked for.
 struct Asked {
     min_support: f64,
@@ -33,13 +36,17 @@ struct Asked {
 }
 
 impl Asked {
-    fn of_call(call: &Call, min_support: &Argument<f64>) -> Result<Self, Error> {
+    fn of_call(
+        call: &Call,
+        min_support: &Argument<f64>,
+        nulls: &Argument<Nulls>,
+    ) -> Result<Self, Error> {
         let min_support = call.get(min_support)?;
         Ok(Asked {
             min_support,
             threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
             max_length: call.get(&MAX_LENGTH)?,
-            nulls: call.get(&NULLS)?,
+            nulls: call.get(nulls)?,
             candidates: call.get(&CANDIDATES)?,
         })
     }
@@ -83,7 +90,7 @@ pub const CODE_TREE: Method = Method {
 };
 
 fn code_tree(call: &Call) -> Result<Datum, Error> {
-    let asked = Asked::of_call(call, &MIN_SUPPORT)?;
+    let asked = Asked::of_call(call, &MIN_SUPPORT, &NULLS)?;
     let names = call.get(&COLUMNS)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
     let columns = relation.positions("columns", names.as_deref())?;
@@ -132,7 +139,7 @@ pub const CODE_TREE_GENERATE: Method = Method {
         &MAX_LENGTH,
         &CLASS,
         &SEED,
-        &NULLS,
+        &NULLS_AS_VALUES,
         &CANDIDATES,
     ],
     returns: Returns::Set(Type::Any),
@@ -150,7 +157,7 @@ pub const CODE_TREE_GENERATE: Method = Method {
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
 fn code_tree_generate(call: &Call) -> Result<Datum, Error> {
     let (n, walk) = (call.get(&N)?, call.get(&GENERATOR)?);
-    let asked = Asked::of_call(call, &MIN_SUPPORT_OR_TENTH)?;
+    let asked = Asked::of_call(call, &MIN_SUPPORT_OR_TENTH, &NULLS_AS_VALUES)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
     let (columns, by_class) = columns_and_class(call, &relation)?;

@@ -144,10 +144,7 @@ impl Wanted {
             && noise > self.min_support / 2.0
         {
             notice_hint(
-                &format!(
-                    "private_krimp_generate: columns are drawn independently of each other: the share of a pair of values could be estimated to within {noise:.2} at best, too coarse for a min_support of {}",
-                    self.min_support
-                ),
+                "private_krimp_generate: columns are drawn independently of each other: with this epsilon and so many rows and columns, shares of pairs of values cannot be told to within half of min_support",
                 "Raise epsilon or min_support, or name fewer columns: each takes its part of epsilon.",
             );
         }

@@ -15,8 +15,8 @@ CREATE TABLE gaps (a int, b text);
 INSERT INTO gaps SELECT i % 2, CASE WHEN i % 2 = 1 THEN 'x' END FROM generate_series(1, 100) AS i;
 SELECT * FROM sanitize.code_tree('gaps', 0.1);
 SELECT * FROM sanitize.code_tree('gaps', 0.1, nulls => 'value');
+SELECT a, b, count(*) BETWEEN 400 AND 600 AS half FROM sanitize.code_tree_generate(NULL::gaps, 1000, nulls => 'missing', seed => 1) GROUP BY a, b ORDER BY a, b;
 SELECT a, b, count(*) BETWEEN 400 AND 600 AS half FROM sanitize.code_tree_generate(NULL::gaps, 1000, seed => 1) GROUP BY a, b ORDER BY a, b;
-SELECT a, b, count(*) BETWEEN 400 AND 600 AS half FROM sanitize.code_tree_generate(NULL::gaps, 1000, nulls => 'value', seed => 1) GROUP BY a, b ORDER BY a, b;
 -- Rows have the types of the source, a seed repeats them with any number of threads, other columns are NULL.
 CREATE TYPE mood AS ENUM ('sad', 'happy');
 CREATE TABLE people (id int, born date, paid numeric(8,2), mood mood, smoker bool, gone int, ward varchar(3));
@@ -46,24 +46,24 @@ INSERT INTO stays SELECT chr(65 + i % 3), CASE WHEN i % 9 > 0 THEN i % 3 = 0 END
 SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 1, 10);
 SELECT sanitize.declare_bounds('stays', 'age', '20', '70', 5);
 CREATE TABLE private AS SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 30, 3000, seed => 1);
-SELECT count(*), bool_and(ward IN ('A', 'B', 'C')) AS wards, bool_and(age >= 20 AND age < 70) AS ages, count(*) FILTER (WHERE smoker IS NULL) BETWEEN 250 AND 420 AS nulls,
+SELECT count(*), bool_and(ward IN ('A', 'B', 'C')) AS wards, bool_and(age BETWEEN 20 AND 70) AS ages, count(*) FILTER (WHERE smoker IS NULL) BETWEEN 250 AND 420 AS nulls,
        count(*) FILTER (WHERE (ward = 'A') <> smoker) < 150 AS patterns FROM private;
 SELECT count(*) FROM (SELECT * FROM private EXCEPT ALL SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 30, 3000, seed => 1)) AS d;
-SELECT count(*) > 1000 AS other_rows FROM (SELECT * FROM private EXCEPT ALL SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 30, 3000)) AS d;
+SELECT count(*) > 0 AS other_rows FROM (SELECT * FROM private EXCEPT ALL SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 30, 3000)) AS d;
 -- A very small epsilon leaves rows of the domains, and says from public numbers what they are worth.
 SET client_min_messages = notice;
-SELECT count(*), bool_and(ward IN ('A', 'B', 'C')) AS wards, bool_and(age >= 20 AND age < 70) AS ages FROM sanitize.private_krimp_generate(NULL::stays, 0.001, 500, seed => 1);
+SELECT count(*), bool_and(ward IN ('A', 'B', 'C')) AS wards, bool_and(age BETWEEN 20 AND 70) AS ages FROM sanitize.private_krimp_generate(NULL::stays, 0.001, 500, seed => 1);
 SELECT count(*) FROM sanitize.private_krimp_generate(NULL::stays, 30, 10, columns => '{ward}', seed => 1);
 SET client_min_messages = warning;
 -- Class by class: the class is randomised too, and its shares are estimated.
 SELECT ward, count(*) BETWEEN 900 AND 1100 AS third FROM sanitize.private_krimp_generate(NULL::stays, 20, 3000, class => 'ward', columns => '{smoker,ward}', seed => 1) GROUP BY ward ORDER BY ward;
 SELECT smoker, count(*) > 0 AS some FROM sanitize.private_krimp_generate(NULL::stays, 20, 3000, class => 'smoker', weights => '{"smoker": 3}', generator => 'literal', seed => 1) GROUP BY smoker ORDER BY smoker;
 -- No rows: values of the domains, all equally likely.
-CREATE TABLE none (LIKE stays INCLUDING CONSTRAINTS);
-SELECT sanitize.declare_bounds('none', 'age', '20', '70', 5);
-SELECT ward, count(*) BETWEEN 250 AND 420 AS third FROM sanitize.private_krimp_generate(NULL::none, 1, 1000, class => 'smoker', seed => 1) GROUP BY ward ORDER BY ward;
-SELECT count(*) FROM sanitize.code_tree_generate(NULL::none, 1);
-SELECT count(*) FROM sanitize.code_tree('none', 0.1);
+CREATE TABLE nobody (LIKE stays INCLUDING CONSTRAINTS);
+SELECT sanitize.declare_bounds('nobody', 'age', '20', '70', 5);
+SELECT ward, count(*) BETWEEN 250 AND 420 AS third FROM sanitize.private_krimp_generate(NULL::nobody, 1, 1000, class => 'smoker', seed => 1) GROUP BY ward ORDER BY ward;
+SELECT count(*) FROM sanitize.code_tree_generate(NULL::nobody, 1);
+SELECT count(*) FROM sanitize.code_tree('nobody', 0.1);
 
 -- What is promised.
 SELECT l ->> 'kind' AS kind, l ->> 'epsilon' AS epsilon, l ->> 'unit' AS unit, l ->> 'neighbours' AS neighbours, l ->> 'rng' AS rng, l ->> 'sentence' AS sentence
@@ -95,9 +95,9 @@ SELECT * FROM sanitize.code_tree_generate(NULL::letters, 1, generator => 'other'
 SELECT * FROM sanitize.code_tree_generate(NULL::letters, 1, class => 'x', columns => '{x}');
 SELECT * FROM sanitize.code_tree_generate(NULL::letters, 1, class => 'nope');
 SELECT * FROM sanitize.code_tree_generate(NULL::int, 1);
-SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 0, 10);
-SELECT * FROM sanitize.private_krimp_generate(NULL::stays, -1, 10);
-SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 'Infinity', 10);
+SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 0, 10, columns => '{ward,smoker}');
+SELECT * FROM sanitize.private_krimp_generate(NULL::stays, -1, 10, columns => '{ward,smoker}');
+SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 'Infinity', 10, columns => '{ward,smoker}');
 SELECT * FROM sanitize.private_krimp_generate(NULL::stays, NULL, 10);
 SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 1, NULL);
 SELECT * FROM sanitize.private_krimp_generate(NULL::stays, 1, 10, weights => '{"nope": 1}', columns => '{ward,smoker}');
@@ -107,6 +107,7 @@ SELECT * FROM sanitize.private_krimp_generate(NULL::letters, 1, 10);
 -- The limit of itemsets is one of nodes too.
 SET pg_sanitize.max_itemsets = 10;
 SELECT * FROM sanitize.code_tree('letters', 0.05);
+SELECT * FROM sanitize.code_tree('letters', 0.05, candidates => 'pairs');
 RESET pg_sanitize.max_itemsets;
 -- Who may read may draw.
 CREATE ROLE sanitize_reader;
@@ -121,5 +122,5 @@ INSERT INTO "odd ""t" VALUES ('{"x": 1}', 'y'), ('{"x": 1}', 'y'), (NULL, 'z');
 SELECT * FROM sanitize.code_tree('"odd ""t"', 0.1, nulls => 'value');
 DROP ROLE sanitize_reader;
 DROP VIEW adults;
-DROP TABLE letters, gaps, people, made, stays, none, private, "odd ""t";
+DROP TABLE letters, gaps, people, made, stays, nobody, private, "odd ""t";
 DROP TYPE mood;
