@@ -356,8 +356,7 @@ mod randomised {
                 items.iter().map(|&(column, code)| Item { column, code }).collect();
             assert!((estimate(&bag, &channels, &items) - expected).abs() < 1e-9);
             let watch = Watch::unlimited();
-            let bounds = Bounds { least: 0.3, ..EVERYTHING };
-            let found = Estimates::new(&bag, &channels, &[None; 3], bounds, &watch).unwrap();
+            let found = Estimates::new(&bag, &channels, &[None; 3], EVERYTHING, &watch).unwrap();
             let subsets = (1u32..1 << items.len()).map(|subset| {
                 let chosen = items.iter().enumerate().filter(|(i, _)| subset >> i & 1 == 1);
                 estimate(&bag, &channels, &chosen.map(|(_, item)| *item).collect::<Vec<_>>())
