@@ -105,34 +105,33 @@ def distance(one, other):
 
 
 def test_a_tree_keeps_what_independent_columns_lose(connection):
-    """nursery: the tree's rows are nearer to the table than rows with independent columns."""
-    connection.execute("DROP TABLE IF EXISTS nursery, from_tree, independent, private_rows")
-    path = "lucs/nursery.D32.N12960.C5.num"
-    _, width = load_lucs(connection, path, "nursery")
+    """led7: the tree's rows are nearer to the table than rows with independent columns."""
+    connection.execute("DROP TABLE IF EXISTS digits, from_tree, independent, private_rows")
+    _, width = load_lucs(connection, "lucs/led7.D24.N3200.C10.num", "digits")
     columns = [f"c{i}" for i in range(1, width + 1)]
     connection.execute(
         "CREATE TABLE from_tree AS"
-        " SELECT * FROM sanitize.code_tree_generate(NULL::nursery, 12960, 0.02, seed => 1)"
+        " SELECT * FROM sanitize.code_tree_generate(NULL::digits, 20000, 0.02, seed => 1)"
     )
     connection.execute(
         "CREATE TABLE independent AS SELECT * FROM"
-        " sanitize.code_tree_generate(NULL::nursery, 12960, 0.02, max_length => 1, seed => 1)"
+        " sanitize.code_tree_generate(NULL::digits, 20000, 0.02, max_length => 1, seed => 1)"
     )
     for column in columns:
         connection.execute(
-            f"SELECT sanitize.declare_domain('nursery', '{column}', array_agg(DISTINCT {column}))"
-            " FROM nursery"
+            f"SELECT sanitize.declare_domain('digits', '{column}', array_agg(DISTINCT {column}))"
+            " FROM digits"
         )
     connection.execute(
         "CREATE TABLE private_rows AS"
-        " SELECT * FROM sanitize.private_krimp_generate(NULL::nursery, 60, 12960, 0.02, seed => 1)"
+        " SELECT * FROM sanitize.private_krimp_generate(NULL::digits, 60, 20000, 0.02, seed => 1)"
     )
-    original = two_way(connection, "nursery", columns)
+    original = two_way(connection, "digits", columns)
     tree, independent, private = (
         distance(original, two_way(connection, table, columns))
         for table in ["from_tree", "independent", "private_rows"]
     )
-    assert tree < 0.6 * independent
+    assert tree < 0.5 * independent
     assert private < 0.8 * independent
 
 
@@ -203,13 +202,17 @@ def test_every_phase_stops_within_a_second(database, wide, phase, source):
     assert_stops(database, phase, f"SELECT count(*) FROM {source}")
 
 
-def test_memory_is_limited(database, wide):
+def test_the_limit_of_itemsets_is_one_of_nodes(database, wide):
     connection = database.connect()
-    connection.execute("SET pg_sanitize.max_memory = '64MB'")
-    for source in [
-        "sanitize.code_tree('wide', 0.001, 0.00001)",
-        "sanitize.private_krimp_generate(NULL::wide, 200, 10, 0.0005)",
-    ]:
-        with pytest.raises(psycopg.errors.ConfigurationLimitExceeded):
-            connection.execute(f"SELECT count(*) FROM {source}")
-    assert peak_memory(connection) < 300 << 20
+    connection.execute("SET pg_sanitize.max_itemsets = 3000")
+    query = "SELECT count(*) FROM sanitize.code_tree('wide', 0.1, 0.0001)"
+    with pytest.raises(psycopg.errors.ConfigurationLimitExceeded, match="3000 itemsets"):
+        connection.execute(query)
+
+
+def test_memory_is_that_of_the_source_and_a_few_rows(database, wide):
+    connection = database.connect()
+    for call in ["code_tree_generate(NULL::wide,", "private_krimp_generate(NULL::wide, 20,"]:
+        query = f"SELECT count(*) FROM sanitize.{call} 300000)"
+        assert connection.execute(query).fetchone() == (300000,)
+    assert peak_memory(connection) < 400 << 20
