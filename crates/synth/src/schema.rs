@@ -51,11 +51,13 @@ pub struct Limits {
 /// .00146 in twice the time.
 const CELLS: u64 = 3 << 17;
 
-/// A clique's cells times the values of all columns: what predicting pairs holds in memory.
-const PREDICTED: u64 = 3 << 23;
+/// Cells times the values of all columns, which is what predicting all pairs costs: wide tables have
+/// smaller trees.
+const PREDICTED: u64 = 40 << 20;
 
 /// The limits for columns of these sizes.
 pub fn limits(sizes: &[u32]) -> Limits {
     let values: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
-    Limits { cells: CELLS + values, clique: PREDICTED / values.max(1) }
+    let cells = CELLS.min(PREDICTED / values.max(1));
+    Limits { cells: cells + values, clique: cells / 2 }
 }
