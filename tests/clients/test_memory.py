@@ -125,15 +125,15 @@ CASES = {
         "SELECT count(*) FROM sanitize.randomize_cells(NULL::people, 8)",
     ),
     "randomize_cells with keep": (
-        (40, 160),
+        (24, 160),
         "SELECT count(*) FROM sanitize.randomize_cells(NULL::visits, 8, keep => '{id}')",
     ),
     "dp_itemsets": (
-        (8, 128),
+        (4, 128),
         "SELECT count(*) FROM sanitize.dp_itemsets('people', 1, 5000, max_length => 3)",
     ),
     "dp_frequent_itemsets": (
-        (8, 128),
+        (4, 128),
         "SELECT count(*) FROM sanitize.dp_frequent_itemsets('people', 10, 1, max_length => 3)",
     ),
     "dp_synthesize": (
@@ -141,11 +141,11 @@ CASES = {
         "SELECT count(*) FROM sanitize.dp_synthesize(NULL::people, 1)",
     ),
     "dp_synthesize of people": (
-        (40, 160),
+        (24, 160),
         "SELECT count(*) FROM sanitize.dp_synthesize(NULL::patients, 1)",
     ),
     "shuffle_groups": (
-        (40, 160),
+        (16, 160),
         """SELECT count(*) FROM sanitize.shuffle_groups(NULL::visits, '[["id"], ["a", "b"]]')""",
     ),
     "k_anonymity": ((32, 96), "SELECT sanitize.k_anonymity('values_')"),
