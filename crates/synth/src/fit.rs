@@ -3,7 +3,7 @@
 //!
 //! After AIM (McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for
 //! differentially private synthetic data), with these differences: pairs are chosen in batches, so that
-//! the law is fitted and asked a tenth as often; fitting stops when it has reached the noise. What the
+//! the law is fitted and asked less often; fitting stops when it has reached the noise. What the
 //! numbers below were chosen by is the census table of the example at epsilon .1, 1, 3 and 10.
 
 use crate::counts::Counts;
