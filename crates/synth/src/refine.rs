@@ -2,7 +2,7 @@
 //!
 //! The shares of a clique's law are rounded group by group, and many small roundings add up. One pass
 //! over the rows takes most of that away: the mean error of pairs at epsilon 10 falls from .0020 to
-//! .0015, further passes change nothing. It is done on the sum of squares of what pairs have too much,
+//! .0015, further passes change little. It is done on the sum of squares of what pairs have too much,
 //! which a move changes by what a few table cells say.
 
 use crate::pairs::Pairs;
@@ -27,7 +27,7 @@ const COLUMNS: usize = 64;
 const FEW: f32 = 20.0;
 
 /// A cell is looked at only if its pairs have at least this much too many rows on average, less one:
-/// looking at all costs ten times as much and gains little.
+/// from others few moves would gain anything.
 const WORTH: f32 = -0.5;
 
 impl Targets {
