@@ -5,7 +5,7 @@ use crate::api::public_source::PublicSource;
 use crate::api::randomize::{WEIGHTS, responses};
 use crate::api::{fit, ledger};
 use super::{
-    CELLS, CLASS, GENERATOR, MIN_SUPPORT_OR_TENTH, N, TREE_THRESHOLD, columns_and_class, draw,
+    CLASS, GENERATOR, MIN_SUPPORT_OR_TENTH, N, TREE_THRESHOLD, columns_and_class, draw,
 };
 use crate::method::{Label, Method};
 use crate::pg::argument::Type;
@@ -21,6 +21,9 @@ use pgrx::pg_sys::Datum;
 use random::{Coins, Key};
 use randomize::cells::{Factors, RandomisedRows, Responses};
 use table::{NONE, Reservation};
+
+/// Cells that are randomised at a time: 4 MB of codes.
+const PART: usize = 1 << 20;
 
 pub const PRIVATE_KRIMP_GENERATE: Method = Method {
     name: "private_krimp_generate",
@@ -70,6 +73,7 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
     let key = coins.key();
     let values = source.made_values(&mut coins);
     let mut rows = TypedRows::begin(call, &source.relation, &source.positions, values)?;
+    rows.make_values();
     let emit = |row: &[u32]| rows.push(row, 1);
     match by_class {
         true => wanted.generate_by_class(&sanitised, &key, emit)?,
@@ -90,7 +94,7 @@ fn sanitise(
     let key = coins.key();
     let nullable: Vec<bool> = source.columns.iter().map(|column| column.nullable).collect();
     let (width, domains) = (responses.width(), source.domains().to_vec());
-    let step = ((CELLS >> 4) / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
+    let step = (PART / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
     pool::run("randomising", table.memory(), |watch| {
         let mut drawn = RandomisedRows::new(&table.bag, &recoding, responses, key, watch)?;
         let no_rows = table.bag.filter(|_| false).recoded(&recoding, domains, watch)?;
