@@ -99,6 +99,25 @@ pub const MAX_LENGTH: Argument<Option<usize>> = Argument {
     },
 };
 
+pub const N: Argument<u64> = Argument {
+    name: "n",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows are wanted.",
+    read: |given| {
+        let n = given.needed(given.int8()?)?;
+        u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
+    },
+};
+
+pub const CLASS: Argument<Option<String>> = Argument {
+    name: "class",
+    of: Type::Text,
+    default: Some("null"),
+    about: "A column by whose values rows are modelled and drawn apart.",
+    read: |given| given.text(),
+};
+
 pub const SEED: Argument<Option<i64>> = Argument {
     name: "seed",
     of: Type::Int8,

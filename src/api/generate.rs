@@ -1,8 +1,9 @@
 //! Tables drawn from Krimp models.
 
-use super::arguments::{
+use super::arguments::{CLASS, N, 
     COLUMNS, MAX_LENGTH, MIN_SUPPORT, ROWS_OF, SEED, coins, coins_of, number,
 };
+use super::drawing::{draw_rows, step};
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::krimp::MODEL;
 use super::reject::{REJECT, Rejected};
@@ -11,7 +12,7 @@ use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::notice::{notice_hint, warning};
-use crate::pg::pool::{self, Sender};
+use crate::pg::pool;
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, ReadValues, TextValues, TypedRows};
 use crate::pg::{reader, text};
@@ -22,23 +23,6 @@ use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 use std::cell::Cell;
 use table::{Bag, Item, NONE, Watch};
-
-/// Cells that are drawn at a time: 16 MB of codes.
-const CELLS: usize = 4 << 20;
-
-/// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
-const ROWS: u64 = 1 << 16;
-
-pub const N: Argument<u64> = Argument {
-    name: "n",
-    of: Type::Int8,
-    default: None,
-    about: "How many rows are wanted.",
-    read: |given| {
-        let n = given.needed(given.int8()?)?;
-        u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
-    },
-};
 
 const LAPLACE: Argument<f64> = Argument {
     name: "laplace",
@@ -59,14 +43,6 @@ const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> = Argument {
     default: Some("null"),
     about: "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
     read: by_column,
-};
-
-const CLASS: Argument<Option<String>> = Argument {
-    name: "class",
-    of: Type::Text,
-    default: Some("null"),
-    about: "A column by whose values rows are modelled and drawn apart.",
-    read: |given| given.text(),
 };
 
 /// What is added to the usages.
@@ -157,32 +133,14 @@ impl Drawn {
         width: usize,
         n: u64,
         key: &Key,
-        mut emit: impl FnMut(&[u32]),
+        emit: impl FnMut(&[u32]),
     ) -> Result<(), Error> {
-        const CHUNK: u64 = Generator::CHUNK;
-        let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
-        // One part is drawn, one waits, one is handed on.
-        let held = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
-        let draw = |watch: &Watch, sender: &Sender<Result<u64, krimp::Error>, Vec<u32>>| {
-            let (mut start, mut elements) = (0, 0);
-            while start < n {
-                let rows = step.min(n - start);
-                let part =
-                    match generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch) {
-                        Err(krimp::Error::Stop(stop)) => return Err(stop),
-                        Err(error) => return Ok(Err(error)),
-                        Ok(part) => part,
-                    };
-                sender.send(part.cells)?;
-                start += rows;
-                elements += part.elements;
-            }
-            Ok(Ok(elements))
+        let part = |start, rows, watch: &Watch| {
+            let part = generator.rows(start, rows, |chunk| key.stream(chunk), watch)?;
+            self.elements += part.elements;
+            Ok::<_, krimp::Error>(part.cells)
         };
-        let drawing = |_: &Watch| String::from("rows are drawn");
-        self.elements += pool::run_sending("generating", held, drawing, draw, |cells| {
-            cells.chunks_exact(width.max(1)).for_each(&mut emit);
-        })??;
+        draw_rows(0, width, n, step(width, Generator::CHUNK), part, emit)?;
         self.rows += n;
         Ok(())
     }

@@ -1,8 +1,7 @@
 //! Synthetic tables from noisy marginals.
 
-use super::arguments::{COLUMNS, EPSILON, RELATION, ROWS_OF, SEED, coins, coins_of, number};
+use super::arguments::{COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of, number};
 use super::drawing::draw_rows;
-use super::generate::N;
 use super::ledger;
 use super::public_source::{PublicColumn, PublicSource, PublicValues};
 use super::synthesizer::Synthesizer;
@@ -268,7 +267,7 @@ fn draw(
     let part = |start: u64, count: usize, watch: &table::Watch| {
         drawer.rows(start / Drawer::BLOCK, count, &key, watch)
     };
-    draw_rows("generating", width, n, Drawer::BLOCK, part, |cells| {
+    draw_rows(0, width, n, Drawer::BLOCK, part, |cells| {
         for ((cell, &code), &null) in row.iter_mut().zip(cells).zip(&nulls) {
             *cell = if code == null { NONE } else { code };
         }

@@ -6,41 +6,17 @@
 mod plain;
 mod private;
 
-use super::arguments::{COLUMNS, choice, number};
+use super::arguments::{CLASS, COLUMNS, choice, number};
+use super::drawing::{draw_rows, step};
 use crate::method::methods;
 use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::pool::{self, Sender};
+use crate::pg::pool;
 use crate::pg::relation::Relation;
 use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
 use table::Watch;
-
-/// Cells that are drawn at a time: 16 MB of codes.
-const CELLS: usize = 4 << 20;
-
-/// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
-const ROWS: u64 = 1 << 16;
-
-const N: Argument<u64> = Argument {
-    name: "n",
-    of: Type::Int8,
-    default: None,
-    about: "How many rows are wanted.",
-    read: |given| {
-        let n = given.needed(given.int8()?)?;
-        u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
-    },
-};
-
-const CLASS: Argument<Option<String>> = Argument {
-    name: "class",
-    of: Type::Text,
-    default: Some("null"),
-    about: "A column by whose values rows are modelled and drawn apart.",
-    read: |given| given.text(),
-};
 
 /// A share of the rows that has to be given.
 const MIN_SUPPORT: Argument<f64> = Argument {
@@ -90,29 +66,16 @@ fn draw(
     n: u64,
     key: &Key,
     held: u64,
-    mut emit: impl FnMut(&[u32]),
+    emit: impl FnMut(&[u32]),
 ) -> Result<(), Error> {
-    const CHUNK: u64 = TreeGenerator::CHUNK;
     let width = tree.width();
-    let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
-    // One part is drawn, one waits, one is handed on; the generator has the tree in a form of its own.
-    let parts = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
-    let held = held + 2 * tree.memory() + parts;
-    let drawing = |_: &Watch| String::from("rows are drawn");
-    let job = |watch: &Watch, sender: &Sender<(), Vec<u32>>| {
-        let generator = TreeGenerator::new(tree, walk, watch)?;
-        let mut start = 0;
-        while start < n {
-            let rows = step.min(n - start);
-            let stream = |chunk| key.stream(chunk);
-            sender.send(generator.rows(start, rows as usize, stream, watch)?)?;
-            start += rows;
-        }
-        Ok(())
-    };
-    pool::run_sending("generating", held, drawing, job, |cells| {
-        cells.chunks_exact(width.max(1)).for_each(&mut emit);
-    })
+    // The generator has the tree in a form of its own.
+    let held = held + 2 * tree.memory();
+    let generator =
+        pool::run("generating", held, |watch| TreeGenerator::new(tree, walk, watch))?;
+    let stream = |chunk| key.stream(chunk);
+    let part = |start, rows, watch: &Watch| generator.rows(start, rows, stream, watch);
+    draw_rows(held + generator.memory(), width, n, step(width, TreeGenerator::CHUNK), part, emit)
 }
 
 /// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.

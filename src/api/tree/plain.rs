@@ -1,10 +1,10 @@
 //! Code trees of relations as they are, and rows drawn from them: no guarantee.
 
-use crate::api::arguments::{COLUMNS, MAX_LENGTH, RELATION, ROWS_OF, SEED, coins, coins_of};
+use crate::api::arguments::{CLASS, N, COLUMNS, MAX_LENGTH, RELATION, ROWS_OF, SEED, coins, coins_of};
 use crate::api::fit::{self, CANDIDATES, NULLS};
 use crate::api::input::Input;
 use super::{
-    CLASS, GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, N, TREE_THRESHOLD, columns_and_class, draw,
+    GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw,
 };
 use crate::method::{Label, Method};
 use crate::pg::argument::{Argument, Type};

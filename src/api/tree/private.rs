@@ -1,11 +1,11 @@
 //! Rows drawn from the code tree of randomised rows.
 
-use crate::api::arguments::{COLUMNS, EPSILON, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of};
+use crate::api::arguments::{CLASS, N, COLUMNS, EPSILON, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of};
 use crate::api::public_source::PublicSource;
 use crate::api::randomize::{WEIGHTS, responses};
 use crate::api::{fit, ledger};
 use super::{
-    CLASS, GENERATOR, MIN_SUPPORT_OR_TENTH, N, TREE_THRESHOLD, columns_and_class, draw,
+    GENERATOR, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw,
 };
 use crate::method::{Label, Method};
 use crate::pg::argument::Type;

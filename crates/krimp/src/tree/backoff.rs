@@ -13,10 +13,11 @@ use rand::Rng;
 use table::{NONE, Reservation, Stop, Watch};
 
 /// Draws rows by `Walk::Backoff`.
-pub(crate) struct Backoff<'w> {
+pub(crate) struct Backoff {
     columns: Vec<Column>,
     pub(crate) scratch: Spare<Scratch>,
-    _held: Reservation<'w>,
+    /// The bytes of the columns' deciders.
+    pub(crate) memory: u64,
 }
 
 struct Column {
@@ -34,8 +35,8 @@ pub(crate) struct Scratch {
     taken: Vec<u32>,
 }
 
-impl<'w> Backoff<'w> {
-    pub(crate) fn new(tree: &CodeTree, watch: &'w Watch) -> Result<Self, Stop> {
+impl Backoff {
+    pub(crate) fn new(tree: &CodeTree, watch: &Watch) -> Result<Self, Stop> {
         let children = Children::new(tree);
         let mut named = Vec::with_capacity(tree.width());
         for (column, shares) in tree.shares().iter().enumerate() {
@@ -54,7 +55,7 @@ impl<'w> Backoff<'w> {
         let columns = of_columns.into_iter().zip(named);
         let columns =
             columns.map(|((values, deciders), named)| Column { values, named, deciders }).collect();
-        Ok(Backoff { columns, scratch: Spare::default(), _held: held })
+        Ok(Backoff { columns, scratch: Spare::default(), memory: held.bytes() })
     }
 
     /// Draws a row.

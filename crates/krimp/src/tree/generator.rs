@@ -28,27 +28,35 @@ impl Choice for Walk {
 }
 
 /// Draws rows from a [`CodeTree`].
-pub struct TreeGenerator<'w> {
+pub struct TreeGenerator {
     width: usize,
-    walk: Prepared<'w>,
+    walk: Prepared,
 }
 
-enum Prepared<'w> {
-    Backoff(Backoff<'w>),
+enum Prepared {
+    Backoff(Backoff),
     Literal(Literal, Spare<Pools>),
 }
 
-impl<'w> TreeGenerator<'w> {
+impl TreeGenerator {
     /// Rows that share one stream of random numbers.
     pub const CHUNK: u64 = crate::Generator::CHUNK;
 
     /// A generator of rows with the tree's columns.
-    pub fn new(tree: &CodeTree, walk: Walk, watch: &'w Watch) -> Result<Self, Stop> {
+    pub fn new(tree: &CodeTree, walk: Walk, watch: &Watch) -> Result<Self, Stop> {
         let prepared = match walk {
             Walk::Backoff => Prepared::Backoff(Backoff::new(tree, watch)?),
             Walk::Literal => Prepared::Literal(Literal::new(tree), Spare::default()),
         };
         Ok(TreeGenerator { width: tree.width(), walk: prepared })
+    }
+
+    /// The bytes held beside the tree's own: whoever draws holds them meanwhile.
+    pub fn memory(&self) -> u64 {
+        match &self.walk {
+            Prepared::Backoff(walk) => walk.memory,
+            Prepared::Literal(..) => 0,
+        }
     }
 
     /// The rows from number `start` on, a cell per column: a code, or [`NONE`] for NULL.
