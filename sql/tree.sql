@@ -12,7 +12,7 @@ CREATE FUNCTION sanitize.code_tree_generate(source anyelement, n pg_catalog.int8
         min_support pg_catalog.float8 DEFAULT 0.1, tree_threshold pg_catalog.float8 DEFAULT NULL,
         generator pg_catalog.text DEFAULT 'backoff', columns pg_catalog.text[] DEFAULT NULL,
         max_length pg_catalog.int4 DEFAULT NULL, class pg_catalog.text DEFAULT NULL,
-        seed pg_catalog.int8 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'missing',
+        seed pg_catalog.int8 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'value',
         candidates pg_catalog.text DEFAULT 'all')
     RETURNS SETOF anyelement
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_code_tree_generate';

@@ -18,6 +18,14 @@ use pgrx::pg_sys::Datum;
 use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
 use table::{Bag, NONE, Recoding, Stop, Watch};
 
+const EPSILON_OF_DRAW: Argument<f64> = Argument {
+    name: "epsilon",
+    of: Type::Float8,
+    default: None,
+    about: "What one draw may tell about one row: the call costs draws times as much.",
+    read: number,
+};
+
 const THETA: Argument<u64> = Argument {
     name: "theta",
     of: Type::Int8,
@@ -72,7 +80,7 @@ const CONSTANTS: Argument<Constants> = Argument {
 
 fn draws(arguments: &Arguments<'_>) -> Result<Draws, Error> {
     let draws = Draws {
-        epsilon: arguments.get(&EPSILON)?,
+        epsilon: arguments.get(&EPSILON_OF_DRAW)?,
         draws: arguments.get(&DRAWS)?,
         theta: arguments.get(&THETA)?,
         max_length: arguments.get(&MAX_LENGTH)?,
@@ -87,7 +95,7 @@ const DP_ITEMSETS: Method = Method {
     name: "dp_itemsets",
     arguments: &[
         &RELATION,
-        &EPSILON,
+        &EPSILON_OF_DRAW,
         &THETA,
         &DRAWS,
         &MAX_LENGTH,

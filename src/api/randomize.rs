@@ -16,7 +16,7 @@ use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, ReadValues, TypedRows, Values};
-use crate::pg::{reader, text};
+use crate::pg::{reader, text, types};
 use guarantee::{Charge, Guarantee};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
@@ -100,11 +100,27 @@ impl Values for RandomisedValues<'_> {
     }
 }
 
+/// Refuses to leave a column out whose type has no NULL to return: before anything is charged, and
+/// whether there are rows or not.
+fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error> {
+    for (position, column) in relation.columns.iter().enumerate() {
+        let is_domain = column.type_oid != column.base_type;
+        if is_domain && !positions.contains(&position) && types::forbids_null(column.type_oid)? {
+            return Err(Error::argument(
+                format!("column \"{}\" is left out, and its type allows no NULL", column.name),
+                "Columns that are left out come back NULL: name this one in columns.",
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
     let (columns, keep) = chosen(call, &relation)?;
+    check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;
     ledger::check_protecting(call, &source.relation, None)?;

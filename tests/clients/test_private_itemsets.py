@@ -17,10 +17,15 @@ def declare_all(connection, table, columns):
         )
 
 
+@pytest.fixture(scope="module")
+def loaded(database):
+    with database.connect() as connection:
+        _, width = load_lucs(connection, "lucs/adult.D97.N48842.C2.num", "adult", incomplete=True)
+        declare_all(connection, "adult", [f"c{i}" for i in range(1, width + 1)])
+
+
 @pytest.fixture
-def adult(connection):
-    _, width = load_lucs(connection, "lucs/adult.D97.N48842.C2.num", "adult", incomplete=True)
-    declare_all(connection, "adult", [f"c{i}" for i in range(1, width + 1)])
+def adult(connection, loaded):
     return connection
 
 
@@ -38,6 +43,7 @@ def chi_square(law, seen, draws):
 )
 def test_draws_have_their_law(connection, neighbours, constants, c):
     """The table of the public vectors 000-itemset-A and 000-itemset-C."""
+    connection.execute("DROP TABLE IF EXISTS few")
     connection.execute("CREATE TABLE few (a int CHECK (a IN (0, 1)), b int CHECK (b IN (0, 1, 2)))")
     connection.execute("INSERT INTO few VALUES (0,0), (0,0), (0,1), (0,2), (1,0), (0,0)")
     rows = connection.execute("SELECT a, b FROM few").fetchall()

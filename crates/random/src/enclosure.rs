@@ -152,13 +152,11 @@ impl<T: Real> RealCoin<T> {
     /// Throws the coin with as many random bits as it looks at first; if they do not tell, more are drawn.
     #[inline]
     pub fn draw_with<R: Rng + ?Sized>(&self, word: u64, rng: &mut R) -> bool {
-        if word < self.low {
-            true
-        } else if word > self.high {
-            false
-        } else {
-            further(rng, &self.real, word.into(), self.bits as usize)
+        // One branch that is never taken: which side a word is on cannot be predicted.
+        if word >= self.low && word <= self.high {
+            return further(rng, &self.real, word.into(), self.bits as usize);
         }
+        word < self.low
     }
 }
 

@@ -57,8 +57,24 @@ impl Responses {
     /// the row puts a value there, as a [`table::Recoding`] does.
     #[inline]
     pub fn randomise_row<R: Rng + ?Sized>(&self, row: &mut [u32], rng: &mut R) {
-        for (cell, (response, null)) in row.iter_mut().zip(&self.columns) {
-            let code = if *cell == NONE { *null } else { *cell };
+        for (column, cell) in row.iter_mut().enumerate().take(self.width()) {
+            self.randomise_column(column, [cell], |code| code, rng);
+        }
+    }
+
+    /// Randomises cells of one column, each after `recode`, as [`Responses::randomise_row`] does.
+    #[inline]
+    pub fn randomise_column<'c, R: Rng + ?Sized>(
+        &self,
+        column: usize,
+        cells: impl IntoIterator<Item = &'c mut u32>,
+        recode: impl Fn(u32) -> u32,
+        rng: &mut R,
+    ) {
+        let (response, null) = &self.columns[column];
+        for cell in cells {
+            let code = recode(*cell);
+            let code = if code == NONE { *null } else { code };
             debug_assert!(code < response.size());
             let drawn = response.randomise(code, rng);
             *cell = if drawn == *null { NONE } else { drawn };

@@ -25,7 +25,7 @@ pub struct RandomisedRows<'a> {
 
 impl<'a> RandomisedRows<'a> {
     /// Rows that share a stream of random numbers.
-    pub const CHUNK: usize = 1024;
+    pub const CHUNK: usize = 512;
 
     /// The first columns of the bag will be recoded and randomised; those after them come out as they are.
     pub fn new(
@@ -104,15 +104,17 @@ struct Chunks<'a> {
 }
 
 impl Chunks<'_> {
-    /// Draws the rows with these numbers.
+    /// Draws the rows with these numbers: all are fetched before the first is drawn, so that the memory they
+    /// lie in is waited for at once, and then drawn column by column.
     fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
-        let (width, randomised) = (self.bag.width(), self.responses.width());
-        for (to, &row) in cells.chunks_exact_mut(width.max(1)).zip(order) {
-            let from = self.bag.row(row as usize);
-            for (column, (to, &code)) in to.iter_mut().zip(from).enumerate() {
-                *to = if column < randomised { self.recoding.cell(column, code) } else { code };
-            }
-            self.responses.randomise_row(&mut to[..randomised], rng);
+        let width = self.bag.width().max(1);
+        for (to, &row) in cells.chunks_exact_mut(width).zip(order) {
+            to.copy_from_slice(self.bag.row(row as usize));
+        }
+        for column in 0..self.responses.width() {
+            let recode = |code| self.recoding.cell(column, code);
+            let cells = cells.iter_mut().skip(column).step_by(width);
+            self.responses.randomise_column(column, cells, recode, rng);
         }
     }
 }

@@ -93,7 +93,9 @@ impl Channel {
         }
         let guess: f64 = best.iter().sum();
         let first = self.prior.iter().copied().fold(0.0, f64::max);
-        let (mutual, entropy) = (nats / LN_2, entropy / LN_2);
+        let entropy = entropy / LN_2;
+        // Rounding must not make it more than there is.
+        let mutual = (nats / LN_2).min(entropy);
         let possible = self.inputs().count() as f64;
         // Fano: (H - I - 1) / log |X| is at most the probability of a wrong guess.
         let right = 1.0 - (entropy - mutual - 1.0) / possible.log2();

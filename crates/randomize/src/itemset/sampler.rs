@@ -69,7 +69,8 @@ impl<'a> Sampler<'a> {
         let facts = threshold::Facts {
             weights: &sampler.weights,
             itemsets: &sampler.count,
-            pairs: sampler.subsets.total(),
+            subsets: &sampler.subsets,
+            supports: &sampler.supports,
             most: largest(bag),
             wanted,
         };
