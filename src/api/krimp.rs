@@ -15,7 +15,7 @@ use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::{reader, text};
-use krimp::{CodeTable, Model, Options};
+use krimp::{CodeTable, Data, Model, Options};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
 use table::Bag;
@@ -106,6 +106,21 @@ pub const MODEL: Argument<Model> = Argument {
     read: |given| Ok(Model::from_json(given.needed(given.json()?)?.as_ref())?),
 };
 
+/// The texts of a bag's values by column and code, which threads cannot ask Postgres for; `None` where
+/// the values are UTF-8 already.
+struct Texts(Option<Vec<Vec<Option<String>>>>);
+
+impl Texts {
+    fn of(bag: &Bag) -> Self {
+        let decode = || bag.domains().iter().map(|d| d.values().map(text::decode).collect());
+        Texts((!text::is_utf8()).then(|| decode().collect()))
+    }
+
+    fn data<'a>(&'a self, bag: &'a Bag) -> Data<'a> {
+        self.0.as_ref().map_or(Data::from(bag), |texts| Data::decoded(bag, texts))
+    }
+}
+
 /// The columns of a model in a relation.
 fn modelled(relation: Oid, model: &Model) -> Result<Bag, Error> {
     let relation = Relation::open(relation)?;
@@ -137,8 +152,10 @@ const KRIMP_SIZE: Method = Method {
 fn krimp_size(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
     let bag = modelled(call.get(&RELATION)?, &model)?;
-    let encoded =
-        run("encoding", bag.memory(), encoding, |watch| krimp::encode(&model, &bag, watch))??;
+    let texts = Texts::of(&bag);
+    let encoded = run("encoding", bag.memory(), encoding, |watch| {
+        krimp::encode(&model, texts.data(&bag), watch)
+    })??;
     let sizes = encoded.sizes;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
@@ -168,8 +185,9 @@ const KRIMP_ROW_BITS: Method = Method {
 fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
     let bag = modelled(call.get(&RELATION)?, &model)?;
+    let texts = Texts::of(&bag);
     let (codes, order) = run("encoding", bag.memory(), encoding, |watch| {
-        let codes = krimp::row_bits(&model, &bag, watch)?;
+        let codes = krimp::row_bits(&model, texts.data(&bag), watch)?;
         let order = krimp::shortest_first(&codes, &bag, watch)?;
         Ok((codes, order))
     })??;
@@ -227,10 +245,10 @@ const KRIMP_CLASSIFY: Method = Method {
 fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     let models = call.get(&MODELS)?;
     let mut bag = modelled(call.get(&RELATION)?, &models[0].1)?;
-    let held = bag.memory();
+    let (held, texts) = (bag.memory(), Texts::of(&bag));
     let (bag, classes) = run("encoding", held, encoding, |watch| {
         bag.sort(watch)?;
-        let classes = krimp::classify(&models, &bag, watch)?;
+        let classes = krimp::classify(&models, texts.data(&bag), watch)?;
         Ok((bag, classes))
     })??;
     let mut rows = ResultRows::begin(call)?;
@@ -281,8 +299,9 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     let model =
         |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
     let (model_a, model_b) = (model(a)?, model(b)?);
+    let (texts_a, texts_b) = (Texts::of(a), Texts::of(b));
     let found = run("encoding", held, encoding, |watch| {
-        krimp::dissimilarity((&model_a, a), (&model_b, b), watch)
+        krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
     })??;
     Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }

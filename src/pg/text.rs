@@ -101,13 +101,18 @@ pub fn to_utf8_always(bytes: &[u8]) -> String {
 
 /// Bytes in the database's encoding as a Rust string; `None` if they are none in UTF-8.
 pub fn decode(bytes: &[u8]) -> Option<String> {
-    // SAFETY: reads a setting of the database.
-    if unsafe { pg_sys::GetDatabaseEncoding() } == pg_sys::pg_enc::PG_UTF8 as i32 {
+    if is_utf8() {
         return std::str::from_utf8(bytes).ok().map(String::from);
     }
     // An encoding that Postgres does not convert, SQL_ASCII, may hold anything.
     let text = to_utf8(bytes);
     (from_utf8(&text) == bytes).then_some(text)
+}
+
+/// True if the database's encoding is UTF-8.
+pub fn is_utf8() -> bool {
+    // SAFETY: reads a setting of the database.
+    unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
 
 /// A Rust string as bytes in the database's encoding.

@@ -40,6 +40,16 @@ def test_models(people):
     drawn = "SELECT DISTINCT größe, b FROM sanitize.krimp_generate(NULL::people, %s::jsonb, 99, seed => 1) ORDER BY 1"
     model = json.dumps(model, ensure_ascii=False)
     assert people.execute(drawn, [model]).fetchall() == [("ß", "B"), ("é", "A")]
+    bits = "SELECT data_bits FROM sanitize.krimp_size(%s::jsonb, 'people')"
+    assert people.execute(bits, [model]).fetchone() == (8,)
+    codes = "SELECT items ->> 'größe', rows, bits FROM sanitize.krimp_row_bits(%s::jsonb, 'people')"
+    assert people.execute(codes, [model]).fetchall() == [("ß", 4, 1), ("é", 4, 1)]
+    told = "SELECT class FROM sanitize.krimp_classify(jsonb_build_object('ü', %s::jsonb), 'people')"
+    assert people.execute(told, [model]).fetchall() == [("ü",), ("ü",)]
+    unlike = "SELECT sanitize.krimp_dissimilarity('people', 'people', 2, '{größe,b}')"
+    assert people.execute(unlike).fetchone() == (0,)
+    rejected = 'SELECT DISTINCT größe FROM sanitize.krimp_generate(NULL::people, %s::jsonb, 99, reject => \'[{"größe": "é"}]\')'
+    assert people.execute(rejected, [model]).fetchall() == [("ß",)]
     classes = "SELECT größe, count(*) FROM sanitize.krimp_generate(NULL::people, 8, 2, class => 'größe') GROUP BY 1 ORDER BY 1"
     assert people.execute(classes).fetchall() == [("ß", 4), ("é", 4)]
 

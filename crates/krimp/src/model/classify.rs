@@ -4,12 +4,12 @@
 use crate::Error;
 use crate::cover::columns::with_width;
 use crate::cover::size::TOLERANCE;
-use crate::model::Model;
 use crate::model::covering::{Covering, element_usages};
 use crate::model::row_bits::in_order;
+use crate::model::{Data, Model};
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
-use table::{Bag, NONE, Watch};
+use table::{NONE, Watch};
 
 /// The class of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -29,14 +29,16 @@ pub struct Classified {
 /// 1e-9 bits) the one of the model of more rows wins, then the one whose name comes first.
 ///
 /// The bag must have the models' columns, in any order. Costs a cover of the bag for each model.
-pub fn classify(
+pub fn classify<'a>(
     models: &[(String, Model)],
-    bag: &Bag,
+    data: impl Into<Data<'a>>,
     watch: &Watch,
 ) -> Result<Vec<Classified>, Error> {
     comparable(models)?;
+    let data = data.into();
+    let bag = data.bag();
     let universe = Universe::new(models);
-    let unknown = universe.unknown(bag, models);
+    let unknown = universe.unknown(data, models);
     let mut order: Vec<usize> = (0..models.len()).collect();
     order.sort_by_key(|&class| (Reverse(models[class].1.rows), &models[class].0));
     let _held = watch.hold((bag.distinct() * size_of::<Classified>()) as u64)?;
@@ -45,7 +47,7 @@ pub fn classify(
     for class in order {
         let model = &models[class].1;
         with_width!(model.columns.len(), W => {
-            let covering = Covering::<W>::new(model, bag)?;
+            let covering = Covering::<W>::new(model, data)?;
             let usages = element_usages(model, covering.unseen());
             let elements = universe.items + model.patterns.len() as u64;
             let total = usages.iter().sum::<u64>() + elements;
@@ -105,15 +107,15 @@ impl<'a> Universe<'a> {
     }
 
     /// Which values of a bag are in no model.
-    fn unknown(&self, bag: &Bag, models: &[(String, Model)]) -> Unknown {
+    fn unknown(&self, data: Data<'_>, models: &[(String, Model)]) -> Unknown {
         let null_is_item =
             models.first().is_some_and(|(_, model)| model.options.nulls == crate::Nulls::Value);
         let mut unknown = Unknown { values: Vec::new(), nulls: Vec::new() };
-        for domain in bag.domains() {
+        for (column, domain) in data.bag().domains().iter().enumerate() {
             let known = self.values.get(domain.name());
             let has = |value: Option<&str>| known.is_some_and(|known| known.contains(&value));
-            let of = |value| !std::str::from_utf8(value).is_ok_and(|text| has(Some(text)));
-            unknown.values.push(domain.values().map(of).collect());
+            let of = |code| !data.text(column, code).is_some_and(|text| has(Some(text)));
+            unknown.values.push((0..domain.len()).map(of).collect());
             unknown.nulls.push(null_is_item && !has(None));
         }
         unknown

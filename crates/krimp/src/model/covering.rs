@@ -2,7 +2,7 @@
 
 use crate::cover::columns::Columns;
 use crate::cover::elements::{Element, Elements};
-use crate::model::Model;
+use crate::model::{Data, Model};
 use crate::{Error, Nulls};
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -25,8 +25,9 @@ pub(super) struct Covering<'a, const W: usize> {
 }
 
 impl<'a, const W: usize> Covering<'a, W> {
-    pub(super) fn new(model: &Model, bag: &'a Bag) -> Result<Self, Error> {
-        let mut translation = Translation::new(model, bag)?;
+    pub(super) fn new(model: &Model, data: Data<'a>) -> Result<Self, Error> {
+        let bag = data.bag();
+        let mut translation = Translation::new(model, data)?;
         translation.column_of.extend(&translation.unseen);
         let items = translation.column_of.len();
         let mut patterns = Elements::new(model.columns.len(), &translation.column_of);
@@ -134,7 +135,8 @@ struct Translation {
 }
 
 impl Translation {
-    fn new(model: &Model, bag: &Bag) -> Result<Self, Error> {
+    fn new(model: &Model, data: Data<'_>) -> Result<Self, Error> {
+        let bag = data.bag();
         let width = model.columns.len();
         if bag.width() != width {
             return Err(Error::Columns(format!("{} columns instead of {width}", bag.width())));
@@ -159,8 +161,8 @@ impl Translation {
                 return Err(Error::Columns(format!("there is no column \"{}\"", known.name)));
             };
             all.columns.push(own);
-            for (value, &support) in bag.domain(own).values().zip(&by_column[own]) {
-                let code = std::str::from_utf8(value).ok().and_then(|text| known.code(Some(text)));
+            for (code, &support) in by_column[own].iter().enumerate() {
+                let code = data.text(own, code).and_then(|text| known.code(Some(text)));
                 let number = if support > 0 { all.number(column, start, code) } else { NONE };
                 all.numbers[own].push(number);
             }

@@ -5,9 +5,9 @@ use crate::cover::columns::with_width;
 use crate::cover::ground::standard_code;
 use crate::cover::size::{Sizes, encoded};
 use crate::model::covering::{Covering, element_usages};
-use crate::model::{Model, ModelColumn};
+use crate::model::{Data, Model, ModelColumn};
 use rayon::prelude::*;
-use table::{Bag, Stop, Watch};
+use table::{Stop, Watch};
 
 /// Data encoded with a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -26,8 +26,13 @@ pub struct Encoded {
 /// under singletons of its own, so for the data that the model was fitted to all sizes are those
 /// of the fit. Where the bag needs an element without a code, the model is completed (see
 /// [`Encoded::completed`]), and so are the supports that the standard code comes from.
-pub fn encode(model: &Model, bag: &Bag, watch: &Watch) -> Result<Encoded, Error> {
-    let cover = Cover::new(model, bag, watch)?;
+pub fn encode<'a>(
+    model: &Model,
+    data: impl Into<Data<'a>>,
+    watch: &Watch,
+) -> Result<Encoded, Error> {
+    let data = data.into();
+    let (bag, cover) = (data.bag(), Cover::new(model, data, watch)?);
     let codes = Codes::new(model, &cover);
     let more = u64::from(codes.completed);
     let supports = model.columns.iter().flat_map(|column| &column.supports);
@@ -94,11 +99,12 @@ impl Codes {
 ///
 /// Both models get the singletons of all items of both databases and one more usage for every
 /// element, so that each can encode the other's data.
-pub fn dissimilarity(
-    a: (&Model, &Bag),
-    b: (&Model, &Bag),
+pub fn dissimilarity<'a>(
+    a: (&Model, impl Into<Data<'a>>),
+    b: (&Model, impl Into<Data<'a>>),
     watch: &Watch,
 ) -> Result<Dissimilarity, Error> {
+    let (a, b) = ((a.0, a.1.into()), (b.0, b.1.into()));
     let own_a = completed_bits(a.0, b.0, a.1, watch)?;
     let own_b = completed_bits(b.0, a.0, b.1, watch)?;
     let a_by_b = completed_bits(b.0, a.0, a.1, watch)?;
@@ -125,8 +131,13 @@ pub struct Dissimilarity {
 }
 
 /// The bits of data encoded with a model that is completed with the items of another one.
-fn completed_bits(model: &Model, other: &Model, bag: &Bag, watch: &Watch) -> Result<f64, Error> {
-    let cover = Cover::new(model, bag, watch)?;
+fn completed_bits(
+    model: &Model,
+    other: &Model,
+    data: Data<'_>,
+    watch: &Watch,
+) -> Result<f64, Error> {
+    let cover = Cover::new(model, data, watch)?;
     let mut items = 0u64;
     for column in &model.columns {
         let Some(theirs) = other.column(&column.name).map(|c| &other.columns[c]) else {
@@ -164,8 +175,8 @@ pub(super) struct Cover {
 }
 
 impl Cover {
-    pub(super) fn new(model: &Model, bag: &Bag, watch: &Watch) -> Result<Self, Error> {
-        with_width!(model.columns.len(), W => Ok(Cover::of(&Covering::<W>::new(model, bag)?, watch)?))
+    fn new(model: &Model, data: Data<'_>, watch: &Watch) -> Result<Self, Error> {
+        with_width!(model.columns.len(), W => Ok(Cover::of(&Covering::<W>::new(model, data)?, watch)?))
     }
 
     pub(super) fn of<const W: usize>(

@@ -1,16 +1,19 @@
 //! The model: a code table with the names and values that its items stand for.
 //!
-//! `stored` writes it as JSON and reads it back. `covering` prepares it for the rows of a bag: `encode`
-//! says how many bits they take together, `row_bits` how many each takes, and `classify` which of
-//! several models describes each in the fewest.
+//! `stored` writes it as JSON and reads it back. `data` says what the values of a bag are as texts, and
+//! `covering` prepares the model for the rows of that bag: `encode` says how many bits they take
+//! together, `row_bits` how many each takes, and `classify` which of several models describes each in
+//! the fewest.
 
 mod classify;
 mod covering;
+mod data;
 mod encode;
 mod row_bits;
 mod stored;
 
 pub use classify::{Classified, classify, comparable};
+pub use data::Data;
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use row_bits::{RowCode, row_bits, shortest_first};
 

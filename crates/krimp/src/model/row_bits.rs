@@ -2,9 +2,9 @@
 
 use crate::Error;
 use crate::cover::columns::with_width;
-use crate::model::Model;
 use crate::model::covering::Covering;
 use crate::model::encode::{Codes, Cover};
+use crate::model::{Data, Model};
 use table::{Bag, Stop, Watch};
 
 /// The code of a row.
@@ -20,8 +20,13 @@ pub struct RowCode {
 ///
 /// Code lengths are those of [`crate::encode`], so the bits of all rows add up to its `data_bits`,
 /// whatever the bag: where an element has no code, the model is completed for all rows.
-pub fn row_bits(model: &Model, bag: &Bag, watch: &Watch) -> Result<Vec<RowCode>, Error> {
-    with_width!(model.columns.len(), W => Ok(codes(model, &Covering::<W>::new(model, bag)?, watch)?))
+pub fn row_bits<'a>(
+    model: &Model,
+    data: impl Into<Data<'a>>,
+    watch: &Watch,
+) -> Result<Vec<RowCode>, Error> {
+    let data = data.into();
+    with_width!(model.columns.len(), W => Ok(codes(model, &Covering::<W>::new(model, data)?, watch)?))
 }
 
 fn codes<const W: usize>(
