@@ -41,7 +41,7 @@ pub(super) fn transitions(itemset: usize, rho: f64, keep: &[f64]) -> Vec<Vec<f64
     let size = keep.len() - 1;
     let shared = itemset.min(size);
     let mut matrix = vec![vec![0.0; shared + 1]; itemset + 1];
-    for l in 0..=shared {
+    for l in 0..shared + 1 {
         for q in 0..=l {
             let kept = |j: usize| choose(l, q) * choose(size - l, j - q) / choose(size, j);
             let kept: f64 = (q..=size).map(|j| keep[j] * kept(j)).sum();
