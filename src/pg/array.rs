@@ -1,8 +1,8 @@
-//! Arrays of numbers as arguments: vectors and matrices.
+//! Arrays of numbers as arguments and results: vectors and matrices.
 
-use pgrx::FromDatum;
 use pgrx::array::RawArray;
 use pgrx::pg_sys::{self, Datum};
+use pgrx::{FromDatum, IntoDatum};
 use serde_json::Value as Json;
 use std::ptr::NonNull;
 
@@ -76,5 +76,30 @@ where
             let elements = Vec::from_polymorphic_datum(array.into(), false, type_oid)?;
             Some(Numbers { dimensions, elements })
         }
+    }
+}
+
+/// A matrix as an array of two dimensions, in the current memory context; its rows have one length.
+pub fn matrix(rows: &[Vec<f64>]) -> Option<Datum> {
+    let mut elements: Vec<Datum> = rows.iter().flatten().filter_map(|x| x.into_datum()).collect();
+    let width = rows.first().map_or(0, Vec::len);
+    let mut dimensions = [rows.len() as i32, width as i32];
+    if elements.len() != rows.len() * width || elements.is_empty() {
+        return None;
+    }
+    // SAFETY: as many float8 datums as the dimensions say; construct_md_array copies them.
+    unsafe {
+        let array = pg_sys::construct_md_array(
+            elements.as_mut_ptr(),
+            std::ptr::null_mut(),
+            dimensions.len() as i32,
+            dimensions.as_mut_ptr(),
+            [1, 1].as_mut_ptr(),
+            pg_sys::FLOAT8OID,
+            8,
+            true,
+            pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char,
+        );
+        Some(array.into())
     }
 }

@@ -5,8 +5,10 @@ mod itemsets;
 mod methods;
 mod sentence;
 mod synthetic;
+mod transactions;
 
 pub use methods::{Answers, Groups, Sampled};
+pub use transactions::Randomised;
 
 use crate::Cost;
 use random::Source;

@@ -125,9 +125,9 @@ mod tests {
         let before: [u64; LANES] = std::array::from_fn(|_| coins.next_u64());
         let mut after = before;
         transpose(&mut after);
-        for i in 0..LANES {
-            for j in 0..LANES {
-                assert_eq!(before[i] >> j & 1, after[j] >> i & 1);
+        for (i, before) in before.iter().enumerate() {
+            for (j, after) in after.iter().enumerate() {
+                assert_eq!(before >> j & 1, after >> i & 1);
             }
         }
     }

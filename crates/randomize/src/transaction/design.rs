@@ -16,6 +16,9 @@ const SCAN: usize = 125;
 const BORDER: f64 = 0.05;
 const RANGE: (f64, f64) = (1e-4, 0.995);
 
+/// Up to so many binary digits of rho, all values are tried.
+const ALL_BITS: u32 = 8;
+
 /// Minima of the scan that are refined, and how far.
 const REFINED: usize = 3;
 const STEPS: usize = 60;
@@ -129,9 +132,10 @@ impl Candidate {
     }
 }
 
-/// Values of rho that may be best: all that have so few digits, or the refined minima of a scan.
+/// Values of rho that may be best: all that have so few digits, or the refined minima of a scan and, if its
+/// digits are limited, what lies next to them.
 fn candidates(bits: Option<u32>, objective: impl Fn(f64) -> f64) -> Vec<f64> {
-    if let Some(bits) = bits {
+    if let Some(bits) = bits.filter(|&bits| bits <= ALL_BITS) {
         return (1..1u32 << bits).map(|a| f64::from(a) / f64::from(1u32 << bits)).collect();
     }
     let geometric = (BORDER / RANGE.0).powf(1.0 / SCAN as f64);
@@ -149,7 +153,12 @@ fn candidates(bits: Option<u32>, objective: impl Fn(f64) -> f64) -> Vec<f64> {
         let bracket = (rhos[i.saturating_sub(1)], rhos[(i + 1).min(rhos.len() - 1)]);
         golden_section(bracket, &objective)
     };
-    minima.iter().map(|&i| rhos[i]).chain(minima.iter().map(|&i| refine(i))).collect()
+    let best: Vec<f64> =
+        minima.iter().map(|&i| rhos[i]).chain(minima.iter().map(|&i| refine(i))).collect();
+    let Some(bits) = bits else { return best };
+    let one = f64::from(1u32 << bits);
+    let neighbours = |rho: f64| [(rho * one).floor(), (rho * one).ceil()].map(|a| a.max(1.0) / one);
+    best.into_iter().flat_map(neighbours).collect()
 }
 
 /// The place of the minimum of a function that first falls and then rises.
@@ -304,6 +313,8 @@ mod tests {
         assert!(short.lds[2] > best.lds[2] && short.lds[2] < best.lds[2] * 1.05);
         let longer = design(&Request { bits: Some(8), ..USUAL }).unwrap();
         assert_eq!(longer.rho, 131.0 / 256.0);
+        let longest = design(&Request { bits: Some(16), ..USUAL }).unwrap();
+        assert!((longest.rho - best.rho).abs() < 1.0 / 65536.0);
     }
 
     #[test]

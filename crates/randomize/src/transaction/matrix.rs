@@ -4,12 +4,26 @@ use super::MAX_SIZE;
 use super::operator::{check_keep, check_rho};
 use random::Error;
 
-/// Binomial coefficients, 0 outside their range.
+/// Binomial coefficients of numbers up to [`MAX_SIZE`], 0 outside their range.
 pub(super) fn choose(n: usize, k: usize) -> f64 {
-    if k > n {
-        return 0.0;
+    static TRIANGLE: [[f64; MAX_SIZE + 1]; MAX_SIZE + 1] = triangle();
+    TRIANGLE[n][k]
+}
+
+/// Pascal's triangle.
+const fn triangle() -> [[f64; MAX_SIZE + 1]; MAX_SIZE + 1] {
+    let mut rows = [[0.0; MAX_SIZE + 1]; MAX_SIZE + 1];
+    let mut n = 0;
+    while n <= MAX_SIZE {
+        rows[n][0] = 1.0;
+        let mut k = 1;
+        while k <= n {
+            rows[n][k] = rows[n - 1][k - 1] + rows[n - 1][k];
+            k += 1;
+        }
+        n += 1;
     }
-    (0..k.min(n - k)).fold(1.0, |c, i| c * (n - i) as f64 / (i + 1) as f64).round()
+    rows
 }
 
 /// P(Bin(n, p) = k), 0 outside the range.
@@ -40,17 +54,19 @@ pub(super) fn check_itemset(itemset: usize) -> Result<(), Error> {
 pub(super) fn transitions(itemset: usize, rho: f64, keep: &[f64]) -> Vec<Vec<f64>> {
     let size = keep.len() - 1;
     let shared = itemset.min(size);
-    let mut matrix = vec![vec![0.0; shared + 1]; itemset + 1];
-    for l in 0..shared + 1 {
+    let column = |l: usize| {
+        let mut column = vec![0.0; itemset + 1];
         for q in 0..=l {
             let kept = |j: usize| choose(l, q) * choose(size - l, j - q) / choose(size, j);
             let kept: f64 = (q..=size).map(|j| keep[j] * kept(j)).sum();
             for false_items in 0..=itemset - l {
-                matrix[q + false_items][l] += kept * binomial(itemset - l, false_items, rho);
+                column[q + false_items] += kept * binomial(itemset - l, false_items, rho);
             }
         }
-    }
-    matrix
+        column
+    };
+    let columns: Vec<Vec<f64>> = (0..=shared).map(column).collect();
+    (0..=itemset).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
 }
 
 #[cfg(test)]
@@ -62,8 +78,8 @@ mod tests {
     fn reference(itemset: usize, rho: f64, keep: &[f64]) -> Vec<Vec<f64>> {
         let size = keep.len() - 1;
         let shared = itemset.min(size);
-        let mut matrix = vec![vec![0.0; shared + 1]; itemset + 1];
-        for l in 0..=shared {
+        let column = |l: usize| {
+            let mut column = vec![0.0; itemset + 1];
             for kept in 0u32..1 << size {
                 let j = kept.count_ones() as usize;
                 let chance = keep[j] / choose(size, j);
@@ -73,11 +89,13 @@ mod tests {
                     let f = others.count_ones() as usize;
                     let false_items =
                         rho.powi(f as i32) * (1.0 - rho).powi((itemset - l - f) as i32);
-                    matrix[q + f][l] += chance * false_items;
+                    column[q + f] += chance * false_items;
                 }
             }
-        }
-        matrix
+            column
+        };
+        let columns: Vec<Vec<f64>> = (0..=shared).map(column).collect();
+        (0..=itemset).map(|row| columns.iter().map(|column| column[row]).collect()).collect()
     }
 
     proptest! {
