@@ -17,7 +17,6 @@ use crate::pg::state::bytea;
 use crate::pg::text::from_utf8;
 use crate::pg::transactions as reading;
 use guarantee::{Guarantee, Randomised};
-use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, Shape};
 use randomize::transaction::itemsets::{Mining, Transactions};
@@ -188,7 +187,7 @@ const SELECT_A_SIZE_KEEP: Method = Method {
     run: |call| {
         let (size, rho) = (call.get(&SIZE)?, call.get(&RHO)?);
         let keep = transaction::keep(size, rho, call.get(&GAMMA)?, call.get(&CUT)?)?;
-        keep.into_datum().ok_or_else(|| Error::fault("no array"))
+        Ok(array::vector(&keep))
     },
     label: None,
     price: None,
@@ -274,14 +273,13 @@ const SELECT_A_SIZE_DESIGN: Method = Method {
             convention: call.get(&CONVENTION)?,
             bits: call.get(&BITS)?,
         })?;
-        let floats = |numbers: &[f64]| numbers.to_vec().into_datum().unwrap_or(Datum::null());
         let mut rows = ResultRows::begin(call)?;
         rows.push([
             Value::Float(found.rho),
             Value::Int(found.cut as i32),
-            Value::Made(&|| floats(&found.keep)),
+            Value::Made(&|| array::vector(&found.keep)),
             Value::Float(found.gamma),
-            Value::Made(&|| floats(&found.lds)),
+            Value::Made(&|| array::vector(&found.lds)),
         ]);
         Ok(rows.finish(call))
     },
@@ -296,7 +294,8 @@ const SELECT_A_SIZE_MATRIX: Method = Method {
     run: |call| {
         let keep = keep_of_size(&call.arguments)?;
         let matrix = transaction::matrix(call.get(&ITEMSET)?, call.get(&RHO)?, &keep)?;
-        array::matrix(&matrix).ok_or_else(|| Error::fault("no array"))
+        let width = matrix.first().map_or(0, Vec::len);
+        Ok(array::matrix(&matrix.concat(), width))
     },
     label: None,
     price: None,

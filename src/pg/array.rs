@@ -1,8 +1,8 @@
 //! Arrays of numbers as arguments and results: vectors and matrices.
 
+use pgrx::FromDatum;
 use pgrx::array::RawArray;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{FromDatum, IntoDatum};
 use serde_json::Value as Json;
 use std::ptr::NonNull;
 
@@ -79,27 +79,38 @@ where
     }
 }
 
-/// A matrix as an array of two dimensions, in the current memory context; its rows have one length.
-pub fn matrix(rows: &[Vec<f64>]) -> Option<Datum> {
-    let mut elements: Vec<Datum> = rows.iter().flatten().filter_map(|x| x.into_datum()).collect();
-    let width = rows.first().map_or(0, Vec::len);
-    let mut dimensions = [rows.len() as i32, width as i32];
-    if elements.len() != rows.len() * width || elements.is_empty() {
-        return None;
-    }
-    // SAFETY: as many float8 datums as the dimensions say; construct_md_array copies them.
+/// A `float8[]` of one dimension, in the current memory context.
+pub fn vector(numbers: &[f64]) -> Datum {
+    array([numbers.len()], numbers)
+}
+
+/// A `float8[]` of rows of `width` numbers, in the current memory context.
+pub fn matrix(numbers: &[f64], width: usize) -> Datum {
+    array([numbers.len() / width.max(1), width], numbers)
+}
+
+/// An array of so many elements in each dimension, none of them 0, counted from 1. A matrix may have
+/// millions of elements: they are copied as they are, without a datum for each.
+fn array<const N: usize>(dimensions: [usize; N], numbers: &[f64]) -> Datum {
+    let header = size_of::<pg_sys::ArrayType>() + 2 * N * size_of::<i32>();
+    let header = header.next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+    let bytes = header + size_of_val(numbers);
+    // SAFETY: palloc0 returns that many aligned bytes or raises an error; the fields of the header, the
+    // lengths and lower bounds after it and the elements after those lie within them, as array.h lays them
+    // out for an array without NULL.
     unsafe {
-        let array = pg_sys::construct_md_array(
-            elements.as_mut_ptr(),
-            std::ptr::null_mut(),
-            dimensions.len() as i32,
-            dimensions.as_mut_ptr(),
-            [1, 1].as_mut_ptr(),
-            pg_sys::FLOAT8OID,
-            8,
-            true,
-            pg_sys::TYPALIGN_DOUBLE as std::ffi::c_char,
-        );
-        Some(array.into())
+        let array = pg_sys::palloc0(bytes).cast::<pg_sys::ArrayType>();
+        pgrx::set_varsize_4b(array.cast(), bytes as i32);
+        (*array).ndim = N as i32;
+        (*array).dataoffset = 0;
+        (*array).elemtype = pg_sys::FLOAT8OID;
+        let shape = array.add(1).cast::<i32>();
+        for (i, length) in dimensions.into_iter().enumerate() {
+            shape.add(i).write(length as i32);
+            shape.add(N + i).write(1);
+        }
+        let elements = array.cast::<u8>().add(header).cast::<f64>();
+        elements.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len());
+        array.into()
     }
 }

@@ -116,7 +116,7 @@ fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) {
 
 /// The transactions of a column of type int4[]; rows where it is NULL have none.
 pub fn lists(relation: &Relation, position: usize) -> Listed {
-    let mut lists = Listed::default();
+    let mut lists = Listed::new(settings::max_memory());
     read(relation, position, &mut lists);
     lists
 }

@@ -45,7 +45,7 @@ fn reference(mining: &Mining, transactions: &[Vec<u32>]) -> Vec<(Vec<u32>, f64)>
 }
 
 fn listed(transactions: &[Vec<u32>]) -> Listed {
-    let mut listed = Listed::default();
+    let mut listed = Listed::new(u64::MAX);
     for transaction in transactions {
         listed.push(transaction.iter().map(|&item| item as i32)).unwrap();
     }
@@ -87,7 +87,7 @@ fn planted_itemsets_are_found() {
     let operator = code.operator(&keep).unwrap();
     assert_eq!(operator, Operator::new(0.25, &keep).unwrap());
     let mut coins = Coins::seeded(3);
-    let (mut lists, mut seeds) = (Listed::default(), Seeded::new(code.clone()));
+    let (mut lists, mut seeds) = (Listed::new(u64::MAX), Seeded::new(code.clone()));
     for i in 0..40_000u32 {
         let other = |n: u32| 1 + (i.wrapping_mul(2_654_435_761) >> n) % 60;
         let mut transaction = match i % 4 {
@@ -147,10 +147,13 @@ fn what_makes_no_sense_is_refused() {
     ] {
         assert!(Mining::new(rho, &keep, min_support, max_itemset, margin).is_err());
     }
-    let mut listed = Listed::default();
+    let mut listed = Listed::new(u64::MAX);
     for bad in [0, -3, 1 << 20] {
         assert!(listed.push([bad]).is_err());
     }
+    // A bitmap takes a kilobyte for each item.
+    let mut listed = Listed::new(10_000);
+    assert_eq!(listed.push(1..=1000), Err(Stop::Memory { limit: 10_000 }.into()));
 }
 
 #[test]
@@ -165,5 +168,5 @@ fn mining_stops_when_it_is_told_to() {
     let watch = Watch::unlimited();
     watch.cancel();
     assert_eq!(mining.run(&listed, &watch), Err(Stop::Cancelled));
-    assert_eq!(mining.run(&Listed::default(), &Watch::unlimited()), Ok(vec![]));
+    assert_eq!(mining.run(&Listed::new(u64::MAX), &Watch::unlimited()), Ok(vec![]));
 }

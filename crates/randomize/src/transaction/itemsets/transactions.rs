@@ -30,9 +30,11 @@ pub trait Reader: Sync {
 }
 
 /// Transactions that are lists of items. Filled while they are read.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Listed {
     count: u64,
+    /// The bytes that it may hold.
+    limit: u64,
     /// By item: its place among those seen, counted from 1.
     places: Vec<u32>,
     seen: Vec<u32>,
@@ -42,14 +44,19 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// Adds a transaction. Refuses what are no items.
+    /// None yet; they may take so many bytes.
+    pub fn new(limit: u64) -> Self {
+        Listed { count: 0, limit, places: vec![], seen: vec![], blocks: vec![], words: 0 }
+    }
+
+    /// Adds a transaction. Refuses what are no items, and what does not fit.
     pub fn push(&mut self, items: impl IntoIterator<Item = i32>) -> Result<(), Error> {
         let place = (self.count % BLOCK as u64) as usize;
         if place == 0 {
-            self.blocks.push(Vec::new());
+            self.make_room(self.seen.len() * WORDS)?;
+            self.blocks.push(vec![0; self.seen.len() * WORDS]);
         }
         self.count += 1;
-        let Some(block) = self.blocks.last_mut() else { return Ok(()) };
         let (word, bit) = bits::place(place);
         for item in items {
             let known = usize::try_from(item).ok().and_then(|item| self.places.get(item));
@@ -58,13 +65,23 @@ impl Listed {
                 _ => add(&mut self.places, &mut self.seen, item)?,
             };
             let first = code * WORDS;
-            if block.len() < first + WORDS {
-                self.words += first + WORDS - block.len();
-                block.resize(first + WORDS, 0);
+            let length = self.blocks.last().map_or(0, Vec::len);
+            if length < first + WORDS {
+                self.make_room(first + WORDS - length)?;
             }
-            block[first + word] |= bit;
+            if let Some(block) = self.blocks.last_mut() {
+                block.resize(length.max(first + WORDS), 0);
+                block[first + word] |= bit;
+            }
         }
         Ok(())
+    }
+
+    /// Counts words that are about to be held.
+    fn make_room(&mut self, words: usize) -> Result<(), Error> {
+        self.words += words;
+        let is_over = self.memory() > self.limit;
+        if is_over { Err(Stop::Memory { limit: self.limit }.into()) } else { Ok(()) }
     }
 
     /// The bytes held.
