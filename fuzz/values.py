@@ -101,7 +101,10 @@ class Values:
             "bytea": lambda: f"'\\x{self.bag().hex()}'::bytea",
             "cstring": lambda: literal(f"\\x{self.bag().hex()}") + "::cstring",
             "double precision": lambda: f"'{self.float(name)}'::float8",
+            "double precision[]": lambda: self.numbers("float8", lambda: self.float(name)),
+            "bigint[]": lambda: self.numbers("int8", lambda: self.integer(INTS)),
             "integer": lambda: f"({self.integer(INTS)})::int",
+            "integer[]": lambda: self.numbers("int4", lambda: self.integer(INTS)),
             "interval": lambda: (
                 f"'{self.rng.choice(INTERVALS[: 3 if self.careful else None])}'::interval"
             ),
@@ -114,6 +117,14 @@ class Values:
             "text": lambda: literal(self.text(name, about)) + "::text",
             "text[]": self.names,
         }[of]()
+
+    def numbers(self, of, number):
+        """A list of numbers; now and then it is empty, has NULL or has two dimensions."""
+        elements = [str(number()) for _ in range(self.rng.randint(0, 5))]
+        if self.wrongly(0.1):
+            elements.append("NULL")
+        text = "{" + ",".join(elements) + "}"
+        return f"'{{{text}}}'::{of}[]" if elements and self.wrongly(0.05) else f"'{text}'::{of}[]"
 
     def typed_null(self, of):
         if of == "anyelement":

@@ -32,6 +32,7 @@ families! {
     report,
     shuffle,
     synthesize,
+    transactions,
     tree,
 }
 

@@ -27,7 +27,10 @@ pub enum Type {
     Ints,
     BigInts,
     Floats,
+    /// What Postgres hands from one of its own calls to another.
     Bytes,
+    /// Bytes that users see.
+    Bytea,
     Json,
     Interval,
     Relation,
@@ -59,7 +62,7 @@ impl Type {
             Type::Ints => &["integer[]"],
             Type::BigInts => &["bigint[]"],
             Type::Floats => &["double precision[]"],
-            Type::Bytes => &["bytea"],
+            Type::Bytes | Type::Bytea => &["bytea"],
             Type::Json => &["jsonb"],
             Type::Interval => &["interval"],
             Type::Relation => &["regclass"],
@@ -257,6 +260,17 @@ impl<'a> Given<'a> {
     pub fn floats(&self) -> Result<Option<Numbers<f64>>, Error> {
         let read = |value: &Json| Numbers::from_json(value, Json::as_f64);
         self.read(Type::Floats, "an array of numbers", read)
+    }
+
+    /// An array of small whole numbers of any shape.
+    pub fn ints(&self) -> Result<Option<Numbers<i32>>, Error> {
+        let read =
+            |value: &Json| Numbers::from_json(value, |one| i32::try_from(one.as_i64()?).ok());
+        self.read(Type::Ints, "an array of whole numbers", read)
+    }
+
+    pub fn bytea(&self) -> Result<Option<Vec<u8>>, Error> {
+        self.read(Type::Bytea, "bytes, which are no option", |_| None)
     }
 
     /// An array of whole numbers of any shape.

@@ -23,6 +23,7 @@ pub mod signature;
 pub mod sql;
 pub mod state;
 pub mod text;
+pub mod transactions;
 pub mod tree;
 pub mod typed;
 pub mod types;

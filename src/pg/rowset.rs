@@ -44,7 +44,8 @@ impl Value<'_> {
     }
 }
 
-fn int_array(numbers: &[i32]) -> Datum {
+/// An array of numbers, in the current memory context.
+pub fn int_array(numbers: &[i32]) -> Datum {
     let mut elements: Vec<Datum> = numbers.iter().map(|&n| Datum::from(n)).collect();
     // SAFETY: `elements` are int4 datums; construct_array copies them.
     unsafe {

@@ -5,11 +5,13 @@ mod itemsets;
 mod methods;
 mod sentence;
 mod synthetic;
+mod transactions;
 mod trees;
 
 pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
 pub use synthetic::Synthetic;
+pub use transactions::Randomised;
 
 use crate::Cost;
 use random::Source;

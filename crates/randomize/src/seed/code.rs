@@ -1,0 +1,189 @@
+//! How seeds are laid out, and what they say.
+
+use super::MAX_BITS;
+use super::field::{Field, LARGEST_DEGREE, LEAST_DEGREE};
+use crate::transaction::{MAX_SIZE, MAX_UNIVERSE};
+use random::Error;
+use table::bits;
+
+/// What seeds are made for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shape {
+    /// Items are 1 to this.
+    pub universe: u32,
+    /// Items of a transaction.
+    pub size: usize,
+    /// Items of the largest itemset whose support is wanted.
+    pub itemset: usize,
+    /// An item comes in by chance with probability rho = a / 2^b.
+    pub a: u32,
+    pub b: u32,
+}
+
+/// A layout. Made of a shape by whoever draws or reads seeds.
+#[derive(Debug, Clone)]
+pub struct Code {
+    shape: Shape,
+    field: &'static Field,
+    /// How many odd powers a column has: any 2 · `powers` bits of a seed's items are independent.
+    powers: usize,
+}
+
+/// The bits of a seed, bit i as bit i mod 64 of word i / 64.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Seed(pub(super) Vec<u64>);
+
+impl Seed {
+    pub fn words(&self) -> &[u64] {
+        &self.0
+    }
+}
+
+impl Code {
+    /// The layout of a shape: l = ceil(b (size + itemset) / 2) odd powers in the smallest field that has a
+    /// power for each of the b · universe bits.
+    pub fn new(shape: Shape) -> Result<Self, Error> {
+        let Shape { universe, size, itemset, a, b } = shape;
+        if universe == 0 || universe > MAX_UNIVERSE {
+            let range = "it must be a number of items from 1 to 1048575";
+            return Err(Error::argument("universe", universe, range));
+        }
+        if !(1..=MAX_SIZE).contains(&size) {
+            return Err(Error::argument("size", size, "it must be from 1 to 64 items"));
+        }
+        if !(1..=MAX_SIZE).contains(&itemset) {
+            return Err(Error::argument("itemset", itemset, "it must be from 1 to 64 items"));
+        }
+        if !(1..=MAX_BITS).contains(&b) {
+            return Err(Error::argument("b", b, "it must be from 1 to 16 binary digits of rho"));
+        }
+        if a == 0 || a >> b != 0 {
+            return Err(Error::argument("a", a, "it must be above 0 and below 2^b"));
+        }
+        let powers = (b as usize * (size + itemset)).div_ceil(2);
+        let bits = u64::from(b) * u64::from(universe);
+        let fits = |r: &u32| (1u64 << r) > bits && powers < 1usize << (r - 1);
+        let degree = (LEAST_DEGREE..=LARGEST_DEGREE).find(fits).ok_or_else(|| {
+            Error::argument("b times universe", bits, "fields have at most 1048575 powers")
+        })?;
+        Ok(Code { shape, field: Field::of(degree), powers })
+    }
+
+    pub fn shape(&self) -> &Shape {
+        &self.shape
+    }
+
+    /// The bits of a seed.
+    pub fn bits(&self) -> usize {
+        self.field.degree as usize * self.powers
+    }
+
+    /// The bytes of a seed.
+    pub fn bytes(&self) -> usize {
+        self.bits().div_ceil(8)
+    }
+
+    /// The words of a seed.
+    pub(super) fn words(&self) -> usize {
+        bits::words(self.bits())
+    }
+
+    /// The seed of these bytes: bit i is bit i mod 8 of byte i / 8. Refuses another length, and bits beyond
+    /// the last.
+    pub fn read(&self, bytes: &[u8]) -> Result<Seed, Error> {
+        if bytes.len() != self.bytes() {
+            let range = "seeds for this universe, size, itemset and b have another length";
+            return Err(Error::argument("the number of bytes of the seed", bytes.len(), range));
+        }
+        let mut words = vec![0; self.words()];
+        for (i, &byte) in bytes.iter().enumerate() {
+            words[i / 8] |= u64::from(byte) << (i % 8 * 8);
+        }
+        let used = self.bits() % 64;
+        if used > 0 && words.last().is_some_and(|word| word >> used != 0) {
+            let last = bytes.last().copied().unwrap_or(0);
+            let range = "the bits beyond the last one of a seed are 0";
+            return Err(Error::argument("the last byte of the seed", last, range));
+        }
+        Ok(Seed(words))
+    }
+
+    /// The bytes of a seed.
+    pub fn write(&self, seed: &Seed) -> Vec<u8> {
+        let mut bytes: Vec<u8> = seed.0.iter().flat_map(|word| word.to_le_bytes()).collect();
+        bytes.truncate(self.bytes());
+        bytes
+    }
+
+    /// Column c of the parity check matrix: alpha^((2i + 1) c) from bit r i on.
+    pub(super) fn column(&self, c: usize, column: &mut [u64]) {
+        column.fill(0);
+        let (order, degree) = (self.field.order(), self.field.degree as usize);
+        let (mut exponent, step) = (c % order, 2 * c % order);
+        for i in 0..self.powers {
+            let power = u64::from(self.field.power(exponent));
+            let (word, shift) = (degree * i / 64, degree * i % 64);
+            column[word] |= power << shift;
+            if shift + degree > 64 {
+                column[word + 1] |= power >> (64 - shift);
+            }
+            exponent += step;
+            exponent -= if exponent >= order { order } else { 0 };
+        }
+    }
+
+    /// The bits of an item: its columns.
+    pub(super) fn columns_of(&self, item: u32) -> std::ops::Range<usize> {
+        let b = self.shape.b as usize;
+        let first = (item as usize - 1) * b;
+        first..first + b
+    }
+
+    /// Whether an item is in the transaction that a seed stands for.
+    pub fn contains(&self, seed: &Seed, item: u32) -> Result<bool, Error> {
+        if item == 0 || item > self.shape.universe {
+            let range = "items are numbers from 1 to the size of the universe";
+            return Err(Error::argument("item", item, range));
+        }
+        let mut column = vec![0; self.words()];
+        let mut value = 0;
+        for (j, c) in self.columns_of(item).enumerate() {
+            self.column(c, &mut column);
+            value |= parity(&column, &seed.0) << j;
+        }
+        Ok(value < self.shape.a)
+    }
+
+    /// All items of the transaction that a seed stands for, ascending. Each odd power steps through the
+    /// field by itself: b · universe · l steps.
+    pub fn items(&self, seed: &Seed) -> Vec<u32> {
+        let (order, degree) = (self.field.order(), self.field.degree as usize);
+        let part = |i: usize| {
+            let (word, shift) = (degree * i / 64, degree * i % 64);
+            let low = seed.0[word] >> shift;
+            let high = if shift + degree > 64 { seed.0[word + 1] << (64 - shift) } else { 0 };
+            (low | high) as u32 & ((1 << degree) - 1)
+        };
+        let mut steps: Vec<(usize, usize, u32)> =
+            (0..self.powers).map(|i| (0, (2 * i + 1) % order, part(i))).collect();
+        let mut bit = || {
+            let mut sum = 0;
+            for (exponent, step, part) in &mut steps {
+                sum ^= self.field.power(*exponent) & *part;
+                *exponent += *step;
+                *exponent -= if *exponent >= order { order } else { 0 };
+            }
+            sum.count_ones() & 1
+        };
+        let mut value = || (0..self.shape.b).fold(0, |value, j| value | bit() << j);
+        (1..=self.shape.universe).filter(|_| value() < self.shape.a).collect()
+    }
+}
+
+/// The parity of the bits that two sets share.
+pub(super) fn parity(a: &[u64], b: &[u64]) -> u32 {
+    a.iter().zip(b).fold(0, |sum, (a, b)| sum ^ a & b).count_ones() & 1
+}
+
+#[cfg(test)]
+mod tests;

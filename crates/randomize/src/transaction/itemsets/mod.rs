@@ -1,0 +1,152 @@
+//! Frequent itemsets of randomised transactions, level by level: supports are estimated, and an itemset
+//! grows as long as its support may be large enough.
+//!
+//! * `transactions`: what is mined, as bitmaps of the transactions that have an item: [`Listed`] keeps them,
+//!   [`Seeded`] makes them of seeds whenever they are wanted.
+//! * `count`: how many transactions contain each of many itemsets.
+//! * `candidates`: the itemsets of the next level.
+//! * [`Mining`] goes through the levels.
+
+mod candidates;
+mod count;
+mod transactions;
+
+pub use transactions::{Listed, Reader, Seeded, Transactions};
+
+use super::matrix::choose;
+use super::{Estimate, Estimator};
+use candidates::Level;
+use random::Error;
+use std::collections::HashMap;
+use table::{Reservation, Stop, Watch};
+
+/// The largest itemsets that are looked for: each needs the counts of all its parts.
+const MAX_ITEMSET: usize = 16;
+
+/// What is wanted.
+#[derive(Debug, Clone)]
+pub struct Mining {
+    /// By size, from 1 on.
+    estimators: Vec<Estimator>,
+    min_support: f64,
+    margin: f64,
+}
+
+/// An itemset, and what its support is estimated to be.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    pub items: Vec<u32>,
+    pub estimate: Estimate,
+}
+
+/// Itemsets that may still grow, with the number of randomised transactions that contain all their items.
+type Counts = HashMap<Vec<u32>, u64>;
+
+impl Mining {
+    /// Looks for itemsets of at most `max_itemset` items whose estimated share is at least `min_support`, in
+    /// transactions that an operator with this rho and keep has randomised. What is at most `margin`
+    /// standard deviations below `min_support` may grow.
+    pub fn new(
+        rho: f64,
+        keep: &[f64],
+        min_support: f64,
+        max_itemset: usize,
+        margin: f64,
+    ) -> Result<Self, Error> {
+        if !(min_support > 0.0 && min_support <= 1.0) {
+            let range = "it must be a share of the transactions: above 0 and at most 1";
+            return Err(Error::argument("min_support", min_support, range));
+        }
+        if !(margin >= 0.0 && margin.is_finite()) {
+            let range = "it must be a finite number of standard deviations of at least 0";
+            return Err(Error::argument("margin", margin, range));
+        }
+        if !(1..=MAX_ITEMSET).contains(&max_itemset) {
+            return Err(Error::argument(
+                "max_itemset",
+                max_itemset,
+                "it must be from 1 to 16 items",
+            ));
+        }
+        let sizes = 1..=max_itemset.min(keep.len().saturating_sub(1)).max(1);
+        let estimators =
+            sizes.map(|size| Estimator::new(size, rho, keep)).collect::<Result<_, _>>()?;
+        Ok(Mining { estimators, min_support, margin })
+    }
+
+    /// The itemsets, by length, then from the largest support down, then by items.
+    pub fn run(
+        &self,
+        transactions: &(impl Transactions + ?Sized),
+        watch: &Watch,
+    ) -> Result<Vec<Found>, Stop> {
+        let mut found: Vec<Found> = Vec::new();
+        let mut held = Reservation::new(watch);
+        if transactions.count() == 0 {
+            return Ok(found);
+        }
+        let mut counts = Counts::new();
+        let mut level = Level::of_items(transactions.items());
+        for estimator in &self.estimators {
+            if level.is_empty() {
+                break;
+            }
+            let supports = count::count(transactions, &level, watch)?;
+            let before = found.len();
+            let mut grown = Vec::new();
+            for (i, (items, &support)) in level.itemsets().zip(&supports).enumerate() {
+                watch.poll(i)?;
+                let observed = observed(items, support, &counts, transactions.count());
+                let estimate = estimator.support(&observed);
+                if estimate.support >= self.min_support {
+                    watch.found(1)?;
+                    found.push(Found { items: items.to_vec(), estimate });
+                }
+                if estimate.support >= self.min_support - self.margin * estimate.stddev {
+                    // The items twice, once for each list, and what lists and maps need beside them.
+                    held.add(8 * items.len() as u64 + 128)?;
+                    grown.push((items.to_vec(), support));
+                }
+            }
+            let order = |a: &Found, b: &Found| {
+                b.estimate
+                    .support
+                    .total_cmp(&a.estimate.support)
+                    .then_with(|| a.items.cmp(&b.items))
+            };
+            found[before..].sort_by(order);
+            let itemsets: Vec<Vec<u32>> = grown.iter().map(|(items, _)| items.clone()).collect();
+            counts.extend(grown);
+            level = Level::above(&itemsets, |items| counts.contains_key(items), watch)?;
+        }
+        Ok(found)
+    }
+}
+
+/// The number of transactions by the number of items that they share with an itemset, from the numbers that
+/// contain each part of it: those with exactly l of its items are the sum over parts of j >= l items of
+/// (-1)^(j - l) C(j, l) times their count.
+fn observed(items: &[u32], support: u64, counts: &Counts, all: u64) -> Vec<u64> {
+    let k = items.len();
+    let mut by_size = vec![0i128; k + 1];
+    by_size[0] = i128::from(all);
+    by_size[k] = i128::from(support);
+    let mut part = Vec::with_capacity(k);
+    for chosen in 1..(1u32 << k) - 1 {
+        part.clear();
+        part.extend((0..k).filter(|i| chosen >> i & 1 == 1).map(|i| items[i]));
+        // All parts were counted: none of them was left behind.
+        by_size[part.len()] += counts.get(&part).map_or(0, |&count| i128::from(count));
+    }
+    let exactly = |l: usize| {
+        let term = |j: usize| {
+            let sign = if (j - l).is_multiple_of(2) { 1 } else { -1 };
+            sign * choose(j, l) as i128 * by_size[j]
+        };
+        (l..=k).map(term).sum::<i128>()
+    };
+    (0..=k).map(|l| u64::try_from(exactly(l)).unwrap_or(0)).collect()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,142 @@
+//! Reads a column of randomised transactions: arrays of items, or seeds.
+
+use super::cell::Form;
+use super::error::Error;
+use super::progress::Progress;
+use super::relation::Relation;
+use super::rows::{RowSink, each_row};
+use super::settings;
+use pgrx::array::RawArray;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgMemoryContexts, PgTupleDesc};
+use randomize::seed::Code;
+use randomize::transaction::itemsets::{Listed, Seeded};
+use std::ptr::NonNull;
+
+/// Rows between two looks at memory and clock.
+const BATCH: u64 = 4096;
+
+/// Where transactions are kept.
+trait Kept {
+    /// Keeps a transaction.
+    ///
+    /// # Safety
+    /// `value` is a datum of the type that is kept; copies may be made in `scratch`.
+    unsafe fn keep(&mut self, value: Datum, scratch: &mut PgMemoryContexts) -> Result<(), Error>;
+
+    /// The bytes held.
+    fn memory(&self) -> u64;
+}
+
+impl Kept for Listed {
+    unsafe fn keep(&mut self, value: Datum, scratch: &mut PgMemoryContexts) -> Result<(), Error> {
+        // SAFETY: the caller vouches for an int4[]; detoasted, it has aligned elements, which lie side by
+        // side if none is NULL. `scratch` outlives the look at them.
+        unsafe {
+            let array = scratch.switch_to(|_| pg_sys::pg_detoast_datum(value.cast_mut_ptr()));
+            let array = NonNull::new(array.cast::<pg_sys::ArrayType>());
+            let mut array = RawArray::from_ptr(array.ok_or_else(|| Error::fault("no array"))?);
+            let dimensions = array.dims().len();
+            if dimensions > 1 {
+                return Err(Error::argument(
+                    format!("a transaction is an array of {dimensions} dimensions"),
+                    "Transactions are arrays of one dimension.",
+                ));
+            }
+            if array.any_nulls() {
+                return Err(Error::argument(
+                    "a transaction has NULL",
+                    "Items are numbers from 1 on.",
+                ));
+            }
+            let items = array.data::<i32>();
+            self.push(items.as_ref().iter().copied())?;
+        }
+        Ok(())
+    }
+
+    fn memory(&self) -> u64 {
+        Listed::memory(self)
+    }
+}
+
+impl Kept for Seeded {
+    unsafe fn keep(&mut self, value: Datum, scratch: &mut PgMemoryContexts) -> Result<(), Error> {
+        // SAFETY: the caller vouches for a bytea; `scratch` outlives the look at it.
+        Ok(unsafe { Form::Varlena.bytes(value, scratch.value(), |bytes| self.push(bytes)) }?)
+    }
+
+    fn memory(&self) -> u64 {
+        Seeded::memory(self)
+    }
+}
+
+/// Hands the one column of a query over.
+struct Reader<'a> {
+    kept: &'a mut dyn Kept,
+    scratch: PgMemoryContexts,
+    count: u64,
+    limit: u64,
+    progress: Progress,
+}
+
+impl RowSink for Reader<'_> {
+    fn begin(&mut self, _: &PgTupleDesc) {}
+
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        // SAFETY: the query has one column, of the type that is kept.
+        unsafe {
+            if !*nulls {
+                self.kept.keep(*values, &mut self.scratch)?;
+            }
+        }
+        self.count += 1;
+        if self.count.is_multiple_of(BATCH) {
+            // SAFETY: nothing in the scratch context outlives its row.
+            unsafe { self.scratch.reset() };
+            if self.kept.memory() > self.limit {
+                return Err(Error::Memory { limit: self.limit });
+            }
+            self.progress.rows(self.count);
+        }
+        Ok(true)
+    }
+}
+
+fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) {
+    let mut reader = Reader {
+        kept,
+        scratch: PgMemoryContexts::new("pg_sanitize transaction"),
+        count: 0,
+        limit: settings::max_memory(),
+        progress: Progress::begin("reading"),
+    };
+    each_row(&relation.query(&[position]), &mut reader);
+}
+
+/// The transactions of a column of type int4[]; rows where it is NULL have none.
+pub fn lists(relation: &Relation, position: usize) -> Listed {
+    let mut lists = Listed::new(settings::max_memory());
+    read(relation, position, &mut lists);
+    lists
+}
+
+/// The seeds of a column of type bytea; rows where it is NULL have none.
+pub fn seeds(relation: &Relation, position: usize, code: Code) -> Seeded {
+    let mut seeds = Seeded::new(code);
+    read(relation, position, &mut seeds);
+    seeds
+}
+
+/// True if the column has lists of items, false if it has seeds; what else it may be is refused.
+pub fn has_lists(relation: &Relation, position: usize) -> Result<bool, Error> {
+    let column = &relation.columns[position];
+    match column.base_type {
+        pg_sys::INT4ARRAYOID => Ok(true),
+        pg_sys::BYTEAOID => Ok(false),
+        _ => Err(Error::argument(
+            format!("column \"{}\" of {} has no transactions", column.name, relation.name),
+            "Transactions are integer[], lists of items, or bytea, seeds of sanitize.randomize_to_seed.",
+        )),
+    }
+}
