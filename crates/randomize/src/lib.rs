@@ -3,8 +3,11 @@
 //! * [`cells`]: randomised response on every cell of a row, and supports estimated from such rows.
 //! * [`itemset`]: itemsets drawn with a probability that grows with their support.
 //! * [`dependence`]: how much an output tells of its input, for a given prior.
+//! * [`operator`]: operators as matrices, the breaches that they allow, whole numbers that are randomised,
+//!   and the law of the inputs from what came out.
 #![forbid(unsafe_code)]
 
 pub mod cells;
 pub mod dependence;
 pub mod itemset;
+pub mod operator;
