@@ -43,3 +43,4 @@ mod ledger;
 mod public_source;
 mod question;
 mod typed_source;
+mod weights;
