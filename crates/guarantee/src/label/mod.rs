@@ -3,10 +3,12 @@
 mod cells;
 mod itemsets;
 mod methods;
+mod operators;
 mod sentence;
 mod synthetic;
 
 pub use methods::{Answers, Groups, Sampled};
+pub use operators::Randomised;
 
 use crate::Cost;
 use random::Source;
