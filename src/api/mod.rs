@@ -16,6 +16,7 @@ families! {
     budget,
     clamped,
     compare,
+    dependence,
     domains,
     generate,
     itemsets,

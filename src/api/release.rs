@@ -111,9 +111,9 @@ const K_ANONYMIZE: Method = Method {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let source = TypedSource::read(call)?.with_rows()?;
         let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
-        let weights = call
-            .get(&WEIGHTS)?
-            .map(|named| weights::of_columns(&named, source.name(), &names))
+        let weights = call.get(&WEIGHTS)?;
+        let weights = weights
+            .map(|named| weights::of_columns(Some(&named), source.name(), &names))
             .transpose()?;
         release(call, source, |bag, watch| {
             suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)

@@ -21,9 +21,13 @@ pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
 }
 
 /// The weight of each of the named columns: 1 where nothing is said.
-pub fn of_columns(weights: &Named, relation: &str, names: &[&str]) -> Result<Vec<f64>, Error> {
+pub fn of_columns(
+    weights: Option<&Named>,
+    relation: &str,
+    names: &[&str],
+) -> Result<Vec<f64>, Error> {
     let mut values = vec![1.0; names.len()];
-    for (name, weight) in weights {
+    for (name, weight) in weights.into_iter().flatten() {
         let position = positions(relation, names, "weights", Some(std::slice::from_ref(name)))?[0];
         values[position] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {

@@ -66,6 +66,11 @@ impl From<&Responses> for Factors {
 }
 
 impl Factors {
+    /// The factors of columns, in their order.
+    pub fn new(columns: Vec<Factor>) -> Self {
+        Factors { columns }
+    }
+
     /// The factor of a column.
     pub fn column(&self, column: usize) -> &Factor {
         &self.columns[column]
