@@ -18,6 +18,9 @@ pub(super) struct LeftInverse {
 }
 
 impl LeftInverse {
+    /// What making one holds at most: so many matrices of the operator's size, one of which stays.
+    pub(super) const MATRICES: u64 = 6;
+
     /// The inverse of a square operator; with more outputs than inputs, the one that least squares with
     /// these weights give. `None` if outputs do not tell inputs apart well enough. O(|X|^2 |Y|).
     pub(super) fn new(
@@ -29,7 +32,6 @@ impl LeftInverse {
         if inputs > outputs {
             return Ok(None);
         }
-        let _held = watch.hold(3 * operator.memory())?;
         if inputs == outputs {
             // Columns of the operator are the rows of the system.
             let mut transposed = vec![0.0; inputs * outputs];
@@ -89,8 +91,10 @@ fn inverse(mut matrix: Vec<f64>, size: usize, watch: &Watch) -> Result<Option<Ve
     let norm = column_norm(&matrix, size);
     let mut inverse = vec![0.0; size * size];
     inverse.iter_mut().step_by(size + 1).for_each(|cell| *cell = 1.0);
+    watch.begin(size as u64);
     for i in 0..size {
         watch.check()?;
+        watch.advance(1);
         let at = |row: usize| matrix[row * size + i].abs();
         let best = (i..size).fold(i, |best, row| if at(row) > at(best) { row } else { best });
         let pivot = matrix[best * size + i];

@@ -14,7 +14,6 @@ use random::{Error, Ratio, below, bernoulli};
 pub struct NumberOperator {
     low: i64,
     high: i64,
-    /// How many numbers low..high has.
     size: u64,
     window: u64,
     mix: Ratio,
@@ -48,6 +47,11 @@ impl NumberOperator {
             (value + step).rem_euclid(i128::from(self.size)) as u64
         };
         (i128::from(self.low) + i128::from(offset)) as i64
+    }
+
+    /// How many numbers low..high has.
+    pub fn size(&self) -> u64 {
+        self.size
     }
 
     /// How many numbers -window..window has.

@@ -29,6 +29,8 @@ pub(super) fn likeliest(
     };
     normalise(&mut law);
     let fit = Fit { operator, shares };
+    // Nobody knows how many rounds it takes.
+    watch.begin(0);
     for _ in 0..ROUNDS {
         watch.check()?;
         let first = fit.step(&law);

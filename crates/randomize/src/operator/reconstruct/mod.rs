@@ -41,6 +41,8 @@ pub fn reconstruct(
     watch: &Watch,
 ) -> Result<Vec<Estimate>, Error> {
     let shares = shares(operator, observed)?;
+    let matrices = if operator.inputs() > operator.outputs() { 0 } else { LeftInverse::MATRICES };
+    let _held = watch.hold(matrices * operator.memory())?;
     let count = observed.iter().map(|&n| n as f64).sum::<f64>();
     let even = operator.output_law(&vec![1.0 / operator.inputs() as f64; operator.inputs()]);
     let left = LeftInverse::new(operator, |y| reciprocal(even[y]), watch)?;
