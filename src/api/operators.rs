@@ -139,7 +139,8 @@ fn run<T: Send>(
         Err(random::Error::Stop(stop)) => Err(stop),
         outcome => Ok(outcome),
     };
-    Ok(pool::run_telling(phase, operator.memory(), |_| String::new(), job)??)
+    let tell = |_: &Watch| format!("{} inputs", operator.inputs());
+    Ok(pool::run_telling(phase, operator.memory(), tell, job)??)
 }
 
 const BREACH_GAMMA: Method = Method {

@@ -1,4 +1,4 @@
-//! Arrays of numbers as arguments: vectors and matrices.
+//! Arrays of numbers as arguments and results: vectors and matrices.
 
 use pgrx::FromDatum;
 use pgrx::array::RawArray;
@@ -76,5 +76,41 @@ where
             let elements = Vec::from_polymorphic_datum(array.into(), false, type_oid)?;
             Some(Numbers { dimensions, elements })
         }
+    }
+}
+
+/// A `float8[]` of one dimension, in the current memory context.
+pub fn vector(numbers: &[f64]) -> Datum {
+    array([numbers.len()], numbers)
+}
+
+/// A `float8[]` of rows of `width` numbers, in the current memory context.
+pub fn matrix(numbers: &[f64], width: usize) -> Datum {
+    array([numbers.len() / width.max(1), width], numbers)
+}
+
+/// An array of so many elements in each dimension, none of them 0, counted from 1. A matrix may have
+/// millions of elements: they are copied as they are, without a datum for each.
+fn array<const N: usize>(dimensions: [usize; N], numbers: &[f64]) -> Datum {
+    let header = size_of::<pg_sys::ArrayType>() + 2 * N * size_of::<i32>();
+    let header = header.next_multiple_of(pg_sys::MAXIMUM_ALIGNOF as usize);
+    let bytes = header + size_of_val(numbers);
+    // SAFETY: palloc0 returns that many aligned bytes or raises an error; the fields of the header, the
+    // lengths and lower bounds after it and the elements after those lie within them, as array.h lays them
+    // out for an array without NULL.
+    unsafe {
+        let array = pg_sys::palloc0(bytes).cast::<pg_sys::ArrayType>();
+        pgrx::set_varsize_4b(array.cast(), bytes as i32);
+        (*array).ndim = N as i32;
+        (*array).dataoffset = 0;
+        (*array).elemtype = pg_sys::FLOAT8OID;
+        let shape = array.add(1).cast::<i32>();
+        for (i, length) in dimensions.into_iter().enumerate() {
+            shape.add(i).write(length as i32);
+            shape.add(N + i).write(1);
+        }
+        let elements = array.cast::<u8>().add(header).cast::<f64>();
+        elements.copy_from_nonoverlapping(numbers.as_ptr(), numbers.len());
+        array.into()
     }
 }
