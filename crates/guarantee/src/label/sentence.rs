@@ -60,7 +60,7 @@ impl Guarantee {
              at most a factor of {}.",
             up(self.gamma.unwrap_or(f64::INFINITY))
         );
-        if let Some((rho1, rho2)) = self.rho1.zip(self.rho2) {
+        if let Some((rho1, rho2)) = self.rho1.zip(self.rho2.map(up)) {
             text += &format!(
                 " A property with a probability of at most {rho1} stays below {rho2}, and one of at least {rho2} \
                  stays above {rho1}."

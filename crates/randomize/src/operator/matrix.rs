@@ -19,7 +19,13 @@ impl Operator {
     /// An operator of its rows one after the other, with `outputs` numbers each.
     pub fn new(cells: Vec<f64>, outputs: usize) -> Result<Self, Error> {
         const NAME: &str = "operator";
-        check_size(cells.len() as u128)?;
+        if cells.is_empty() || cells.len() > MAX_CELLS {
+            return Err(Error::argument(
+                NAME,
+                format_args!("a matrix of {} numbers", cells.len()),
+                "it must have from 1 to 16777216 probabilities",
+            ));
+        }
         if outputs == 0 || !cells.len().is_multiple_of(outputs) {
             return Err(Error::argument(
                 NAME,
@@ -50,7 +56,7 @@ impl Operator {
         if size == 0 {
             return Err(Error::argument("domain_size", size, "there must be at least one value"));
         }
-        check_size(size as u128 * size as u128)?;
+        check_values("domain_size", size, size as u64)?;
         let other = (1.0 - keep) / (size as f64 - 1.0);
         let mut cells = vec![if size == 1 { 1.0 } else { other }; size * size];
         if size > 1 {
@@ -115,8 +121,8 @@ impl Prior {
         if probabilities.len() != operator.inputs() {
             return Err(Error::argument(
                 NAME,
-                format_args!("{} numbers", probabilities.len()),
-                "the operator must have a row for each of them",
+                format_args!("an array of length {}", probabilities.len()),
+                "the operator must have a row for each of its numbers",
             ));
         }
         check_probabilities(NAME, &probabilities, |x| format!("[{}]", x + 1))?;
@@ -137,12 +143,16 @@ impl Prior {
     }
 }
 
-/// Refuses matrices that are too large to be handled in memory, and those without a number.
-pub(super) fn check_size(cells: u128) -> Result<(), Error> {
-    const RANGE: &str = "it must have from 1 to 16777216 probabilities";
-    match cells {
-        1.. if cells <= MAX_CELLS as u128 => Ok(()),
-        _ => Err(Error::argument("operator", format_args!("a matrix of {cells} numbers"), RANGE)),
+/// Refuses more values than the matrix of an operator on them can have.
+pub(super) fn check_values(
+    name: &'static str,
+    given: impl std::fmt::Display,
+    size: u64,
+) -> Result<(), Error> {
+    const RANGE: &str = "a matrix of probabilities can have at most 4096 values";
+    match u128::from(size) * u128::from(size) <= MAX_CELLS as u128 {
+        true => Ok(()),
+        false => Err(Error::argument(name, given, RANGE)),
     }
 }
 
@@ -200,7 +210,7 @@ mod tests {
     fn what_is_no_prior_is_refused_with_the_number() {
         let operator = Operator::new(vec![1.0, 1.0], 1).unwrap();
         let of = |prior: &[f64]| message(Prior::new(prior.to_vec(), &operator));
-        assert!(of(&[1.0]).contains("prior is 1 numbers"));
+        assert!(of(&[1.0]).contains("prior is an array of length 1"));
         assert!(of(&[0.5, 0.6]).contains("add up to 1.1"));
         assert!(of(&[f64::NAN, 0.6]).contains("NaN at [1]"));
         assert!(of(&[-0.5, 1.5]).contains("-0.5 at [1]"));

@@ -1,7 +1,7 @@
 //! An operator for whole numbers: near the value, or anywhere. The proofs are in `number.md`.
 
 use super::Operator;
-use super::matrix::check_size;
+use super::matrix::check_values;
 use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below, bernoulli};
@@ -93,7 +93,7 @@ impl NumberOperator {
 
     /// The probabilities of all outputs of all values, each the float nearest to the exact one.
     pub fn matrix(&self) -> Result<Operator, Error> {
-        check_size(u128::from(self.size) * u128::from(self.size))?;
+        check_values("high", self.high, self.size)?;
         let size = self.size as usize;
         let (far, near, denominator) = self.weights();
         let float = |weight| Ratio::new(weight, denominator.clone()).map_or(0.0, |p| p.to_f64());

@@ -8,8 +8,11 @@ use table::{Stop, Watch};
 /// is a few thousandths of a standard deviation away.
 const GAP: f64 = 1e-5;
 
-/// Rounds after which the law is taken as it is.
-const ROUNDS: usize = 20_000;
+/// Probabilities that may be looked at before the law is taken as it is, and the least and most rounds that
+/// this may be: some ten seconds for a thousand inputs and outputs.
+const WORK: usize = 2_000_000_000;
+const FEWEST_ROUNDS: usize = 200;
+const MOST_ROUNDS: usize = 100_000;
 
 /// The share of an even law that is mixed into the law to begin with: a zero would stay one.
 const EVEN: f64 = 1e-3;
@@ -31,7 +34,8 @@ pub(super) fn likeliest(
     let fit = Fit { operator, shares };
     // Nobody knows how many rounds it takes.
     watch.begin(0);
-    for _ in 0..ROUNDS {
+    let rounds = (WORK / operator.cells().len()).clamp(FEWEST_ROUNDS, MOST_ROUNDS);
+    for _ in 0..rounds {
         watch.check()?;
         let first = fit.step(&law);
         if first.excess * count <= GAP {

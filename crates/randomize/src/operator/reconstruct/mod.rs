@@ -81,8 +81,8 @@ fn shares(operator: &Operator, observed: &[u64]) -> Result<Vec<f64>, Error> {
     if observed.len() != operator.outputs() {
         return Err(Error::argument(
             NAME,
-            format_args!("{} counts", observed.len()),
-            "the operator must have a column for each of them",
+            format_args!("an array of length {}", observed.len()),
+            "the operator must have a column for each of its counts",
         ));
     }
     let count = observed.iter().map(|&n| n as f64).sum::<f64>();
@@ -116,7 +116,7 @@ fn estimates(law: Vec<f64>, left: &LeftInverse, outputs: &[f64], count: f64) -> 
         Estimate {
             probability,
             stddev: deviation(probability * probability),
-            stddev_of_share: deviation(probability.max(0.0)),
+            stddev_of_share: deviation(probability),
         }
     };
     law.into_iter().zip(left.rows()).map(of).collect()
