@@ -38,3 +38,4 @@ pgrx::extension_sql_file!("../sql/tree.sql", name = "tree", requires = ["schema"
 pgrx::extension_sql_file!("../sql/synthesize.sql", name = "synthesize", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/shuffle.sql", name = "shuffle", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/transactions.sql", name = "transactions", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/operators.sql", name = "operators", requires = ["schema"]);

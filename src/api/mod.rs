@@ -24,6 +24,7 @@ families! {
     measures,
     mining,
     noise,
+    operators,
     private,
     protection,
     randomize,

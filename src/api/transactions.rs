@@ -16,7 +16,7 @@ use crate::pg::signature::Returns;
 use crate::pg::state::bytea;
 use crate::pg::text::from_utf8;
 use crate::pg::transactions as reading;
-use guarantee::{Guarantee, Randomised};
+use guarantee::{Guarantee, RandomisedTransaction};
 use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, Shape};
 use randomize::transaction::itemsets::{Mining, Transactions};
@@ -124,8 +124,8 @@ fn checked(call: &Call, universe: u32, size: usize) -> Result<Vec<u32>, Error> {
     Ok(items)
 }
 
-fn randomised(operator: &Operator, size_public: bool) -> Randomised {
-    Randomised {
+fn randomised(operator: &Operator, size_public: bool) -> RandomisedTransaction {
+    RandomisedTransaction {
         gamma: operator.gamma(),
         epsilon: operator.epsilon(),
         size: operator.size(),

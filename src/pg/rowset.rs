@@ -15,6 +15,7 @@ const BATCH: u64 = 256;
 /// One value of a result row.
 pub enum Value<'a> {
     Null,
+    Bool(bool),
     Int(i32),
     BigInt(i64),
     Float(f64),
@@ -34,6 +35,7 @@ impl Value<'_> {
     fn datum(&self) -> Option<Datum> {
         match self {
             Value::Null => None,
+            Value::Bool(yes) => Some(Datum::from(*yes)),
             Value::Int(n) => Some(Datum::from(*n)),
             Value::BigInt(n) => Some(Datum::from(*n)),
             Value::Float(x) => x.into_datum(),
@@ -135,6 +137,7 @@ impl ResultRows {
             matches!(
                 (value, of),
                 (Value::Null | Value::Made(_), _)
+                    | (Value::Bool(_), Type::Bool)
                     | (Value::Int(_), Type::Int4)
                     | (Value::BigInt(_), Type::Int8)
                     | (Value::Float(_), Type::Float8)

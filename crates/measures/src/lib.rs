@@ -2,11 +2,14 @@
 //!
 //! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
+//!
+//! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
 #![forbid(unsafe_code)]
 
 mod classes;
 mod closeness;
 mod diversity;
+mod information;
 mod itemsets;
 mod leak;
 mod postings;
@@ -20,6 +23,9 @@ mod translation;
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
+pub use information::{
+    BreachBound, Information, breach_information, information, information_breach_bound,
+};
 pub use itemsets::{Comparison, compare_itemsets, least_support};
 pub use leak::{Leak, rare_itemset_leak};
 pub use records::{CommonRecords, Score, anonymity_score, common_records};

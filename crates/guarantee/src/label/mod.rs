@@ -3,6 +3,7 @@
 mod cells;
 mod itemsets;
 mod methods;
+mod operators;
 mod sentence;
 mod synthetic;
 mod transactions;
@@ -10,8 +11,9 @@ mod trees;
 
 pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
+pub use operators::RandomisedNumber;
 pub use synthetic::Synthetic;
-pub use transactions::Randomised;
+pub use transactions::RandomisedTransaction;
 
 use crate::Cost;
 use random::Source;

@@ -8,6 +8,7 @@ impl Guarantee {
         let mut text = match self.kind {
             Kind::Dp | Kind::Ldp => self.dp_sentence(),
             Kind::Bayesian => self.bayesian_sentence(),
+            Kind::BreachBound => self.breach_sentence(),
             Kind::KAnonymity => String::from("The released table is k-anonymous."),
             _ => format!(
                 "The released table ({}) comes with no privacy guarantee against an attacker.",
@@ -51,6 +52,21 @@ impl Guarantee {
             private(self.kind, epsilon, delta),
             up(epsilon.exp())
         )
+    }
+
+    fn breach_sentence(&self) -> String {
+        let mut text = format!(
+            "Whatever was believed of a value before, what is released of it moves the odds of any property by \
+             at most a factor of {}.",
+            up(self.gamma.unwrap_or(f64::INFINITY))
+        );
+        if let Some((rho1, rho2)) = self.rho1.zip(self.rho2.map(up)) {
+            text += &format!(
+                " A property with a probability of at most {rho1} stays below {rho2}, and one of at least {rho2} \
+                 stays above {rho1}."
+            );
+        }
+        text
     }
 
     fn bayesian_sentence(&self) -> String {

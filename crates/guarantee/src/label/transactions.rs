@@ -5,7 +5,7 @@ use random::Source;
 
 /// What the label of a randomised transaction depends on. Made from its operator.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Randomised {
+pub struct RandomisedTransaction {
     /// The amplification of the operator, and its logarithm, both rounded up.
     pub gamma: f64,
     pub epsilon: f64,
@@ -17,17 +17,17 @@ pub struct Randomised {
 
 impl Guarantee {
     /// Select-a-size, as a list of items.
-    pub fn select_a_size(randomised: Randomised, source: Source) -> Self {
+    pub fn select_a_size(randomised: RandomisedTransaction, source: Source) -> Self {
         Guarantee::randomised("select-a-size randomisation", randomised, source)
     }
 
     /// Select-a-size, as a seed.
-    pub fn randomize_to_seed(randomised: Randomised, source: Source) -> Self {
+    pub fn randomize_to_seed(randomised: RandomisedTransaction, source: Source) -> Self {
         Guarantee::randomised("select-a-size randomisation, as a seed", randomised, source)
     }
 
-    fn randomised(mechanism: &str, randomised: Randomised, source: Source) -> Self {
-        let Randomised { gamma, epsilon, size, size_public } = randomised;
+    fn randomised(mechanism: &str, randomised: RandomisedTransaction, source: Source) -> Self {
+        let RandomisedTransaction { gamma, epsilon, size, size_public } = randomised;
         let not_covered = [
             "that a transaction is there, and how many there are",
             "a second randomisation of the same transaction: gamma multiplies",
@@ -68,8 +68,8 @@ mod tests {
     use super::*;
     use serde_json::{Value, json};
 
-    const USUAL: Randomised =
-        Randomised { gamma: 19.0, epsilon: 2.945, size: 5, size_public: false };
+    const USUAL: RandomisedTransaction =
+        RandomisedTransaction { gamma: 19.0, epsilon: 2.945, size: 5, size_public: false };
 
     fn value(guarantee: &Guarantee) -> Value {
         serde_json::to_value(guarantee.label()).unwrap()
@@ -90,8 +90,10 @@ mod tests {
 
     #[test]
     fn public_sizes_and_seeds_of_coins_leave_less() {
-        let label =
-            value(&Guarantee::select_a_size(Randomised { size_public: true, ..USUAL }, Source::Os));
+        let label = value(&Guarantee::select_a_size(
+            RandomisedTransaction { size_public: true, ..USUAL },
+            Source::Os,
+        ));
         assert_eq!((&label["kind"], &label["proved"]["kind"]), (&json!("none"), &json!("ldp")));
         assert_eq!(label["not_covered"][0], "transaction size");
         assert_eq!(
