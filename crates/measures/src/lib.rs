@@ -2,15 +2,20 @@
 //!
 //! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
+//!
+//! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
+//! statistic gives away.
 #![forbid(unsafe_code)]
 
 mod classes;
 mod closeness;
 mod diversity;
+pub mod entropy;
 mod itemsets;
 mod leak;
 mod postings;
 mod rare;
+mod rational;
 mod records;
 mod sum;
 mod supports;
@@ -22,5 +27,6 @@ pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
 pub use itemsets::{Comparison, compare_itemsets};
 pub use leak::{Leak, rare_itemset_leak};
+pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};
