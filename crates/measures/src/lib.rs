@@ -4,9 +4,10 @@
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
 //! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
-//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such tables.
+//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such tables, [`answers`] audits exact sums.
 #![forbid(unsafe_code)]
 
+pub mod answers;
 pub mod cells;
 mod classes;
 mod closeness;
