@@ -28,7 +28,7 @@ const CELLS: usize = 4 << 20;
 /// Rows that are drawn at a time; a multiple of the rows that share a stream of random numbers.
 const ROWS: u64 = 1 << 16;
 
-const N: Argument<u64> = Argument {
+pub const N: Argument<u64> = Argument {
     name: "n",
     of: Type::Int8,
     default: None,

@@ -1,11 +1,13 @@
 //! The ledger: the one place that decides whether something private may be released, and the one
 //! function that every private mechanism calls before it draws.
 
+use super::arguments::{KEEP, SEED};
 use super::budget;
 use super::protection::check_stable;
 use crate::catalog::account::{Account, decimal};
 use crate::catalog::ledger::{self as entries, Entry, Home};
 use crate::catalog::protection::{self, Budgets};
+use crate::pg::call::Call;
 use crate::pg::error::{Error, Exhausted};
 use crate::pg::relation::Relation;
 use crate::pg::worker::autonomous::{self, Decision};
@@ -140,6 +142,46 @@ pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Resu
         }
     }
     Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
+}
+
+/// [`charge`] for a mechanism that protects units and bounds their rows itself, if the relation is protected.
+/// Returns the terms that it was charged under, by which rows must then be bounded; `None` if the relation
+/// is not protected.
+pub fn charge_for_units(
+    relation: &Relation,
+    what: &str,
+    charge: &Charge,
+) -> Result<Option<Terms>, Error> {
+    let Some(mut terms) = protection::terms(relation.oid)? else {
+        return Ok(None);
+    };
+    for _ in 0..CHANGES {
+        check_stable(relation, &terms)?;
+        match self::charge(relation, Asker::caller(), what, charge, Some(&terms))? {
+            Outcome::Charged { .. } => return Ok(Some(terms)),
+            Outcome::Changed(now) => terms = now,
+        }
+    }
+    Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
+}
+
+/// Refuses to release rows of a protected relation in a way that guarantees nothing, with kept columns or
+/// coins of a seed or what `unprotected` says: the ledger would be told a cost that is not the cost.
+pub fn check_protecting(
+    call: &Call,
+    relation: &Relation,
+    unprotected: Option<&str>,
+) -> Result<(), Error> {
+    let keep = call.arguments.get_if_declared(&KEEP)?.map(|_| "keep");
+    let seed = call.arguments.get_if_declared(&SEED)?.map(|_| "seed");
+    let Some(what) = unprotected.or(keep).or(seed) else { return Ok(()) };
+    if protection::terms(relation.oid)?.is_none() {
+        return Ok(());
+    }
+    Err(Error::argument(
+        format!("{} is protected, and a release with {what} protects nobody", relation.name),
+        format!("Leave out {what}."),
+    ))
 }
 
 /// The most rows that a unit has, by the schema or by the terms, which must hold then.

@@ -16,6 +16,7 @@ families! {
     budget,
     clamped,
     compare,
+    dependence,
     domains,
     generate,
     itemsets,
@@ -36,10 +37,13 @@ families! {
 
 mod answer;
 mod arguments;
+mod drawing;
 mod fit;
 mod input;
 mod internal;
 mod ledger;
 mod public_source;
 mod question;
+mod synthesizer;
 mod typed_source;
+mod weights;

@@ -6,12 +6,11 @@ use super::arguments::{
 use super::release::keeping;
 use super::typed_source::TypedSource;
 use super::ledger;
-use crate::catalog::protection;
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::relation::{Relation, positions};
+use crate::pg::relation::positions;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::{text, typed};
@@ -217,27 +216,6 @@ fn check_public(request: &Request, table: bool, rules: bool) -> Result<(), Error
     Ok(())
 }
 
-/// Refuses to release rows of a protected relation in a way that guarantees nothing: the ledger would
-/// be told a cost that is not the cost.
-fn check_protected(call: &Call, relation: &Relation, scheme: Scheme) -> Result<(), Error> {
-    let unprotected = if scheme == Scheme::Paper {
-        "scheme 'paper'"
-    } else if call.arguments.has(&KEEP)? {
-        "keep"
-    } else if call.arguments.has(&SEED)? {
-        "seed"
-    } else {
-        return Ok(());
-    };
-    if protection::terms(relation.oid)?.is_none() {
-        return Ok(());
-    }
-    Err(Error::argument(
-        format!("{} is protected, and a sample with {unprotected} protects nobody", relation.name),
-        "Leave out keep and seed, and take another scheme than 'paper'.",
-    ))
-}
-
 const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
 
 /// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
@@ -307,7 +285,8 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     Design::new(request)?;
     check_public(&request, public_source.is_some(), listed.is_some())?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
-    check_protected(call, &relation, scheme)?;
+    let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
+    ledger::check_protecting(call, &relation, as_published)?;
 
     let mut source = TypedSource::read(call)?;
     request.columns = source.bag().width();

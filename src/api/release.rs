@@ -5,6 +5,7 @@ use super::arguments::{
 };
 use super::registry;
 use super::typed_source::TypedSource;
+use super::weights;
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
@@ -93,39 +94,14 @@ const K_MII: Method = Method {
     price: None,
 };
 
-const WEIGHTS_HINT: &str =
-    "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
-
 /// What a cell of each column is worth.
-const WEIGHTS: Argument<Option<Map<String, Value>>> = Argument {
+const WEIGHTS: Argument<Option<weights::Named>> = Argument {
     name: "weights",
     of: Type::Json,
     default: Some("null"),
     about: "What a cell of a column is worth, by name; 1 where it says nothing.",
-    read: |given| match given.json()?.map(Cow::into_owned) {
-        None => Ok(None),
-        Some(Value::Object(weights)) => Ok(Some(weights)),
-        Some(_) => Err(Error::argument("weights is no object", WEIGHTS_HINT)),
-    },
+    read: weights::read,
 };
-
-/// The weight of each column of the source.
-fn weights(weights: &Map<String, Value>, source: &TypedSource) -> Result<Vec<f64>, Error> {
-    let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
-    let mut values = vec![1.0; names.len()];
-    for (name, weight) in weights {
-        let position =
-            positions(source.name(), &names, "weights", Some(std::slice::from_ref(name)))?[0];
-        values[position] =
-            weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
-                Error::argument(
-                    format!("the weight of column \"{name}\" is {weight}"),
-                    WEIGHTS_HINT,
-                )
-            })?;
-    }
-    Ok(values)
-}
 
 const K_ANONYMIZE: Method = Method {
     name: "k_anonymize",
@@ -134,7 +110,11 @@ const K_ANONYMIZE: Method = Method {
     run: |call| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let source = TypedSource::read(call)?.with_rows()?;
-        let weights = call.get(&WEIGHTS)?.map(|named| weights(&named, &source)).transpose()?;
+        let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
+        let weights = call.get(&WEIGHTS)?;
+        let weights = weights
+            .map(|named| weights::of_columns(Some(&named), source.name(), &names))
+            .transpose()?;
         release(call, source, |bag, watch| {
             suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
         })

@@ -1,5 +1,284 @@
 //! Synthetic tables from noisy marginals.
 
-use crate::method::methods;
+use super::arguments::{COLUMNS, EPSILON, RELATION, ROWS_OF, SEED, coins, coins_of, number};
+use super::drawing::draw_rows;
+use super::generate::N;
+use super::ledger;
+use super::public_source::{PublicColumn, PublicSource, PublicValues};
+use super::synthesizer::Synthesizer;
+use crate::method::{Label, Method, methods};
+use crate::pg::argument::{Argument, Arguments, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::relation::{Relation, positions};
+use crate::pg::signature::Returns;
+use crate::pg::typed::{self, TypedRows};
+use crate::pg::{jsonb, pool};
+use guarantee::{Charge, Cost, Guarantee, Synthetic};
+use pgrx::pg_sys::Datum;
+use question::Terms;
+use random::Coins;
+use serde_json::Value as Json;
+use std::borrow::Cow;
+use synth::{Drawer, Request};
+use table::{Bag, NONE};
 
-methods! {}
+const DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("1e-9"),
+    about: "The chance with which epsilon may be passed: above 0, as the noise is Gaussian.",
+    read: number,
+};
+
+/// `None`: a noisy number of rows.
+const ROWS: Argument<Option<u64>> = Argument {
+    name: "n",
+    of: Type::Int8,
+    default: Some("null"),
+    about: "How many rows are wanted; a noisy number of those that there are if it is left out.",
+    read: |given| {
+        let read = |n: i64| {
+            u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
+        };
+        given.int8()?.map(read).transpose()
+    },
+};
+
+/// What matters more; which columns there are is known later.
+const WORKLOAD: Argument<Option<Json>> = Argument {
+    name: "workload",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Column sets that matter more: {\"columns\": [[\"age\", \"sex\"]], \"weights\": [5]}.",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+const MODEL: Argument<Json> = Argument {
+    name: "model",
+    of: Type::Json,
+    default: None,
+    about: "A model of dp_synthesizer.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+const WORKLOAD_HINT: &str =
+    "workload is {\"columns\": [[\"age\", \"sex\"], …], \"weights\": [2, …]}: sets of columns, and a number above 0 for each (1 if weights are left out).";
+
+/// The column sets of a workload, by their places among the columns that take part.
+fn workload(
+    given: Option<&Json>,
+    relation: &str,
+    columns: &[PublicColumn],
+) -> Result<Vec<(Vec<usize>, f64)>, Error> {
+    let Some(given) = given else { return Ok(Vec::new()) };
+    let refuse = |what: &Json| Error::argument(format!("workload has {what}"), WORKLOAD_HINT);
+    let object = given.as_object().ok_or_else(|| refuse(given))?;
+    if let Some(unknown) = object.keys().find(|key| !["columns", "weights"].contains(&&***key)) {
+        return Err(refuse(&Json::from(unknown.as_str())));
+    }
+    let sets = object.get("columns").and_then(Json::as_array).ok_or_else(|| refuse(given))?;
+    let weights = match object.get("weights") {
+        None | Some(Json::Null) => vec![Json::from(1.0); sets.len()],
+        Some(Json::Array(weights)) if weights.len() == sets.len() => weights.clone(),
+        Some(other) => return Err(refuse(other)),
+    };
+    let names: Vec<&str> = columns.iter().map(|column| column.name.as_str()).collect();
+    let mut workload = Vec::with_capacity(sets.len());
+    for (set, weight) in sets.iter().zip(&weights) {
+        let list = set.as_array().filter(|list| !list.is_empty()).ok_or_else(|| refuse(set))?;
+        let list: Option<Vec<String>> =
+            list.iter().map(|name| name.as_str().map(String::from)).collect();
+        let list = list.ok_or_else(|| refuse(set))?;
+        let places = positions(relation, &names, "workload", Some(&list))?;
+        let number = weight.as_f64().filter(|&number| number > 0.0 && number.is_finite());
+        workload.push((places, number.ok_or_else(|| refuse(weight))?));
+    }
+    Ok(workload)
+}
+
+/// What (epsilon, delta) comes to, in the currency of the noise.
+fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
+    let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
+    let rho = guarantee::zcdp_rho(epsilon, delta)?;
+    Ok(Charge { whole: Cost { epsilon, delta }, rho: Some(rho), rest: Cost::default() })
+}
+
+/// Refuses what cannot be of a protected relation: coins that can be repeated, the unit as a column.
+fn check_protected(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), Error> {
+    ledger::check_protecting(call, relation, None)?;
+    let names = call.get(&COLUMNS)?.unwrap_or_default();
+    if names.contains(&terms.unit) {
+        return Err(Error::argument(
+            format!("column \"{}\" tells the units of {} apart", terms.unit, relation.name),
+            "Its values are people: leave it out.",
+        ));
+    }
+    Ok(())
+}
+
+/// The private model that a call asks for, and its label.
+fn fit(
+    call: &Call,
+    relation: Relation,
+    coins: &mut Coins,
+) -> Result<(Synthesizer, Guarantee), Error> {
+    let charge = charge(&call.arguments)?;
+    let names = call.get(&COLUMNS)?;
+    let asked = call.get(&WORKLOAD)?;
+    let mut positions = relation.positions("columns", names.as_deref())?;
+    let protected = crate::catalog::protection::terms(relation.oid)?;
+    if let Some(terms) = &protected {
+        check_protected(call, &relation, terms)?;
+        let unit = relation.position(&terms.unit)?;
+        positions.retain(|&position| position != unit);
+    }
+    if positions.is_empty() {
+        return Err(Error::argument("no column is left beside the unit", "Name other columns."));
+    }
+    let source = PublicSource::open(relation, positions)?;
+    let sizes = source.sizes();
+    let workload = workload(asked.as_ref(), &source.relation.name, &source.columns)?;
+    // Charged under the terms that the rows are then bounded by.
+    let terms = match protected {
+        Some(_) => ledger::charge_for_units(&source.relation, call.method.name, &charge)?,
+        None => None,
+    };
+    let (bag, rows_per_unit) = match &terms {
+        Some(terms) => bounded(&source, terms, coins)?,
+        None => (source.read(coins)?, 1),
+    };
+    let rho = charge.rho.unwrap_or(0.0);
+    let request = Request { rho, rows_per_unit, workload };
+    let model = pool::run_telling(
+        "fitting",
+        bag.memory(),
+        |_| String::from("marginals are measured"),
+        |watch| match synth::fit(&bag, &sizes, &request, coins, watch) {
+            Err(random::Error::Stop(stop)) => Err(stop),
+            fitted => Ok(fitted),
+        },
+    )??;
+    let label = Guarantee::dp_synthesize(&Synthetic {
+        cost: charge.whole,
+        unit: terms.as_ref().map(|terms| terms.unit.as_str()),
+        rows_per_unit: terms.as_ref().map(|_| rows_per_unit),
+        assumed_stable: terms.as_ref().is_some_and(|terms| terms.assume_stable),
+        coins: coins.source(),
+    });
+    Ok((Synthesizer { columns: source.columns, model }, label))
+}
+
+/// The rows of a protected relation in public codes, at most so many of each unit; and how many.
+fn bounded(source: &PublicSource, terms: &Terms, coins: &mut Coins) -> Result<(Bag, u64), Error> {
+    let relation = &source.relation;
+    let unit = relation.position(&terms.unit)?;
+    if relation.is_key(&relation.columns[unit]) {
+        return Ok((source.read(coins)?, 1));
+    }
+    let most = terms.max_rows_per_unit;
+    let table = source.read_coded(&[unit])?;
+    let recoding = source.recoding(&table.bag, coins);
+    let domains = source.domains().to_vec();
+    let bag = pool::run("bounding rows", table.memory(), |watch| {
+        let kept = synth::keep_of_units(&table.bag, most, coins, watch)?;
+        table.bag.with_weights(&kept).recoded(&recoding, domains, watch)
+    })?;
+    Ok((bag, most))
+}
+
+const DP_SYNTHESIZER: Method = Method {
+    name: "dp_synthesizer",
+    arguments: &[&RELATION, &EPSILON, &DELTA, &COLUMNS, &WORKLOAD, &SEED],
+    returns: Returns::One(Type::Json),
+    run: |call| {
+        let mut coins = coins(call.get(&SEED)?)?;
+        let relation = Relation::open(call.get(&RELATION)?)?;
+        let (fitted, label) = fit(call, relation, &mut coins)?;
+        let label = serde_json::to_value(label.label()).map_err(Error::query)?;
+        jsonb::datum(&fitted.to_json(label)?)
+    },
+    label: Some(Label { further: &[], of: label }),
+    price: Some(|arguments, _| charge(arguments).map(Some)),
+};
+
+const DP_SYNTHESIZE: Method = Method {
+    name: "dp_synthesize",
+    arguments: &[&ROWS_OF, &EPSILON, &DELTA, &ROWS, &COLUMNS, &WORKLOAD, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let n = call.get(&ROWS)?;
+        let mut coins = coins(call.get(&SEED)?)?;
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let (fitted, _) = fit(call, relation, &mut coins)?;
+        let relation = typed::row_type(call.get(&ROWS_OF)?)?;
+        draw(call, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
+    },
+    label: Some(Label { further: &[], of: label }),
+    price: Some(|arguments, _| charge(arguments).map(Some)),
+};
+
+const DP_SYNTHESIZE_MODEL: Method = Method {
+    name: "dp_synthesize",
+    arguments: &[&ROWS_OF, &MODEL, &N, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (n, coins) = (call.get(&N)?, coins(call.get(&SEED)?)?);
+        let relation = typed::row_type(call.get(&ROWS_OF)?)?;
+        let fitted = Synthesizer::from_json(&call.get(&MODEL)?, &relation)?;
+        draw(call, &fitted, &relation, n, coins)
+    },
+    label: None,
+    price: None,
+};
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    Ok(Guarantee::dp_synthesize(&Synthetic {
+        cost: charge(options)?.whole,
+        unit: None,
+        rows_per_unit: None,
+        assumed_stable: false,
+        coins: coins_of(options.get(&SEED)?),
+    }))
+}
+
+/// Draws rows of the relation's type from a model.
+fn draw(
+    call: &Call,
+    fitted: &Synthesizer,
+    relation: &Relation,
+    n: u64,
+    mut coins: Coins,
+) -> Result<Datum, Error> {
+    let columns = &fitted.columns;
+    let mut places = Vec::with_capacity(columns.len());
+    for column in columns {
+        places.push(relation.position(&column.name)?);
+    }
+    let key = coins.key();
+    let drawer = pool::run("preparing", 0, |watch| Drawer::new(&fitted.model, watch))?;
+    // The last code of a column that may be NULL is NULL.
+    let nulls: Vec<u32> =
+        columns.iter().map(|c| if c.nullable { c.values() as u32 } else { NONE }).collect();
+    let values = PublicValues::new(columns, relation, &places, &mut coins);
+    let mut rows = TypedRows::begin(call, relation, &places, values)?;
+    rows.make_values();
+    let width = columns.len();
+    let mut row = vec![NONE; width];
+    let part = |start: u64, count: usize, watch: &table::Watch| {
+        drawer.rows(start / Drawer::BLOCK, count, &key, watch)
+    };
+    draw_rows("generating", width, n, Drawer::BLOCK, part, |cells| {
+        for ((cell, &code), &null) in row.iter_mut().zip(cells).zip(&nulls) {
+            *cell = if code == null { NONE } else { code };
+        }
+        rows.push(&row, 1);
+    })?;
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_dp_synthesizer => DP_SYNTHESIZER;
+    sanitize_dp_synthesize => DP_SYNTHESIZE;
+    sanitize_dp_synthesize_model => DP_SYNTHESIZE_MODEL;
+}

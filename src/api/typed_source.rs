@@ -11,6 +11,32 @@ use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use table::{Bag, CodedTable, Part, Release, Stop, Watch};
 
+/// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
+/// they are.
+pub fn chosen(call: &Call, relation: &Relation) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
+    let keep = match &kept_names {
+        Some(names) => relation.positions("keep", Some(names))?,
+        None => Vec::new(),
+    };
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    if names.is_none() {
+        columns.retain(|position| !keep.contains(position));
+    } else if let Some(both) = columns.iter().find(|position| keep.contains(position)) {
+        return Err(Error::argument(
+            format!("column \"{}\" is in columns and in keep", relation.columns[*both].name),
+            "A column is either protected (columns) or returned as it is (keep).",
+        ));
+    }
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left to protect: all are in keep",
+            "Keep fewer columns.",
+        ));
+    }
+    Ok((columns, keep))
+}
+
 /// A relation that is read: the columns that take part, then those that are kept as they are.
 pub struct TypedSource {
     relation: Relation,
@@ -24,27 +50,8 @@ impl TypedSource {
     /// Reads the relation whose row type the call has: the columns that take part (NULL: all that are
     /// not kept), and those that come back as they are.
     pub fn read(call: &Call) -> Result<Self, Error> {
-        let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
         let relation = typed::relation(call.get(&ROWS_OF)?)?;
-        let keep = match &kept_names {
-            Some(names) => relation.positions("keep", Some(names))?,
-            None => Vec::new(),
-        };
-        let mut columns = relation.positions("columns", names.as_deref())?;
-        if names.is_none() {
-            columns.retain(|position| !keep.contains(position));
-        } else if let Some(both) = columns.iter().find(|position| keep.contains(position)) {
-            return Err(Error::argument(
-                format!("column \"{}\" is in columns and in keep", relation.columns[*both].name),
-                "A column is either protected (columns) or returned as it is (keep).",
-            ));
-        }
-        if columns.is_empty() {
-            return Err(Error::argument(
-                "no column is left to protect: all are in keep",
-                "Keep fewer columns.",
-            ));
-        }
+        let (columns, keep) = chosen(call, &relation)?;
         TypedSource::read_columns(relation, columns, keep)
     }
 

@@ -2,7 +2,7 @@
 //! (the table `declared_domain`), or told by its type or a constraint.
 
 use super::damaged;
-use crate::pg::check::{self, Condition};
+use crate::pg::check::{self, Comparison, Condition};
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::text::Text;
@@ -36,9 +36,18 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>
 /// The values of the first constraint `CHECK (column IN (…))`, on the column or on its domain type.
 fn checked(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
     for constraint in check::constraints(relation, column)? {
-        if let ([Condition::OneOf(list)], true) =
-            (constraint.conditions.as_slice(), constraint.is_single)
-        {
+        let list = match constraint.conditions.as_slice() {
+            [Condition::OneOf(list)] => list.as_slice(),
+            // A list of one value, as Postgres keeps it.
+            [Condition::Compare { operator: Comparison::Equal, literal, literal_type }]
+                if *literal_type == column.base_type
+                    || types::is_text(*literal_type) && types::is_text(column.base_type) =>
+            {
+                std::slice::from_ref(literal)
+            }
+            _ => continue,
+        };
+        if constraint.is_single {
             let canonical = |value: &String| types::canonical_of_base(column, value);
             let values: Result<Vec<String>, Error> = list.iter().map(canonical).collect();
             let mut values = values?;

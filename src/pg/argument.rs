@@ -1,6 +1,7 @@
 //! Arguments as values: what each is called, which type it has, what it means, how it is read. One
 //! declaration serves a call from SQL and options given as jsonb.
 
+use super::array::Numbers;
 use super::error::Error;
 use super::text::Text;
 use super::{bag, jsonb, text};
@@ -24,6 +25,8 @@ pub enum Type {
     Text,
     Texts,
     Ints,
+    BigInts,
+    Floats,
     Bytes,
     Json,
     Interval,
@@ -54,6 +57,8 @@ impl Type {
             Type::Text => &["text"],
             Type::Texts => &["text[]"],
             Type::Ints => &["integer[]"],
+            Type::BigInts => &["bigint[]"],
+            Type::Floats => &["double precision[]"],
             Type::Bytes => &["bytea"],
             Type::Json => &["jsonb"],
             Type::Interval => &["interval"],
@@ -246,6 +251,18 @@ impl<'a> Given<'a> {
         };
         let texts = self.read(Type::Texts, "an array of column names", read)?;
         Ok(texts.map(|texts| texts.into_iter().map(|text| text.map(|Text(text)| text)).collect()))
+    }
+
+    /// An array of numbers of any shape.
+    pub fn floats(&self) -> Result<Option<Numbers<f64>>, Error> {
+        let read = |value: &Json| Numbers::from_json(value, Json::as_f64);
+        self.read(Type::Floats, "an array of numbers", read)
+    }
+
+    /// An array of whole numbers of any shape.
+    pub fn big_ints(&self) -> Result<Option<Numbers<i64>>, Error> {
+        let read = |value: &Json| Numbers::from_json(value, Json::as_i64);
+        self.read(Type::BigInts, "an array of whole numbers", read)
     }
 
     pub fn interval(&self) -> Result<Option<Interval>, Error> {

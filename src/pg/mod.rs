@@ -1,6 +1,7 @@
 //! Everything that touches Postgres, and all `unsafe` of the project.
 
 pub mod argument;
+pub mod array;
 pub mod bag;
 pub mod bins;
 pub mod call;

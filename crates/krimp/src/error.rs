@@ -16,6 +16,10 @@ pub enum Error {
     Model(String),
     /// The columns of the data are not those of the model: what differs.
     Columns(String),
+    /// Models of classes that cannot be compared: why.
+    Classes(String),
+    /// So many rows in a row were rejected.
+    Rejected { tries: u64 },
     /// A Laplace correction that is not a positive number.
     Correction { value: f64 },
 }
@@ -35,6 +39,12 @@ impl fmt::Display for Error {
             }
             Error::Model(what) => write!(f, "not a valid Krimp model: {what}"),
             Error::Columns(what) => write!(f, "the data do not have the model's columns: {what}"),
+            Error::Classes(what) => {
+                write!(f, "the models cannot be compared: {what}")
+            }
+            Error::Rejected { tries } => {
+                write!(f, "{tries} rows in a row contain an itemset of reject")
+            }
             Error::Correction { value } => {
                 write!(f, "a Laplace correction must be a positive number, not {value}")
             }

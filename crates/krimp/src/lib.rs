@@ -14,9 +14,13 @@
 //!    candidate what would change. It knows nothing of where candidates come from.
 //! 3. **model**: [`Model`] is the code table with the names and values that its items stand for. It
 //!    is stored as JSON and read back with every field checked. [`encode`] and [`dissimilarity`]
-//!    say how well it fits other data.
+//!    say how well it fits other data, [`row_bits`] how well it fits each row, and [`classify`] which
+//!    of several models fits a row best.
 //! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the
-//!    usages; [`Classes`] does it class by class.
+//!    usages and without the itemsets of a [`Reject`]; [`Classes`] does it class by class.
+//! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data
+//!    ([`code_tree()`]) or of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws
+//!    rows from it.
 //!
 //! Each phase calls the ones before it and none after. `spare` holds what threads work with,
 //! `reference` has the definitions word by word, for tests.
@@ -30,13 +34,16 @@ mod model;
 #[doc(hidden)]
 pub mod reference;
 mod spare;
+mod tree;
 
 pub use cover::size::Sizes;
 pub use error::Error;
 pub use fit::{
     Candidates, CodeTable, Element, Ended, Forbidden, Nulls, Options, Progress, Snapshot, fit,
 };
-pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, apportion};
+pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, Reject, apportion};
 pub use model::{
-    Dissimilarity, Encoded, Model, ModelColumn, Pattern, dissimilarity, encode, fit_model,
+    Classified, Dissimilarity, Encoded, Model, ModelColumn, Pattern, RowCode, classify,
+    dissimilarity, encode, fit_model, row_bits, shortest_first,
 };
+pub use tree::{Channel, CodeTree, Node, Sanitised, TreeGenerator, Walk, code_tree};

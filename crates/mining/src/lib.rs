@@ -13,6 +13,7 @@
 //! | [`risk`] | counts by column and value | `mii_risk` |
 //! | [`frequent()`], [`closed`] | a list of itemsets | `frequent_itemsets`, the comparison of itemsets |
 //! | [`candidates()`] | itemsets in one fixed order, few bytes each | Krimp |
+//! | [`candidates_of`] | the same of a list that was found elsewhere | code trees of randomised rows |
 //! | [`bound`], [`orthogonal`] | how many MIIs there can be, and tables that have them | `mii_bound`, `orthogonal_array` |
 //!
 //! # How a search goes
@@ -47,6 +48,6 @@ pub mod reference;
 #[cfg(test)]
 mod tests;
 
-pub use candidates::{CandidateList, Kind, Run, candidates};
+pub use candidates::{CandidateList, Kind, Run, candidates, candidates_of};
 pub use frequent::{closed, frequent};
 pub use mii::{BOUND_COLUMNS, ColumnRisk, Counts, Subtree, Visitor, bound, miis, risk, visit_miis};

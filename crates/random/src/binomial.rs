@@ -58,22 +58,36 @@ fn deviance(x: f64, m: f64) -> f64 {
     sum
 }
 
-/// At least P(Bin(n, p) = x), for 0 < p < 1 and integers 0 <= x <= n.
-fn pmf_above(n: f64, x: f64, p: f64) -> f64 {
-    let (ln, error, factor) = if x == n {
-        let ln = n * p.ln();
+/// ln P(Bin(n, p) = x) without the square root that goes with it, a bound on its error, and that root:
+/// for 0 < p < 1, q = 1 - p and integers 0 <= x <= n.
+fn pmf_parts(n: f64, x: f64, p: f64, q: f64) -> (f64, f64, f64) {
+    // The smaller of p and q is the exact one.
+    let ln = |p: f64, q: f64| if p < 0.5 { p.ln() } else { (-q).ln_1p() };
+    if x == n {
+        let ln = n * ln(p, q);
         (ln, 4.0 * U * ln.abs(), 1.0)
     } else if x == 0.0 {
-        let ln = n * (-p).ln_1p();
+        let ln = n * ln(q, p);
         (ln, 4.0 * U * ln.abs(), 1.0)
     } else {
-        let deviances = deviance(x, n * p) + deviance(n - x, n * (1.0 - p));
+        let deviances = deviance(x, n * p) + deviance(n - x, n * q);
         let stirling = stirling_error(n) - stirling_error(x) - stirling_error(n - x);
         // Rounding n p shifts the deviance by at most |x - np| units; where the plain formula is
         // used, x is below 50 deviances, so rounding x / np costs at most 100 units of a deviance.
         let error = U * (128.0 * deviances + 4.0 * (x - n * p).abs() + 16.0);
         (stirling - deviances, error, (n / (2.0 * PI * x * (n - x))).sqrt())
-    };
+    }
+}
+
+/// ln P(Bin(n, p) = x) for 0 < p < 1, q = 1 - p and integers 0 <= x <= n.
+pub fn ln_pmf(n: f64, x: f64, p: f64, q: f64) -> f64 {
+    let (ln, _, factor) = pmf_parts(n, x, p, q);
+    ln + factor.ln()
+}
+
+/// At least P(Bin(n, p) = x), for 0 < p < 1 and integers 0 <= x <= n.
+fn pmf_above(n: f64, x: f64, p: f64) -> f64 {
+    let (ln, error, factor) = pmf_parts(n, x, p, 1.0 - p);
     factor * (ln + error).exp() * (1.0 + 16.0 * U)
 }
 

@@ -8,7 +8,8 @@
 //! 3. `ratio`: a float parameter becomes the exact fraction that it is.
 //! 4. `sampler`: `bernoulli` draws with exact probabilities p/q and exp(-x), `laplace` from those,
 //!    `gaussian` from both.
-//! 5. `noise`: [`Noise`] is what mechanisms use: calibrated to a sensitivity, drawn by 4, with the
+//! 5. `enclosure`: reals such as exp(-x) between integers, and coins of exactly such a bias.
+//! 6. `noise`: [`Noise`] is what mechanisms use: calibrated to a sensitivity, drawn by 4, with the
 //!    intervals and thresholds that its law gives.
 //!
 //! Beside them: `normal` and `binomial` bound the tails of laws from above (noise calls the first, the
@@ -19,6 +20,7 @@
 pub mod binomial;
 mod bisect;
 mod coins;
+pub mod enclosure;
 mod error;
 mod noise;
 pub mod normal;

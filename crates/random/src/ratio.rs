@@ -24,6 +24,11 @@ impl Ratio {
         Some(Ratio { numer: numer / &common, denom: denom / common })
     }
 
+    /// 0.
+    pub fn zero() -> Self {
+        Ratio { numer: UBig::ZERO, denom: UBig::ONE }
+    }
+
     /// The exact value of a float: every finite float is an integer times a power of two.
     ///
     /// `name` is what the error calls a value that is negative, infinite or no number.

@@ -204,6 +204,18 @@ impl Bag {
         Bag::new(self.domains.clone(), rows, weights)
     }
 
+    /// The bag with other weights, one per distinct row; rows of weight 0 are left out.
+    pub fn with_weights(&self, weights: &[u64]) -> Bag {
+        let mut rows = Rows::new(self.width());
+        let kept = |&(_, &weight): &(&[u32], &u64)| weight > 0;
+        let weights = self.rows.iter().zip(weights).filter(kept).map(|(row, &weight)| {
+            rows.push(row);
+            weight
+        });
+        let weights = weights.collect();
+        Bag::new(self.domains.clone(), rows, weights)
+    }
+
     /// Puts the rows into ascending order of their codes (NULL last), so that equal bags are
     /// equal byte for byte.
     pub fn sort(&mut self, watch: &Watch) -> Result<(), Stop> {

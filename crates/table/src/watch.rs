@@ -3,6 +3,7 @@
 
 use crate::Reservation;
 use std::fmt;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
 /// Why a computation ended before its result was whole.
@@ -34,7 +35,8 @@ impl std::error::Error for Stop {}
 /// [`Watch::check`] at least every few milliseconds and accounts for what it allocates.
 #[derive(Debug)]
 pub struct Watch {
-    cancelled: AtomicBool,
+    /// Shared with the watches of parts.
+    cancelled: Arc<AtomicBool>,
     memory_limit: u64,
     memory: AtomicU64,
     itemset_limit: u64,
@@ -50,7 +52,7 @@ impl Watch {
     /// A watch with a memory limit in bytes and a cap on the itemsets found.
     pub fn new(memory_limit: u64, itemset_limit: u64) -> Self {
         Watch {
-            cancelled: AtomicBool::new(false),
+            cancelled: Arc::default(),
             memory_limit,
             memory: AtomicU64::new(0),
             itemset_limit,
@@ -63,6 +65,13 @@ impl Watch {
     /// A watch that limits nothing: for tests and benchmarks.
     pub fn unlimited() -> Self {
         Watch::new(u64::MAX, u64::MAX)
+    }
+
+    /// A watch for a part of the computation that may give up: it has limits of its own and is
+    /// cancelled with this one. Whoever asks for it reserves what the part may take.
+    pub fn part(&self, memory_limit: u64, itemset_limit: u64) -> Self {
+        let cancelled = Arc::clone(&self.cancelled);
+        Watch { cancelled, ..Watch::new(memory_limit, itemset_limit) }
     }
 
     /// Asks the computation to stop.
@@ -206,6 +215,16 @@ mod tests {
             (watch.poll_every(3, 4), watch.poll_every(3, 6)),
             (Ok(()), Err(Stop::Cancelled))
         );
+    }
+
+    #[test]
+    fn a_part_has_its_own_limits_and_is_cancelled_with_the_whole() {
+        let watch = Watch::new(100, 10);
+        let part = watch.part(50, 5);
+        assert_eq!(part.reserve(60), Err(Stop::Memory { limit: 50 }));
+        assert_eq!((part.found(6), watch.found(6)), (Err(Stop::Itemsets { limit: 5 }), Ok(())));
+        watch.cancel();
+        assert_eq!(part.check(), Err(Stop::Cancelled));
     }
 
     #[test]

@@ -6,7 +6,9 @@ mod methods;
 mod sentence;
 mod synthetic;
 
+pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
+pub use synthetic::Synthetic;
 
 use crate::Cost;
 use random::Source;

@@ -6,7 +6,8 @@ impl Guarantee {
     /// One or two plain sentences for a data-sharing agreement.
     pub fn sentence(&self) -> String {
         let mut text = match self.kind {
-            Kind::Dp => self.dp_sentence(),
+            Kind::Dp | Kind::Ldp => self.dp_sentence(),
+            Kind::Bayesian => self.bayesian_sentence(),
             Kind::KAnonymity => String::from("The released table is k-anonymous."),
             _ => format!(
                 "The released table ({}) comes with no privacy guarantee against an attacker.",
@@ -45,12 +46,27 @@ impl Guarantee {
             String::new()
         };
         format!(
-            "{subject} is ({}, {})-differentially private: {change} changes the probability of \
+            "{subject} is {}: {change} changes the probability of \
              anything that can be seen in it by at most a factor of {}{except}, whatever else is known.",
-            epsilon,
-            up(delta),
+            private(self.kind, epsilon, delta),
             up(epsilon.exp())
         )
+    }
+
+    fn bayesian_sentence(&self) -> String {
+        format!(
+            "What somebody who knows the law of the rows, and no other row, believes of any one row changes by \
+             at most a factor of {}.",
+            up(self.epsilon.unwrap_or(0.0).exp())
+        )
+    }
+}
+
+/// How private, in the words of the kind.
+fn private(kind: Kind, epsilon: f64, delta: f64) -> String {
+    match kind {
+        Kind::Ldp => format!("{epsilon}-locally differentially private"),
+        _ => format!("({epsilon}, {})-differentially private", up(delta)),
     }
 }
 
@@ -58,9 +74,9 @@ impl Proved {
     fn sentence(&self) -> String {
         let mut text = format!(" Proved is only this, of {}: ", self.covers);
         let mut parts = Vec::new();
-        if self.kind == Kind::Dp {
+        if matches!(self.kind, Kind::Dp | Kind::Ldp) {
             let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
-            parts.push(format!("it is ({epsilon}, {})-differentially private", up(delta)));
+            parts.push(format!("it is {}", private(self.kind, epsilon, delta)));
         }
         if let Some(k) = self.k {
             parts.push(format!("every row of it {}", others(k)));

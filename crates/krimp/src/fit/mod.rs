@@ -21,12 +21,12 @@ use crate::cover::ground::Ground;
 use crate::cover::size::TOLERANCE;
 use crate::cover::{Cover, Scratch};
 use crate::spare::{Spare, lock};
-use mining::Kind;
+use mining::{CandidateList, Kind};
 use prune::prune;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
-use table::{Bag, Item, Stop, Watch};
+use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Candidates that a thread evaluates before it looks at the watch and at what others found.
 const STEP: usize = 256;
@@ -76,9 +76,34 @@ fn fit_width<const W: usize>(
     let allowed = |items: &[Item]| options.allows(items);
     let (min_support, max_length) = (options.min_support, options.max_length);
     let candidates = mining::candidates(&bag, kind, min_support, max_length, allowed, watch)?;
+    fit_list::<W>(&bag, null_codes, candidates, options, watch, progress)
+}
+
+/// Fits a code table to a bag with these candidates, which all occur in it. NULL is no item.
+pub(crate) fn fit_candidates(
+    bag: &Bag,
+    sets: &Itemsets,
+    watch: &Watch,
+    progress: &Progress,
+) -> Result<CodeTable, Error> {
+    let candidates = mining::candidates_of(sets, bag.width(), watch)?;
+    let (nulls, options) = (vec![None; bag.width()], Options::new(1));
+    with_width!(bag.width(), W => {
+        fit_list::<W>(bag, nulls, candidates, &options, watch, progress)
+    })
+}
+
+fn fit_list<const W: usize>(
+    bag: &Bag,
+    null_codes: Vec<Option<u32>>,
+    candidates: CandidateList,
+    options: &Options,
+    watch: &Watch,
+    progress: &Progress,
+) -> Result<CodeTable, Error> {
     progress.begin(candidates.len() as u64);
     watch.begin(candidates.len() as u64);
-    let ground = Ground::new(&bag, watch)?;
+    let ground = Ground::new(bag, watch)?;
     let longest = candidates.runs().iter().map(|run| run.length).max().unwrap_or(1);
     let cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
     let mut search = Search {
@@ -95,7 +120,7 @@ fn fit_width<const W: usize>(
     };
     search.run()?;
     let counts = (Ended::Complete, candidates.len() as u64, search.accepted);
-    let table = CodeTable::new(&search.cover, &bag, null_codes, counts);
+    let table = CodeTable::new(&search.cover, bag, null_codes, counts);
     watch.release(candidates.reserved() + ground.reserved() + search.cover.reserved());
     Ok(table)
 }
@@ -121,7 +146,7 @@ fn fit_pairs<const W: usize>(
 /// A fit under way.
 struct Search<'a, const W: usize> {
     cover: Cover<'a, W>,
-    candidates: &'a mining::CandidateList,
+    candidates: &'a CandidateList,
     /// The item number of each number that the candidates use.
     numbers: Vec<u32>,
     /// The size in bits under singletons, and now.

@@ -10,14 +10,15 @@ use crate::Error;
 use crate::cover::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
 use crate::generate::alias::Alias;
 use crate::generate::correction::Correction;
+use crate::generate::reject::Reject;
 use crate::model::Model;
 use crate::spare::Spare;
 use rand::Rng;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use table::{Item, Keyed, NONE, Stop, Watch};
+use table::{Item, Keyed, NONE, Watch};
 
-/// Rows between two looks at the watch.
+/// Draws between two looks at the watch.
 const STEP: usize = 256;
 
 /// Bytes of lists that a thread keeps before it begins anew.
@@ -42,8 +43,14 @@ pub struct Generated {
     pub elements: u64,
 }
 
+/// Rejected rows in a row after which there is no row.
+const TRIES: u64 = 10_000;
+
 /// Draws rows from a model.
-pub struct Generator(Width);
+pub struct Generator {
+    width: Width,
+    reject: Reject,
+}
 
 enum Width {
     Narrow(Compiled<1>),
@@ -65,25 +72,33 @@ impl Generator {
             257..=MAX_COLUMNS => Width::Wide(Compiled::new(model, correction, order)?),
             columns => return Err(Error::TooWide { columns, limit: MAX_COLUMNS }),
         };
-        Ok(Generator(width))
+        Ok(Generator { width, reject: Reject::default() })
+    }
+
+    /// The same, where a row that contains an itemset of `reject` is drawn again: rows then have the
+    /// model's law on condition that they contain none.
+    pub fn rejecting(self, reject: Reject) -> Self {
+        Generator { reject, ..self }
     }
 
     /// The rows from number `start` on.
     ///
     /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the
     /// same streams give the same rows, however many threads there are and however many rows are
-    /// asked for at a time. Asking from a multiple of [`Generator::CHUNK`] on wastes no work.
+    /// asked for at a time. Asking from a multiple of [`Generator::CHUNK`] on wastes no work. Fails if
+    /// 10,000 draws in a row are rejected.
     pub fn rows<R: Rng>(
         &self,
         start: u64,
         rows: usize,
         stream: impl Fn(u64) -> R + Sync,
         watch: &Watch,
-    ) -> Result<Generated, Stop> {
-        match &self.0 {
-            Width::Narrow(compiled) => compiled.rows(start, rows, stream, watch),
-            Width::Medium(compiled) => compiled.rows(start, rows, stream, watch),
-            Width::Wide(compiled) => compiled.rows(start, rows, stream, watch),
+    ) -> Result<Generated, Error> {
+        let reject = &self.reject;
+        match &self.width {
+            Width::Narrow(compiled) => compiled.rows(start, rows, reject, stream, watch),
+            Width::Medium(compiled) => compiled.rows(start, rows, reject, stream, watch),
+            Width::Wide(compiled) => compiled.rows(start, rows, reject, stream, watch),
         }
     }
 }
@@ -166,9 +181,10 @@ impl<const W: usize> Compiled<W> {
         &self,
         start: u64,
         rows: usize,
+        reject: &Reject,
         stream: impl Fn(u64) -> R + Sync,
         watch: &Watch,
-    ) -> Result<Generated, Stop> {
+    ) -> Result<Generated, Error> {
         let end = start.saturating_add(rows as u64);
         let chunks = (start / Generator::CHUNK..end.div_ceil(Generator::CHUNK))
             .into_par_iter()
@@ -178,10 +194,22 @@ impl<const W: usize> Compiled<W> {
                 let mut part = Generated { cells: Vec::new(), elements: 0 };
                 let mut row = vec![NONE; self.width];
                 let mut rng = stream(chunk);
+                let mut draws = 0;
                 self.caches.with(|cache| {
                     for number in first..last {
-                        watch.poll_every(STEP, number as usize)?;
-                        let elements = self.row(&mut row, cache, &mut rng);
+                        let mut tries = 0;
+                        let elements = loop {
+                            watch.poll_every(STEP, draws)?;
+                            draws += 1;
+                            let elements = self.row(&mut row, cache, &mut rng);
+                            if !reject.contained(&row) {
+                                break elements;
+                            }
+                            tries += 1;
+                            if tries == TRIES {
+                                return Err(Error::Rejected { tries });
+                            }
+                        };
                         if number >= start {
                             part.cells.extend_from_slice(&row);
                             part.elements += elements;
@@ -190,7 +218,7 @@ impl<const W: usize> Compiled<W> {
                     Ok(part)
                 })
             });
-        let parts = chunks.collect::<Result<Vec<_>, Stop>>()?;
+        let parts = chunks.collect::<Result<Vec<_>, Error>>()?;
         let cells = parts.iter().map(|part| part.cells.len()).sum();
         let mut all = Generated { cells: Vec::with_capacity(cells), elements: 0 };
         for part in parts {

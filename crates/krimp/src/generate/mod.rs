@@ -1,13 +1,16 @@
 //! Rows drawn from a model.
 //!
-//! `generator` draws rows, from lists made by `alias` and weights with a `correction`; `classes`
-//! splits a bag so that each class gets a model and its share of the rows.
+//! `generator` draws rows, from lists made by `alias` and weights with a `correction`, and again those
+//! that `reject` finds an itemset in; `classes` splits a bag so that each class gets a model and its
+//! share of the rows.
 
-mod alias;
+pub(crate) mod alias;
 mod classes;
 mod correction;
 mod generator;
+mod reject;
 
 pub use classes::{Classes, apportion};
 pub use correction::Correction;
 pub use generator::{DomainOrder, Generated, Generator};
+pub use reject::Reject;

@@ -122,7 +122,8 @@ fn the_law_of_the_papers_figure() {
             let expected = expected[&letters.collect::<String>()]["p"].as_f64().unwrap();
             assert!((p - expected).abs() < 1e-12, "{row:?}: {p} instead of {expected}");
         }
-        let rows = generator.rows(0, 100_000, stream(1), &Watch::unlimited()).unwrap();
+        let rows =
+            generator.rows(0, 100_000, &Reject::default(), stream(1), &Watch::unlimited()).unwrap();
         assert_fits(&law, &rows.cells, 3);
         seen += 1;
     }
@@ -148,7 +149,8 @@ fn fitted_models_are_drawn_from_by_their_law() {
         assert!(!model.patterns().is_empty());
         let generator = compiled(&model, 3.0, DomainOrder::Random);
         let law = law(&generator);
-        let rows = generator.rows(0, 50_000, stream(2), &Watch::unlimited()).unwrap();
+        let rows =
+            generator.rows(0, 50_000, &Reject::default(), stream(2), &Watch::unlimited()).unwrap();
         assert_fits(&law, &rows.cells, 4);
         let nulls = rows.cells.chunks(4).filter(|row| row[2] == NONE).count();
         // 115 of the 400 rows; a correction of 3 moves that a little.
@@ -162,7 +164,8 @@ fn value_frequencies_converge() {
     let bag = bag();
     let model = fit_model(&bag, &options, &Watch::unlimited(), &Progress::new()).unwrap();
     let generator = compiled(&model, 0.001, DomainOrder::Random);
-    let rows = generator.rows(0, 50_000, stream(3), &Watch::unlimited()).unwrap();
+    let rows =
+        generator.rows(0, 50_000, &Reject::default(), stream(3), &Watch::unlimited()).unwrap();
     for column in &model.columns {
         let c = model.column(&column.name).unwrap();
         for (code, &support) in column.supports.iter().enumerate() {
@@ -178,9 +181,10 @@ fn value_frequencies_converge() {
 fn rows_do_not_depend_on_threads_batches_or_the_cache() {
     let model = fit_model(&bag(), &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
     let generator = compiled(&model, 0.1, DomainOrder::Random);
+    let none = Reject::default();
     let rows = |start, n, threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| generator.rows(start, n, stream(4), &Watch::unlimited()).unwrap())
+        pool.install(|| generator.rows(start, n, &none, stream(4), &Watch::unlimited()).unwrap())
     };
     let all = rows(0, 10_000, 1);
     assert_eq!(all, rows(0, 10_000, 3));
@@ -228,4 +232,62 @@ fn a_model_of_nothing_gives_rows_of_nothing() {
         Generator::new(&model, &Correction::new(0.001).unwrap(), DomainOrder::Random).unwrap();
     let rows = generator.rows(0, 3, stream(5), &Watch::unlimited()).unwrap();
     assert_eq!((rows.cells, rows.elements), (vec![NONE; 6], 0));
+}
+
+/// The first value of column 0 with the first of column 1, and the second of column 3.
+fn rejected() -> Vec<Vec<Item>> {
+    let item = |column, code| Item { column, code };
+    vec![vec![item(0, 0), item(1, 0)], vec![item(3, 1)]]
+}
+
+#[test]
+fn what_is_rejected_does_not_come_out_and_the_rest_keeps_its_law() {
+    for nulls in [Nulls::Missing, Nulls::Value] {
+        let options = Options { nulls, ..Options::new(5) };
+        let model = fit_model(&bag(), &options, &Watch::unlimited(), &Progress::new()).unwrap();
+        let generator = compiled(&model, 3.0, DomainOrder::Random);
+        let mut law = law(&generator);
+        let contains = |row: &[u32], set: &[Item]| {
+            set.iter().all(|item| row[item.column as usize] == item.code)
+        };
+        law.retain(|row, _| !rejected().iter().any(|set| contains(row, set)));
+        let left: f64 = law.values().sum();
+        assert!(left < 0.5, "{left}");
+        law.values_mut().for_each(|p| *p /= left);
+        let reject = Reject::new(&model, rejected());
+        let rows = generator.rows(0, 50_000, &reject, stream(6), &Watch::unlimited()).unwrap();
+        assert_fits(&law, &rows.cells, 4);
+    }
+}
+
+#[test]
+fn rejecting_rows_depends_on_no_threads_and_no_batches() {
+    let model = fit_model(&bag(), &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
+    let correction = Correction::new(0.1).unwrap();
+    let generator = Generator::new(&model, &correction, DomainOrder::Random)
+        .unwrap()
+        .rejecting(Reject::new(&model, rejected()));
+    let rows = |start, n, threads| {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+        pool.install(|| generator.rows(start, n, stream(7), &Watch::unlimited()).unwrap())
+    };
+    let all = rows(0, 10_000, 1);
+    assert_eq!(all, rows(0, 10_000, 3));
+    assert_eq!(all.cells[5000 * 4..6000 * 4], rows(5000, 1000, 2).cells);
+}
+
+#[test]
+fn what_is_always_rejected_ends_in_an_error() {
+    let model = fit_model(&bag(), &Options::new(1), &Watch::unlimited(), &Progress::new()).unwrap();
+    let every_value = (0..3).map(|code| vec![Item { column: 0, code }]).collect();
+    let generator = compiled(&model, 0.1, DomainOrder::Random);
+    for itemsets in [every_value, vec![Vec::new()]] {
+        let reject = Reject::new(&model, itemsets);
+        let rows = generator.rows(0, 1, &reject, stream(8), &Watch::unlimited());
+        assert_eq!(rows.err(), Some(Error::Rejected { tries: 10_000 }));
+        let watch = Watch::unlimited();
+        watch.cancel();
+        let rows = generator.rows(0, 1, &reject, stream(8), &watch);
+        assert_eq!(rows.err(), Some(Error::Stop(table::Stop::Cancelled)));
+    }
 }

@@ -1,17 +1,13 @@
 //! Encoding data with a model that was fitted to other data.
 
-use crate::cover::columns::{Columns, with_width};
-use crate::cover::elements::{Element, Elements};
+use crate::Error;
+use crate::cover::columns::with_width;
 use crate::cover::ground::standard_code;
 use crate::cover::size::{Sizes, encoded};
+use crate::model::covering::{Covering, element_usages};
 use crate::model::{Model, ModelColumn};
-use crate::{Error, Nulls};
 use rayon::prelude::*;
-use std::collections::HashMap;
-use table::{Bag, NONE, Watch};
-
-/// Rows that a thread covers before it looks at the watch.
-const STEP: usize = 1 << 12;
+use table::{Bag, Stop, Watch};
 
 /// Data encoded with a model.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -32,29 +28,22 @@ pub struct Encoded {
 /// [`Encoded::completed`]), and so are the supports that the standard code comes from.
 pub fn encode(model: &Model, bag: &Bag, watch: &Watch) -> Result<Encoded, Error> {
     let cover = Cover::new(model, bag, watch)?;
-    let singletons = || model.columns.iter().flat_map(|c| c.supports.iter().zip(&c.usages));
-    let unseen = cover.unseen;
-    let usages = singletons()
-        .map(|(_, &usage)| usage)
-        .chain(std::iter::repeat_n(0, unseen))
-        .chain(model.patterns.iter().map(|p| p.usage));
-    let completed =
-        cover.usages.iter().zip(usages.clone()).any(|(&used, code)| used > 0 && code == 0);
-    let more = u64::from(completed);
-    let supports: Vec<u64> =
-        singletons().map(|(&s, _)| s + more).chain(std::iter::repeat_n(more, unseen)).collect();
+    let codes = Codes::new(model, &cover);
+    let more = u64::from(codes.completed);
+    let supports = model.columns.iter().flat_map(|column| &column.supports);
+    let supports = supports.map(|&support| support + more);
+    let supports: Vec<u64> = supports.chain(std::iter::repeat_n(more, cover.unseen)).collect();
     let standard = standard_code(&supports);
     let starts = model.starts();
     let pattern_bits = model.patterns.iter().map(|pattern| {
         let numbers = pattern.items.iter().map(|i| starts[i.column as usize] + i.code);
         numbers.map(|number| standard[number as usize]).sum::<f64>()
     });
-    let total: u64 = usages.clone().map(|usage| usage + more).sum();
     let (mut data_bits, mut model_bits) = (0.0, 0.0);
     let standards = standard.iter().copied().chain(pattern_bits);
-    for ((usage, standard), &used) in usages.zip(standards).zip(&cover.usages) {
-        if usage + more > 0 {
-            let code = (total as f64 / (usage + more) as f64).log2();
+    for ((&usage, standard), &used) in codes.usages.iter().zip(standards).zip(&cover.usages) {
+        if usage > 0 {
+            let code = codes.length(usage);
             data_bits += used as f64 * code;
             model_bits += standard + code;
         }
@@ -62,13 +51,40 @@ pub fn encode(model: &Model, bag: &Bag, watch: &Watch) -> Result<Encoded, Error>
     let used: u64 = cover.usages.iter().sum();
     Ok(Encoded {
         sizes: Sizes::new(data_bits, model_bits, cover.standard_bits),
-        completed,
+        completed: codes.completed,
         elements_per_row: if bag.row_count() == 0 {
             0.0
         } else {
             used as f64 / bag.row_count() as f64
         },
     })
+}
+
+/// The usages that the code lengths come from when a bag is encoded with a model.
+pub(super) struct Codes {
+    /// By element, as a [`Covering`] numbers them.
+    pub usages: Vec<u64>,
+    /// Their sum.
+    total: u64,
+    /// See [`Encoded::completed`].
+    completed: bool,
+}
+
+impl Codes {
+    pub(super) fn new(model: &Model, cover: &Cover) -> Self {
+        let mut usages = element_usages(model, cover.unseen);
+        let completed =
+            cover.usages.iter().zip(&usages).any(|(&used, &code)| used > 0 && code == 0);
+        if completed {
+            usages.iter_mut().for_each(|usage| *usage += 1);
+        }
+        Codes { total: usages.iter().sum(), usages, completed }
+    }
+
+    /// The bits of the code of an element with this usage.
+    pub(super) fn length(&self, usage: u64) -> f64 {
+        (self.total as f64 / usage as f64).log2()
+    }
 }
 
 /// How unlike two databases are: the larger of (CT_b(a) - CT_a(a)) / CT_a(a) and the same with a
@@ -123,12 +139,9 @@ fn completed_bits(model: &Model, other: &Model, bag: &Bag, watch: &Watch) -> Res
             })
             .count() as u64;
     }
-    let usages = model.columns.iter().flat_map(|c| &c.usages).copied();
-    let patterns = model.patterns.iter().map(|p| p.usage);
-    let usage: u64 = usages.clone().chain(patterns.clone()).sum();
-    let total = (usage + items + model.patterns.len() as u64) as f64;
-    let codes = usages.chain(std::iter::repeat_n(0, cover.unseen)).chain(patterns);
-    let bits = codes.zip(&cover.usages).map(|(usage, &used)| {
+    let usages = element_usages(model, cover.unseen);
+    let total = (usages.iter().sum::<u64>() + items + model.patterns.len() as u64) as f64;
+    let bits = usages.iter().zip(&cover.usages).map(|(usage, &used)| {
         if used == 0 { 0.0 } else { used as f64 * (total / (usage + 1) as f64).log2() }
     });
     Ok(bits.sum())
@@ -141,9 +154,8 @@ fn used_values(column: &ModelColumn) -> impl Iterator<Item = &Option<String>> {
 }
 
 /// The cover of a bag by the elements of a model.
-struct Cover {
-    /// How often each element is used: the model's values column by column, then the items that
-    /// the model does not have, then the patterns.
+pub(super) struct Cover {
+    /// How often each element is used, as a [`Covering`] numbers them.
     usages: Vec<u64>,
     /// Number of items that the model does not have.
     unseen: usize,
@@ -152,128 +164,33 @@ struct Cover {
 }
 
 impl Cover {
-    fn new(model: &Model, bag: &Bag, watch: &Watch) -> Result<Self, Error> {
-        with_width!(model.columns.len(), W => Cover::with_width::<W>(model, bag, watch))
+    pub(super) fn new(model: &Model, bag: &Bag, watch: &Watch) -> Result<Self, Error> {
+        with_width!(model.columns.len(), W => Ok(Cover::of(&Covering::<W>::new(model, bag)?, watch)?))
     }
 
-    fn with_width<const W: usize>(model: &Model, bag: &Bag, watch: &Watch) -> Result<Self, Error> {
-        let Translation { numbers, nulls, columns, mut column_of, unseen, supports } =
-            Translation::new(model, bag)?;
-        column_of.extend(&unseen);
-        let items = column_of.len();
-        let mut elements: Elements<W> = Elements::new(model.columns.len(), &column_of);
-        let starts = model.starts();
-        for pattern in &model.patterns {
-            elements.insert(Element {
-                items: pattern.items.iter().map(|i| starts[i.column as usize] + i.code).collect(),
-                columns: pattern.items.iter().map(|i| i.column as usize).collect(),
-                support: pattern.support,
-                standard: 0.0,
-            });
-        }
-        let count = |usages: &mut Vec<u64>, rows: std::ops::Range<usize>| {
-            let mut cells = vec![NONE; columns.len()];
-            let mut offsets = Vec::new();
-            for row in rows {
-                let (codes, weight) = (bag.row(row), bag.weight(row));
-                for (cell, &column) in cells.iter_mut().zip(&columns) {
-                    *cell = match codes[column] {
-                        NONE => nulls[column],
-                        code => numbers[column][code as usize],
-                    };
-                }
-                let filled = cells.iter().enumerate().filter(|&(_, &cell)| cell != NONE);
-                let rest: Columns<W> = filled.map(|(column, _)| column).collect();
-                let left = elements.cover(&cells, rest, 0, &mut offsets, |slot| {
-                    usages[items + elements.rank(slot) as usize] += weight;
-                });
-                left.iter().for_each(|column| usages[cells[column] as usize] += weight);
-            }
-        };
-        let empty = || vec![0u64; items + model.patterns.len()];
+    pub(super) fn of<const W: usize>(
+        covering: &Covering<'_, W>,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        let empty = || vec![0u64; covering.elements()];
         let add = |mut a: Vec<u64>, b: Vec<u64>| {
             a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
             Ok(a)
         };
-        let usages = (0..bag.distinct().div_ceil(STEP))
-            .into_par_iter()
+        let usages = covering
+            .parts()
             .try_fold(empty, |mut usages, part| {
                 watch.check()?;
-                count(&mut usages, part * STEP..bag.distinct().min((part + 1) * STEP));
-                Ok::<_, Error>(usages)
+                covering.cover(part, |row, taken| {
+                    let weight = covering.bag().weight(row);
+                    taken.iter().for_each(|&element| usages[element] += weight);
+                });
+                Ok(usages)
             })
             .try_reduce(empty, add)?;
-        let standard = standard_code(&supports);
+        let supports = covering.supports();
+        let standard = standard_code(supports);
         let (data, table) = encoded(supports.iter().copied().zip(standard.iter().copied()));
-        Ok(Cover { usages, unseen: unseen.len(), standard_bits: data + table })
-    }
-}
-
-/// What the codes of a bag are in a model.
-struct Translation {
-    /// By column of the bag and code: the item's number; [`NONE`] for values that no row has.
-    numbers: Vec<Vec<u32>>,
-    /// By column of the bag: the number of NULL, or [`NONE`] where it is no item.
-    nulls: Vec<u32>,
-    /// By column of the model: the column of the bag.
-    columns: Vec<usize>,
-    /// By item of the model: its column.
-    column_of: Vec<u32>,
-    /// By item that the model does not have, in the order of their numbers: its column.
-    unseen: Vec<u32>,
-    /// The supports of the bag's items.
-    supports: Vec<u64>,
-}
-
-impl Translation {
-    fn new(model: &Model, bag: &Bag) -> Result<Self, Error> {
-        let width = model.columns.len();
-        if bag.width() != width {
-            return Err(Error::Columns(format!("{} columns instead of {width}", bag.width())));
-        }
-        let names: HashMap<&str, usize> =
-            bag.domains().iter().enumerate().map(|(c, domain)| (domain.name(), c)).collect();
-        let mut column_of = Vec::new();
-        for (column, known) in model.columns.iter().enumerate() {
-            column_of.extend(std::iter::repeat_n(column as u32, known.values.len()));
-        }
-        let by_column = bag.supports();
-        let mut all = Translation {
-            numbers: vec![Vec::new(); width],
-            nulls: vec![NONE; width],
-            columns: Vec::with_capacity(width),
-            column_of,
-            unseen: Vec::new(),
-            supports: by_column.iter().flatten().copied().collect(),
-        };
-        for (column, (known, start)) in model.columns.iter().zip(model.starts()).enumerate() {
-            let Some(&own) = names.get(known.name.as_str()) else {
-                return Err(Error::Columns(format!("there is no column \"{}\"", known.name)));
-            };
-            all.columns.push(own);
-            for (value, &support) in bag.domain(own).values().zip(&by_column[own]) {
-                let code = std::str::from_utf8(value).ok().and_then(|text| known.code(Some(text)));
-                let number = if support > 0 { all.number(column, start, code) } else { NONE };
-                all.numbers[own].push(number);
-            }
-            let null_cells = bag.row_count() - by_column[own].iter().sum::<u64>();
-            if model.options.nulls == Nulls::Value && null_cells > 0 {
-                all.nulls[own] = all.number(column, start, known.null_code());
-                all.supports.push(null_cells);
-            }
-        }
-        Ok(all)
-    }
-
-    /// The number of an item of a column whose first has number `start`; a new one if the model
-    /// has no code for it.
-    fn number(&mut self, column: usize, start: u32, code: Option<u32>) -> u32 {
-        code.map_or_else(
-            || {
-                self.unseen.push(column as u32);
-                (self.column_of.len() + self.unseen.len() - 1) as u32
-            },
-            |code| start + code,
-        )
+        Ok(Cover { usages, unseen: covering.unseen(), standard_bits: data + table })
     }
 }

@@ -1,11 +1,18 @@
 //! The model: a code table with the names and values that its items stand for.
 //!
-//! `stored` writes it as JSON and reads it back; `encode` encodes other data with it.
+//! `stored` writes it as JSON and reads it back. `covering` prepares it for the rows of a bag: `encode`
+//! says how many bits they take together, `row_bits` how many each takes, and `classify` which of
+//! several models describes each in the fewest.
 
+mod classify;
+mod covering;
 mod encode;
+mod row_bits;
 mod stored;
 
+pub use classify::{Classified, classify};
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
+pub use row_bits::{RowCode, row_bits, shortest_first};
 
 use crate::cover::ground::standard_code;
 use crate::cover::size::{Sizes, encoded};

@@ -9,7 +9,7 @@ mod tree;
 use crate::candidates::grow::Grower;
 use crate::candidates::tree::{Keys, Link, NO_NODE, Tree};
 use crate::closed;
-use table::{Bag, Item, Stop, Watch, sort_watched};
+use table::{Bag, Item, Itemsets, Stop, Watch, sort_watched};
 
 /// Which frequent itemsets are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -111,23 +111,37 @@ pub fn candidates(
     let before = watch.memory();
     let tree = match kind {
         Kind::All => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
-        Kind::Closed => closed_tree(bag, min_support, max_length, &allowed, watch)?,
+        Kind::Closed => {
+            let sets = closed(bag, min_support, max_length, watch)?;
+            tree_of(&sets, bag.width(), &allowed, watch)?
+        }
     };
-    let (order, runs) = candidate_order(tree.keys, Keys::new(bag.width()), watch)?;
+    list(tree, bag.width(), before, watch)
+}
+
+/// The itemsets of a list that have two or more items, in candidate order. `width` is the number of
+/// columns that they are from.
+pub fn candidates_of(sets: &Itemsets, width: usize, watch: &Watch) -> Result<CandidateList, Stop> {
+    let before = watch.memory();
+    list(tree_of(sets, width, &|_| true, watch)?, width, before, watch)
+}
+
+/// The list of a tree's sets. Of what has been reserved since there were `before` bytes, the list keeps
+/// its own.
+fn list(tree: Tree, width: usize, before: u64, watch: &Watch) -> Result<CandidateList, Stop> {
+    let (order, runs) = candidate_order(tree.keys, Keys::new(width), watch)?;
     let reserved = tree.links.len() as u64 * Tree::LINK_BYTES + order.len() as u64 * 4;
     watch.release((watch.memory() - before).saturating_sub(reserved));
     Ok(CandidateList { items: tree.items, links: tree.links, order, runs, reserved })
 }
 
-/// A prefix tree of the closed sets. Nodes that are not sets themselves have the key 0.
-fn closed_tree(
-    bag: &Bag,
-    min_support: u64,
-    max_length: Option<usize>,
+/// A prefix tree of sets. Nodes that are not sets themselves have the key 0.
+fn tree_of(
+    sets: &Itemsets,
+    width: usize,
     allowed: &impl Fn(&[Item]) -> bool,
     watch: &Watch,
 ) -> Result<Tree, Stop> {
-    let sets = closed(bag, min_support, max_length, watch)?;
     let mut order: Vec<u32> = (0..sets.len() as u32).collect();
     order.retain(|&i| sets.items(i as usize).len() > 1 && allowed(sets.items(i as usize)));
     sort_watched(&mut order, watch, |a, b| sets.items(a as usize).cmp(sets.items(b as usize)))?;
@@ -137,7 +151,7 @@ fn closed_tree(
     items.dedup();
     let mut links: Vec<Link> = Vec::new();
     let mut keys = Vec::new();
-    let key = Keys::new(bag.width());
+    let key = Keys::new(width);
     let mut path: Vec<(Item, u32)> = Vec::new();
     for &i in &order {
         let set = sets.items(i as usize);
@@ -286,7 +300,14 @@ mod tests {
                 listed(&found)
             };
             let min_support = min_support.max(1);
-            prop_assert_eq!(found(Kind::All), expected(reference::frequent(&bag, min_support, max_length), allowed));
+            let frequent = reference::frequent(&bag, min_support, max_length);
+            let mut sets = Itemsets::new();
+            frequent.iter().rev().for_each(|(items, support)| sets.push(items, *support));
+            let watch = Watch::unlimited();
+            let given = candidates_of(&sets, 5, &watch).unwrap();
+            prop_assert_eq!(watch.memory(), given.reserved());
+            prop_assert_eq!(listed(&given), expected(frequent.clone(), |_| true));
+            prop_assert_eq!(found(Kind::All), expected(frequent, allowed));
             prop_assert_eq!(found(Kind::Closed), expected(reference::closed(&bag, min_support, max_length), allowed));
         }
     }

@@ -1,1 +1,39 @@
-//! The itemset mechanism.
+//! The itemset mechanism (paper 000, section 3.2): an itemset is drawn with a probability that grows with
+//! its support, from all itemsets that the public domains allow, whether a row contains them or not.
+//!
+//! P(I) is proportional to exp(c min(theta, supp(I))) over the non-empty itemsets of at most `max_length`
+//! items. There are far too many to list, so they are counted and numbered:
+//!
+//! * `space`: all itemsets of the public domains, numbered from 0. An itemset by its number.
+//! * `subsets`: the itemsets that single rows contain, numbered row by row: an itemset has as many
+//!   numbers as rows contain it.
+//! * `support`: how many rows contain an itemset.
+//! * `levels`: frequent itemsets that were mined, by support; single ones can be taken out.
+//! * `threshold`: from which support on itemsets are mined, so that few draws are rejected.
+//! * `powers`: exp(-c k) for many integers k, enclosed.
+//! * `masses`: a choice in proportion to reals of which only enclosures are known, exactly.
+//! * `sampler`: the draw from all of these ([`Sampler`]); `sampler.md` has the proofs.
+//!
+//! Two mechanisms draw from it: [`Draws`] says what independent draws cost, [`Top`] takes the itemsets of
+//! the largest supports one after the other and adds noise to their supports (`top.md`).
+//! `reference` has the law by its definition, for tests.
+
+mod draws;
+mod levels;
+mod masses;
+mod powers;
+#[cfg(test)]
+mod reference;
+mod sampler;
+mod space;
+mod subsets;
+mod support;
+#[cfg(test)]
+mod tests;
+mod threshold;
+mod top;
+
+pub use draws::{Constants, Draws};
+pub use sampler::{Sampler, Weights};
+pub use threshold::Wanted;
+pub use top::{Found, Top};

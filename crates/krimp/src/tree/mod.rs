@@ -1,0 +1,37 @@
+//! Dependent code trees (Dorrestijn, Sanitised generation of data): the elements of a code table with
+//! the probabilities that they occur together, and rows drawn from them.
+//!
+//! A path from the root is an itemset with its items in column order; its last node has the itemset's
+//! joint frequency. Every value is a child of the root. Beside these the tree has a path for each union
+//! of code table patterns that is frequent enough: which patterns go together is what a code table by
+//! itself does not say.
+//!
+//! 1. **frequencies**: what a tree asks of the data. `counted` has the exact ones of a bag, `estimated`
+//!    those that rows with randomised cells allow to estimate, which is all that [`Sanitised`] looks at.
+//! 2. **unions** goes through the sets of patterns that occur together often enough.
+//! 3. **code_tree** puts their items into a tree.
+//! 4. **generator** draws rows: `backoff` lets the longest path that fits decide each column, `literal`
+//!    does what the publication says; `law` and `states` prepare the first.
+//!
+//! `reference` has trees and laws by definition, for tests.
+
+mod backoff;
+mod code_tree;
+mod counted;
+mod estimated;
+mod frequencies;
+mod generator;
+mod law;
+mod literal;
+#[cfg(test)]
+mod reference;
+mod sanitised;
+mod states;
+#[cfg(test)]
+mod tests;
+mod unions;
+
+pub use code_tree::{CodeTree, Node, code_tree};
+pub use estimated::Channel;
+pub use generator::{TreeGenerator, Walk};
+pub use sanitised::Sanitised;

@@ -1,0 +1,162 @@
+//! The law of one randomised cell.
+
+use dashu_int::{UBig, ops::BitTest};
+use rand::Rng;
+use random::enclosure::{ExpNeg, Real, RealCoin, ceil_div};
+use random::{Ratio, below};
+
+/// Randomised response on a domain of `size` values: the true one is kept with probability
+/// e^epsilon / (e^epsilon + size - 1), otherwise any other one takes its place, all equally likely.
+#[derive(Debug, Clone)]
+pub struct Response {
+    size: u32,
+    epsilon: f64,
+    change: RealCoin<Change>,
+}
+
+impl Response {
+    /// The response of a column with so many values, NULL included if it has it.
+    pub fn new(size: u32, epsilon: Ratio) -> Self {
+        Response::with_first_bits(size, epsilon, 64)
+    }
+
+    /// A response that compares only so many bits at first, for tests.
+    pub(super) fn with_first_bits(size: u32, epsilon: Ratio, bits: u32) -> Self {
+        let value = epsilon.to_f64();
+        let change = Change { others: size.saturating_sub(1), kept: ExpNeg(epsilon) };
+        Response { size, epsilon: value, change: RealCoin::with_first_bits(change, bits) }
+    }
+
+    /// How many values the column has.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The column's epsilon.
+    pub fn epsilon(&self) -> f64 {
+        self.epsilon
+    }
+
+    /// What the cell becomes: a code below the size, as `code` is. A column with one value has nothing to
+    /// hide, and its cells stay.
+    #[inline]
+    pub fn randomise<R: Rng + ?Sized>(&self, code: u32, rng: &mut R) -> u32 {
+        if self.size <= 1 || !self.change.draw(rng) {
+            return code;
+        }
+        let other = below(rng, u64::from(self.size) - 1) as u32;
+        other + u32::from(other >= code)
+    }
+
+    /// The probability of a change as an enclosed real, for audits.
+    #[cfg(test)]
+    pub(super) fn change(&self) -> &Change {
+        self.change.real()
+    }
+}
+
+/// The probability that a cell changes: (d - 1) e^-epsilon / (1 + (d - 1) e^-epsilon), d the size.
+#[derive(Debug, Clone)]
+pub(super) struct Change {
+    pub(super) others: u32,
+    /// e^-epsilon: what each other value weighs if the true one weighs 1.
+    pub(super) kept: ExpNeg,
+}
+
+impl Real for Change {
+    fn enclose(&self, bits: usize) -> (UBig, UBig) {
+        let others = UBig::from(self.others);
+        // The quotient grows with e^-epsilon, by at most `others` times as much.
+        let scale = bits + others.bit_len() + 2;
+        let (low, high) = self.kept.enclose(scale);
+        let one = UBig::ONE << scale;
+        let (low, high) = (low * &others, high * &others);
+        ((&low << bits) / (&one + &low), ceil_div(&high << bits, &(one + high)))
+    }
+}
+
+/// The probability that a cell is kept: e^epsilon / (e^epsilon + size - 1).
+pub fn keep_probability(epsilon: f64, size: u32) -> f64 {
+    1.0 / (1.0 + f64::from(size.saturating_sub(1)) * (-epsilon).exp())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use random::Coins;
+    use random::testing::assert_fits;
+
+    fn ratio(epsilon: f64) -> Ratio {
+        Ratio::exact("epsilon", epsilon).unwrap()
+    }
+
+    fn close(a: f64, b: f64) -> bool {
+        (a - b).abs() <= 1e-9 * b.abs()
+    }
+
+    #[test]
+    fn keep_probabilities_of_the_vectors() {
+        // 000-rr-0, 000-rr-2, 000-rr-4, 000-rr-6; 000-krr-0, 000-krr-2, 000-krr-4.
+        for (size, epsilon, keep) in [
+            (2, 0.01, 0.502499979166875),
+            (2, 0.5, 0.622459331201855),
+            (2, 1.0986122886681098, 0.75),
+            (2, 5.0, 0.993307149075715),
+            (2, 0.1, 0.52497918747894),
+            (4, 1.0, 0.475366886418672),
+            (97, 0.1, 0.011381174736905),
+        ] {
+            assert!(close(keep_probability(epsilon, size), keep), "{size} {epsilon}");
+            // The sampler's own threshold says the same.
+            let (low, high) = Response::new(size, ratio(epsilon)).change().enclose(60);
+            let change = (1.0 - keep) * 2f64.powi(60);
+            let (low, high) = (low.to_f64().value(), high.to_f64().value());
+            assert!(low <= change * (1.0 + 1e-9) && change <= high * (1.0 + 1e-9));
+        }
+    }
+
+    #[test]
+    fn enclosures_stay_narrow() {
+        for size in [1, 2, 3, 1_000_001] {
+            for epsilon in [1e-300, 0.1, 1.0, 70.0, 1e300] {
+                for bits in [1, 64, 200] {
+                    let (low, high) = Response::new(size, ratio(epsilon)).change().enclose(bits);
+                    assert!(
+                        low <= high && high - low <= UBig::from(3u8),
+                        "{size} {epsilon} {bits}"
+                    );
+                }
+            }
+        }
+    }
+
+    /// With few first bits almost every draw is continued, with 64 almost none: the law is the same.
+    #[test]
+    fn cells_follow_their_law() {
+        for (seed, (size, epsilon)) in
+            [(2, 0.1), (2, 1.5), (3, 0.1), (3, 1.5), (97, 0.1), (97, 1.5)].into_iter().enumerate()
+        {
+            for bits in [2, 64] {
+                let response = Response::with_first_bits(size, ratio(epsilon), bits);
+                let mut coins = Coins::seeded(seed as i64);
+                let keep = keep_probability(epsilon, size);
+                let mut law = vec![(1.0 - keep) / f64::from(size - 1); size as usize];
+                for code in [0, size / 2, size - 1] {
+                    law[code as usize] = keep;
+                    let draws = 4000 + 200 * size as usize;
+                    assert_fits(&law, draws, || i64::from(response.randomise(code, &mut coins)));
+                    law[code as usize] = law[if code == 0 { 1 } else { 0 }];
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_value_stays_and_costs_no_coin() {
+        let response = Response::new(1, ratio(0.1));
+        let (mut coins, mut untouched) = (Coins::seeded(1), Coins::seeded(1));
+        assert_eq!(response.randomise(0, &mut coins), 0);
+        assert_eq!(coins.next_u64(), untouched.next_u64());
+        assert_eq!(keep_probability(0.1, 1), 1.0);
+    }
+}

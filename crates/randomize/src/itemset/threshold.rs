@@ -1,0 +1,160 @@
+//! From which support on itemsets are mined, so that few draws are rejected.
+//!
+//! Whatever is chosen here, the law of a draw is the same: this is about time only. A trial is accepted
+//! with the probability (weight of all) / (itemsets + excess of the mined + G pairs), where G is the excess
+//! over the support of the largest support that is not mined. Mining from a lower support on makes G
+//! smaller, and takes longer.
+
+use super::levels::Levels;
+use super::sampler::Weights;
+use super::space::ln;
+use dashu_int::UBig;
+use table::{Bag, Itemsets, Stop, Watch};
+
+/// What a sampler is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// So many draws, independent of each other.
+    Draws(u64),
+    /// So many itemsets, none of them twice.
+    Distinct(u64),
+}
+
+impl Wanted {
+    fn number(self) -> u64 {
+        match self {
+            Wanted::Draws(number) | Wanted::Distinct(number) => number,
+        }
+    }
+
+    /// The itemsets of largest support that may be gone before the last draw.
+    fn gone(self) -> u64 {
+        match self {
+            Wanted::Draws(_) => 0,
+            Wanted::Distinct(number) => number,
+        }
+    }
+}
+
+/// Trials that cost about as much as mining does, in all and for each draw at least.
+const TRIALS: u64 = 10_000;
+const TRIALS_PER_DRAW: f64 = 4.0;
+/// The most itemsets that are mined; a second or two.
+const MINED: u64 = 4_000_000;
+/// Bytes that a mined itemset may take, with what is held while it is mined and sorted.
+const BYTES: u64 = 256;
+/// Beyond this nothing differs any more, and logarithms stay finite.
+const LARGE: f64 = 1e300;
+
+/// What is known before anything is mined.
+pub(super) struct Facts<'a> {
+    pub(super) weights: &'a Weights,
+    /// How many itemsets there are.
+    pub(super) itemsets: &'a UBig,
+    /// The sum of their supports.
+    pub(super) pairs: &'a UBig,
+    /// The largest support.
+    pub(super) most: u64,
+    pub(super) wanted: Wanted,
+}
+
+impl Facts<'_> {
+    /// The itemsets from some support on, and that support. Too many itemsets are no error: then fewer
+    /// are mined, and more draws rejected.
+    pub(super) fn mine(
+        &self,
+        bag: &Bag,
+        max_length: usize,
+        watch: &Watch,
+    ) -> Result<(u64, Levels), Stop> {
+        let theta = self.weights.theta;
+        let levels = |itemsets| Levels::new(itemsets, theta, watch);
+        if self.needed(f64::NEG_INFINITY) > self.most {
+            return Ok((u64::MAX, levels(Itemsets::new())?));
+        }
+        let room = watch.memory_limit().saturating_sub(watch.memory());
+        let limit = MINED.min(room / BYTES);
+        let mut found: Option<(u64, Itemsets)> = None;
+        let mut too_many = 0;
+        let mut from = theta.min(self.most).max(1);
+        loop {
+            let held = watch.hold(room / 2)?;
+            let mined = mining::frequent(bag, from, Some(max_length), &watch.part(room / 2, limit));
+            drop(held);
+            match mined {
+                Ok(itemsets) => {
+                    let needed = self.needed(self.ln_excess(&itemsets));
+                    found = Some((from, itemsets));
+                    let next = needed.max(from / 2).max(too_many + 1);
+                    if from <= needed || next >= from {
+                        break;
+                    }
+                    from = next;
+                }
+                Err(Stop::Cancelled) => return Err(Stop::Cancelled),
+                Err(_) => {
+                    too_many = from;
+                    let next = match &found {
+                        Some((found, _)) => from + (found - from) / 2,
+                        None => from.saturating_mul(2),
+                    };
+                    let end = found.as_ref().map_or(self.most + 1, |(found, _)| *found);
+                    if next >= end || next - from <= next / 16 {
+                        break;
+                    }
+                    from = next;
+                }
+            }
+        }
+        match found {
+            Some((from, itemsets)) => Ok((from, levels(itemsets)?)),
+            None => Ok((u64::MAX, levels(Itemsets::new())?)),
+        }
+    }
+
+    /// The largest support to mine from that makes rejections few enough, if the excess of what is mined
+    /// and stays is at least exp(`ln_excess`); above the largest support if nothing need be mined.
+    fn needed(&self, ln_excess: f64) -> u64 {
+        let trials = ((TRIALS / self.wanted.number().max(1)) as f64).max(TRIALS_PER_DRAW);
+        let gone = UBig::from(self.wanted.gone());
+        let itemsets = ln(&(self.itemsets - (&gone).min(self.itemsets)));
+        let high = itemsets.max(ln_excess);
+        let whole = high + ((itemsets - high).exp() + (ln_excess - high).exp()).ln();
+        let allowed = if high == f64::NEG_INFINITY { high } else { whole + trials.ln() };
+        let fits = |from: u64| self.ln_pairs(from - 1) <= allowed;
+        // It fits from 1 on down; what fits is an interval.
+        let (mut low, mut high) = (1, self.most.saturating_add(2));
+        while high - low > 1 {
+            let middle = low + (high - low) / 2;
+            if fits(middle) { low = middle } else { high = middle }
+        }
+        low
+    }
+
+    /// ln(G pairs) if the largest support that is not mined is `most`.
+    fn ln_pairs(&self, most: u64) -> f64 {
+        let most = most.min(self.weights.theta);
+        if most == 0 {
+            return f64::NEG_INFINITY;
+        }
+        self.ln_excess_of(most) - (most as f64).ln() + ln(self.pairs)
+    }
+
+    /// ln(exp(c support) - 1).
+    fn ln_excess_of(&self, support: u64) -> f64 {
+        let x = (self.weights.c.to_f64() * support as f64).min(LARGE);
+        x + (-(-x).exp_m1()).ln()
+    }
+
+    /// The logarithm of the excess of itemsets, without those of the largest supports that may be gone.
+    fn ln_excess(&self, itemsets: &Itemsets) -> f64 {
+        let supports = itemsets.iter().map(|(_, support)| support.min(self.weights.theta));
+        let mut supports: Vec<u64> = supports.collect();
+        supports.sort_unstable_by(|a, b| b.cmp(a));
+        let stay = supports.get(self.wanted.gone() as usize..).unwrap_or_default();
+        let Some(&largest) = stay.first() else { return f64::NEG_INFINITY };
+        let largest = self.ln_excess_of(largest);
+        let shares = stay.iter().map(|&support| (self.ln_excess_of(support) - largest).exp());
+        largest + shares.sum::<f64>().ln()
+    }
+}

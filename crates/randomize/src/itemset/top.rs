@@ -1,0 +1,131 @@
+//! The itemsets of the largest supports, chosen privately, with noisy supports. The proofs are in
+//! `top.md`.
+
+use super::sampler::{Sampler, Weights};
+use super::threshold::Wanted;
+use dashu_int::UBig;
+use guarantee::{Charge, Cost, Guarantee, check_epsilon, pure_rho, rest_of, zcdp_rho};
+use rand::Rng;
+use random::{Error, Noise, Ratio, Source};
+use table::{Bag, Item, Watch};
+
+/// What is asked for, and how it is met: half of the budget chooses the itemsets, one after the other, the
+/// other half pays for the noise in their supports.
+#[derive(Debug, Clone)]
+pub struct Top {
+    top: u64,
+    cost: Cost,
+    /// Zero-concentrated: rho of the whole.
+    rho: f64,
+    max_length: usize,
+    /// The weight of an itemset is exp(c supp).
+    c: Ratio,
+    noise: Noise,
+}
+
+/// An itemset that was chosen.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Found {
+    /// In item order.
+    pub items: Vec<Item>,
+    /// How many rows contain it, and noise.
+    pub support: i128,
+}
+
+impl Top {
+    /// The better of two ways: by epsilon alone, or with delta by zero-concentrated privacy. The second
+    /// where its noise is narrower; then it also chooses better.
+    pub fn new(top: u64, epsilon: f64, delta: f64, max_length: usize) -> Result<Self, Error> {
+        check_epsilon(epsilon)?;
+        if !(0.0..1.0).contains(&delta) {
+            return Err(Error::argument("delta", delta, "it must be at least 0 and below 1"));
+        }
+        if top == 0 {
+            return Err(Error::argument("top", top, "it must be 1 or more"));
+        }
+        let pure = Top::pure(top, epsilon, max_length)?;
+        if delta == 0.0 {
+            return Ok(pure);
+        }
+        let concentrated = Top::concentrated(top, Cost { epsilon, delta }, max_length)?;
+        let narrower = concentrated.noise.stddev() < pure.noise.stddev();
+        Ok(if narrower { concentrated } else { pure })
+    }
+
+    fn pure(top: u64, epsilon: f64, max_length: usize) -> Result<Self, Error> {
+        let exact = Ratio::exact("epsilon", epsilon)?;
+        let counts = (epsilon / 2.0).max(f64::MIN_POSITIVE);
+        if counts * 2.0 > epsilon {
+            return Err(Error::argument("epsilon", epsilon, "it is too small to be halved"));
+        }
+        let c = ratio(exact.numer().clone(), exact.denom() * UBig::from(top) * 2u8)?;
+        let each = (c.to_f64() * (1.0 + 1e-15)).powi(2);
+        let choice = each / 8.0 * top as f64;
+        Ok(Top {
+            top,
+            cost: Cost { epsilon, delta: 0.0 },
+            rho: ((choice + pure_rho(counts)) * (1.0 + 1e-15)).next_up(),
+            max_length,
+            c,
+            noise: Noise::laplace(top, counts)?,
+        })
+    }
+
+    fn concentrated(top: u64, cost: Cost, max_length: usize) -> Result<Self, Error> {
+        let rho = zcdp_rho(cost.epsilon, cost.delta)?;
+        let counts = rho / 2.0;
+        // top c^2 / 8 is at most what the counts leave; a part in 10^15 is more than all roundings.
+        let c = (rest_of(rho, counts) * 8.0 / top as f64).sqrt() * (1.0 - 1e-15);
+        Ok(Top {
+            top,
+            cost,
+            rho,
+            max_length,
+            c: Ratio::exact("epsilon", c)?,
+            noise: Noise::gaussian(top as f64, counts)?,
+        })
+    }
+
+    /// What the call takes from a budget.
+    pub fn charge(&self) -> Charge {
+        Charge { whole: self.cost, rho: Some(self.rho), rest: Cost::default() }
+    }
+
+    pub fn label(&self, source: Source) -> Guarantee {
+        let gaussian = matches!(self.noise, Noise::Gaussian { .. });
+        Guarantee::dp_frequent_itemsets(self.cost, gaussian, source)
+    }
+
+    /// The standard deviation of the noise in each support.
+    pub fn stddev(&self) -> f64 {
+        self.noise.stddev()
+    }
+
+    /// Chooses itemsets of a bag whose domains are public. In the order of their noisy supports, the
+    /// largest first.
+    pub fn find<R: Rng + ?Sized>(
+        &self,
+        bag: &Bag,
+        rng: &mut R,
+        watch: &Watch,
+    ) -> Result<Vec<Found>, Error> {
+        let weights = Weights { c: self.c.clone(), theta: u64::MAX };
+        let wanted = Wanted::Distinct(self.top);
+        let mut sampler = Sampler::new(bag, weights, self.max_length, wanted, watch)?;
+        watch.begin(self.top);
+        let mut found = Vec::new();
+        for _ in 0..self.top {
+            watch.check()?;
+            let (items, support) = sampler.take(rng)?;
+            watch.reserve((size_of::<Found>() + 3 * items.len() * size_of::<Item>()) as u64)?;
+            found.push(Found { items, support: self.noise.add(rng, i128::from(support)) });
+            watch.advance(1);
+        }
+        found.sort_by(|a, b| b.support.cmp(&a.support).then_with(|| a.items.cmp(&b.items)));
+        Ok(found)
+    }
+}
+
+fn ratio(numer: UBig, denom: UBig) -> Result<Ratio, Error> {
+    Ratio::new(numer, denom).ok_or_else(|| Error::argument("top", 0, "it must be 1 or more"))
+}

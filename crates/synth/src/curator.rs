@@ -1,0 +1,153 @@
+//! The curator holds the true counts and answers two questions about them, each for its price: which
+//! pair of columns is predicted worst, and what are the counts of a marginal, both with noise.
+//!
+//! Whoever asks sees nothing else, so all that a fit does with the answers is post-processing. The
+//! proof is in `proof.md`.
+
+use crate::choose::Rate;
+use crate::counts::Counts;
+use crate::pairs::Pairs;
+use crate::score::{SENSITIVITY, score};
+use crate::spend::{Charge, Spending};
+use random::{Coins, Error, Noise};
+use table::Watch;
+
+/// Answers for a fit. [`Curator::new`] is given all that is to be spent.
+pub struct Curator<'c> {
+    counts: Counts,
+    /// The candidates.
+    pub pairs: Pairs,
+    /// What each of them is worth, in units of [`score`].
+    weights: Vec<u64>,
+    rows_per_unit: u64,
+    spending: Spending,
+    coins: &'c mut Coins,
+    watch: &'c Watch,
+}
+
+/// A vote on the candidates: their scores, of which only [`Curator::choose`] tells anything.
+pub struct Ballot {
+    scores: Vec<(usize, i128)>,
+    rate: Rate,
+    /// What each choice costs.
+    rho: f64,
+}
+
+#[cfg(test)]
+impl Ballot {
+    pub fn scores(&self) -> &[(usize, i128)] {
+        &self.scores
+    }
+
+    pub fn rate(&self) -> &random::Ratio {
+        self.rate.get()
+    }
+
+    pub fn rho(&self) -> f64 {
+        self.rho
+    }
+}
+
+/// A marginal's counts with noise, and the variance of that noise.
+pub struct Answer {
+    pub counts: Vec<f64>,
+    pub variance: f64,
+}
+
+impl<'c> Curator<'c> {
+    /// A curator of some counts, who may spend `rho`.
+    pub fn new(
+        counts: Counts,
+        pairs: Pairs,
+        weights: Vec<u64>,
+        rows_per_unit: u64,
+        rho: f64,
+        coins: &'c mut Coins,
+        watch: &'c Watch,
+    ) -> Self {
+        let spending = Spending::new(rho);
+        Curator { counts, pairs, weights, rows_per_unit, spending, coins, watch }
+    }
+
+    /// The rho that is left.
+    pub fn left(&self) -> f64 {
+        self.spending.left()
+    }
+
+    /// The standard deviation of noise that costs `rho`.
+    pub fn deviation(&self, rho: f64) -> Result<f64, Error> {
+        Ok(self.noise(rho)?.stddev())
+    }
+
+    /// Noise on the counts of one marginal, in which a unit changes counts by `rows_per_unit` in all:
+    /// the squared Euclidean sensitivity is its square.
+    fn noise(&self, rho: f64) -> Result<Noise, Error> {
+        let rows = self.rows_per_unit as f64;
+        Noise::gaussian(rows * rows, rho)
+    }
+
+    /// The counts of a column or of a candidate with noise, for at most `rho`; `None` if less is left.
+    pub fn measure(&mut self, columns: &[usize], rho: f64) -> Result<Option<Answer>, Error> {
+        let counts: &[u64] = match *columns {
+            [column] => &self.counts.columns[column],
+            [a, b] => match self.pairs.number(a, b) {
+                Some(pair) => &self.counts.pairs[self.pairs.range(pair)],
+                None => return Ok(None),
+            },
+            _ => return Ok(None),
+        };
+        let noise = self.noise(rho)?;
+        let charge = Charge::measurement(columns, self.rows_per_unit, &noise);
+        let variance = charge.variance();
+        if !self.spending.take(charge) {
+            return Ok(None);
+        }
+        let mut noisy = Vec::with_capacity(counts.len());
+        for (cell, &count) in counts.iter().enumerate() {
+            self.watch.poll(cell)?;
+            noisy.push(noise.add(self.coins, count.into()) as f64);
+        }
+        Ok(Some(Answer { counts: noisy, variance }))
+    }
+
+    /// Prepares choices that cost at most `rho` each, by how badly `laws` times `rows` predict the
+    /// candidates' counts, if `deviation` is that of the noise with which they will be measured.
+    pub fn ballot(
+        &self,
+        laws: &[f64],
+        rows: f64,
+        deviation: f64,
+        rho: f64,
+    ) -> Result<Ballot, Error> {
+        let mut scores = Vec::with_capacity(self.weights.len());
+        for (pair, &weight) in self.weights.iter().enumerate() {
+            self.watch.poll_every(64, pair)?;
+            let cells = self.pairs.range(pair);
+            let counts = &self.counts.pairs[cells.clone()];
+            scores.push((pair, score(counts, &laws[cells], rows, deviation, weight)));
+        }
+        let sensitivity = self.rows_per_unit * SENSITIVITY;
+        let rate = Rate::new(sensitivity, rho)?;
+        Ok(Ballot { scores, rho: rate.rho(sensitivity), rate })
+    }
+
+    /// Chooses a candidate that `fits` and takes it off the ballot; `None` if there is none or rho is
+    /// spent. `fits` must not depend on the counts.
+    pub fn choose(
+        &mut self,
+        ballot: &mut Ballot,
+        fits: impl FnMut(usize) -> bool,
+    ) -> Result<Option<usize>, Error> {
+        if !self.spending.take(Charge::Choice { rho: ballot.rho }) {
+            return Ok(None);
+        }
+        let chosen = ballot.rate.choose(self.coins, &ballot.scores, fits, self.watch)?;
+        ballot.scores.retain(|&(pair, _)| Some(pair) != chosen);
+        Ok(chosen)
+    }
+
+    /// What was released, in order.
+    pub fn charges(self) -> Vec<Charge> {
+        self.spending.charges
+    }
+}

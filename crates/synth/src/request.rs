@@ -1,0 +1,108 @@
+//! What a caller asks for, and which pairs of columns that makes candidates.
+
+use crate::schema::cells;
+use crate::score::WEIGHT;
+use random::Error;
+
+/// What a caller asks for.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// What the fit may cost, in rho of zero-concentrated differential privacy.
+    pub rho: f64,
+    /// The most rows that one unit of privacy has: 1 where the unit is a row.
+    pub rows_per_unit: u64,
+    /// Sets of columns that matter more than others, with weights above 0. A pair of columns weighs 1,
+    /// and each set that has both of them adds its weight; a set of one column adds it to all pairs of
+    /// that column.
+    pub workload: Vec<(Vec<usize>, f64)>,
+}
+
+/// Pairs that may be measured, with their weights of at most [`WEIGHT`].
+pub struct Candidates {
+    pub columns: Vec<[usize; 2]>,
+    pub weights: Vec<u64>,
+}
+
+/// Cells of one candidate, and of all of them.
+const PAIR: u64 = 1 << 16;
+const PAIRS: u64 = 1 << 22;
+/// Candidates: all pairs of two hundred columns. Counting takes a nanosecond per row and candidate.
+const MOST: usize = 20_000;
+/// The most rows of a unit: scores stay within their integers.
+const ROWS: u64 = 1 << 40;
+
+impl Request {
+    /// Refuses what makes no sense; looks at no row.
+    pub fn check(&self, width: usize, sizes: &[u32]) -> Result<(), Error> {
+        if !(self.rho > 0.0 && self.rho.is_finite()) {
+            return Err(Error::argument("rho", self.rho, "it must be a finite number above 0"));
+        }
+        if !(1..=ROWS).contains(&self.rows_per_unit) {
+            let range = "it must be from 1 to 2^40";
+            return Err(Error::argument("rows_per_unit", self.rows_per_unit, range));
+        }
+        if sizes.is_empty() || sizes.len() != width {
+            return Err(Error::argument("sizes", sizes.len(), "every column needs a size"));
+        }
+        if let Some(column) = sizes.iter().position(|&size| size == 0) {
+            return Err(Error::argument("sizes", column, "this column has no value"));
+        }
+        for (columns, weight) in &self.workload {
+            if !(*weight > 0.0 && weight.is_finite()) {
+                let range = "weights must be finite numbers above 0";
+                return Err(Error::argument("workload", weight, range));
+            }
+            if let Some(column) = columns.iter().find(|&&column| column >= width) {
+                return Err(Error::argument("workload", column, "there is no such column"));
+            }
+        }
+        Ok(())
+    }
+
+    /// The candidates, as columns numbered by their places in `order`: those that weigh most, among
+    /// equals the smallest, as long as their tables are small enough.
+    pub fn candidates(&self, order: &[usize], sizes: &[u32]) -> Candidates {
+        let mut known: Vec<([usize; 2], f64)> = vec![];
+        for b in 0..sizes.len() {
+            // A column with one value tells nothing about others; sizes ascend.
+            for a in (0..b).filter(|&a| sizes[a] > 1) {
+                if cells(sizes, &[a, b]) <= PAIR {
+                    known.push(([a, b], self.weight(order[a], order[b])));
+                }
+            }
+        }
+        known.sort_by(|(a, weight), (b, other)| {
+            other.total_cmp(weight).then(cells(sizes, a).cmp(&cells(sizes, b)))
+        });
+        let mut total = 0;
+        known.truncate(MOST);
+        known.retain(|(pair, _)| {
+            total += cells(sizes, pair);
+            total <= PAIRS
+        });
+        let highest = known.first().map_or(1.0, |&(_, weight)| weight);
+        let units = |weight: f64| ((weight / highest * WEIGHT as f64) as u64).clamp(1, WEIGHT);
+        Candidates {
+            columns: known.iter().map(|&(pair, _)| pair).collect(),
+            weights: known.iter().map(|&(_, weight)| units(weight)).collect(),
+        }
+    }
+
+    fn weight(&self, a: usize, b: usize) -> f64 {
+        let names = |columns: &[usize]| {
+            columns.contains(&a) && columns.contains(&b)
+                || columns.len() == 1 && (columns[0] == a || columns[0] == b)
+        };
+        let added = self.workload.iter().filter(|(columns, _)| names(columns));
+        1.0 + added.map(|(_, weight)| weight).sum::<f64>()
+    }
+
+    /// Bytes of the counts, laws and scores of the candidates.
+    pub fn memory(&self, sizes: &[u32], columns: &[[usize; 2]]) -> u64 {
+        let pairs: u64 = columns.iter().map(|pair| cells(sizes, pair)).sum();
+        let values: u64 = sizes.iter().map(|&size| u64::from(size)).sum();
+        let width = sizes.len() as u64;
+        // Counts, laws, noisy counts, factors and their moves; the numbers of pairs; scores.
+        48 * (pairs + values) + 4 * width * width + 64 * columns.len() as u64
+    }
+}

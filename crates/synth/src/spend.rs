@@ -1,0 +1,110 @@
+//! What a fit may spend and what it has spent. All sums round up, so that what was spent is never more
+//! than it says.
+
+use random::Noise;
+use serde::{Deserialize, Serialize};
+
+/// A release of a fit and its price.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Charge {
+    /// The exponential mechanism chose a pair.
+    Choice { rho: f64 },
+    /// Noise of this variance was added to the counts of a marginal.
+    Measurement { columns: Vec<usize>, variance: f64, rho: f64 },
+}
+
+/// More than the rounding of a few products and quotients.
+const UP: f64 = 1.0 + 1e-14;
+
+impl Charge {
+    /// The charge of a marginal's counts, whose squared Euclidean sensitivity is `rows_per_unit`^2.
+    pub fn measurement(columns: &[usize], rows_per_unit: u64, noise: &Noise) -> Self {
+        let variance = match noise {
+            // Of thirty bits, hence exact.
+            Noise::Gaussian { sigma2 } => sigma2.to_f64(),
+            Noise::Laplace { .. } => noise.stddev().powi(2),
+        };
+        let rows = rows_per_unit as f64;
+        let rho = rows * rows / (2.0 * variance) * UP;
+        Charge::Measurement { columns: columns.to_vec(), variance, rho }
+    }
+
+    /// Its price.
+    pub fn rho(&self) -> f64 {
+        match self {
+            Charge::Choice { rho } | Charge::Measurement { rho, .. } => *rho,
+        }
+    }
+
+    /// The variance of its noise; 0 for a choice.
+    pub fn variance(&self) -> f64 {
+        match self {
+            Charge::Measurement { variance, .. } => *variance,
+            Charge::Choice { .. } => 0.0,
+        }
+    }
+
+    /// The same with other numbers of columns.
+    pub(crate) fn renamed(self, names: &[usize]) -> Self {
+        match self {
+            Charge::Measurement { columns, variance, rho } => {
+                let columns = columns.iter().map(|&column| names[column]).collect();
+                Charge::Measurement { columns, variance, rho }
+            }
+            choice => choice,
+        }
+    }
+}
+
+/// Rho given and taken. The curator asks it before every release.
+pub struct Spending {
+    rho: f64,
+    spent: f64,
+    pub charges: Vec<Charge>,
+}
+
+impl Spending {
+    /// Nothing spent yet.
+    pub fn new(rho: f64) -> Self {
+        Spending { rho, spent: 0.0, charges: vec![] }
+    }
+
+    /// What is left, rounded down.
+    pub fn left(&self) -> f64 {
+        (self.rho - self.spent).next_down().max(0.0)
+    }
+
+    /// Takes a charge; false, and nothing is taken, if there is not enough left.
+    #[must_use]
+    pub fn take(&mut self, charge: Charge) -> bool {
+        let spent = (self.spent + charge.rho()).next_up();
+        let enough = spent <= self.rho;
+        if enough {
+            self.spent = spent;
+            self.charges.push(charge);
+        }
+        enough
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn no_more_is_taken_than_was_given(parts in prop::collection::vec(1e-12f64..1.0, 1..50)) {
+            let mut spending = Spending::new(parts[0]);
+            for &rho in &parts {
+                let (before, taken) = (spending.left(), spending.take(Charge::Choice { rho: rho * 0.1 }));
+                prop_assert!(!taken || rho * 0.1 <= before.next_up());
+            }
+            let charge = Charge::Choice { rho: spending.left() * (1.0 - 1e-9) };
+            prop_assert!(spending.take(charge));
+            let more = |rho| Charge::Choice { rho };
+            prop_assert!(!spending.take(more(parts[0])) && !spending.take(more(f64::NAN)));
+            prop_assert!(spending.charges.iter().map(Charge::rho).sum::<f64>() <= parts[0] * (1.0 + 1e-15));
+        }
+    }
+}
