@@ -4,7 +4,8 @@
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
 //! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
-//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such tables, [`answers`] audits exact sums.
+//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such
+//! tables, [`answers`] audits exact sums. [`Rational`] is their exact arithmetic.
 #![forbid(unsafe_code)]
 
 pub mod answers;

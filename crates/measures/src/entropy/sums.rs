@@ -27,7 +27,7 @@ pub(super) fn likelihoods(
     if lattice.total() - lattice.low < lattice.high {
         lattice = lattice.flipped();
     }
-    let tilted = Tilted::new(&lattice);
+    let tilted = Tilted::new(&lattice, watch)?;
     let weights = if direct::cost(&lattice) <= DIRECT {
         direct::weights(&lattice, &tilted, watch)?
     } else {

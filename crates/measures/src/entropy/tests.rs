@@ -249,8 +249,8 @@ proptest! {
         let ends = (Rational::from(low * times as i64 / 4), Rational::from((low + width) * times as i64 / 4));
         let release = Release { statistic, window: Window::closed(ends.0, ends.1) };
         let Ok(lattice) = lattice::Lattice::new(&numbers(&values), &priors, &release) else { return Ok(()) };
-        let tilted = tilt::Tilted::new(&lattice);
         let watch = Watch::unlimited();
+        let tilted = tilt::Tilted::new(&lattice, &watch).unwrap();
         let direct = direct::weights(&lattice, &tilted, &watch).unwrap();
         let fourier = fourier::Sums::new(&lattice, &tilted).unwrap().weights(&watch).unwrap();
         let largest = direct.iter().flatten().copied().fold(0.0, f64::max);

@@ -5,6 +5,7 @@
 //! size of ordinary numbers, however unlikely the release is.
 
 use super::lattice::Lattice;
+use table::{Stop, Watch};
 
 /// A tilt, and the laws of all groups under it.
 pub(super) struct Tilted {
@@ -17,23 +18,24 @@ pub(super) struct Tilted {
 
 impl Tilted {
     /// Tilts to the end of the window that is nearest to the expected sum, if that is outside.
-    pub fn new(lattice: &Lattice) -> Self {
+    pub fn new(lattice: &Lattice, watch: &Watch) -> Result<Self, Stop> {
         let total = lattice.total() as f64;
         let plain = mean(lattice, 0.0);
         let (low, high) = (lattice.low as f64, lattice.high as f64);
         let nearest = plain.clamp(low, high);
         if nearest == plain || total < 1.0 {
-            return Tilted { theta: 0.0, centre: plain, laws: laws(lattice, 0.0) };
+            return Ok(Tilted { theta: 0.0, centre: plain, laws: laws(lattice, 0.0) });
         }
         // The ends of all sums are reached by an infinite tilt only.
         let centre = nearest.clamp(0.5, total - 0.5);
         let (mut less, mut more) = (-2000.0, 2000.0);
-        for _ in 0..200 {
+        for _ in 0..100 {
+            watch.check()?;
             let middle = 0.5 * (less + more);
             if mean(lattice, middle) < centre { less = middle } else { more = middle }
         }
         let theta = 0.5 * (less + more);
-        Tilted { theta, centre: mean(lattice, theta), laws: laws(lattice, theta) }
+        Ok(Tilted { theta, centre: mean(lattice, theta), laws: laws(lattice, theta) })
     }
 
     /// The variance of the sum.
