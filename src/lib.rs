@@ -37,3 +37,5 @@ pgrx::extension_sql_file!("../sql/itemsets.sql", name = "itemsets", requires = [
 pgrx::extension_sql_file!("../sql/tree.sql", name = "tree", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/synthesize.sql", name = "synthesize", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/shuffle.sql", name = "shuffle", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/entropy.sql", name = "entropy", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/cells.sql", name = "cells", requires = ["schema"]);
