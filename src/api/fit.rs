@@ -30,6 +30,14 @@ impl From<krimp::Error> for Error {
             krimp::Error::Columns(_) => {
                 Error::argument(message, "Use the model on a relation with the same columns.")
             }
+            krimp::Error::Classes(_) => Error::argument(
+                message,
+                "Make the models of all classes with the same columns and the same nulls.",
+            ),
+            krimp::Error::Rejected { .. } => Error::argument(
+                message,
+                "What is rejected is nearly certain in the model: reject less, or make the model of a relation without it.",
+            ),
             krimp::Error::Correction { .. } => Error::argument(message, "Give a number above 0."),
         }
     }
@@ -173,7 +181,8 @@ pub fn run<T: Send>(
     )
 }
 
-fn told(now: Snapshot) -> String {
+/// How far a fit is.
+pub fn told(now: Snapshot) -> String {
     let percent = now.ratio * 100.0;
     format!("{} candidates seen, {} accepted, {percent:.1} % of the size", now.seen, now.accepted)
 }

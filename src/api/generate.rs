@@ -5,6 +5,7 @@ use super::arguments::{
 };
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::krimp::MODEL;
+use super::reject::{REJECT, Rejected};
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
@@ -162,22 +163,26 @@ impl Drawn {
         let step = (CELLS as u64 / width.max(1) as u64 / CHUNK * CHUNK).clamp(CHUNK, ROWS);
         // One part is drawn, one waits, one is handed on.
         let held = 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
-        let draw = |watch: &Watch, sender: &Sender<u64, Vec<u32>>| {
+        let draw = |watch: &Watch, sender: &Sender<Result<u64, krimp::Error>, Vec<u32>>| {
             let (mut start, mut elements) = (0, 0);
             while start < n {
                 let rows = step.min(n - start);
                 let part =
-                    generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch)?;
+                    match generator.rows(start, rows as usize, |chunk| key.stream(chunk), watch) {
+                        Err(krimp::Error::Stop(stop)) => return Err(stop),
+                        Err(error) => return Ok(Err(error)),
+                        Ok(part) => part,
+                    };
                 sender.send(part.cells)?;
                 start += rows;
                 elements += part.elements;
             }
-            Ok(elements)
+            Ok(Ok(elements))
         };
         let drawing = |_: &Watch| String::from("rows are drawn");
         self.elements += pool::run_sending("generating", held, drawing, draw, |cells| {
             cells.chunks_exact(width.max(1)).for_each(&mut emit);
-        })?;
+        })??;
         self.rows += n;
         Ok(())
     }
@@ -210,6 +215,7 @@ const KRIMP_GENERATE: Method = Method {
         &FORBIDDEN,
         &SEED,
         &MAX_TIME,
+        &REJECT,
     ],
     returns: Returns::Set(Type::Any),
     run: krimp_generate,
@@ -225,7 +231,7 @@ const KRIMP_GENERATE: Method = Method {
 
 const KRIMP_GENERATE_MODEL: Method = Method {
     name: "krimp_generate",
-    arguments: &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED],
+    arguments: &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED, &REJECT],
     returns: Returns::Set(Type::Any),
     run: krimp_generate_model,
     label: None,
@@ -251,6 +257,9 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     }
     let width = columns.len();
     columns.extend(class);
+    let column_names: Vec<&str> =
+        columns.iter().map(|&position| relation.columns[position].name.as_str()).collect();
+    let rejected = Rejected::of_call(call, &relation, &column_names)?;
     let table = reader::read(&relation, &columns)?;
     if table.bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
@@ -264,16 +273,17 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
         None => relation.name.clone(),
     };
     let first = Cell::new(true);
-    let generator = |bag: &Bag| {
+    let generator = |bag: &Bag, class: Option<(&str, Option<String>)>| {
         let mut options = options.clone();
         options.forbidden = forbidden(call, &name, bag)?;
         let model =
             Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
         let laplace = corrections.of(&model, first.replace(false))?;
-        Ok::<_, Error>(Generator::new(&model, &laplace, DomainOrder::Random)?)
+        let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
+        Ok::<_, Error>(generator.rejecting(rejected.of(&model, class)))
     };
     if class.is_none() {
-        let generator = generator(&table.bag)?;
+        let generator = generator(&table.bag, None)?;
         drawn.draw(&generator, width, n, &coins.key(), |cells| rows.push(cells, 1))?;
     } else {
         let classes = Classes::new(&table.bag, width);
@@ -282,7 +292,11 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
         for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {
             let bag = pool::run("choosing rows", held, |watch| classes.bag(class, watch))?;
             row[width] = classes.code(class);
-            drawn.draw(&generator(&bag)?, width, share, &coins.key(), |cells| {
+            let domain = table.bag.domain(width);
+            let value = (row[width] != NONE).then(|| text::decode(domain.value(row[width])));
+            let of_class = Some((domain.name(), value.flatten()));
+            let generator = generator(&bag, of_class)?;
+            drawn.draw(&generator, width, share, &coins.key(), |cells| {
                 row[..width].copy_from_slice(cells);
                 rows.push(&row, 1);
             })?;
@@ -299,8 +313,10 @@ fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
     let mut coins = coins(call.get(&SEED)?)?;
     let model = call.get(&MODEL)?;
     let relation = typed::row_type(call.get(&ROWS_OF)?)?;
+    let column_names: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();
+    let reject = Rejected::of_call(call, &relation, &column_names)?.of(&model, None);
     let laplace = corrections.of(&model, true)?;
-    let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
+    let generator = Generator::new(&model, &laplace, DomainOrder::Random)?.rejecting(reject);
     let mut columns = Vec::with_capacity(model.columns().len());
     let mut texts = Vec::with_capacity(model.columns().len());
     for column in model.columns() {

@@ -151,6 +151,102 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
+const KRIMP_ROW_BITS: Method = Method {
+    name: "krimp_row_bits",
+    arguments: &[&MODEL, &RELATION],
+    returns: Returns::Table(&[
+        ("items", Type::Json),
+        ("rows", Type::Int8),
+        ("bits", Type::Float8),
+        ("patterns", Type::Int4),
+    ]),
+    run: krimp_row_bits,
+    label: None,
+    price: None,
+};
+
+fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
+    let model = call.get(&MODEL)?;
+    let bag = modelled(call.get(&RELATION)?, &model)?;
+    let (codes, order) = run("encoding", bag.memory(), encoding, |watch| {
+        let codes = krimp::row_bits(&model, &bag, watch)?;
+        let order = krimp::shortest_first(&codes, &bag, watch)?;
+        Ok((codes, order))
+    })??;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&bag);
+    for row in order.into_iter().map(|row| row as usize) {
+        rows.push([
+            Value::Made(&|| json.row(row)),
+            Value::count(bag.weight(row)),
+            Value::Float(codes[row].bits),
+            Value::Int(codes[row].elements as i32),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// Models by the names of their classes.
+const MODELS: Argument<Vec<(String, Model)>> = Argument {
+    name: "models",
+    of: Type::Json,
+    default: None,
+    about: "A model made by krimp_model for each class: {\"yes\": …, \"no\": …}.",
+    read: |given| {
+        const HINT: &str = "models is an object with a model of sanitize.krimp_model for each class: jsonb_object_agg(class, model).";
+        let models = given.needed(given.json()?)?;
+        let Some(models) = models.as_object().filter(|models| !models.is_empty()) else {
+            return Err(Error::argument("models has no model by class", HINT));
+        };
+        let mut read = Vec::with_capacity(models.len());
+        for (class, model) in models {
+            let model = Model::from_json(model).map_err(|error| {
+                Error::argument(format!("models: class \"{class}\": {error}"), HINT)
+            })?;
+            read.push((class.clone(), model));
+        }
+        krimp::comparable(&read)?;
+        Ok(read)
+    },
+};
+
+const KRIMP_CLASSIFY: Method = Method {
+    name: "krimp_classify",
+    arguments: &[&MODELS, &RELATION],
+    returns: Returns::Table(&[
+        ("items", Type::Json),
+        ("rows", Type::Int8),
+        ("class", Type::Text),
+        ("bits", Type::Float8),
+    ]),
+    run: krimp_classify,
+    label: None,
+    price: None,
+};
+
+fn krimp_classify(call: &Call) -> Result<Datum, Error> {
+    let models = call.get(&MODELS)?;
+    let mut bag = modelled(call.get(&RELATION)?, &models[0].1)?;
+    let held = bag.memory();
+    let (bag, classes) = run("encoding", held, encoding, |watch| {
+        bag.sort(watch)?;
+        let classes = krimp::classify(&models, &bag, watch)?;
+        Ok((bag, classes))
+    })??;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&bag);
+    let names: Vec<Vec<u8>> = models.iter().map(|(name, _)| text::from_utf8(name)).collect();
+    for (row, found) in classes.iter().enumerate() {
+        rows.push([
+            Value::Made(&|| json.row(row)),
+            Value::count(bag.weight(row)),
+            Value::Text(&names[found.class as usize]),
+            Value::Float(found.bits),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
 const A: Argument<Oid> = Argument {
     name: "a",
     of: Type::Relation,
@@ -195,5 +291,7 @@ methods! {
     sanitize_krimp_codetable => KRIMP_CODETABLE;
     sanitize_krimp_model => KRIMP_MODEL;
     sanitize_krimp_size => KRIMP_SIZE;
+    sanitize_krimp_row_bits => KRIMP_ROW_BITS;
+    sanitize_krimp_classify => KRIMP_CLASSIFY;
     sanitize_krimp_dissimilarity => KRIMP_DISSIMILARITY;
 }

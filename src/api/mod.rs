@@ -47,6 +47,7 @@ mod internal;
 mod ledger;
 mod public_source;
 mod question;
+mod reject;
 mod synthesizer;
 mod typed_source;
 mod weights;

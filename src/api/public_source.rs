@@ -7,6 +7,7 @@ use crate::pg::typed::{TextValues, Values};
 use crate::pg::{pool, reader, text, types};
 use pgrx::pg_sys::Datum;
 use random::{Coins, below};
+use std::ffi::CString;
 use std::sync::Arc;
 use table::{Bag, CodedTable, Domain, NONE, Recoding};
 
@@ -98,14 +99,23 @@ impl PublicSource {
 
     /// Reads the columns, and after them the columns `beside`, in codes of the values that the rows have.
     pub fn read_coded(&self, beside: &[usize]) -> Result<CodedTable, Error> {
+        reader::read_query(&self.relation, &self.query(beside), 0)
+    }
+
+    /// As [`PublicSource::read_coded`], but equal rows may stay apart.
+    pub fn read_listed(&self, beside: &[usize]) -> Result<CodedTable, Error> {
+        reader::read_listed(&self.relation, &self.query(beside))
+    }
+
+    /// Asks for values, or for the numbers of their bins.
+    fn query(&self, beside: &[usize]) -> CString {
         let positions: Vec<usize> = self.positions.iter().chain(beside).copied().collect();
-        let query = self.relation.query_with(&positions, |column, quoted| {
+        self.relation.query_with(&positions, |column, quoted| {
             match &self.columns.get(column)?.public {
                 Public::Values(_) => None,
                 Public::Range { bins, .. } => Some(bins.expression(quoted)),
             }
-        });
-        reader::read_query(&self.relation, &query, 0)
+        })
     }
 
     /// From the codes of a bag that was read to those of the public domains. A value that its domain does

@@ -16,7 +16,7 @@ use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, ReadValues, TypedRows, Values};
-use crate::pg::{reader, text};
+use crate::pg::{reader, text, types};
 use guarantee::{Charge, Guarantee};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
@@ -29,7 +29,7 @@ use table::{Bag, Item, NONE, Watch};
 const CELLS: usize = 1 << 20;
 
 /// How much of a row's epsilon each column gets.
-const WEIGHTS: Argument<Option<weights::Named>> = Argument {
+pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
     name: "weights",
     of: Type::Json,
     default: Some("null"),
@@ -55,7 +55,7 @@ const RANDOMIZE_CELLS: Method = Method {
 };
 
 /// The law by which rows of a source are randomised.
-fn responses(
+pub fn responses(
     source: &PublicSource,
     epsilon: f64,
     named: Option<&weights::Named>,
@@ -100,11 +100,27 @@ impl Values for RandomisedValues<'_> {
     }
 }
 
+/// Refuses to leave a column out whose type has no NULL to return: before anything is charged, and
+/// whether there are rows or not.
+fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error> {
+    for (position, column) in relation.columns.iter().enumerate() {
+        let is_domain = column.type_oid != column.base_type;
+        if is_domain && !positions.contains(&position) && types::forbids_null(column.type_oid)? {
+            return Err(Error::argument(
+                format!("column \"{}\" is left out, and its type allows no NULL", column.name),
+                "Columns that are left out come back NULL: name this one in columns.",
+            ));
+        }
+    }
+    Ok(())
+}
+
 fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
     let (columns, keep) = chosen(call, &relation)?;
+    check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;
     ledger::check_protecting(call, &source.relation, None)?;
@@ -112,7 +128,12 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
         ledger::charge_for_rows(&source.relation, call.method.name, &charge)?;
     }
 
-    let table = source.read_coded(&keep)?;
+    let mut table = source.read_listed(&keep)?;
+    if call.arguments.has(&SEED)? {
+        // The same rows whatever order they were read in.
+        let held = table.memory();
+        pool::run("sorting", held, |watch| table.bag.sort(watch))?;
+    }
     let recoding = source.recoding(&table.bag, &mut coins);
     let key = coins.key();
     let positions: Vec<usize> = source.positions.iter().chain(&keep).copied().collect();
@@ -131,9 +152,9 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     // One part is drawn, one waits, one is handed on.
     let parts = 3 * (step * width * size_of::<u32>()) as u64;
     let draw = |watch: &Watch, sender: &Sender<(), Vec<u32>>| {
-        let rows = RandomisedRows::new(&table.bag, &recoding, &responses, key, watch)?;
-        for start in (0..rows.len()).step_by(step) {
-            sender.send(rows.rows(start, step, watch)?)?;
+        let mut rows = RandomisedRows::new(&table.bag, &recoding, &responses, key, watch)?;
+        while let Some(cells) = rows.next(step)? {
+            sender.send(cells)?;
         }
         Ok(())
     };

@@ -4,12 +4,13 @@ use super::arguments::{
     COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
 };
 use super::compare::Pair;
+use super::fit::run;
 use super::mining::MII_RISK;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::pool;
+
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use krimp::{DomainOrder, Generator, Correction, Model};
@@ -63,9 +64,10 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         Some(model) => {
             let key = coins.key();
             let generator = Generator::new(model, &Correction::new(0.001)?, DomainOrder::Random)?;
-            let drawn = pool::run("drawing rows", 0, |watch| {
+            let drawing = || String::from("rows are drawn");
+            let drawn = run("drawing rows", 0, drawing, |watch| {
                 generator.rows(0, DRAWN, |chunk| key.stream(chunk), watch)
-            })?;
+            })??;
             Some(drawn.elements as f64 / DRAWN as f64)
         }
         None => None,

@@ -69,6 +69,11 @@ impl<'a> ItemsetJson<'a> {
         ItemsetJson { bag, keys }
     }
 
+    /// The items of a distinct row of the bag.
+    pub fn row(&self, row: usize) -> Datum {
+        self.datum(&Bag::row_items(self.bag.row(row)).collect::<Vec<_>>())
+    }
+
     /// The itemset as jsonb, in the current memory context.
     pub fn datum(&self, items: &[Item]) -> Datum {
         // SAFETY: the state lives on this stack frame; the strings pushed outlive the conversion,

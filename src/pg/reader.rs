@@ -178,13 +178,16 @@ struct Reader {
     /// The caller's, which lives longer than the query.
     context: pg_sys::MemoryContext,
     held: u64,
+    /// Equal rows may stay apart.
+    listing: bool,
 }
 
 impl RowSink for Reader {
     fn begin(&mut self, descriptor: &PgTupleDesc) {
         // SAFETY: the context outlives the coder.
         let rows = unsafe { RowCoder::new(descriptor, self.context) };
-        self.rows = Some(RowCoder { held: self.held, ..rows });
+        let coder = if self.listing { rows.coder.listing() } else { rows.coder };
+        self.rows = Some(RowCoder { coder, held: self.held, ..rows });
     }
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
@@ -208,9 +211,23 @@ pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<
 
 /// Reads what a query on the relation returns, for a call that holds `held` bytes already.
 pub fn read_query(relation: &Relation, query: &CStr, held: u64) -> Result<CodedTable, Error> {
+    read_rows(relation, query, held, false)
+}
+
+/// As [`read_query`], but equal rows may stay apart: see [`Coder::listing`].
+pub fn read_listed(relation: &Relation, query: &CStr) -> Result<CodedTable, Error> {
+    read_rows(relation, query, 0, true)
+}
+
+fn read_rows(
+    relation: &Relation,
+    query: &CStr,
+    held: u64,
+    listing: bool,
+) -> Result<CodedTable, Error> {
     // SAFETY: the context of the call.
     let context = unsafe { pg_sys::CurrentMemoryContext };
-    let mut reader = Reader { rows: None, context, held };
+    let mut reader = Reader { rows: None, context, held, listing };
     each_row(query, &mut reader);
     let rows = reader.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?;
     rows.finish()

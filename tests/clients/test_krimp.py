@@ -203,6 +203,10 @@ PHASES = [
     ("fitting", "sanitize.krimp_generate(NULL::dense, 10, 200)"),
     ("fitting", "sanitize.krimp_dissimilarity('dense', 'dense', 2, candidates => 'closed')"),
     ("returning", "model, sanitize.krimp_generate(NULL::dense, model, 1000000000)"),
+    (
+        "returning",
+        'model, sanitize.krimp_generate(NULL::dense, model, 1000000000, reject => \'[{"c1": "0"}]\')',
+    ),
 ]
 
 

@@ -102,6 +102,52 @@ CASES = {
         (4, 64),
         "SELECT count(*) FROM sanitize.krimp_generate(NULL::people, (SELECT m FROM models), 400000)",
     ),
+    "krimp_row_bits": (
+        (2, 64),
+        "SELECT count(*) FROM sanitize.krimp_row_bits((SELECT m FROM models), 'people')",
+    ),
+    "krimp_classify": (
+        (2, 64),
+        "SELECT count(*) FROM sanitize.krimp_classify((SELECT jsonb_build_object('x', m) FROM models),"
+        " 'people')",
+    ),
+    "code_tree": ((8, 128), "SELECT count(*) FROM sanitize.code_tree('people', 0.05)"),
+    "code_tree_generate": (
+        (8, 128),
+        "SELECT count(*) FROM sanitize.code_tree_generate(NULL::people, 100000, 0.05)",
+    ),
+    "private_krimp_generate": (
+        (8, 128),
+        "SELECT count(*) FROM sanitize.private_krimp_generate(NULL::people, 20, 100000)",
+    ),
+    "randomize_cells": (
+        (8, 64),
+        "SELECT count(*) FROM sanitize.randomize_cells(NULL::people, 8)",
+    ),
+    "randomize_cells with keep": (
+        (24, 160),
+        "SELECT count(*) FROM sanitize.randomize_cells(NULL::visits, 8, keep => '{id}')",
+    ),
+    "dp_itemsets": (
+        (4, 128),
+        "SELECT count(*) FROM sanitize.dp_itemsets('people', 1, 5000, max_length => 3)",
+    ),
+    "dp_frequent_itemsets": (
+        (4, 128),
+        "SELECT count(*) FROM sanitize.dp_frequent_itemsets('people', 10, 1, max_length => 3)",
+    ),
+    "dp_synthesize": (
+        (8, 128),
+        "SELECT count(*) FROM sanitize.dp_synthesize(NULL::people, 1)",
+    ),
+    "dp_synthesize of people": (
+        (24, 160),
+        "SELECT count(*) FROM sanitize.dp_synthesize(NULL::patients, 1)",
+    ),
+    "shuffle_groups": (
+        (16, 160),
+        """SELECT count(*) FROM sanitize.shuffle_groups(NULL::visits, '[["id"], ["a", "b"]]')""",
+    ),
     "k_anonymity": ((32, 96), "SELECT sanitize.k_anonymity('values_')"),
     "l_diversity": ((32, 128), "SELECT sanitize.l_diversity('visits', 'a')"),
     "t_closeness": ((32, 128), "SELECT sanitize.t_closeness('visits', 'a')"),
@@ -150,12 +196,16 @@ def tables(database):
         array_table(admin, "worst", 8, 7, 5)
         admin.execute("CREATE TABLE bags AS SELECT sanitize.row_bag(v) AS b FROM values_ AS v")
         admin.execute("CREATE TABLE models AS SELECT sanitize.krimp_model('people', 5000) AS m")
-        for name, _ in columns[:5]:
-            admin.execute(
-                "SELECT sanitize.declare_domain('visits', %s,"
-                " ARRAY(SELECT i::text FROM generate_series(0, 12) AS i))",
-                [name],
-            )
+        admin.execute("CREATE TABLE patients AS SELECT * FROM visits")
+        domains = {"visits": columns[:5], "patients": columns[:5], "people": columns}
+        for table, names in domains.items():
+            for name, _ in names:
+                admin.execute(
+                    "SELECT sanitize.declare_domain(%s, %s,"
+                    " ARRAY(SELECT i::text FROM generate_series(0, 40) AS i))",
+                    [table, name],
+                )
+        admin.execute("SELECT sanitize.protect('patients', 'id', 1e6, 0.1, 2)")
         admin.execute("ANALYZE")
     return database
 

@@ -3,7 +3,7 @@
 //! Usage: tree FILE MIN_SUPPORT THRESHOLD backoff|literal ROWS [THREADS]
 //!
 //! The support is a number of rows, the threshold a share. Prints the seconds of each step and the rows
-//! per second, those of the second run, which finds its states made.
+//! per second of two runs.
 
 #[path = "../tests/common/transactions.rs"]
 mod transactions;
@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         table.patterns().len(),
         tree.nodes().len()
     );
-    let generator = TreeGenerator::new(&tree, walk);
+    let generator = TreeGenerator::new(&tree, walk, &watch)?;
     let stream = |chunk: u64| {
         let mut rng = ChaCha20Rng::from_seed([7; 32]);
         rng.set_stream(chunk);

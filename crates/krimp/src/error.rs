@@ -43,7 +43,7 @@ impl fmt::Display for Error {
                 write!(f, "the models cannot be compared: {what}")
             }
             Error::Rejected { tries } => {
-                write!(f, "{tries} rows in a row contain an itemset of reject")
+                write!(f, "{tries} rows drawn one after the other contain an itemset of reject")
             }
             Error::Correction { value } => {
                 write!(f, "a Laplace correction must be a positive number, not {value}")

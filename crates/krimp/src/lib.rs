@@ -43,7 +43,7 @@ pub use fit::{
 };
 pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, Reject, apportion};
 pub use model::{
-    Classified, Dissimilarity, Encoded, Model, ModelColumn, Pattern, RowCode, classify,
+    Classified, Dissimilarity, Encoded, Model, ModelColumn, Pattern, RowCode, classify, comparable,
     dissimilarity, encode, fit_model, row_bits, shortest_first,
 };
 pub use tree::{Channel, CodeTree, Node, Sanitised, TreeGenerator, Walk, code_tree};

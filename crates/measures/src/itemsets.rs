@@ -130,7 +130,7 @@ pub fn compare_itemsets(
 ///
 /// Decided by the quotient and not by a product, because 3 of 30 rows are a share of 0.1 and
 /// `0.1 * 30` is more than 3.
-fn least_support(min_support: f64, rows: u64) -> u64 {
+pub fn least_support(min_support: f64, rows: u64) -> u64 {
     let enough = |support: u64| support as f64 / rows.max(1) as f64 >= min_support;
     let near = (min_support * rows as f64).ceil() as u64;
     let likely = [near.saturating_sub(1).max(1), near.max(1)];

@@ -28,7 +28,7 @@ mod translation;
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
-pub use itemsets::{Comparison, compare_itemsets};
+pub use itemsets::{Comparison, compare_itemsets, least_support};
 pub use leak::{Leak, rare_itemset_leak};
 pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};

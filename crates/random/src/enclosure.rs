@@ -127,7 +127,7 @@ impl<T: Real> RealCoin<T> {
         RealCoin::with_first_bits(real, 64)
     }
 
-    /// A coin that looks at only so many bits of its first word, 1 to 64: tests make it draw further ones.
+    /// A coin that looks at so many bits at first, 1 to 64.
     pub fn with_first_bits(real: T, bits: u32) -> Self {
         let (low, high) = real.enclose(bits as usize);
         let most = u64::MAX >> (64 - bits);
@@ -146,13 +146,17 @@ impl<T: Real> RealCoin<T> {
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> bool {
         let word = rng.next_u64() >> (64 - self.bits);
-        if word < self.low {
-            true
-        } else if word > self.high {
-            false
-        } else {
-            further(rng, &self.real, word.into(), self.bits as usize)
+        self.draw_with(word, rng)
+    }
+
+    /// Throws the coin with as many random bits as it looks at first; if they do not tell, more are drawn.
+    #[inline]
+    pub fn draw_with<R: Rng + ?Sized>(&self, word: u64, rng: &mut R) -> bool {
+        // One branch that is never taken: which side a word is on cannot be predicted.
+        if word >= self.low && word <= self.high {
+            return further(rng, &self.real, word.into(), self.bits as usize);
         }
+        word < self.low
     }
 }
 

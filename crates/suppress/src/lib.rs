@@ -11,6 +11,7 @@
 //!   phases are told there.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
+//! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
 #![forbid(unsafe_code)]
 
 mod checked;
@@ -18,10 +19,12 @@ mod error;
 mod impute;
 mod k_anonymize;
 mod mii;
+mod shuffle;
 
 pub use error::Error;
 pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;
 pub use mii::{k_mii, mii_suppress};
+pub use shuffle::{Shuffled, shuffle_groups};
 
 use checked::checked;

@@ -115,8 +115,8 @@ proptest! {
         let (less, more) = (counts(&rows, &pairs), counts(&with, &pairs));
         let curator = Curator::new(less, all_pairs(&SIZES), weights.clone(), per_unit, rho, &mut coins, &watch);
         let other = Curator::new(more, pairs, weights, per_unit, rho, &mut other_coins, &watch);
-        let ballot = curator.ballot(&predicted, total, deviation, rho).unwrap();
-        let other = other.ballot(&predicted, total, deviation, rho).unwrap();
+        let ballot = curator.ballot(&[0, 1, 2], &predicted, total, deviation, rho).unwrap();
+        let other = other.ballot(&[0, 1, 2], &predicted, total, deviation, rho).unwrap();
         let changes = ballot.scores().iter().zip(other.scores()).map(|(a, b)| b.1 - a.1);
         let most = changes.clone().max().unwrap();
         prop_assert!(changes.clone().all(|change| change.unsigned_abs() <= u128::from(per_unit * SENSITIVITY)));
@@ -188,7 +188,7 @@ fn choices_have_the_rate_that_was_charged() {
         let law: Vec<f64> = weight.iter().map(|weight| weight / sum).collect();
         assert_fits(&law, 40_000, || {
             let before = curator.left();
-            let mut ballot = curator.ballot(&nothing, 0.0, 0.0, rho).unwrap();
+            let mut ballot = curator.ballot(&[0, 1, 2], &nothing, 0.0, 0.0, rho).unwrap();
             let chosen = curator.choose(&mut ballot, |_| true).unwrap().unwrap();
             let spent = before - curator.left();
             assert!(spent >= 0.999_99 * rho && spent <= 1.000_01 * rho, "{spent} {rho}");
@@ -205,7 +205,7 @@ fn a_curator_without_rho_says_nothing() {
     let mut curator = Curator::new(counts, pairs, vec![1024; 3], 1, 0.1, &mut coins, &watch);
     assert!(curator.measure(&[0], 0.2).unwrap().is_none());
     assert!(curator.measure(&[0], 0.099).unwrap().is_some());
-    let mut ballot = curator.ballot(&vec![0.0; 26], 1.0, 1.0, 0.01).unwrap();
+    let mut ballot = curator.ballot(&[0, 1, 2], &[0.0; 26], 1.0, 1.0, 0.01).unwrap();
     assert!(curator.choose(&mut ballot, |_| true).unwrap().is_none());
     assert!(curator.measure(&[0, 1, 2], 0.0001).unwrap().is_none());
 }

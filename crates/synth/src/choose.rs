@@ -104,7 +104,7 @@ mod tests {
             assert_fits(&law(&scores, most, |_| true), 20_000, || {
                 rate.choose(&mut coins, &numbered, |_| true, &watch).unwrap().unwrap() as i64
             });
-            let fits = |candidate: usize| candidate % 2 == 0;
+            let fits = |candidate: usize| candidate.is_multiple_of(2);
             assert_fits(&law(&scores, most, fits), 20_000, || {
                 rate.choose(&mut coins, &numbered, fits, &watch).unwrap().unwrap() as i64
             });

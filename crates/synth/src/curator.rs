@@ -110,19 +110,20 @@ impl<'c> Curator<'c> {
         Ok(Some(Answer { counts: noisy, variance }))
     }
 
-    /// Prepares choices that cost at most `rho` each, by how badly `laws` times `rows` predict the
-    /// candidates' counts, if `deviation` is that of the noise with which they will be measured.
+    /// Prepares choices among some candidates that cost at most `rho` each, by how badly `laws` times
+    /// `rows` predict their counts, if `deviation` is that of the noise with which they will be measured.
     pub fn ballot(
         &self,
+        candidates: &[usize],
         laws: &[f64],
         rows: f64,
         deviation: f64,
         rho: f64,
     ) -> Result<Ballot, Error> {
-        let mut scores = Vec::with_capacity(self.weights.len());
-        for (pair, &weight) in self.weights.iter().enumerate() {
-            self.watch.poll_every(64, pair)?;
-            let cells = self.pairs.range(pair);
+        let mut scores = Vec::with_capacity(candidates.len());
+        for (done, &pair) in candidates.iter().enumerate() {
+            self.watch.poll_every(64, done)?;
+            let (cells, weight) = (self.pairs.range(pair), self.weights[pair]);
             let counts = &self.counts.pairs[cells.clone()];
             scores.push((pair, score(counts, &laws[cells], rows, deviation, weight)));
         }

@@ -3,10 +3,10 @@
 //! Rows are drawn in blocks. Within a block the cliques are drawn one after the other, from the root:
 //! the rows that agree on a clique's separator share its new columns' values out as the law says, each
 //! value to the whole number of rows below or above its expected number, with the right probability.
-//! That leaves less to chance than drawing each row by itself, as a stratified sample does: the mean
-//! error of pairs becomes .0062 instead of .0075 at epsilon 1. Then single cells are moved until pairs
-//! of columns are about as frequent as the law says (`refine`). Every value's expected share is that of
-//! the law up to these moves, and rows of different blocks are independent.
+//! That leaves less to chance than drawing each row by itself, as a stratified sample does. Then single
+//! cells are moved until pairs of columns are about as frequent as the law says (`refine`). Every
+//! value's expected share is that of the law up to these moves, and rows of different blocks are
+//! independent.
 
 use crate::model::{Model, order};
 use crate::network::Network;

@@ -5,7 +5,7 @@
 //! of every column hang together; beliefs about cliques then agree wherever neighbours do.
 
 use crate::schema::{Limits, cells, contains};
-use std::collections::BTreeSet;
+use table::{BitSets, bits};
 
 /// Cliques in an order in which every one comes after its parent; the first is the root.
 #[derive(Debug, Clone)]
@@ -27,34 +27,45 @@ pub fn cliques<'s>(
     sets: impl Iterator<Item = &'s [usize]>,
     limits: Limits,
 ) -> Option<Vec<Vec<usize>>> {
-    let mut near = vec![BTreeSet::new(); sizes.len()];
+    let width = sizes.len();
+    let mut near = BitSets::new(width, width);
     for set in sets {
         for &a in set {
-            near[a].extend(set.iter().copied().filter(|&b| b != a));
+            set.iter().filter(|&&b| b != a).for_each(|&b| near.insert(a, b));
         }
     }
-    let log = |column: usize| f64::from(sizes[column]).log2();
-    let weight = |near: &[BTreeSet<usize>], column: usize| -> f64 {
-        log(column) + near[column].iter().map(|&c| log(c)).sum::<f64>()
+    let logs: Vec<f64> = sizes.iter().map(|&size| f64::from(size).log2()).collect();
+    let weight = |near: &BitSets, column: usize| -> f64 {
+        logs[column] + bits::numbers(near.set(column)).map(|other| logs[other]).sum::<f64>()
     };
-    let mut left: BTreeSet<usize> = (0..sizes.len()).collect();
-    let mut weights: Vec<f64> = (0..sizes.len()).map(|c| weight(&near, c)).collect();
+    let mut weights: Vec<f64> = (0..width).map(|column| weight(&near, column)).collect();
+    let mut left: Vec<usize> = (0..width).collect();
     let mut found: Vec<Vec<usize>> = Vec::new();
+    let mut found_sets = BitSets::new(0, width);
     let mut total = 0u64;
-    while let Some(next) = left.iter().copied().min_by(|&a, &b| weights[a].total_cmp(&weights[b])) {
-        left.remove(&next);
-        let others = std::mem::take(&mut near[next]);
-        let mut clique: Vec<usize> = others.iter().copied().collect();
+    while let Some(place) = (0..left.len()).min_by(|&a, &b| {
+        let (a, b) = (left[a], left[b]);
+        weights[a].total_cmp(&weights[b]).then(a.cmp(&b))
+    }) {
+        let next = left.swap_remove(place);
+        let mut others = near.set(next).to_vec();
+        let mut clique: Vec<usize> = bits::numbers(&others).collect();
         for &other in &clique {
-            near[other].remove(&next);
-            near[other].extend(clique.iter().copied().filter(|&c| c != other));
+            let row = near.set_mut(other);
+            row.iter_mut().zip(&others).for_each(|(row, word)| *row |= word);
+            bits::remove(row, other);
+            bits::remove(row, next);
             weights[other] = weight(&near, other);
         }
         clique.push(next);
         clique.sort_unstable();
-        // A clique made later is never larger in columns that were eliminated before: only earlier
-        // cliques can contain this one.
-        if !found.iter().any(|earlier| contains(earlier, &clique)) {
+        bits::insert(&mut others, next);
+        // A column that is gone is in no later clique: only earlier ones can contain this one.
+        let within = |earlier: usize| {
+            found_sets.set(earlier).iter().zip(&others).all(|(earlier, own)| own & !earlier == 0)
+        };
+        if !(0..found.len()).any(within) {
+            found_sets.push(&others);
             let cells = cells(sizes, &clique);
             total = total.saturating_add(cells);
             if total > limits.cells || (clique.len() > 1 && cells > limits.clique) {

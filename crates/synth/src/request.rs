@@ -1,6 +1,6 @@
 //! What a caller asks for, and which pairs of columns that makes candidates.
 
-use crate::schema::cells;
+use crate::schema::{WIDEST, cells};
 use crate::score::WEIGHT;
 use random::Error;
 
@@ -63,7 +63,7 @@ impl Request {
     /// equals the smallest, as long as their tables are small enough.
     pub fn candidates(&self, order: &[usize], sizes: &[u32]) -> Candidates {
         let mut known: Vec<([usize; 2], f64)> = vec![];
-        for b in 0..sizes.len() {
+        for b in (0..sizes.len()).filter(|&b| sizes[b] <= WIDEST) {
             // A column with one value tells nothing about others; sizes ascend.
             for a in (0..b).filter(|&a| sizes[a] > 1) {
                 if cells(sizes, &[a, b]) <= PAIR {

@@ -54,7 +54,11 @@ pub struct Coder {
     row: Vec<u32>,
     rows: RowSet,
     read: u64,
+    may_list: bool,
 }
+
+/// After so many rows a coder that may list them decides.
+const SAMPLE: u64 = 1 << 16;
 
 /// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
@@ -98,7 +102,19 @@ impl Coder {
             })
             .collect();
         let width = columns.len();
-        Coder { columns, row: vec![NONE; width], rows: RowSet::new(width), read: 0 }
+        Coder {
+            columns,
+            row: vec![NONE; width],
+            rows: RowSet::new(width),
+            read: 0,
+            may_list: false,
+        }
+    }
+
+    /// Lets equal rows stay apart where most rows are distinct, for whoever does not ask which are equal:
+    /// looking each row up is then most of the work, and saves little memory.
+    pub fn listing(self) -> Self {
+        Coder { may_list: true, ..self }
     }
 
     /// Sets a cell of the current row to a text.
@@ -143,6 +159,9 @@ impl Coder {
     pub fn end_row(&mut self) {
         self.rows.add(&self.row, 1);
         self.read += 1;
+        if self.read == SAMPLE && self.may_list && self.rows.len() as u64 > SAMPLE / 2 {
+            self.rows.list();
+        }
     }
 
     /// Adds all rows of a bag with the same columns.
@@ -267,6 +286,23 @@ mod tests {
         assert_eq!((bag.row(0), bag.weight(0)), (&[2, 0][..], 2));
         assert_eq!(table.raw(1, 0), b"1.0");
         assert_eq!(table.raw(0, 2), b"zoe");
+    }
+
+    #[test]
+    fn rows_are_listed_only_where_most_are_distinct() {
+        let read = |distinct: u32| {
+            let mut coder = Coder::new([("n".to_string(), Encoding::Text)]).listing();
+            for i in 0..3 * SAMPLE as u32 {
+                coder.text(0, &(i % distinct).to_le_bytes());
+                coder.end_row();
+            }
+            let bag = finish(coder).bag;
+            assert_eq!(bag.row_count(), 3 * SAMPLE);
+            assert_eq!(bag.supports()[0].iter().sum::<u64>(), 3 * SAMPLE);
+            bag.distinct() as u64
+        };
+        assert_eq!(read(1000), 1000);
+        assert_eq!(read(50_000), 50_000 + 2 * SAMPLE);
     }
 
     #[test]

@@ -71,29 +71,34 @@ impl Rows {
 pub(crate) struct RowSet {
     rows: Rows,
     weights: Vec<u64>,
-    index: Index,
+    /// `None` once rows are listed as they come.
+    index: Option<Index>,
 }
 
 impl RowSet {
     pub(crate) fn new(width: usize) -> Self {
-        RowSet { rows: Rows::new(width), weights: Vec::new(), index: Index::new() }
+        RowSet { rows: Rows::new(width), weights: Vec::new(), index: Some(Index::new()) }
     }
 
     /// Adds `row` with `weight`; returns its number among the distinct rows.
     #[inline]
     pub(crate) fn add(&mut self, row: &[u32], weight: u64) -> usize {
         let RowSet { rows, weights, index } = self;
-        match index.number(row, |i| rows.get(i as usize)) {
-            Ok(known) => {
-                weights[known as usize] += weight;
-                known as usize
-            }
-            Err(new) => {
-                rows.push(row);
-                weights.push(weight);
-                new as usize
-            }
+        let known = index.as_mut().and_then(|index| {
+            index.number(row, |i| rows.get(i as usize)).ok().map(|known| known as usize)
+        });
+        if let Some(known) = known {
+            weights[known] += weight;
+            return known;
         }
+        rows.push(row);
+        weights.push(weight);
+        rows.len() - 1
+    }
+
+    /// From now on every row is a new one.
+    pub(crate) fn list(&mut self) {
+        self.index = None;
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -101,7 +106,8 @@ impl RowSet {
     }
 
     pub(crate) fn memory(&self) -> usize {
-        self.rows.memory() + self.weights.capacity() * 8 + self.index.memory()
+        let index = self.index.as_ref().map_or(0, Index::memory);
+        self.rows.memory() + self.weights.capacity() * 8 + index
     }
 
     pub(crate) fn finish(self) -> (Rows, Vec<u64>) {

@@ -33,6 +33,21 @@ SELECT count(*) FILTER (WHERE a <> b) BETWEEN 150 AND 350 AS dampened FROM sanit
 SELECT count(*) FILTER (WHERE a <> b) BETWEEN 150 AND 350 AS dampened FROM sanitize.krimp_generate(NULL::pair, 1000, 1, laplace_by => '{"b": 1000}', seed => 1);
 SELECT a, count(*) > 700 AS most FROM sanitize.krimp_generate(NULL::pair, 1000, 1, laplace_by => '{"a": {"1": 1000}}', seed => 1) GROUP BY a ORDER BY a;
 SELECT count(*) FROM sanitize.krimp_generate(NULL::pair, 10, 1, laplace_by => '{"a": {"7": 1000}}', seed => 1);
+-- What is rejected is in no row, and the others keep their shares: of a = b = 0 and a = b = 1 with correction, the second.
+SELECT a, b, count(*) FROM sanitize.krimp_generate(NULL::pair, 1000, 1, reject => '[{"a": "0", "b": "0"}]', laplace => 0.001, seed => 1) GROUP BY a, b ORDER BY a, b;
+SELECT count(*) FILTER (WHERE a = b), count(*) FILTER (WHERE a < b) BETWEEN 400 AND 600 AS half
+  FROM sanitize.krimp_generate(NULL::pair, 1000, 1, max_length => 1, reject => '[{"a": "0", "b": "0"}, {"a": "1", "b": "1"}, {"a": "7"}]', seed => 1);
+SELECT count(*) FILTER (WHERE a = b) FROM sanitize.krimp_generate(NULL::pair, sanitize.krimp_model('pair', 1, max_length => 1), 1000, reject => '[{"a": "0", "b": "0"}, {"b": "1", "a": "1"}]', seed => 1);
+-- The class counts as a column of the row.
+SELECT a, b, count(*) FROM sanitize.krimp_generate(NULL::pair, 100, 1, class => 'a', laplace => 50, reject => '[{"a": "0", "b": "0"}]', seed => 1) GROUP BY a, b HAVING a = 0 ORDER BY a, b;
+SELECT count(*) FROM sanitize.krimp_generate(NULL::pair, 100, 1, class => 'a', reject => '[{"a": "0"}]', seed => 1);
+-- Threads and a list of nothing do not change the rows.
+CREATE TABLE rest AS SELECT * FROM sanitize.krimp_generate(NULL::people, 9000, 5, columns => '{mood,grade,ward}', laplace => 1, reject => '[{"mood": "sad", "grade": "1"}, {"ward": "Ax"}]', seed => 1);
+SET pg_sanitize.threads = 3;
+SELECT count(*) FROM (SELECT * FROM rest EXCEPT ALL SELECT * FROM sanitize.krimp_generate(NULL::people, 9000, 5, columns => '{mood,grade,ward}', laplace => 1, reject => '[{"ward": "Ax"}, {"mood": "sad", "grade": "1"}]', seed => 1)) AS d;
+RESET pg_sanitize.threads;
+SELECT count(*) FROM (SELECT * FROM sanitize.krimp_generate(NULL::pair, 1000, 1, seed => 1) EXCEPT ALL SELECT * FROM sanitize.krimp_generate(NULL::pair, 1000, 1, seed => 1, reject => '[]')) AS d;
+DROP TABLE rest;
 -- Any number of rows.
 SELECT count(*) FROM sanitize.krimp_generate(NULL::pair, 0, 1);
 SELECT count(*), count(*) FILTER (WHERE a = 1) BETWEEN 148000 AND 152000 AS half FROM sanitize.krimp_generate(NULL::pair, 300000, 1);
@@ -82,6 +97,15 @@ SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, laplace_by => '[1]');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, laplace_by => '{"a": "x"}');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, laplace_by => '{"nope": 1}');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, laplace_by => '{"a": {"1": -1}}');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '{"a": "1"}');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[["a", "b"]]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[{}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[{"a": 1}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[{"a": null}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[{"nope": "1"}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, columns => '{a}', reject => '[{"b": "1"}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, sanitize.krimp_model('pair', 1), 1, reject => '[{"nope": "1"}]');
+SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, reject => '[{"a": "0"}, {"a": "1"}]');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, class => 'nope');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, class => 'a', columns => '{a}');
 SELECT * FROM sanitize.krimp_generate(NULL::pair, 1, 1, class => 'a', forbidden => '[["a", "b"]]');

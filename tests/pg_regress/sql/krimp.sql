@@ -29,9 +29,46 @@ SELECT t, prune, round(data_bits::numeric, 9) AS data_bits, round(model_bits::nu
        sanitize.krimp_size(sanitize.krimp_model(t::regclass, minsup, prune => prune), t::regclass);
 -- Another table, with values that the model does not know.
 SELECT round(total_bits::numeric, 6) AS total_bits, round(ratio::numeric, 6) AS ratio FROM sanitize.krimp_size(sanitize.krimp_model('d2', 1), 'd4');
+-- The bits of rows, shortest first; they add up to the bits of the data, also where the model is completed.
+SELECT items, rows, round(bits::numeric, 9) AS bits, patterns FROM sanitize.krimp_row_bits(sanitize.krimp_model('d1', 2), 'd1');
+SELECT items, rows, round(bits::numeric, 9) AS bits, patterns FROM sanitize.krimp_row_bits(sanitize.krimp_model('d3', 1, prune => true), 'd3');
+SELECT a, b, abs(sum(r.rows * r.bits) - min(s.data_bits)) < 1e-9 AS adds_up, count(*)
+  FROM (VALUES ('d1', 'd1'), ('d1', 'd4'), ('d4', 'd1'), ('d2', 'd4'), ('d3', 'd5'), ('d5', 'd3')) AS v (a, b),
+       sanitize.krimp_row_bits(sanitize.krimp_model(a::regclass, 1), b::regclass) AS r, sanitize.krimp_size(sanitize.krimp_model(a::regclass, 1), b::regclass) AS s GROUP BY a, b ORDER BY a, b;
+-- A NULL is shown in no way; where it is a value, it takes bits.
+CREATE TABLE holes (x text, y text);
+INSERT INTO holes VALUES ('a', NULL), ('a', NULL), ('b', 'c'), (NULL, NULL);
+SELECT * FROM sanitize.krimp_row_bits(sanitize.krimp_model('holes', 5), 'holes');
+SELECT * FROM sanitize.krimp_row_bits(sanitize.krimp_model('holes', 5, nulls => 'value'), 'holes');
+-- Classes by the shortest code, each model completed with the values of the other.
+CREATE TABLE yes AS SELECT * FROM d1 WHERE x = 'a';
+CREATE TABLE no AS SELECT * FROM d1 WHERE x = 'b';
+SELECT items, rows, class, round(bits::numeric, 9) AS bits
+  FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2), 'no', sanitize.krimp_model('no', 2)), 'd1');
+-- Other columns are not looked at, and values that no model knows cost the same everywhere.
+CREATE TABLE wide AS SELECT 'p' AS p, y, z, x AS class FROM d1;
+INSERT INTO wide VALUES ('q', 'new', NULL, 'b');
+SELECT items, rows, class FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2, columns => '{y,z}'), 'no', sanitize.krimp_model('no', 2, columns => '{z,y}')), 'wide');
+-- A tie: the model of more rows, then the first name.
+SELECT class, bits FROM sanitize.krimp_classify(jsonb_build_object('b', sanitize.krimp_model('d2', 1), 'a', sanitize.krimp_model('d2', 1)), 'd2');
+DROP TABLE holes, wide;
 -- Without rows there is nothing to encode.
 CREATE TABLE nobody (z text, y text, x text);
 SELECT data_bits, standard_bits, ratio FROM sanitize.krimp_size(sanitize.krimp_model('d2', 1), 'nobody');
+SELECT * FROM sanitize.krimp_row_bits(sanitize.krimp_model('d2', 1), 'nobody');
+SELECT * FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2)), 'nobody');
+-- Bad models.
+SELECT * FROM sanitize.krimp_row_bits(NULL, 'd1');
+SELECT * FROM sanitize.krimp_row_bits('{}', 'd1');
+SELECT * FROM sanitize.krimp_row_bits(sanitize.krimp_model('d3', 1), 'd1');
+SELECT * FROM sanitize.krimp_classify(NULL, 'd1');
+SELECT * FROM sanitize.krimp_classify('{}', 'd1');
+SELECT * FROM sanitize.krimp_classify('[1]', 'd1');
+SELECT * FROM sanitize.krimp_classify('{"yes": {"format": "other"}}', 'd1');
+SELECT * FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2)), NULL);
+SELECT * FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2)), 'd3');
+SELECT * FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2), 'no', sanitize.krimp_model('no', 2, columns => '{y,z}')), 'd1');
+SELECT * FROM sanitize.krimp_classify(jsonb_build_object('yes', sanitize.krimp_model('yes', 2), 'no', sanitize.krimp_model('no', 2, nulls => 'value')), 'd1');
 -- Dissimilarity.
 SELECT sanitize.krimp_dissimilarity('d1', 'd1', 2) AS same, round(sanitize.krimp_dissimilarity('d2', 'd4', 1)::numeric, 9) AS d2_d4,
        sanitize.krimp_dissimilarity('d2', 'd4', 1) = sanitize.krimp_dissimilarity('d4', 'd2', 1) AS symmetric;
@@ -75,4 +112,4 @@ SET pg_sanitize.max_itemsets = 3;
 SELECT count(*) FROM sanitize.krimp_codetable('d5', 1);
 SELECT count(*) FROM sanitize.krimp_codetable('d5', 1, candidates => 'pairs');
 RESET pg_sanitize.max_itemsets;
-DROP TABLE d1, d2, d3, d4, d5, nobody;
+DROP TABLE d1, d2, d3, d4, d5, yes, no, nobody;

@@ -238,6 +238,21 @@ impl Guarantee {
         label
     }
 
+    /// The label of columns shuffled in groups.
+    pub fn shuffle_groups(source: Source) -> Self {
+        Guarantee {
+            rng: Some(source),
+            numeric: Some(Numeric::Exact),
+            not_covered: vec![
+                "the columns of a group come out as they are together in the source, row by row"
+                    .into(),
+                "every value comes out, exactly as often as it is in the source".into(),
+                "the number of rows is exact".into(),
+            ],
+            ..Guarantee::none("groups of columns shuffled by themselves")
+        }
+    }
+
     fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
         self.not_covered.extend(SYNTACTIC_LIMITS.map(String::from));
         if let Some(longest) = max_length {

@@ -5,6 +5,7 @@ mod itemsets;
 mod methods;
 mod sentence;
 mod synthetic;
+mod trees;
 
 pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};

@@ -34,7 +34,7 @@ pub fn classify(
     bag: &Bag,
     watch: &Watch,
 ) -> Result<Vec<Classified>, Error> {
-    check(models)?;
+    comparable(models)?;
     let universe = Universe::new(models);
     let unknown = universe.unknown(bag, models);
     let mut order: Vec<usize> = (0..models.len()).collect();
@@ -62,8 +62,9 @@ pub fn classify(
     Ok(found)
 }
 
-/// Refuses models whose codes say nothing beside each other.
-fn check(models: &[(String, Model)]) -> Result<(), Error> {
+/// Refuses models whose codes say nothing beside each other: they must have the same columns, and NULL
+/// be an item in all of them or in none.
+pub fn comparable(models: &[(String, Model)]) -> Result<(), Error> {
     let Some((first_name, first)) = models.first() else {
         return Err(Error::Classes("there is none".into()));
     };

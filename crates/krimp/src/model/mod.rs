@@ -10,7 +10,7 @@ mod encode;
 mod row_bits;
 mod stored;
 
-pub use classify::{Classified, classify};
+pub use classify::{Classified, classify, comparable};
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use row_bits::{RowCode, row_bits, shortest_first};
 

@@ -62,5 +62,6 @@ pub fn shortest_first(codes: &[RowCode], bag: &Bag, watch: &Watch) -> Result<Vec
 pub(super) fn in_order(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_unstable_by(f64::total_cmp);
-    numbers.iter().sum()
+    // The sum of no floats would be -0.
+    numbers.iter().fold(0.0, |sum, number| sum + number)
 }

@@ -1,33 +1,27 @@
 //! Joint frequencies estimated from rows whose cells were randomised each by itself.
 //!
-//! A cell of a column with d values was kept with probability p and became each other value with
-//! probability q. With f = (1[cell is v] - q) / (p - q), whose mean is 1 where the cell was v and 0
-//! elsewhere, the mean over rows of the product of f over an itemset's columns is an unbiased estimate of
-//! the itemset's frequency before the cells were randomised.
+//! What a cell counts for a value of its column has the mean 1 where the cell had the value before it was
+//! randomised, and 0 elsewhere. So the mean over rows of the product over an itemset's columns is an
+//! unbiased estimate of the itemset's frequency before.
 
 use crate::tree::frequencies::{Frequencies, Shares};
 use std::collections::HashMap;
 use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
 
-/// How cells of a column were randomised.
+/// What a randomised cell counts for a value of its column: the mean over the coins is 1 where the cell had
+/// the value, and 0 elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Channel {
-    /// The probability with which a cell is what it was.
-    pub keep: f64,
-    /// The probability with which it is any one other value.
-    pub other: f64,
+    /// Where the randomised cell has the value.
+    pub shown: f64,
+    /// Where it has another one; at most 0.
+    pub not_shown: f64,
 }
 
 impl Channel {
-    /// What a cell adds to an estimate where it is the value, and where it is not.
-    fn factors(self) -> (f64, f64) {
-        let apart = self.keep - self.other;
-        ((1.0 - self.other) / apart, -self.other / apart)
-    }
-
-    /// The variance that one cell adds where the value was not there: the least that there is.
+    /// The variance of what a cell counts that did not have the value: one of two numbers, with mean 0.
     pub(crate) fn variance(self) -> f64 {
-        self.other * (1.0 - self.other) / (self.keep - self.other).powi(2)
+        -self.shown * self.not_shown
     }
 }
 
@@ -64,7 +58,7 @@ impl<'w> Estimates<'w> {
     ) -> Result<Self, Stop> {
         let mut search = Search {
             bag,
-            factors: channels.iter().map(|channel| channel.factors()).collect(),
+            channels,
             bounds,
             estimates: Estimates {
                 shares: Vec::new(),
@@ -129,8 +123,7 @@ struct Estimate {
 
 struct Search<'a, 'w> {
     bag: &'a Bag,
-    /// By column: what a cell adds where it is the value, and where it is not.
-    factors: Vec<(f64, f64)>,
+    channels: &'a [Channel],
     bounds: Bounds,
     estimates: Estimates<'w>,
     watch: &'w Watch,
@@ -153,11 +146,11 @@ impl Search<'_, '_> {
             if later.is_empty() {
                 continue;
             }
-            let (there, elsewhere) = self.factors[item.column as usize];
+            let Channel { shown, not_shown } = self.channels[item.column as usize];
             for (row, (to, product)) in with.iter_mut().zip(products).enumerate() {
                 self.watch.poll(row)?;
                 let cell = self.bag.row(row)[item.column as usize];
-                *to = product * if cell == item.code { there } else { elsewhere };
+                *to = product * if cell == item.code { shown } else { not_shown };
             }
             let estimates = self.estimate(&with, &later)?;
             itemset.push(item);
@@ -192,11 +185,11 @@ impl Search<'_, '_> {
         }
         let rows = self.bag.row_count().max(1) as f64;
         let estimate = |item: &Item| {
-            let (there, elsewhere) = self.factors[item.column as usize];
+            let Channel { shown, not_shown } = self.channels[item.column as usize];
             let (with, with_squares) = sums[item.column as usize][item.code as usize];
-            let share = (with * there + (sum - with) * elsewhere) / rows;
-            let square = (with_squares * there * there
-                + (squares - with_squares) * elsewhere * elsewhere)
+            let share = (with * shown + (sum - with) * not_shown) / rows;
+            let square = (with_squares * shown * shown
+                + (squares - with_squares) * not_shown * not_shown)
                 / rows;
             // Of the randomisation alone: the mean of a row's product is 1 if it had the itemset, else 0.
             let variance = (square - share).max(0.0) / rows;

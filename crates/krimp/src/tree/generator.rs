@@ -28,26 +28,27 @@ impl Choice for Walk {
 }
 
 /// Draws rows from a [`CodeTree`].
-pub struct TreeGenerator {
+pub struct TreeGenerator<'w> {
     width: usize,
-    walk: Prepared,
+    walk: Prepared<'w>,
 }
 
-enum Prepared {
-    Backoff(Backoff),
+enum Prepared<'w> {
+    Backoff(Backoff<'w>),
     Literal(Literal, Spare<Pools>),
 }
 
-impl TreeGenerator {
+impl<'w> TreeGenerator<'w> {
     /// Rows that share one stream of random numbers.
     pub const CHUNK: u64 = crate::Generator::CHUNK;
 
-    pub fn new(tree: &CodeTree, walk: Walk) -> Self {
+    /// A generator of rows with the tree's columns.
+    pub fn new(tree: &CodeTree, walk: Walk, watch: &'w Watch) -> Result<Self, Stop> {
         let prepared = match walk {
-            Walk::Backoff => Prepared::Backoff(Backoff::new(tree)),
+            Walk::Backoff => Prepared::Backoff(Backoff::new(tree, watch)?),
             Walk::Literal => Prepared::Literal(Literal::new(tree), Spare::default()),
         };
-        TreeGenerator { width: tree.width(), walk: prepared }
+        Ok(TreeGenerator { width: tree.width(), walk: prepared })
     }
 
     /// The rows from number `start` on, a cell per column: a code, or [`NONE`] for NULL.
@@ -69,8 +70,8 @@ impl TreeGenerator {
                 let last = end.min(first.saturating_add(Self::CHUNK));
                 let mut rng = stream(chunk);
                 let cells = match &self.walk {
-                    Prepared::Backoff(walk) => walk.states.with(|states| {
-                        self.chunk(first..last, watch, |row| walk.row(row, states, &mut rng))
+                    Prepared::Backoff(walk) => walk.scratch.with(|scratch| {
+                        self.chunk(first..last, watch, |row| walk.row(row, scratch, &mut rng))
                     }),
                     Prepared::Literal(walk, pools) => pools.with(|pools| {
                         self.chunk(first..last, watch, |row| walk.row(row, pools, &mut rng))

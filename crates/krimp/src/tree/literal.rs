@@ -6,8 +6,8 @@
 //! its column. A node that loses against the root is lost: dependence is kept half of the time.
 
 use crate::generate::alias::Alias;
+use crate::tree::children::Children;
 use crate::tree::code_tree::CodeTree;
-use crate::tree::law::Children;
 use rand::Rng;
 use table::NONE;
 

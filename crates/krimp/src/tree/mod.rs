@@ -10,26 +10,27 @@
 //!    those that rows with randomised cells allow to estimate, which is all that [`Sanitised`] looks at.
 //! 2. **unions** goes through the sets of patterns that occur together often enough.
 //! 3. **code_tree** puts their items into a tree.
-//! 4. **generator** draws rows: `backoff` lets the longest path that fits decide each column, `literal`
-//!    does what the publication says; `law` and `states` prepare the first.
+//! 4. **generator** draws rows: `backoff` lets the longest path that fits decide each column (`deciders` are
+//!    the nodes that may, `values` what is left to single values), `literal` does what the publication says.
 //!
 //! `reference` has trees and laws by definition, for tests.
 
 mod backoff;
+mod children;
 mod code_tree;
 mod counted;
+mod deciders;
 mod estimated;
 mod frequencies;
 mod generator;
-mod law;
 mod literal;
 #[cfg(test)]
 mod reference;
 mod sanitised;
-mod states;
 #[cfg(test)]
 mod tests;
 mod unions;
+mod values;
 
 pub use code_tree::{CodeTree, Node, code_tree};
 pub use estimated::Channel;

@@ -54,6 +54,11 @@ impl Sanitised {
         self.bag.width()
     }
 
+    /// The code of NULL in a column that may have it.
+    pub fn null_code(&self, column: usize) -> Option<u32> {
+        self.nulls[column]
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> u64 {
         self.bag.memory()

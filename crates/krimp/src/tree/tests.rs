@@ -4,7 +4,6 @@ use super::reference::{self, Paths, Rows};
 use super::*;
 use crate::tree::backoff::Backoff;
 use crate::tree::counted::{Counted, shares};
-use crate::tree::states::Prepared;
 use crate::{Nulls, Options, Progress, fit};
 use chacha20::ChaCha20Rng;
 use proptest::prelude::*;
@@ -32,28 +31,28 @@ fn grown(bag: &Bag, elements: &[Vec<Item>], threshold: f64) -> CodeTree {
     tree
 }
 
-/// The law of the prepared generator, by going through all values.
-fn law(prepared: &Prepared) -> Rows {
-    let mut rows = vec![(Vec::new(), Vec::new(), 1.0)];
-    for column in 0..prepared.values.len() as u32 {
-        let mut next = Vec::new();
-        for (row, nodes, p) in rows {
-            let law = prepared.law(column, &nodes);
-            let named = law.codes.iter().copied().zip(law.named.iter().copied());
-            // What is not named is drawn by shares, which `other` decides; here there is one such value.
-            let other = (law.others > 0.0)
-                .then(|| (prepared.values[column as usize].other(&law.codes, 0.5), law.others));
-            for (code, q) in named.chain([(NONE, law.missing)]).chain(other) {
-                let row: Vec<u32> = [&row[..], &[code]].concat();
-                next.push((row, prepared.after(column, &nodes, code), p * q));
+/// The law of the generator, by going through all values.
+fn law(tree: &CodeTree) -> Rows {
+    let watch = Watch::unlimited();
+    let generator = Backoff::new(tree, &watch).unwrap();
+    let mut rows: Rows = BTreeMap::from([(Vec::new(), 1.0)]);
+    for _ in 0..tree.width() {
+        let mut next = Rows::new();
+        for (row, p) in rows {
+            for (code, q) in generator.law(&row) {
+                *next.entry([&row[..], &[code]].concat()).or_default() += p * q;
             }
         }
         rows = next;
     }
-    let mut law = BTreeMap::new();
-    rows.into_iter().for_each(|(row, _, p)| *law.entry(row).or_default() += p);
-    law.retain(|_, p| *p > 0.0);
-    law
+    rows.retain(|_, p| *p > 0.0);
+    rows
+}
+
+fn drawn(tree: &CodeTree, walk: Walk, rows: usize, seed: u64) -> Vec<u32> {
+    let watch = Watch::unlimited();
+    let generator = TreeGenerator::new(tree, walk, &watch).unwrap();
+    generator.rows(0, rows, stream(seed), &watch).unwrap()
 }
 
 fn assert_same_law(found: &Rows, expected: &Rows) {
@@ -72,14 +71,19 @@ fn assert_fits(law: &Rows, cells: &[u32], width: usize) {
     let mut counts: BTreeMap<&[u32], f64> = BTreeMap::new();
     cells.chunks(width).for_each(|row| *counts.entry(row).or_default() += 1.0);
     assert!(counts.keys().all(|row| law.contains_key(*row)), "a row of probability 0");
-    let chi_square: f64 = law
-        .iter()
-        .map(|(row, p)| {
-            let expected = p * rows as f64;
-            (counts.get(row.as_slice()).unwrap_or(&0.0) - expected).powi(2) / expected
-        })
-        .sum();
-    let freedom = law.len() as f64 - 1.0;
+    // Rare rows together, so that chi-square has its law.
+    let mut cells = vec![(0.0, 0.0)];
+    for (row, p) in law {
+        let (expected, found) = (p * rows as f64, counts.get(row.as_slice()).unwrap_or(&0.0));
+        match expected < 5.0 {
+            true => cells[0] = (cells[0].0 + expected, cells[0].1 + found),
+            false => cells.push((expected, *found)),
+        }
+    }
+    cells.retain(|&(expected, _)| expected > 0.0);
+    let chi_square: f64 =
+        cells.iter().map(|(expected, found)| (found - expected).powi(2) / expected).sum();
+    let freedom = (cells.len() as f64 - 1.0).max(1.0);
     assert!(chi_square < freedom + 6.0 * (2.0 * freedom).sqrt() + 6.0, "chi-square {chi_square}");
 }
 
@@ -131,10 +135,8 @@ fn the_tree_and_the_law_of_the_vector() {
     ]
     .map(|(letters, p)| (set(letters).iter().map(|item| item.code).collect(), p))
     .into();
-    assert_same_law(&law(&Backoff::new(&tree).prepared), &law_expected);
-    let generator = TreeGenerator::new(&tree, Walk::Backoff);
-    let rows = generator.rows(0, 50_000, stream(1), &Watch::unlimited()).unwrap();
-    assert_fits(&law_expected, &rows, 3);
+    assert_same_law(&law(&tree), &law_expected);
+    assert_fits(&law_expected, &drawn(&tree, Walk::Backoff, 50_000, 1), 3);
 }
 
 /// Rows of four columns with values that depend on each other, NULLs among them.
@@ -190,7 +192,10 @@ proptest! {
         let paths = reference::paths(&tree);
         prop_assert_eq!(&paths, &reference::tree(&bag, &elements, threshold));
         let expected = reference::backoff(&paths, &domains(&bag), &missing(&bag));
-        assert_same_law(&law(&Backoff::new(&tree).prepared), &expected);
+        assert_same_law(&law(&tree), &expected);
+        assert_fits(&expected, &drawn(&tree, Walk::Backoff, 2000, 8), 4);
+        let expected = reference::literal(&paths, &domains(&bag), &missing(&bag));
+        assert_fits(&expected, &drawn(&tree, Walk::Literal, 2000, 9), 4);
     }
 }
 
@@ -221,9 +226,7 @@ fn rows_follow_the_law_of_each_walk() {
     ];
     assert!((laws[0].1.values().sum::<f64>() - 1.0).abs() < 1e-9);
     for (walk, law) in laws {
-        let generator = TreeGenerator::new(&tree, walk);
-        let rows = generator.rows(0, 60_000, stream(2), &Watch::unlimited()).unwrap();
-        assert_fits(&law, &rows, 4);
+        assert_fits(&law, &drawn(&tree, walk, 60_000, 2), 4);
     }
 }
 
@@ -241,8 +244,7 @@ fn null_is_an_item_if_the_fit_says_so() {
     let null_path = [Item { column: 0, code: 0 }, Item { column: 1, code: 1 }];
     assert_eq!(reference::paths(&tree)[&null_path[..]], 0.4);
     for walk in [Walk::Backoff, Walk::Literal] {
-        let generator = TreeGenerator::new(&tree, walk);
-        let rows = generator.rows(0, 20_000, stream(3), &Watch::unlimited()).unwrap();
+        let rows = drawn(&tree, walk, 20_000, 3);
         let nulls = rows.chunks(2).filter(|row| row[1] == NONE).count() as f64 / 20_000.0;
         assert!((nulls - 0.4).abs() < 0.02, "{nulls}");
         let wrong = rows.chunks(2).filter(|row| row == &[1, NONE]).count();
@@ -254,7 +256,8 @@ fn null_is_an_item_if_the_fit_says_so() {
 fn rows_do_not_depend_on_threads_or_batches() {
     let (_, tree) = deep();
     for walk in [Walk::Backoff, Walk::Literal] {
-        let generator = TreeGenerator::new(&tree, walk);
+        let watch = Watch::unlimited();
+        let generator = TreeGenerator::new(&tree, walk, &watch).unwrap();
         let rows = |start, n, threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| generator.rows(start, n, stream(4), &Watch::unlimited()).unwrap())
@@ -278,15 +281,8 @@ fn rare_values_of_large_domains_keep_their_shares() {
     let pattern = |a: u32| vec![Item { column: 0, code: a }, Item { column: 1, code: a }];
     let tree = grown(&bag, &[pattern(0), pattern(1)], 0.1);
     let expected = reference::backoff(&reference::paths(&tree), &domains(&bag), &missing(&bag));
-    let prepared = Backoff::new(&tree).prepared;
-    assert_eq!(prepared.law(1, &[]).codes.len(), 0);
-    let nodes = prepared.after(0, &[], 0);
-    let law = prepared.law(1, &nodes);
-    assert_eq!((law.codes.as_slice(), nodes.len()), (&[0][..], 1));
-    assert!((law.named[0] + law.others - 1.0).abs() < 1e-12);
-    let generator = TreeGenerator::new(&tree, Walk::Backoff);
-    let rows = generator.rows(0, 100_000, stream(5), &Watch::unlimited()).unwrap();
-    assert_fits(&expected, &rows, 3);
+    assert_same_law(&law(&tree), &expected);
+    assert_fits(&expected, &drawn(&tree, Walk::Backoff, 100_000, 5), 3);
 }
 
 #[test]
@@ -315,17 +311,23 @@ mod randomised {
     use crate::tree::frequencies::Frequencies;
 
     fn channel(epsilon: f64, values: usize) -> Channel {
-        let e = epsilon.exp();
-        let other = 1.0 / (e + values as f64 - 1.0);
-        Channel { keep: e * other, other }
+        let (keep, other) = probabilities(epsilon, values);
+        let apart = keep - other;
+        Channel { shown: (1.0 - other) / apart, not_shown: -other / apart }
+    }
+
+    /// With which probability a cell is kept, and becomes any one other value.
+    fn probabilities(epsilon: f64, values: usize) -> (f64, f64) {
+        let other = 1.0 / (epsilon.exp() + values as f64 - 1.0);
+        (epsilon.exp() * other, other)
     }
 
     /// The estimate by definition.
     fn estimate(bag: &Bag, channels: &[Channel], items: &[Item]) -> f64 {
         let factor = |row: &[u32], item: &Item| {
-            let Channel { keep, other } = channels[item.column as usize];
-            let there = f64::from(u8::from(row[item.column as usize] == item.code));
-            (there - other) / (keep - other)
+            let channel = channels[item.column as usize];
+            let is_shown = row[item.column as usize] == item.code;
+            if is_shown { channel.shown } else { channel.not_shown }
         };
         let product = |row: &[u32]| items.iter().map(|item| factor(row, item)).product::<f64>();
         let sum: f64 =
@@ -354,8 +356,7 @@ mod randomised {
                 items.iter().map(|&(column, code)| Item { column, code }).collect();
             assert!((estimate(&bag, &channels, &items) - expected).abs() < 1e-9);
             let watch = Watch::unlimited();
-            let bounds = Bounds { least: 0.3, ..EVERYTHING };
-            let found = Estimates::new(&bag, &channels, &[None; 3], bounds, &watch).unwrap();
+            let found = Estimates::new(&bag, &channels, &[None; 3], EVERYTHING, &watch).unwrap();
             let subsets = (1u32..1 << items.len()).map(|subset| {
                 let chosen = items.iter().enumerate().filter(|(i, _)| subset >> i & 1 == 1);
                 estimate(&bag, &channels, &chosen.map(|(_, item)| *item).collect::<Vec<_>>())
@@ -419,7 +420,7 @@ mod randomised {
             min_support in 0.05f64..0.5,
         ) {
             let bag = some(&rows);
-            let certain = vec![Channel { keep: 1.0, other: 0.0 }; 4];
+            let certain = vec![Channel { shown: 1.0, not_shown: 0.0 }; 4];
             let watch = Watch::unlimited();
             let sanitised = Sanitised::new(&bag, &[false; 4], certain, &watch).unwrap();
             let progress = Progress::new();
@@ -443,16 +444,14 @@ mod randomised {
         let tree = sanitised.tree(0.1, 0.1, None, &watch, &Progress::new()).unwrap();
         assert_eq!(tree.nodes().len(), 1 + 2 + 4 + 3);
         assert!(Sanitised::pair_noise(&channels, 8).unwrap() > 0.05);
-        let generator = TreeGenerator::new(&tree, Walk::Backoff);
-        let rows = generator.rows(0, 1000, stream(6), &watch).unwrap();
+        let rows = drawn(&tree, Walk::Backoff, 1000, 6);
         assert!(
             rows.chunks(3).all(|row| row[0] < 2 && (row[1] < 3 || row[1] == NONE) && row[2] < 3)
         );
         // No rows at all: all values are equally likely.
         let none = sanitised.class(0, 7, &watch).unwrap();
         let tree = none.tree(0.1, 0.1, None, &watch, &Progress::new()).unwrap();
-        let rows =
-            TreeGenerator::new(&tree, Walk::Backoff).rows(0, 9000, stream(7), &watch).unwrap();
+        let rows = drawn(&tree, Walk::Backoff, 9000, 7);
         let law = (0..4).flat_map(|a| (0..3).map(move |b| vec![if a == 3 { NONE } else { a }, b]));
         assert_fits(&law.map(|row| (row, 1.0 / 12.0)).collect(), &rows, 2);
     }

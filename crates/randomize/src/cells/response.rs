@@ -2,8 +2,8 @@
 
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
+use random::Ratio;
 use random::enclosure::{ExpNeg, Real, RealCoin, ceil_div};
-use random::{Ratio, below};
 
 /// Randomised response on a domain of `size` values: the true one is kept with probability
 /// e^epsilon / (e^epsilon + size - 1), otherwise any other one takes its place, all equally likely.
@@ -11,20 +11,22 @@ use random::{Ratio, below};
 pub struct Response {
     size: u32,
     epsilon: f64,
+    first_bits: u32,
     change: RealCoin<Change>,
 }
 
 impl Response {
     /// The response of a column with so many values, NULL included if it has it.
     pub fn new(size: u32, epsilon: Ratio) -> Self {
-        Response::with_first_bits(size, epsilon, 64)
+        Response::with_first_bits(size, epsilon, 32)
     }
 
-    /// A response that compares only so many bits at first, for tests.
-    pub(super) fn with_first_bits(size: u32, epsilon: Ratio, bits: u32) -> Self {
+    /// A response that compares only so many bits at first, at most 32, for tests.
+    fn with_first_bits(size: u32, epsilon: Ratio, bits: u32) -> Self {
         let value = epsilon.to_f64();
         let change = Change { others: size.saturating_sub(1), kept: ExpNeg(epsilon) };
-        Response { size, epsilon: value, change: RealCoin::with_first_bits(change, bits) }
+        let change = RealCoin::with_first_bits(change, bits);
+        Response { size, epsilon: value, first_bits: bits, change }
     }
 
     /// How many values the column has.
@@ -39,13 +41,19 @@ impl Response {
 
     /// What the cell becomes: a code below the size, as `code` is. A column with one value has nothing to
     /// hide, and its cells stay.
+    ///
+    /// Takes one word but for one cell in two thousand million, or less: half of it decides if the cell
+    /// changes, the other half what to.
     #[inline]
     pub fn randomise<R: Rng + ?Sized>(&self, code: u32, rng: &mut R) -> u32 {
-        if self.size <= 1 || !self.change.draw(rng) {
+        if self.size <= 1 {
             return code;
         }
-        let other = below(rng, u64::from(self.size) - 1) as u32;
-        other + u32::from(other >= code)
+        let word = rng.next_u64();
+        let other = below_half(word as u32, self.size - 1, rng);
+        let other = other + u32::from(other >= code);
+        let first = (word >> 32) >> (32 - self.first_bits);
+        if self.change.draw_with(first, rng) { other } else { code }
     }
 
     /// The probability of a change as an enclosed real, for audits.
@@ -53,6 +61,19 @@ impl Response {
     pub(super) fn change(&self) -> &Change {
         self.change.real()
     }
+}
+
+/// Uniform on `0..n` from half a word, exactly: as [`random::below`], which takes a whole one.
+#[inline]
+fn below_half<R: Rng + ?Sized>(half: u32, n: u32, rng: &mut R) -> u32 {
+    let mut product = u64::from(half) * u64::from(n);
+    if (product as u32) < n {
+        let rejected = n.wrapping_neg() % n;
+        while (product as u32) < rejected {
+            product = u64::from(rng.next_u32()) * u64::from(n);
+        }
+    }
+    (product >> 32) as u32
 }
 
 /// The probability that a cell changes: (d - 1) e^-epsilon / (1 + (d - 1) e^-epsilon), d the size.
@@ -84,7 +105,7 @@ pub fn keep_probability(epsilon: f64, size: u32) -> f64 {
 mod tests {
     use super::*;
     use random::Coins;
-    use random::testing::assert_fits;
+    use random::testing::{assert_fits, uniform};
 
     fn ratio(epsilon: f64) -> Ratio {
         Ratio::exact("epsilon", epsilon).unwrap()
@@ -130,13 +151,13 @@ mod tests {
         }
     }
 
-    /// With few first bits almost every draw is continued, with 64 almost none: the law is the same.
+    /// With few first bits almost every draw is continued, with 32 almost none: the law is the same.
     #[test]
     fn cells_follow_their_law() {
         for (seed, (size, epsilon)) in
             [(2, 0.1), (2, 1.5), (3, 0.1), (3, 1.5), (97, 0.1), (97, 1.5)].into_iter().enumerate()
         {
-            for bits in [2, 64] {
+            for bits in [2, 32] {
                 let response = Response::with_first_bits(size, ratio(epsilon), bits);
                 let mut coins = Coins::seeded(seed as i64);
                 let keep = keep_probability(epsilon, size);
@@ -149,6 +170,18 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// Without rejection the multiples of 3 would be drawn twice as often as other numbers.
+    #[test]
+    fn half_a_word_is_enough_for_a_uniform_number() {
+        let mut coins = Coins::seeded(3);
+        let mut draw = |n| {
+            let half = coins.next_u32();
+            below_half(half, n, &mut coins)
+        };
+        assert_fits(&uniform(3), 20_000, || i64::from(draw(3 << 30) % 3));
+        assert_fits(&uniform(7), 20_000, || i64::from(draw(7)));
     }
 
     #[test]

@@ -57,8 +57,24 @@ impl Responses {
     /// the row puts a value there, as a [`table::Recoding`] does.
     #[inline]
     pub fn randomise_row<R: Rng + ?Sized>(&self, row: &mut [u32], rng: &mut R) {
-        for (cell, (response, null)) in row.iter_mut().zip(&self.columns) {
-            let code = if *cell == NONE { *null } else { *cell };
+        for (column, cell) in row.iter_mut().enumerate().take(self.width()) {
+            self.randomise_column(column, [cell], |code| code, rng);
+        }
+    }
+
+    /// Randomises cells of one column, each after `recode`, as [`Responses::randomise_row`] does.
+    #[inline]
+    pub fn randomise_column<'c, R: Rng + ?Sized>(
+        &self,
+        column: usize,
+        cells: impl IntoIterator<Item = &'c mut u32>,
+        recode: impl Fn(u32) -> u32,
+        rng: &mut R,
+    ) {
+        let (response, null) = &self.columns[column];
+        for cell in cells {
+            let code = recode(*cell);
+            let code = if code == NONE { *null } else { code };
             debug_assert!(code < response.size());
             let drawn = response.randomise(code, rng);
             *cell = if drawn == *null { NONE } else { drawn };
@@ -75,7 +91,10 @@ mod tests {
     use random::testing::assert_fits;
     use random::{Coins, Ratio};
 
-    fn columns(sizes: &[(u32, bool, f64)]) -> Vec<Column> {
+    /// Values, whether NULL is one more, weight.
+    type Size = (u32, bool, f64);
+
+    fn columns(sizes: &[Size]) -> Vec<Column> {
         let column = |&(values, nullable, weight)| Column { values, nullable, weight };
         sizes.iter().map(column).collect()
     }
@@ -108,7 +127,7 @@ mod tests {
     /// thresholds that the sampler compares with. The worst pair comes close to it: no epsilon is wasted.
     #[test]
     fn no_output_tells_two_rows_apart_by_more_than_epsilon() {
-        let cases: [(f64, &[(u32, bool, f64)]); 4] = [
+        let cases: [(f64, &[Size]); 4] = [
             (1.0, &[(2, false, 1.0), (3, false, 1.0), (2, true, 1.0)]),
             (0.1, &[(2, true, 2.0), (4, false, 0.3)]),
             (3.0, &[(3, false, 1.0), (1, false, 1.0)]),

@@ -1,6 +1,7 @@
 //! All rows of a bag, randomised.
 
 use super::Responses;
+use rand::Rng;
 use random::{Key, below};
 use rayon::prelude::*;
 use table::{Bag, Recoding, Reservation, Stop, Watch};
@@ -11,18 +12,22 @@ pub struct RandomisedRows<'a> {
     bag: &'a Bag,
     recoding: &'a Recoding,
     responses: &'a Responses,
+    watch: &'a Watch,
+    /// The key of the cells' streams.
     key: Key,
-    /// The bag's distinct rows in the order in which they come out, each as often as it occurs.
+    /// The bag's rows, each as often as it occurs: first those that came out, in their order.
     order: Vec<u32>,
+    drawn: usize,
+    /// Where the order comes from.
+    coins: Box<dyn Rng + Send>,
     _held: Reservation<'a>,
 }
 
 impl<'a> RandomisedRows<'a> {
     /// Rows that share a stream of random numbers.
-    pub const CHUNK: usize = 1024;
+    pub const CHUNK: usize = 512;
 
-    /// Puts the rows into their order. The first columns of the bag are recoded and randomised; those after
-    /// them come out as they are.
+    /// The first columns of the bag will be recoded and randomised; those after them come out as they are.
     pub fn new(
         bag: &'a Bag,
         recoding: &'a Recoding,
@@ -30,64 +35,86 @@ impl<'a> RandomisedRows<'a> {
         key: Key,
         watch: &'a Watch,
     ) -> Result<Self, Stop> {
-        let count = usize::try_from(bag.row_count()).unwrap_or(usize::MAX);
         let held = watch.hold(bag.row_count().saturating_mul(size_of::<u32>() as u64))?;
-        let mut order = Vec::with_capacity(count);
+        let mut order = Vec::with_capacity(usize::try_from(bag.row_count()).unwrap_or(usize::MAX));
         for (row, &weight) in bag.weights().iter().enumerate() {
             for _ in 0..weight {
                 watch.poll(order.len())?;
                 order.push(row as u32);
             }
         }
-        // Fisher and Yates, as `random::shuffle`, but it can be stopped.
-        let mut rng = key.step(0).stream(0);
-        for i in (1..order.len()).rev() {
-            watch.poll(i)?;
-            let j = below(&mut rng, i as u64 + 1) as usize;
-            order.swap(i, j);
+        let coins = Box::new(key.step(0).stream(0));
+        let key = key.step(1);
+        Ok(RandomisedRows {
+            bag,
+            recoding,
+            responses,
+            watch,
+            key,
+            order,
+            drawn: 0,
+            coins,
+            _held: held,
+        })
+    }
+
+    /// The cells of the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or of those that are left;
+    /// `None` at the end.
+    pub fn next(&mut self, count: usize) -> Result<Option<Vec<u32>>, Stop> {
+        let (start, width) = (self.drawn, self.bag.width());
+        let end = self.order.len().min(start.saturating_add(count));
+        if start == end {
+            return Ok(None);
         }
-        Ok(RandomisedRows { bag, recoding, responses, key: key.step(1), order, _held: held })
-    }
-
-    /// How many rows there are.
-    pub fn len(&self) -> usize {
-        self.order.len()
-    }
-
-    /// True if there are none.
-    pub fn is_empty(&self) -> bool {
-        self.order.is_empty()
-    }
-
-    /// The cells of `count` rows from row `start` on, a multiple of [`RandomisedRows::CHUNK`]; fewer at the
-    /// end.
-    pub fn rows(&self, start: usize, count: usize, watch: &Watch) -> Result<Vec<u32>, Stop> {
-        let width = self.bag.width();
-        let end = self.len().min(start.saturating_add(count));
-        let order = self.order.get(start..end).unwrap_or_default();
+        self.shuffle_to(end)?;
+        self.drawn = end;
+        let order = &self.order[start..end];
         let mut cells = vec![0; order.len() * width];
         let chunks = cells.par_chunks_mut((Self::CHUNK * width).max(1));
         let first = (start / Self::CHUNK) as u64;
+        let this = Chunks { bag: self.bag, recoding: self.recoding, responses: self.responses };
+        let (key, watch) = (&self.key, self.watch);
         chunks.zip(order.par_chunks(Self::CHUNK)).enumerate().try_for_each(
             |(i, (cells, order))| {
                 watch.check()?;
-                self.chunk(cells, order, first + i as u64);
+                this.draw(cells, order, &mut key.stream(first + i as u64));
                 Ok(())
             },
         )?;
-        Ok(cells)
+        Ok(Some(cells))
     }
 
-    /// Draws the rows of one chunk.
-    fn chunk(&self, cells: &mut [u32], order: &[u32], number: u64) {
-        let (width, randomised) = (self.bag.width(), self.responses.width());
-        let mut rng = self.key.stream(number);
-        for (to, &row) in cells.chunks_exact_mut(width.max(1)).zip(order) {
-            let from = self.bag.row(row as usize);
-            for (column, (to, &code)) in to.iter_mut().zip(from).enumerate() {
-                *to = if column < randomised { self.recoding.cell(column, code) } else { code };
-            }
-            self.responses.randomise_row(&mut to[..randomised], &mut rng);
+    /// Settles the order up to `end`: Fisher and Yates from the front, so that it need not be settled for all
+    /// rows before the first is drawn.
+    fn shuffle_to(&mut self, end: usize) -> Result<(), Stop> {
+        for i in self.drawn..end {
+            self.watch.poll(i)?;
+            let left = (self.order.len() - i) as u64;
+            self.order.swap(i, i + below(&mut self.coins, left) as usize);
+        }
+        Ok(())
+    }
+}
+
+/// What the rows of a chunk are drawn from.
+struct Chunks<'a> {
+    bag: &'a Bag,
+    recoding: &'a Recoding,
+    responses: &'a Responses,
+}
+
+impl Chunks<'_> {
+    /// Draws the rows with these numbers: all are fetched before the first is drawn, so that the memory they
+    /// lie in is waited for at once, and then drawn column by column.
+    fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
+        let width = self.bag.width().max(1);
+        for (to, &row) in cells.chunks_exact_mut(width).zip(order) {
+            to.copy_from_slice(self.bag.row(row as usize));
+        }
+        for column in 0..self.responses.width() {
+            let recode = |code| self.recoding.cell(column, code);
+            let cells = cells.iter_mut().skip(column).step_by(width);
+            self.responses.randomise_column(column, cells, recode, rng);
         }
     }
 }
@@ -120,14 +147,13 @@ mod tests {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
         pool.install(|| {
             let key = Coins::seeded(4).key();
-            let rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
-            let (mut all, mut start) = (Vec::new(), 0);
+            let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
+            let mut all = Vec::new();
             for &part in parts.iter().cycle() {
-                if start >= rows.len() {
-                    break;
+                match rows.next(part).unwrap() {
+                    Some(cells) => all.extend(cells),
+                    None => break,
                 }
-                all.extend(rows.rows(start, part, &watch).unwrap());
-                start += part;
             }
             all
         })
@@ -136,7 +162,7 @@ mod tests {
     #[test]
     fn rows_depend_on_the_key_alone() {
         const CHUNK: usize = RandomisedRows::CHUNK;
-        let once = draw(2000, 1.0, &[usize::MAX / 2], 1);
+        let once = draw(2000, 1.0, &[usize::MAX], 1);
         assert_eq!(once.len(), 16_000);
         assert_eq!(once, draw(2000, 1.0, &[CHUNK, 2 * CHUNK], 4));
     }
@@ -156,9 +182,9 @@ mod tests {
         let (responses, watch) = (responses(1.0), Watch::unlimited());
         let mut coins = Coins::seeded(9);
         assert_fits(&uniform(4), 4000, || {
-            let rows =
+            let mut rows =
                 RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
-            i64::from(rows.rows(0, 4, &watch).unwrap()[5])
+            i64::from(rows.next(4).unwrap().unwrap()[5])
         });
     }
 
@@ -171,9 +197,9 @@ mod tests {
         let mut coins = Coins::seeded(10);
         let e = 1f64.exp();
         assert_fits(&[1.0 / (e + 2.0), e / (e + 2.0), 1.0 / (e + 2.0)], 10_000, || {
-            let rows =
+            let mut rows =
                 RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
-            i64::from(rows.rows(0, 1, &watch).unwrap()[0].min(2))
+            i64::from(rows.next(1).unwrap().unwrap()[0].min(2))
         });
     }
 
@@ -183,7 +209,8 @@ mod tests {
         let responses = responses(1.0);
         let new = |watch: Watch| {
             let key = Coins::seeded(4).key();
-            RandomisedRows::new(&bag, &recoding, &responses, key, &watch).map(|rows| rows.len())
+            RandomisedRows::new(&bag, &recoding, &responses, key, &watch)
+                .map(|rows| rows.order.len())
         };
         assert_eq!(new(Watch::new(1000, 0)), Err(Stop::Memory { limit: 1000 }));
         let cancelled = Watch::unlimited();
@@ -198,7 +225,7 @@ mod tests {
         let (responses, watch) = (responses(1.0), Watch::unlimited());
         let recoding = Recoding { codes: vec![vec![]], nulls: vec![NONE] };
         let key = Coins::seeded(4).key();
-        let rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
-        assert!(rows.is_empty() && rows.rows(0, 10, &watch).unwrap().is_empty());
+        let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
+        assert_eq!(rows.next(10), Ok(None));
     }
 }

@@ -228,7 +228,7 @@ mod tests {
         assert!(found.refuse_epsilon < 1e-8, "{found:?}");
         // One side refuses, so far out that its chance is below every float.
         let far = ExactCount::new(1_000_000_000, 0.5, 1, 700_000_000).unwrap();
-        assert_eq!(far.release_probability, 1.0);
+        assert!(far.release_probability > 1.0 - 1e-11);
         // Rows of such a table are 1 with probability 0.7, and a little more.
         assert!((far.refuse_epsilon - (0.3f64 / 0.5).ln().abs()).abs() < 1e-6, "{far:?}");
         assert!(far.epsilon.is_finite() && far.epsilon > 19.0);

@@ -34,6 +34,6 @@ mod threshold;
 mod top;
 
 pub use draws::{Constants, Draws};
-pub use sampler::{Sampler, Weights};
+pub use sampler::{Sampler, Weights, check_space};
 pub use threshold::Wanted;
 pub use top::{Found, Top};

@@ -65,23 +65,12 @@ impl<'a> Sampler<'a> {
         watch: &'a Watch,
     ) -> Result<Self, Error> {
         let sampler = Sampler::without_mining(bag, weights, max_length, watch)?;
-        if let Wanted::Distinct(top) = wanted
-            && sampler.count < UBig::from(top)
-        {
-            let range = "there are not so many itemsets in the public domains";
-            return Err(Error::argument("top", top, range));
-        }
-        if sampler.count.is_zero() {
-            return Err(Error::argument(
-                "columns",
-                "without values",
-                "itemsets are made of values",
-            ));
-        }
+        check_count(&sampler.count, wanted)?;
         let facts = threshold::Facts {
             weights: &sampler.weights,
             itemsets: &sampler.count,
-            pairs: sampler.subsets.total(),
+            subsets: &sampler.subsets,
+            supports: &sampler.supports,
             most: largest(bag),
             wanted,
         };
@@ -275,6 +264,30 @@ impl<'a> Sampler<'a> {
 
     pub(super) fn is_mined(&self, support: u64) -> bool {
         support >= self.mined_from
+    }
+}
+
+/// Refuses to draw where there are no itemsets, or fewer than are to be taken. Known from the sizes of the
+/// domains alone, so that a call can be refused before it reads a row.
+pub fn check_space(
+    sizes: Vec<u32>,
+    max_length: usize,
+    wanted: Wanted,
+    watch: &Watch,
+) -> Result<(), Error> {
+    check_count(&Space::new(sizes, max_length, watch)?.count(), wanted)
+}
+
+fn check_count(count: &UBig, wanted: Wanted) -> Result<(), Error> {
+    match wanted {
+        Wanted::Distinct(top) if *count < UBig::from(top) => {
+            let range = "the public domains do not make so many itemsets";
+            Err(Error::argument("top", top, range))
+        }
+        _ if count.is_zero() => {
+            Err(Error::argument("columns", "without values", "itemsets are made of values"))
+        }
+        _ => Ok(()),
     }
 }
 

@@ -8,7 +8,10 @@
 use super::levels::Levels;
 use super::sampler::Weights;
 use super::space::ln;
+use super::subsets::Subsets;
+use super::support::Supports;
 use dashu_int::UBig;
+use random::{Coins, below_big};
 use table::{Bag, Itemsets, Stop, Watch};
 
 /// What a sampler is for.
@@ -39,8 +42,13 @@ impl Wanted {
 /// Trials that cost about as much as mining does, in all and for each draw at least.
 const TRIALS: u64 = 10_000;
 const TRIALS_PER_DRAW: f64 = 4.0;
-/// The most itemsets that are mined; a second or two.
-const MINED: u64 = 4_000_000;
+/// Pairs that are tried to see if nothing need be mined, and the trials that are better than mining, in all
+/// and for each draw at most: mining may take many seconds.
+const PILOT: usize = 256;
+const TRIALS_WITHOUT: u64 = 300_000;
+const TRIALS_WITHOUT_PER_DRAW: f64 = 32.0;
+/// The most itemsets that are mined; some seconds.
+const MINED: u64 = 1_000_000;
 /// Bytes that a mined itemset may take, with what is held while it is mined and sorted.
 const BYTES: u64 = 256;
 /// Beyond this nothing differs any more, and logarithms stay finite.
@@ -51,8 +59,8 @@ pub(super) struct Facts<'a> {
     pub(super) weights: &'a Weights,
     /// How many itemsets there are.
     pub(super) itemsets: &'a UBig,
-    /// The sum of their supports.
-    pub(super) pairs: &'a UBig,
+    pub(super) subsets: &'a Subsets<'a>,
+    pub(super) supports: &'a Supports<'a>,
     /// The largest support.
     pub(super) most: u64,
     pub(super) wanted: Wanted,
@@ -69,7 +77,7 @@ impl Facts<'_> {
     ) -> Result<(u64, Levels), Stop> {
         let theta = self.weights.theta;
         let levels = |itemsets| Levels::new(itemsets, theta, watch);
-        if self.needed(f64::NEG_INFINITY) > self.most {
+        if self.needed(f64::NEG_INFINITY) > self.most || self.is_quick_without(watch)? {
             return Ok((u64::MAX, levels(Itemsets::new())?));
         }
         let room = watch.memory_limit().saturating_sub(watch.memory());
@@ -112,15 +120,39 @@ impl Facts<'_> {
         }
     }
 
+    /// Whether few trials are rejected if nothing is mined: by a pilot, with coins of its own.
+    fn is_quick_without(&self, watch: &Watch) -> Result<bool, Stop> {
+        if self.wanted.gone() > 0 {
+            return Ok(false);
+        }
+        let ln_share = |support: u64| {
+            self.ln_excess_of(support.min(self.weights.theta)) - (support as f64).ln()
+        };
+        let most = ln_share(self.most.min(self.weights.theta));
+        let (mut coins, mut accepted) = (Coins::seeded(0), 0.0);
+        for i in 0..PILOT {
+            watch.poll_every(16, i)?;
+            let items = self.subsets.itemset(below_big(&mut coins, self.subsets.total()));
+            accepted += (ln_share(self.supports.of(&items)) - most).exp();
+        }
+        let trials = self.trials(TRIALS_WITHOUT).min(TRIALS_WITHOUT_PER_DRAW);
+        Ok(accepted * trials >= PILOT as f64)
+    }
+
+    /// How many trials a draw may take if all draws may take `all`.
+    fn trials(&self, all: u64) -> f64 {
+        ((all / self.wanted.number().max(1)) as f64).max(TRIALS_PER_DRAW)
+    }
+
     /// The largest support to mine from that makes rejections few enough, if the excess of what is mined
     /// and stays is at least exp(`ln_excess`); above the largest support if nothing need be mined.
     fn needed(&self, ln_excess: f64) -> u64 {
-        let trials = ((TRIALS / self.wanted.number().max(1)) as f64).max(TRIALS_PER_DRAW);
         let gone = UBig::from(self.wanted.gone());
         let itemsets = ln(&(self.itemsets - (&gone).min(self.itemsets)));
         let high = itemsets.max(ln_excess);
         let whole = high + ((itemsets - high).exp() + (ln_excess - high).exp()).ln();
-        let allowed = if high == f64::NEG_INFINITY { high } else { whole + trials.ln() };
+        let allowed =
+            if high == f64::NEG_INFINITY { high } else { whole + self.trials(TRIALS).ln() };
         let fits = |from: u64| self.ln_pairs(from - 1) <= allowed;
         // It fits from 1 on down; what fits is an interval.
         let (mut low, mut high) = (1, self.most.saturating_add(2));
@@ -137,7 +169,7 @@ impl Facts<'_> {
         if most == 0 {
             return f64::NEG_INFINITY;
         }
-        self.ln_excess_of(most) - (most as f64).ln() + ln(self.pairs)
+        self.ln_excess_of(most) - (most as f64).ln() + ln(self.subsets.total())
     }
 
     /// ln(exp(c support) - 1).

@@ -129,3 +129,65 @@ impl Top {
 fn ratio(numer: UBig, denom: UBig) -> Result<Ratio, Error> {
     Ratio::new(numer, denom).ok_or_else(|| Error::argument("top", 0, "it must be 1 or more"))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use guarantee::zcdp_epsilon;
+    use proptest::prelude::*;
+
+    /// Whether a + b <= bound.
+    fn adds_up(a: &Ratio, b: &Ratio, bound: &Ratio) -> bool {
+        let sum = a.numer() * b.denom() + b.numer() * a.denom();
+        sum * bound.denom() <= bound.numer() * (a.denom() * b.denom())
+    }
+
+    fn times(a: &Ratio, by: u64) -> Ratio {
+        Ratio::new(a.numer() * by, a.denom().clone()).unwrap()
+    }
+
+    proptest! {
+        /// What choosing and noise cost is within the budget, in rationals, and uses it up.
+        #[test]
+        fn parts_add_up_to_the_budget(
+            top in 1u64..2000, exponent in -6f64..3.0, delta in prop::sample::select(vec![0.0, 1e-9, 1e-3]),
+        ) {
+            let epsilon = 10f64.powf(exponent);
+            let plan = Top::new(top, epsilon, delta, 4).unwrap();
+            match &plan.noise {
+                Noise::Laplace { scale } => {
+                    let counts = scale.divide(&UBig::from(top)).unwrap();
+                    let choice = times(&plan.c, top);
+                    let whole = Ratio::exact("epsilon", epsilon).unwrap();
+                    prop_assert!(adds_up(&choice, &counts, &whole));
+                    prop_assert!(choice.to_f64() + counts.to_f64() > epsilon * (1.0 - 1e-12));
+                    prop_assert!(plan.rho < pure_rho(epsilon));
+                    let rho = choice.to_f64().powi(2) / top as f64 / 8.0 + counts.to_f64().powi(2) / 2.0;
+                    prop_assert!(plan.rho >= rho && plan.rho < rho * (1.0 + 1e-9));
+                }
+                Noise::Gaussian { sigma2 } => {
+                    let counts = times(sigma2, 2).divide(&UBig::from(top)).unwrap();
+                    let square = Ratio::new(
+                        plan.c.numer() * plan.c.numer() * top,
+                        plan.c.denom() * plan.c.denom() * 8u8,
+                    ).unwrap();
+                    let whole = Ratio::exact("rho", plan.rho).unwrap();
+                    prop_assert!(adds_up(&square, &counts, &whole));
+                    prop_assert!(square.to_f64() + counts.to_f64() > plan.rho * (1.0 - 1e-8));
+                    prop_assert!(zcdp_epsilon(plan.rho, delta).unwrap() <= epsilon * (1.0 + 1e-12));
+                    // It also chooses better.
+                    prop_assert!(plan.c.to_f64() > epsilon / (2 * top) as f64);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn what_makes_no_sense_is_refused() {
+        for (top, epsilon, delta) in
+            [(0, 1.0, 0.0), (1, 0.0, 0.0), (1, f64::NAN, 0.0), (1, 1.0, 1.0), (1, 1.0, -1e-9)]
+        {
+            assert!(Top::new(top, epsilon, delta, 4).is_err(), "{top} {epsilon} {delta}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! The labels of tables drawn from code trees.
+
+use super::{Guarantee, Mode, Numeric};
+use random::Source;
+
+impl Guarantee {
+    /// A table drawn from the code tree of a table as it is.
+    pub fn code_tree_generate(class: Option<&str>, source: Source) -> Self {
+        let mut label = Guarantee {
+            mode: Mode::Default,
+            rng: Some(source),
+            numeric: Some(Numeric::F64),
+            not_covered: vec![
+                "a row can come out as it is in the source".into(),
+                "every value of the source can come out, whatever min_support is".into(),
+                "how often something comes out tells how often it is in the source".into(),
+            ],
+            ..Guarantee::none("rows drawn from a dependent code tree of the source")
+        };
+        if let Some(class) = class {
+            label.not_covered.push(format!("the counts of the values of {class} are exact"));
+        }
+        label
+    }
+
+    /// A table drawn from the code tree of rows whose cells were randomised: the guarantee of those rows,
+    /// the class among them, which nothing made of them alone can weaken.
+    pub fn private_krimp_generate(epsilon: f64, source: Source) -> Self {
+        Guarantee {
+            mechanism: "randomised response on every cell, the class included; then Krimp and a \
+                        dependent code tree of the randomised rows, from which rows are drawn"
+                .into(),
+            paper_claim: Some(
+                "with an epsilon of 0.1 for each cell, a row changes the probability of any event \
+                 by at most a factor of 1.11"
+                    .into(),
+            ),
+            ..Guarantee::randomize_cells(epsilon, source)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, json};
+
+    fn value(guarantee: &Guarantee) -> Value {
+        serde_json::to_value(guarantee.label()).unwrap()
+    }
+
+    #[test]
+    fn trees_of_randomised_rows_protect_as_these_do() {
+        let label = value(&Guarantee::private_krimp_generate(1.5, Source::Os));
+        let cells = value(&Guarantee::randomize_cells(1.5, Source::Os));
+        for field in ["kind", "epsilon", "delta", "unit", "neighbours", "not_covered", "numeric"] {
+            assert_eq!(label[field], cells[field], "{field}");
+        }
+        assert_eq!((&label["kind"], &label["epsilon"]), (&json!("ldp"), &json!(1.5)));
+        assert_eq!(label["paper_claim_holds"], json!(false));
+        let seeded = value(&Guarantee::private_krimp_generate(1.5, Source::Seeded));
+        assert_eq!(seeded["kind"], json!("none"));
+    }
+
+    #[test]
+    fn trees_of_plain_rows_protect_nothing() {
+        let label = value(&Guarantee::code_tree_generate(Some("sex"), Source::Os));
+        assert_eq!((&label["kind"], label.get("epsilon")), (&json!("none"), None));
+        assert!(label["sentence"].as_str().unwrap().contains("the counts of the values of sex"));
+    }
+}

@@ -1,0 +1,200 @@
+//! Rows drawn from the code tree of randomised rows.
+
+use crate::api::arguments::{COLUMNS, EPSILON, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of};
+use crate::api::public_source::PublicSource;
+use crate::api::randomize::{WEIGHTS, responses};
+use crate::api::{fit, ledger};
+use super::{
+    CLASS, GENERATOR, MIN_SUPPORT_OR_TENTH, N, TREE_THRESHOLD, columns_and_class, draw,
+};
+use crate::method::{Label, Method};
+use crate::pg::argument::Type;
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::notice::notice_hint;
+use crate::pg::pool;
+use crate::pg::signature::Returns;
+use crate::pg::typed::{self, TypedRows};
+use guarantee::{Charge, Guarantee};
+use krimp::{Channel, Progress, Sanitised, Walk, apportion};
+use pgrx::pg_sys::Datum;
+use random::{Coins, Key};
+use randomize::cells::{Factors, RandomisedRows, Responses};
+use table::{NONE, Reservation};
+
+/// Cells that are randomised at a time: 4 MB of codes.
+const PART: usize = 1 << 20;
+
+pub const PRIVATE_KRIMP_GENERATE: Method = Method {
+    name: "private_krimp_generate",
+    arguments: &[
+        &ROWS_OF,
+        &EPSILON,
+        &N,
+        &MIN_SUPPORT_OR_TENTH,
+        &TREE_THRESHOLD,
+        &GENERATOR,
+        &WEIGHTS,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &SEED,
+        &CLASS,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: private_krimp_generate,
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let epsilon = options.get(&EPSILON)?;
+            Responses::new(epsilon, &[])?;
+            Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
+        },
+    }),
+    price: Some(|arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?)))),
+};
+
+/// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
+fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
+    let wanted = Wanted::of_call(call)?;
+    let (epsilon, weights) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
+    let mut coins = coins(call.get(&SEED)?)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let (columns, by_class) = columns_and_class(call, &relation)?;
+    let source = PublicSource::open(relation, columns)?;
+    let responses = responses(&source, epsilon, weights.as_ref())?;
+    ledger::check_protecting(call, &source.relation, None)?;
+    if let Some(charge) = call.price(responses.width())? {
+        ledger::charge_for_rows(&source.relation, call.method.name, &charge)?;
+    }
+
+    let sanitised = sanitise(&source, &responses, &mut coins)?;
+    wanted.tell_noise(&channels(&responses), sanitised.row_count());
+    // A key of its own for rows, and the rest of the coins for values within bins.
+    let key = coins.key();
+    let values = source.made_values(&mut coins);
+    let mut rows = TypedRows::begin(call, &source.relation, &source.positions, values)?;
+    rows.make_values();
+    let emit = |row: &[u32]| rows.push(row, 1);
+    match by_class {
+        true => wanted.generate_by_class(&sanitised, &key, emit)?,
+        false => wanted.generate(&sanitised, &key, wanted.n, emit)?,
+    }
+    Ok(rows.finish(call))
+}
+
+/// Reads the rows of a source and randomises each of their cells, once. What the source had is gone when
+/// this returns.
+fn sanitise(
+    source: &PublicSource,
+    responses: &Responses,
+    coins: &mut Coins,
+) -> Result<Sanitised, Error> {
+    let table = source.read_coded(&[])?;
+    let recoding = source.recoding(&table.bag, coins);
+    let key = coins.key();
+    let nullable: Vec<bool> = source.columns.iter().map(|column| column.nullable).collect();
+    let (width, domains) = (responses.width(), source.domains().to_vec());
+    let step = (PART / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
+    pool::run("randomising", table.memory(), |watch| {
+        let mut drawn = RandomisedRows::new(&table.bag, &recoding, responses, key, watch)?;
+        let no_rows = table.bag.filter(|_| false).recoded(&recoding, domains, watch)?;
+        let (mut builder, mut held) = (no_rows.builder(), Reservation::new(watch));
+        let _part = watch.hold((step * width * size_of::<u32>()) as u64)?;
+        while let Some(cells) = drawn.next(step)? {
+            for (i, row) in cells.chunks_exact(width.max(1)).enumerate() {
+                watch.poll_with(i, || held.raise(builder.memory()))?;
+                builder.add(row, 1);
+            }
+        }
+        Sanitised::new(&builder.finish(), &nullable, channels(responses), watch)
+    })
+}
+
+/// What randomised cells count for the values of their columns.
+fn channels(responses: &Responses) -> Vec<Channel> {
+    let factors = Factors::from(responses);
+    let channel = |column| {
+        let factor = factors.column(column);
+        Channel { shown: factor.shown, not_shown: factor.not_shown }
+    };
+    (0..responses.width()).map(channel).collect()
+}
+
+/// What is wanted of randomised rows. Nothing here can reach the source.
+struct Wanted {
+    n: u64,
+    min_support: f64,
+    threshold: f64,
+    max_length: Option<usize>,
+    walk: Walk,
+}
+
+impl Wanted {
+    fn of_call(call: &Call) -> Result<Self, Error> {
+        let min_support = call.get(&MIN_SUPPORT_OR_TENTH)?;
+        Ok(Wanted {
+            n: call.get(&N)?,
+            min_support,
+            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
+            max_length: call.get(&MAX_LENGTH)?,
+            walk: call.get(&GENERATOR)?,
+        })
+    }
+
+    /// Says if no pattern can be found: from epsilon, the domains and the number of rows alone.
+    fn tell_noise(&self, channels: &[Channel], rows: u64) {
+        if let Some(noise) = Sanitised::pair_noise(channels, rows)
+            && noise > self.min_support / 2.0
+        {
+            notice_hint(
+                "private_krimp_generate: columns are drawn independently of each other: with this epsilon and so many rows and columns, shares of pairs of values cannot be told to within half of min_support",
+                "Raise epsilon or min_support, or name fewer columns: each takes its part of epsilon.",
+            );
+        }
+    }
+
+    /// Draws rows from the tree of randomised rows.
+    fn generate(
+        &self,
+        sanitised: &Sanitised,
+        key: &Key,
+        n: u64,
+        emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let held = sanitised.memory();
+        let progress = Progress::new();
+        let tell = || fit::told(progress.snapshot());
+        let tree = fit::run("fitting", held, tell, |watch| {
+            sanitised.tree(self.min_support, self.threshold, self.max_length, watch, &progress)
+        })??;
+        draw(&tree, self.walk, n, key, held, emit)
+    }
+
+    /// The same by class: the last column is the class, as it was randomised.
+    fn generate_by_class(
+        &self,
+        sanitised: &Sanitised,
+        key: &Key,
+        mut emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let held = sanitised.memory();
+        let last = sanitised.width() - 1;
+        let shares = pool::run("estimating", held, |watch| sanitised.shares(last, watch))?;
+        let mut sizes: Vec<u64> = shares.iter().map(|share| (share * 2f64.powi(40)) as u64).collect();
+        if sizes.iter().all(|&size| size == 0) {
+            sizes.fill(1);
+        }
+        let null = sanitised.null_code(last);
+        let mut row = vec![NONE; last + 1];
+        for (code, n) in (0..).zip(apportion(self.n, &sizes)).filter(|&(_, n)| n > 0) {
+            let class =
+                pool::run("choosing rows", held, |watch| sanitised.class(last, code, watch))?;
+            row[last] = if Some(code) == null { NONE } else { code };
+            self.generate(&class, &key.step(u64::from(code)), n, |cells| {
+                row[..last].copy_from_slice(cells);
+                emit(&row);
+            })?;
+        }
+        Ok(())
+    }
+}
