@@ -39,3 +39,5 @@ pgrx::extension_sql_file!("../sql/synthesize.sql", name = "synthesize", requires
 pgrx::extension_sql_file!("../sql/shuffle.sql", name = "shuffle", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/transactions.sql", name = "transactions", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/operators.sql", name = "operators", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/entropy.sql", name = "entropy", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/cells.sql", name = "cells", requires = ["schema"]);

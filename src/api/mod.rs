@@ -12,12 +12,15 @@ macro_rules! families {
 
 families! {
     aggregate,
+    answers_audit,
     bag,
     budget,
+    cells,
     clamped,
     compare,
     dependence,
     domains,
+    entropy,
     generate,
     itemsets,
     krimp,

@@ -27,6 +27,7 @@ pub enum Type {
     Ints,
     BigInts,
     Floats,
+    Numerics,
     /// What Postgres hands from one of its own calls to another.
     Bytes,
     /// Bytes that users see.
@@ -62,6 +63,7 @@ impl Type {
             Type::Ints => &["integer[]"],
             Type::BigInts => &["bigint[]"],
             Type::Floats => &["double precision[]"],
+            Type::Numerics => &["numeric[]"],
             Type::Bytes | Type::Bytea => &["bytea"],
             Type::Json => &["jsonb"],
             Type::Interval => &["interval"],
@@ -277,6 +279,14 @@ impl<'a> Given<'a> {
     pub fn big_ints(&self) -> Result<Option<Numbers<i64>>, Error> {
         let read = |value: &Json| Numbers::from_json(value, Json::as_i64);
         self.read(Type::BigInts, "an array of whole numbers", read)
+    }
+
+    /// An array of decimals of any shape.
+    pub fn numerics(&self) -> Result<Option<Numbers<AnyNumeric>>, Error> {
+        let number =
+            |value: &Json| AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok();
+        let read = |value: &Json| Numbers::from_json(value, number);
+        self.read(Type::Numerics, "an array of numbers", read)
     }
 
     pub fn interval(&self) -> Result<Option<Interval>, Error> {

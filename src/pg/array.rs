@@ -13,7 +13,12 @@ pub struct Numbers<T> {
     elements: Vec<Option<T>>,
 }
 
-impl<T: Copy> Numbers<T> {
+impl<T> Numbers<T> {
+    /// True unless it has two dimensions or more.
+    pub fn is_vector(&self) -> bool {
+        self.dimensions.len() < 2
+    }
+
     /// The numbers of a vector; what is wrong with it otherwise.
     pub fn vector(self) -> Result<Vec<T>, &'static str> {
         match self.dimensions.len() {

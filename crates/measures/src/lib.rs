@@ -4,16 +4,23 @@
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
 //! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
+//! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
+//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such
+//! tables, [`answers`] audits exact sums. [`Rational`] is their exact arithmetic.
 #![forbid(unsafe_code)]
 
+pub mod answers;
+pub mod cells;
 mod classes;
 mod closeness;
 mod diversity;
+pub mod entropy;
 mod information;
 mod itemsets;
 mod leak;
 mod postings;
 mod rare;
+mod rational;
 mod records;
 mod sum;
 mod supports;
@@ -28,5 +35,6 @@ pub use information::{
 };
 pub use itemsets::{Comparison, compare_itemsets, least_support};
 pub use leak::{Leak, rare_itemset_leak};
+pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};

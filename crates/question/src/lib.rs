@@ -24,7 +24,7 @@ mod range;
 mod schema;
 
 pub use error::Error;
-pub use filter::{Condition, Operator};
+pub use filter::{Condition, Operator, conditions};
 pub use groups::Key;
 pub use measure::Asked;
 pub use question::{Arguments, Question, Terms};

@@ -104,13 +104,13 @@ impl Posed {
 }
 
 /// A relation as a question sees it.
-struct Described<'a> {
+pub struct Described<'a> {
     relation: &'a Relation,
     columns: Vec<question::Column>,
 }
 
 impl<'a> Described<'a> {
-    fn new(relation: &'a Relation) -> Self {
+    pub fn new(relation: &'a Relation) -> Self {
         let describe =
             |column: &Column| question::Column { name: column.name.clone(), of: class(column) };
         Described { relation, columns: relation.columns.iter().map(describe).collect() }

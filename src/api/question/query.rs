@@ -133,7 +133,7 @@ fn group_totals(asked: &Asked, relation: &Relation) -> Option<Vec<String>> {
 
 /// A condition on a row: a name that is quoted, an operator of pg_catalog and a literal of the column's
 /// own built-in type. Nothing of a question can become code.
-fn condition(relation: &Relation, part: &Condition) -> String {
+pub fn condition(relation: &Relation, part: &Condition) -> String {
     match part {
         Condition::Compare { column, operator, value } => {
             let column = &relation.columns[*column];

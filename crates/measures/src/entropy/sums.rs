@@ -1,0 +1,49 @@
+//! Sums, means and counts: how likely the release is for each value of a record.
+
+use super::lattice::Lattice;
+use super::prior::Prior;
+use super::release::Release;
+use super::tilt::Tilted;
+use super::{Refused, direct, fourier};
+use crate::Rational;
+use table::{Stop, Watch};
+
+/// Multiplications up to which polynomials are multiplied; about a second.
+const DIRECT: f64 = 1e9;
+
+/// For each group and each value of the domain the logarithm of the likelihood of the release, up to a
+/// constant of the group.
+pub(super) fn likelihoods(
+    domain: &[Rational],
+    priors: &[Prior],
+    release: &Release,
+    watch: &Watch,
+) -> Result<Result<Vec<Vec<f64>>, Refused>, Stop> {
+    let mut lattice = match Lattice::new(domain, priors, release) {
+        Ok(lattice) => lattice,
+        Err(refused) => return Ok(Err(refused)),
+    };
+    // Sums above the window do not matter: the shorter the way to it, the less there is to do.
+    if lattice.total() - lattice.low < lattice.high {
+        lattice = lattice.flipped();
+    }
+    let tilted = Tilted::new(&lattice, watch)?;
+    let weights = if direct::cost(&lattice) <= DIRECT {
+        direct::weights(&lattice, &tilted, watch)?
+    } else {
+        match fourier::Sums::new(&lattice, &tilted) {
+            Some(sums) => sums.weights(watch)?,
+            None => return Ok(Err(Refused::TooLarge)),
+        }
+    };
+    let of_group = |(group, weights): (&super::lattice::Steps, Vec<f64>)| {
+        let likelihood = |step: &Option<u64>| {
+            let Some(step) = *step else { return f64::NEG_INFINITY };
+            // Every step of a value is one of the law's.
+            let place = group.law.partition_point(|&(other, _)| other < step);
+            tilted.theta * step as f64 + weights[place].ln()
+        };
+        group.of_value.iter().map(likelihood).collect()
+    };
+    Ok(Ok(lattice.groups.iter().zip(weights).map(of_group).collect()))
+}
