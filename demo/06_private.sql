@@ -15,7 +15,8 @@ SELECT sanitize.protect('stays', unit => 'patient_id', epsilon => 6, delta => 1e
 \timing on
 CREATE TABLE private_model AS
 SELECT sanitize.dp_synthesizer('stays', epsilon => 2, delta => 1e-7,
-    columns => '{sex,birth_year,insurance,ward,admission,los_days}') AS model;
+    columns => '{sex,birth_year,insurance,ward,admission,los_days}',
+    workload => '{"columns": [["ward", "los_days"], ["ward", "sex"]], "weights": [20, 10]}') AS model;
 CREATE TABLE private_stays AS
 SELECT g.* FROM private_model, sanitize.dp_synthesize(NULL::stays, model, n => 20000) AS g;
 \timing off
