@@ -110,6 +110,7 @@ class Values:
             ),
             "jsonb": lambda: literal(json.dumps(self.json(name), ensure_ascii=False)) + "::jsonb",
             "numeric": lambda: f"'{self.rng.choice(NUMERICS)}'::numeric",
+            "numeric[]": lambda: self.numbers("numeric", lambda: self.rng.choice(NUMERICS)),
             "record": lambda: self.rng.choice(["t", "ROW(1, 'a')", "ROW()", "NULL::record"]),
             "regclass": self.relation,
             "regrole": lambda: literal(self.rng.choice(ROLES)) + "::regrole",
