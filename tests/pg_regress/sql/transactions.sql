@@ -30,9 +30,8 @@ SELECT array_dims(a) AS dims, round(a[1][2]::numeric, 10) AS "0 of 1", round(a[2
 SELECT array_dims(sanitize.select_a_size_matrix(2, 4, 0.5, '{0.2,0.3,0.5}')) AS "more items than a transaction has";
 SELECT round(support::numeric, 10) AS support, close_to(stddev, sqrt(7.686049382716055e-05)) AS stddev_right
   FROM sanitize.estimate_support('{24100,49460,26440}', 5, 0.5, '{0.02,0.1,0.2,0.2,0.1,0.38}');
-SELECT round(support::numeric, 10) AS support, close_to(stddev, 0.08167167434717224) AS stddev_right
-  FROM sanitize.estimate_support('{83226744186,16773255814}', 3, 0.125, sanitize.select_a_size_keep(3, 0.125, 9, 1)),
-       LATERAL (SELECT stddev * sqrt(1e8) AS stddev) AS for_1000;
+SELECT round(support::numeric, 8) AS support, close_to(stddev * sqrt(1e8), 0.08167167434717224) AS stddev_right
+  FROM sanitize.estimate_support('{83226744186,16773255814}', 3, 0.125, sanitize.select_a_size_keep(3, 0.125, 9, 1));
 -- The operator: replayed by a seed, within the universe, ascending; single items by chance.
 SELECT sanitize.select_a_size('{3,1,4,1,5}', 12, 0.25, '{0.1,0.1,0.2,0.2,0.4}', seed => 7) AS once,
        sanitize.select_a_size('{3,1,4,1,5}', 12, 0.25, '{0.1,0.1,0.2,0.2,0.4}', seed => 7) AS again;
@@ -69,9 +68,9 @@ SELECT i, CASE WHEN i % 4 = 0 THEN ARRAY[5, 17, 40, 1 + i % 60] WHEN i % 4 = 1 T
 CREATE TABLE randomised AS
 SELECT sanitize.select_a_size(items, 60, 0.25, keep, seed => i) AS items, sanitize.randomize_to_seed(items, 60, 3, 1, 2, keep, seed => i) AS seed
   FROM baskets, sanitize.select_a_size_keep(4, 0.25, 99, 2) AS keep;
-SELECT items, round(support::numeric, 2) AS support, stddev < 0.03 AS precise
+SELECT items, round(support::numeric, 2) AS support, stddev < 0.05 AS precise
   FROM sanitize.randomized_itemsets('randomised', 'items', 4, 0.25, sanitize.select_a_size_keep(4, 0.25, 99, 2), 0.15);
-SELECT items, round(support::numeric, 2) AS support, stddev < 0.03 AS precise
+SELECT items, round(support::numeric, 2) AS support, stddev < 0.05 AS precise
   FROM sanitize.randomized_itemsets('randomised', 'seed', 4, 0.25, sanitize.select_a_size_keep(4, 0.25, 99, 2), 0.15, universe => 60);
 SELECT count(*) FROM sanitize.randomized_itemsets('randomised', 'items', 4, 0.25, sanitize.select_a_size_keep(4, 0.25, 99, 2), 0.15, max_itemset => 1, margin => 0);
 -- Rows as transactions.

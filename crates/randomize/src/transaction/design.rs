@@ -61,15 +61,19 @@ pub fn design(request: &Request) -> Result<Design, Error> {
     for cut in 0..request.size {
         for rho in candidates(request.bits, |rho| objective(rho, cut).worst()) {
             let found = objective(rho, cut);
-            if best.as_ref().is_none_or(|best| found.is_better_than(best)) {
-                best = Some(found);
+            let is_better = |(best, _): &(Candidate, _)| found.is_better_than(best);
+            // Large sizes have laws that 63 binary digits cannot tell.
+            if found.worst().is_finite()
+                && best.as_ref().is_none_or(is_better)
+                && let Ok(keep) = keep(request.size, rho, gamma, cut)
+            {
+                best = Some((found, keep));
             }
         }
     }
-    let none =
-        || Error::argument("size", request.size, "no operator lets its supports be estimated");
-    let best = best.filter(|best| best.worst().is_finite()).ok_or_else(none)?;
-    let keep = keep(request.size, best.rho, gamma, best.cut)?;
+    let (best, keep) = best.ok_or_else(|| {
+        Error::argument("size", request.size, "no operator lets supports be estimated at this size")
+    })?;
     let gamma = Operator::new(best.rho, &keep)?.gamma();
     Ok(Design { rho: best.rho, cut: best.cut, keep, gamma, lds: best.lds })
 }
