@@ -6,6 +6,7 @@ Connects as libpq's variables say, to a database with the extension, and writes 
 this file.
 """
 
+import math
 from pathlib import Path
 
 import psycopg
@@ -40,7 +41,8 @@ def ticks(low, high):
     """About five round numbers that cover a range."""
     step = next(s for s in (0.05, 0.1, 0.2, 0.25, 0.5, 1, 2, 5) if (high - low) / s <= 6)
     first = int(low / step)
-    return [round(i * step, 2) for i in range(first, int(high / step + 1.001) + 1)]
+    last = math.ceil(high / step - 1e-9)
+    return [round(i * step, 2) for i in range(first, last + 1)]
 
 
 def drawn(name, rows):
@@ -70,7 +72,9 @@ def drawn(name, rows):
         parts.append(f'<path d="M{path}" fill="none" stroke="{colour}" stroke-width="2"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" fill="{colour}"/>' for x, y in points]
         items = "1 item" if k == 0 else f"{k + 1} items"
-        parts.append(f'<text x="{WIDTH - 150}" y="{TOP + 18 * (k + 1)}" fill="{colour}">{items}</text>')
+        parts.append(
+            f'<text x="{WIDTH - 150}" y="{TOP + 18 * (k + 1)}" fill="{colour}">{items}</text>'
+        )
     middle = (LEFT + WIDTH - RIGHT) / 2
     parts.append(f'<text x="{middle}" y="{HEIGHT - 15}" text-anchor="middle">{name}</text>')
     parts.append(f'<text x="{LEFT}" y="18">lowest discoverable support, %</text>')

@@ -54,7 +54,9 @@ def test_planted_itemsets_are_found_whatever_the_threads(database, baskets, colu
 def test_estimates_agree_with_counts_by_hand(database, baskets):
     """randomized_itemsets and estimate_support on counts that Postgres made say the same."""
     with database.connect() as connection:
-        found = {tuple(items): (support, stddev) for items, support, stddev in mined(connection, "items")}
+        found = {
+            tuple(items): (support, stddev) for items, support, stddev in mined(connection, "items")
+        }
         by_hand = connection.execute(
             f"""WITH shared AS (
                     SELECT cardinality(ARRAY(SELECT unnest(items) INTERSECT SELECT unnest('{{7,11,13}}'::int[]))) AS l
@@ -146,7 +148,9 @@ def test_without_a_seed_coins_differ(connection):
 
 def test_mining_stops_on_cancel(database, baskets):
     with database.connect() as connection:
-        connection.execute("CREATE TABLE wide AS SELECT items FROM randomised, generate_series(1, 3)")
+        connection.execute(
+            "CREATE TABLE wide AS SELECT items FROM randomised, generate_series(1, 3)"
+        )
     ask = (
         "SELECT count(*) FROM sanitize.randomized_itemsets('wide', 'items', 5, 0.5, "
         f"{KEEP}, 0.0001, margin => 100)"
