@@ -124,7 +124,7 @@ impl Sums {
     /// As [`super::direct::weights`].
     pub fn weights(&self, watch: &Watch) -> Result<Vec<Vec<f64>>, Stop> {
         let _held = watch.hold(self.points * 16)?;
-        let turns = Turns::new(self.points);
+        let turns = Turns::new(self.points, watch)?;
         let last = self.points / 2;
         let part = last / PARTS + 1;
         let parts: Vec<Part> = (0..PARTS)
@@ -254,13 +254,20 @@ struct Turns {
 }
 
 impl Turns {
-    fn new(points: u64) -> Self {
+    fn new(points: u64, watch: &Watch) -> Result<Self, Stop> {
         let turn = |m: u64| {
             let angle = TAU * (m as f64 / points as f64);
             let half = (0.5 * angle).sin();
             (-2.0 * half * half, angle.sin())
         };
-        Turns { points, table: (0..points).into_par_iter().map(turn).collect() }
+        let mut table = vec![(0.0, 0.0); points as usize];
+        table.par_chunks_mut(Watch::STEP).enumerate().try_for_each(|(i, part)| {
+            watch.check()?;
+            let first = i * Watch::STEP;
+            part.iter_mut().zip(first..).for_each(|(place, m)| *place = turn(m as u64));
+            Ok(())
+        })?;
+        Ok(Turns { points, table })
     }
 
     #[inline]
