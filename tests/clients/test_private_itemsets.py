@@ -92,7 +92,9 @@ def test_many_columns_and_no_limit_of_length(connection):
     connection.execute(f"INSERT INTO wide SELECT {values} FROM generate_series(1, 2000) AS i")
     for epsilon in (0.001, 0.1, 1, 1000):
         for length in (1, 4, 1000):
-            query = "SELECT count(*) FROM sanitize.dp_itemsets('wide', %s, 200, 3, max_length => %s)"
+            query = (
+                "SELECT count(*) FROM sanitize.dp_itemsets('wide', %s, 200, 3, max_length => %s)"
+            )
             assert connection.execute(query, (epsilon, length)).fetchone() == (3,)
 
 

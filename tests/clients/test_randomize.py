@@ -27,7 +27,10 @@ def test_cells_of_a_released_row_follow_their_law(connection, epsilon):
     assert sum(seen.values()) == n
     growth = {"a": math.exp(epsilon * 3 / 4), "b": math.exp(epsilon / 4)}
     law = {
-        (a, b): (growth["a"] if a else 1) / (growth["a"] + 2) * (growth["b"] if b == 2 else 1) / (growth["b"] + 2)
+        (a, b): (growth["a"] if a else 1)
+        / (growth["a"] + 2)
+        * (growth["b"] if b == 2 else 1)
+        / (growth["b"] + 2)
         for a in (True, False, None)
         for b in (1, 2, 3)
     }
@@ -38,14 +41,18 @@ def test_supports_come_back(connection):
     """Estimates lie near the truth, and their deviations are right: over 40 releases, whose seeds are
     fixed, the errors spread as the deviations say."""
     connection.execute("DROP TABLE IF EXISTS people")
-    connection.execute("CREATE TABLE people (a bool NOT NULL, b int NOT NULL CHECK (b IN (1, 2, 3)), c bool)")
+    connection.execute(
+        "CREATE TABLE people (a bool NOT NULL, b int NOT NULL CHECK (b IN (1, 2, 3)), c bool)"
+    )
     connection.execute(
         "INSERT INTO people SELECT i % 2 = 0, 1 + i % 3, CASE WHEN i % 5 > 0 THEN i % 7 = 0 END FROM generate_series(1, 6000) AS i"
     )
     errors = {"pair": [], "null": []}
     for seed in range(40):
         connection.execute("DROP TABLE IF EXISTS shown")
-        connection.execute(f"CREATE TABLE shown AS SELECT * FROM sanitize.randomize_cells(NULL::people, 4, seed => {seed})")
+        connection.execute(
+            f"CREATE TABLE shown AS SELECT * FROM sanitize.randomize_cells(NULL::people, 4, seed => {seed})"
+        )
         for name, items, condition in [
             ("pair", '{"a": "t", "b": "2"}', "a AND b = 2"),
             ("null", '{"c": null}', "c IS NULL"),
@@ -118,11 +125,11 @@ def test_a_charge_stands_before_a_row_is_read(database, connection):
     """Reading this view fails; the charge for it has been made."""
     connection.execute("CREATE TABLE ledgered (id int PRIMARY KEY, a bool)")
     connection.execute("INSERT INTO ledgered VALUES (1, true)")
-    connection.execute(
-        "CREATE VIEW broken AS SELECT id, (1 / (id - id)) = 0 AS a FROM ledgered"
-    )
+    connection.execute("CREATE VIEW broken AS SELECT id, (1 / (id - id)) = 0 AS a FROM ledgered")
     connection.execute("SELECT sanitize.protect('broken', 'id', 10)")
     with pytest.raises(psycopg.errors.DivisionByZero):
-        connection.execute("SELECT * FROM sanitize.randomize_cells(NULL::broken, 2, columns => '{a}')")
+        connection.execute(
+            "SELECT * FROM sanitize.randomize_cells(NULL::broken, 2, columns => '{a}')"
+        )
     query = "SELECT epsilon_spent FROM sanitize.budget WHERE source = 'broken'::regclass"
     assert float(connection.execute(query).fetchone()[0]) == 2
