@@ -70,7 +70,7 @@ const METHOD: Argument<operator::Method> = Argument {
     name: "method",
     of: Type::Text,
     default: Some("\"em\""),
-    about: "'em', the likeliest law, or 'inverse', unbiased but perhaps negative.",
+    about: "Which law is found: 'em', the likeliest, or 'inverse', unbiased but perhaps negative.",
     read: choice,
 };
 
