@@ -75,6 +75,16 @@ fn public_vectors() {
     }
 }
 
+/// 002-sas-est-0: from the expected numbers of transactions follow the true support and the deviation that the
+/// law gives.
+#[test]
+fn expected_counts_give_the_truth() {
+    let keep = keep(5, 0.5, 19.0, 4).unwrap();
+    let found = Estimator::new(2, 0.5, &keep).unwrap().support(&[24_100, 49_460, 26_440]);
+    assert_close(found.support, 0.03);
+    assert_close(found.stddev, 0.008767011681705492);
+}
+
 #[test]
 fn supports_that_cannot_be_told_are_refused() {
     // What is kept is what chance brings: nothing is told.
