@@ -13,6 +13,8 @@ import polars
 
 dp.enable_features("contrib")
 
+TRIES = 8
+
 
 def release(data, algorithm, rho):
     """The model. Domains are public here, as for dp_synthesize, so no delta is needed to find them."""
@@ -28,8 +30,8 @@ def release(data, algorithm, rho):
 def main():
     name, rho, source, target = sys.argv[1:]
     data = polars.read_csv(source, infer_schema=False)
-    rho = float(rho)
-    while True:
+    rho, table = float(rho), None
+    for _ in range(TRIES):
         began = time.process_time()
         try:
             table = release(data, getattr(dp.mbi, name)(), rho)
@@ -39,6 +41,8 @@ def main():
             if "insufficient budget" not in str(error):
                 raise
             rho *= 1 - 1e-6
+    if table is None:
+        sys.exit(f"{name} found its budget insufficient {TRIES} times")
     made = table.synthesize(rows=len(data))
     print(time.process_time() - began)
     made.write_csv(target)
