@@ -36,7 +36,7 @@ SELECT sanitize.declare_bounds('facts', 'list', '0', '9');
 SELECT column_name, domain_values, origin FROM sanitize.domains WHERE source = 'facts'::regclass;
 SELECT attname, low, high FROM pg_attribute JOIN LATERAL sanitize.column_bounds('facts', attname::text) ON true
     WHERE attname IN ('free', 'day', 'world_time', 'list') AND attrelid = 'facts'::regclass ORDER BY attnum;
-SELECT column_name, low, high, bins FROM sanitize.declared_bounds ORDER BY 1;
+SELECT column_name, low, high, bins FROM sanitize.declared_bounds WHERE source = 'facts'::regclass ORDER BY 1;
 SELECT sanitize.declare_bounds('facts', 'list', NULL, NULL);
 SELECT * FROM sanitize.column_bounds('facts', 'list');
 -- A view has what is declared for it.
@@ -67,7 +67,7 @@ SELECT * FROM sanitize.column_bounds('facts', 'between_both');
 -- Who may not read the table that a foreign key refers to does not learn its values.
 SELECT * FROM sanitize.column_bounds('facts', 'refers');
 RESET ROLE;
-SELECT count(*) FROM sanitize.declared_bounds;
+SELECT count(*) FROM sanitize.declared_bounds WHERE source = 'facts'::regclass;
 SET client_min_messages = warning;
 DROP VIEW seen;
 DROP TABLE facts, codes;

@@ -87,9 +87,9 @@ CREATE TABLE visits (patient int NOT NULL, sex sex NOT NULL, ward text NOT NULL 
 INSERT INTO visits SELECT i % 500, (CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END)::sex, CASE WHEN i % 3 = 0 THEN 'N' ELSE 'S' END FROM generate_series(1, 5000) AS i;
 SELECT sanitize.protect('visits', 'patient', 3, 1e-6, max_rows_per_unit => 4);
 SELECT count(*) BETWEEN 1500 AND 2500 AS bounded, count(patient) AS patients FROM sanitize.dp_synthesize(NULL::visits, 1);
-SELECT what, epsilon, delta, rho > 0.014 AND rho < 0.0151 AS rho FROM sanitize.ledger;
+SELECT what, epsilon, delta, rho > 0.014 AND rho < 0.0151 AS rho FROM sanitize.ledger WHERE source = 'visits'::regclass;
 SELECT model->'label'->>'unit' AS unit, model->'label'->>'mechanism' LIKE '%at most 4 rows%' AS bounded FROM (SELECT sanitize.dp_synthesizer('visits', 1) AS model) AS m;
 SELECT count(*) FROM sanitize.dp_synthesize(NULL::visits, 1, seed => 1);
 SELECT count(*) FROM sanitize.dp_synthesize(NULL::visits, 1, columns => '{patient,sex}');
 SELECT count(*) FROM sanitize.dp_synthesize(NULL::visits, 5);
-SELECT count(*) AS charges FROM sanitize.ledger;
+SELECT count(*) AS charges FROM sanitize.ledger WHERE source = 'visits'::regclass;
