@@ -19,7 +19,7 @@ COMMENT ON FUNCTION sanitize.select_a_size_keep(pg_catalog.int4, pg_catalog.floa
 CREATE FUNCTION sanitize.select_a_size(items pg_catalog.int4[], universe pg_catalog.int4, rho pg_catalog.float8,
         keep pg_catalog.float8[], seed pg_catalog.int8 DEFAULT NULL, size_public pg_catalog.bool DEFAULT false)
     RETURNS pg_catalog.int4[]
-    LANGUAGE c VOLATILE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME', 'sanitize_select_a_size';
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED COST 100 AS 'MODULE_PATHNAME', 'sanitize_select_a_size';
 COMMENT ON FUNCTION sanitize.select_a_size(pg_catalog.int4[], pg_catalog.int4, pg_catalog.float8, pg_catalog.float8[], pg_catalog.int8, pg_catalog.bool) IS
     'the transaction randomised: some of its items are kept, as keep says, and every other item comes in with probability rho';
 
@@ -57,7 +57,7 @@ CREATE FUNCTION sanitize.randomize_to_seed(items pg_catalog.int4[], universe pg_
         a pg_catalog.int4, b pg_catalog.int4, keep pg_catalog.float8[], seed pg_catalog.int8 DEFAULT NULL,
         size_public pg_catalog.bool DEFAULT false)
     RETURNS pg_catalog.bytea
-    LANGUAGE c VOLATILE PARALLEL SAFE COST 100 AS 'MODULE_PATHNAME', 'sanitize_randomize_to_seed';
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED COST 100 AS 'MODULE_PATHNAME', 'sanitize_randomize_to_seed';
 COMMENT ON FUNCTION sanitize.randomize_to_seed(pg_catalog.int4[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4, pg_catalog.float8[], pg_catalog.int8, pg_catalog.bool) IS
     'the transaction randomised as by select_a_size, as a short seed from which its items follow';
 

@@ -197,7 +197,7 @@ const RHO1: Argument<f64> = Argument {
     name: "rho1",
     of: Type::Float8,
     default: None,
-    about: "No property of a transaction that is less likely than this …",
+    about: "Properties of a transaction that are less likely than this are protected.",
     read: number,
 };
 
@@ -205,7 +205,7 @@ const RHO2: Argument<f64> = Argument {
     name: "rho2",
     of: Type::Float8,
     default: Some("0.5"),
-    about: "… may become more likely than this to whoever sees the output.",
+    about: "How likely such a property may become at most to whoever sees the output.",
     read: number,
 };
 

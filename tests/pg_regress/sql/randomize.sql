@@ -11,7 +11,7 @@ INSERT INTO stays SELECT i, (CASE WHEN i % 2 = 0 THEN 'f' ELSE 'm' END)::sex, CA
 CREATE TABLE kept AS SELECT * FROM sanitize.randomize_cells(NULL::stays, 1000, columns => '{sex,smoker,ward,grade}', keep => '{id}');
 SELECT count(*) FROM (SELECT id, sex, smoker, ward, grade FROM stays EXCEPT SELECT id, sex, smoker, ward, grade FROM kept) AS d;
 SELECT count(*), count(age), count(note) FROM kept;
-SELECT array_agg(id) = array_agg(id ORDER BY id) AS ordered FROM kept;
+SELECT (SELECT array_agg(id) FROM kept) = (SELECT array_agg(id ORDER BY id) FROM kept) AS ordered;
 DROP TABLE kept;
 -- Columns are of their own types, and a column without NULL gets none.
 CREATE TABLE released AS SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex,smoker,ward,grade,age}');
