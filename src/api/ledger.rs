@@ -130,18 +130,8 @@ pub fn charge(
 /// Such a mechanism does not bound the rows of a unit, so they must be bounded already. Whoever calls
 /// one can read the relation, so being told that they are not is no news.
 pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Result<bool, Error> {
-    let Some(mut terms) = protection::terms(relation.oid)? else {
-        return Ok(false);
-    };
-    for _ in 0..CHANGES {
-        check_stable(relation, &terms)?;
-        let rows = rows_per_unit(relation, &terms)?;
-        match self::charge(relation, Asker::caller(), what, &charge.of_rows(rows), Some(&terms))? {
-            Outcome::Charged { .. } => return Ok(true),
-            Outcome::Changed(now) => terms = now,
-        }
-    }
-    Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
+    let price = |terms: &Terms| Ok(charge.of_rows(rows_per_unit(relation, terms)?));
+    Ok(charge_under_terms(relation, what, price)?.is_some())
 }
 
 /// [`charge`] for a mechanism that protects units and bounds their rows itself, if the relation is protected.
@@ -152,12 +142,22 @@ pub fn charge_for_units(
     what: &str,
     charge: &Charge,
 ) -> Result<Option<Terms>, Error> {
+    charge_under_terms(relation, what, |_| Ok(*charge))
+}
+
+/// Charges what the terms make of a price, and returns these terms; another price under others, if they
+/// change meanwhile. `None` if the relation is not protected.
+fn charge_under_terms(
+    relation: &Relation,
+    what: &str,
+    price: impl Fn(&Terms) -> Result<Charge, Error>,
+) -> Result<Option<Terms>, Error> {
     let Some(mut terms) = protection::terms(relation.oid)? else {
         return Ok(None);
     };
     for _ in 0..CHANGES {
         check_stable(relation, &terms)?;
-        match self::charge(relation, Asker::caller(), what, charge, Some(&terms))? {
+        match charge(relation, Asker::caller(), what, &price(&terms)?, Some(&terms))? {
             Outcome::Charged { .. } => return Ok(Some(terms)),
             Outcome::Changed(now) => terms = now,
         }
