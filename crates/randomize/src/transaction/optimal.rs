@@ -104,7 +104,12 @@ mod tests {
             let cut = (part * size as f64) as usize;
             let Ok(keep) = keep(size, rho, gamma, cut) else { return Ok(()) };
             let found = Operator::new(rho, &keep).unwrap().gamma();
-            prop_assert!(found <= gamma && found > gamma * (1.0 - 2e-3), "{found} {gamma}");
+            prop_assert!(found <= gamma, "{found} {gamma}");
+            // Nothing is given away but what the shade and the rounding of the rarest chance take: of a chance
+            // of a few units of 2^-63 that is much.
+            let rarest = keep.iter().copied().fold(1.0, f64::min) * 2f64.powi(63);
+            let tight = gamma * (1.0 - 2e-3) * (1.0 - 2.0 / rarest);
+            prop_assert!(found > tight, "{found} {gamma} {rarest}");
         }
     }
 
