@@ -9,6 +9,7 @@
 //!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
+//! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
@@ -16,12 +17,14 @@
 
 mod checked;
 mod error;
+mod hierarchy;
 mod impute;
 mod k_anonymize;
 mod mii;
 mod shuffle;
 
 pub use error::Error;
+pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;
 pub use mii::{k_mii, mii_suppress};
