@@ -34,7 +34,7 @@ pub(super) fn draw(
         }
     }
     let rest = rest.without_small_classes(bag, request.k, watch)?;
-    let drawn = draw_again(&rest, design, coins, watch)?;
+    let drawn = draw_again(&rest, design, order, coins, watch)?;
     Ok(rest.reweigh(|piece| drawn[piece]).without_small_classes(bag, request.k, watch)?)
 }
 
@@ -62,27 +62,31 @@ fn partition(
     Ok(chosen)
 }
 
-/// How often each piece is drawn in floor(beta n) draws with replacement from its n rows.
+/// How often each piece is drawn in floor(beta n) draws with replacement from its n rows, of which each is
+/// shown in one piece. They are numbered in the given order of the table's rows.
 fn draw_again(
     rest: &Release,
     design: &Design,
+    order: &[u32],
     coins: &mut Coins,
     watch: &Watch,
 ) -> Result<Vec<u64>, Stop> {
+    let pieces = rest.pieces();
     let mut total = 0;
-    let ends: Vec<u64> = rest
-        .pieces()
-        .iter()
-        .map(|piece| {
-            total += piece.weight;
-            total
-        })
-        .collect();
-    let mut drawn = vec![0; ends.len()];
+    let mut numbers = Vec::with_capacity(pieces.len());
+    let mut ends: Vec<u64> = Vec::with_capacity(pieces.len());
+    for row in order {
+        if let Ok(number) = pieces.binary_search_by_key(row, |piece| piece.row) {
+            total += pieces[number].weight;
+            numbers.push(number);
+            ends.push(total);
+        }
+    }
+    let mut drawn = vec![0; pieces.len()];
     for number in 0..design.beta.of(total) {
         watch.poll(number as usize)?;
         let row = below(coins, total);
-        drawn[ends.partition_point(|&end| end <= row)] += 1;
+        drawn[numbers[ends.partition_point(|&end| end <= row)]] += 1;
     }
     Ok(drawn)
 }
