@@ -10,6 +10,7 @@
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
+//! * `whole` shows whole columns at a level of their hierarchies.
 //! * `loss` tells what a released column lost, from the two columns alone.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
@@ -24,6 +25,7 @@ mod k_anonymize;
 mod loss;
 mod mii;
 mod shuffle;
+mod whole;
 
 pub use error::Error;
 pub use hierarchy::{Fault, General, Hierarchy, Node};
@@ -32,5 +34,6 @@ pub use k_anonymize::k_anonymize;
 pub use loss::{Loss, Shown, loss};
 pub use mii::{k_mii, mii_suppress};
 pub use shuffle::{Shuffled, shuffle_groups};
+pub use whole::{at_levels, whole_columns};
 
 use checked::checked;
