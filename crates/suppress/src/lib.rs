@@ -31,7 +31,7 @@ pub use error::Error;
 pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;
-pub use loss::{Loss, Shown, loss};
+pub use loss::{Loss, column_loss};
 pub use mii::{k_mii, mii_suppress};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use whole::{at_levels, whole_columns};

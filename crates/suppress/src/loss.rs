@@ -2,17 +2,17 @@
 
 use crate::Hierarchy;
 use std::collections::HashMap;
-use table::NONE;
+use table::{Bag, NONE, Stop, Watch};
 
 /// How many cells show what; NULL is told apart.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Shown {
+struct Shown {
     /// Cells by what they show: a shown code of the hierarchy.
-    pub cells: HashMap<u32, u64>,
+    cells: HashMap<u32, u64>,
     /// Cells that show nothing.
-    pub blank: u64,
+    blank: u64,
     /// Cells that show what no value of the column is ever shown as.
-    pub foreign: u64,
+    foreign: u64,
 }
 
 /// The loss of a column.
@@ -38,6 +38,45 @@ impl Loss {
     }
 }
 
+/// The loss of a column that both tables have, the hierarchy being that of the original. Linear in the rows
+/// and the values.
+pub fn column_loss(
+    released: &Bag,
+    original: &Bag,
+    column: usize,
+    hierarchy: &Hierarchy,
+    watch: &Watch,
+) -> Result<Loss, Stop> {
+    let (values, shown_values) = (original.domain(column), released.domain(column));
+    let _held = watch.hold((values.len() + shown_values.len()) as u64 * 16)?;
+    let (counts, nulls) = cells(original, column, watch)?;
+    let (shown_counts, blank) = cells(released, column, watch)?;
+    let general = hierarchy.texts().iter().enumerate();
+    let general: HashMap<&[u8], u32> =
+        general.map(|(i, text)| (text.as_slice(), (values.len() + i) as u32)).collect();
+    let mut shown = Shown { blank, ..Shown::default() };
+    for (text, &cells) in shown_values.values().zip(&shown_counts) {
+        match values.find(text).or_else(|| general.get(text).copied()) {
+            Some(code) => *shown.cells.entry(code).or_insert(0) += cells,
+            None => shown.foreign += cells,
+        }
+    }
+    Ok(loss(hierarchy, &counts, nulls, &shown))
+}
+
+/// The cells of a column by code, and those that are NULL.
+fn cells(bag: &Bag, column: usize, watch: &Watch) -> Result<(Vec<u64>, u64), Stop> {
+    let (mut counts, mut nulls) = (vec![0; bag.domain(column).len()], 0);
+    for row in 0..bag.distinct() {
+        watch.poll(row)?;
+        match bag.row(row)[column] {
+            NONE => nulls += bag.weight(row),
+            code => counts[code as usize] += bag.weight(row),
+        }
+    }
+    Ok((counts, nulls))
+}
+
 /// The least loss that explains how a column with these values (`counts`: cells by code, and those that
 /// are NULL) is shown.
 ///
@@ -46,7 +85,7 @@ impl Loss {
 /// ancestor at level 1, and so on; then come blank cells, and what is left over was dropped. Where general
 /// values look like no other this is the loss itself; where they look like a value (a range that is shown
 /// as its lower edge) it may be less. Linear in values and levels.
-pub fn loss(hierarchy: &Hierarchy, counts: &[u64], nulls: u64, shown: &Shown) -> Loss {
+fn loss(hierarchy: &Hierarchy, counts: &[u64], nulls: u64, shown: &Shown) -> Loss {
     let originals = counts.iter().sum::<u64>() + nulls;
     let released = shown.cells.values().sum::<u64>() + shown.blank + shown.foreign;
     let mut left = shown.cells.clone();
@@ -104,7 +143,6 @@ mod tests {
     use super::*;
     use crate::General;
     use proptest::prelude::*;
-    use table::Bag;
 
     /// Ages in ranges of 5 and 10 years, shown by their lower edge or by a name of their own.
     fn hierarchy(names: bool) -> Hierarchy {
@@ -155,6 +193,21 @@ mod tests {
         assert_eq!(of(&Shown::default()), Loss { cells: 4, changed: 4, lost: 4.0 });
         let (share, mean) = (Loss::default().changed_share(), Loss::default().mean());
         assert_eq!((share, mean), (0.0, 0.0));
+    }
+
+    #[test]
+    fn columns_are_compared_by_what_they_show() {
+        let original = Bag::from_text(1, ["20", "21", "22", "26"].map(|value| [Some(value)]));
+        let levels = [vec![Some(20), Some(20), Some(20), Some(25)]];
+        let general = |_: usize, key: i32| General { text: key.to_string().into(), loss: 0.25 };
+        let hierarchy = Hierarchy::new(original.domain(0), &levels, general).unwrap();
+        let released = [Some("20"), Some("20"), Some("25"), Some("thirty")].map(|value| [value]);
+        let released = Bag::from_text(1, released);
+        let watch = Watch::unlimited();
+        // 20 shows itself, another 20 is 21 or 22, 25 is 26, and thirty is nobody.
+        let found = column_loss(&released, &original, 0, &hierarchy, &watch).unwrap();
+        assert_eq!(found, Loss { cells: 4, changed: 3, lost: 1.5 });
+        assert_eq!(watch.memory(), 0);
     }
 
     proptest! {

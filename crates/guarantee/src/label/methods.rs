@@ -90,17 +90,6 @@ impl Guarantee {
         .with_syntactic_limits(max_length)
     }
 
-    /// Lean suppression: k-anonymous by equality classes.
-    pub fn k_anonymize(k: u64, max_length: Option<usize>) -> Self {
-        Guarantee {
-            kind: Kind::KAnonymity,
-            k: Some(k),
-            assumptions: vec!["classes are rows that look equal in the release".into()],
-            ..Guarantee::none("lean suppression to k-anonymity")
-        }
-        .with_syntactic_limits(max_length)
-    }
-
     /// A private sample, by its design and the source of its coins.
     pub fn dp_mii_sample(sampled: impl Into<Sampled>, source: Source) -> Self {
         let sampled = sampled.into();
@@ -116,6 +105,7 @@ impl Guarantee {
                 epsilon: None,
                 delta: None,
                 k: label.k,
+                sensitive: None,
                 metrics: BTreeMap::new(),
                 covers: "the released table".into(),
             });
@@ -253,7 +243,7 @@ impl Guarantee {
         }
     }
 
-    fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
+    pub(super) fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
         self.not_covered.extend(SYNTACTIC_LIMITS.map(String::from));
         if let Some(longest) = max_length {
             self.not_covered

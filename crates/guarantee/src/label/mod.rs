@@ -1,6 +1,7 @@
 //! The label beside every output: what is guaranteed, under which assumptions, and what is not.
 
 mod cells;
+mod classes;
 mod itemsets;
 mod methods;
 mod operators;
@@ -9,6 +10,7 @@ mod synthetic;
 mod transactions;
 mod trees;
 
+pub use classes::{Classes, Sensitive};
 pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
 pub use operators::RandomisedNumber;
@@ -95,6 +97,8 @@ pub struct Proved {
     pub delta: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Sensitive>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<&'static str, f64>,
     /// What it is proved of.
@@ -123,6 +127,9 @@ pub struct Guarantee {
     pub rho2: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
+    /// What classes have in a column that is returned as it is.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Sensitive>,
     /// What holds although the kind is `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proved: Option<Proved>,
@@ -165,6 +172,7 @@ impl Guarantee {
             rho1: None,
             rho2: None,
             k: None,
+            sensitive: None,
             proved: None,
             metrics: BTreeMap::new(),
             assumptions: Vec::new(),
@@ -220,6 +228,7 @@ impl Guarantee {
                 epsilon: self.epsilon.take(),
                 delta: self.delta.take(),
                 k: None,
+                sensitive: None,
                 metrics: BTreeMap::new(),
                 covers: "the released table".into(),
             });
@@ -241,6 +250,7 @@ impl Guarantee {
         }
         if let Some(proved) = &mut self.proved {
             proved.k = self.k.take().or(proved.k);
+            proved.sensitive = self.sensitive.take();
             proved.metrics = std::mem::take(&mut self.metrics);
             proved.covers += &format!(", without the columns {columns}");
         }
@@ -301,7 +311,9 @@ mod tests {
         assert_eq!(label["kind"], "none");
         assert_eq!(label["metrics"], json!({"min_support_in_source": 5.0}));
         assert_eq!(value(&Guarantee::mii_suppress(4, Some(2))).get("metrics"), None);
-        for label in [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None)] {
+        for label in
+            [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None, &Classes::default())]
+        {
             assert_eq!(value(&label)["kind"], "k-anonymity");
             assert!(label.sentence().contains("at least 4 others"));
             assert!(label.sentence().contains("composition"));

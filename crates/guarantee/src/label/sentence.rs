@@ -15,9 +15,11 @@ impl Guarantee {
                 self.mechanism
             ),
         };
-        if let Some(k) = self.k {
-            text += &format!(" Every row of it {}.", others(k));
-        }
+        text += &match (self.k, &self.sensitive) {
+            (Some(k), Some(sensitive)) => sensitive.sentence(k),
+            (Some(k), None) => format!(" Every row of it {}.", others(k)),
+            (None, _) => String::new(),
+        };
         if let Some(support) = self.metrics.get("min_support_in_source") {
             text += &format!(" The values left in a row {}.", together(*support));
         }
@@ -94,8 +96,10 @@ impl Proved {
             let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
             parts.push(format!("it is {}", private(self.kind, epsilon, delta)));
         }
-        if let Some(k) = self.k {
-            parts.push(format!("every row of it {}", others(k)));
+        match (self.k, &self.sensitive) {
+            (Some(k), Some(sensitive)) => parts.push(sensitive.clause(k)),
+            (Some(k), None) => parts.push(format!("every row of it {}", others(k))),
+            (None, _) => {}
         }
         if let Some(support) = self.metrics.get("min_support_in_source") {
             parts.push(format!("the values left in a row {}", together(*support)));
@@ -105,7 +109,7 @@ impl Proved {
     }
 }
 
-fn others(k: u64) -> String {
+pub(super) fn others(k: u64) -> String {
     format!("looks like at least {} others", k.saturating_sub(1))
 }
 

@@ -1,0 +1,156 @@
+//! The labels of releases whose classes are made of general values, diverse or close.
+
+use super::sentence::others;
+use super::{Guarantee, Kind};
+use serde::Serialize;
+
+/// What the label of a k-anonymous release depends on beside k. Made from the arguments of `k_anonymize`.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Classes<'a> {
+    /// Cells may be shown at a level of their column's hierarchy.
+    pub generalized: bool,
+    /// The column that classes are diverse or close in; it is returned as it is.
+    pub sensitive: Option<&'a str>,
+    pub l: Option<f64>,
+    /// `l` is the exponential of a class's entropy, not its number of values.
+    pub entropy: bool,
+    pub t: Option<f64>,
+}
+
+/// What every class of a release has in a column that is returned as it is.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Sensitive {
+    pub column: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub distinct_l: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub entropy_l: Option<f64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub t: Option<f64>,
+}
+
+impl Sensitive {
+    /// What is proved of the rows of a release.
+    pub(super) fn sentence(&self, k: u64) -> String {
+        format!(" E{}.", &self.clause(k)[1..])
+    }
+
+    /// The same within a sentence.
+    pub(super) fn clause(&self, k: u64) -> String {
+        let mut parts = Vec::new();
+        if let Some(l) = self.distinct_l {
+            parts.push(format!("have at least {l} different values in it"));
+        }
+        if let Some(l) = self.entropy_l {
+            parts.push(format!("have the entropy of at least {l} equally frequent values in it"));
+        }
+        if let Some(t) = self.t {
+            parts.push(format!("are within a distance of {t} of all released rows in it"));
+        }
+        format!(
+            "every row of it {} in the columns beside \"{}\"; rows that look alike {}",
+            others(k),
+            self.column,
+            parts.join(" and ")
+        )
+    }
+}
+
+const MINIMALITY: &str =
+    "minimality attack: how coarse a cell is shown follows from the table, and tells of it";
+
+impl Guarantee {
+    /// Classes of k rows that look alike, found with little loss.
+    pub fn k_anonymize(k: u64, max_length: Option<usize>, classes: &Classes) -> Self {
+        let mechanism = match (classes.generalized, classes.sensitive) {
+            (false, None) => "lean suppression to k-anonymity",
+            (false, Some(_)) => "suppression to k-anonymity with diverse or close classes",
+            (true, None) => "local recoding to k-anonymity over hierarchies",
+            (true, Some(_)) => {
+                "local recoding to k-anonymity over hierarchies, with diverse or close classes"
+            }
+        };
+        let mut label = Guarantee {
+            kind: Kind::KAnonymity,
+            k: Some(k),
+            assumptions: vec!["classes are rows that look equal in the release".into()],
+            ..Guarantee::none(mechanism)
+        }
+        .with_syntactic_limits(max_length);
+        if classes.generalized {
+            label.not_covered[1] = MINIMALITY.into();
+        }
+        if let Some(column) = classes.sensitive {
+            label.assumptions.push(format!("nobody knows the column \"{column}\" from elsewhere"));
+            // Rows of a class may not share a value any more; their share of it is still told.
+            label.not_covered[0] =
+                "attribute disclosure: how frequent a sensitive value is in a class is shown"
+                    .into();
+            label.sensitive = Some(Sensitive {
+                column: column.into(),
+                distinct_l: classes.l.filter(|_| !classes.entropy),
+                entropy_l: classes.l.filter(|_| classes.entropy),
+                t: classes.t,
+            });
+        }
+        label
+    }
+
+    /// Whole columns at a level of their hierarchies: nothing is promised.
+    pub fn generalize() -> Self {
+        Guarantee {
+            not_covered: vec![
+                "uniqueness in the release: a released row may be the only one of its form".into(),
+                "attribute disclosure: rows of a class may share a sensitive value".into(),
+                "composition: several releases of one table may be combined".into(),
+            ],
+            ..Guarantee::none("whole columns shown at a level of their hierarchies")
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn value(label: &Guarantee) -> serde_json::Value {
+        serde_json::to_value(label.label()).unwrap()
+    }
+
+    #[test]
+    fn diverse_classes_are_told() {
+        let classes =
+            Classes { sensitive: Some("ward"), l: Some(3.0), t: Some(0.2), ..Classes::default() };
+        let label = Guarantee::k_anonymize(5, None, &classes);
+        assert_eq!(value(&label)["kind"], "k-anonymity");
+        assert_eq!(
+            value(&label)["sensitive"],
+            json!({"column": "ward", "distinct_l": 3.0, "t": 0.2})
+        );
+        let sentence = label.sentence();
+        for part in [
+            "at least 4 others in the columns beside \"ward\"",
+            "at least 3 different values",
+            "within a distance of 0.2",
+            "how frequent a sensitive value",
+            "composition",
+        ] {
+            assert!(sentence.contains(part), "{part}: {sentence}");
+        }
+        let entropy = Classes { entropy: true, t: None, ..classes };
+        let label = Guarantee::k_anonymize(5, None, &entropy);
+        assert_eq!(value(&label)["sensitive"], json!({"column": "ward", "entropy_l": 3.0}));
+        assert!(label.sentence().contains("entropy of at least 3"));
+    }
+
+    #[test]
+    fn general_values_are_told() {
+        let classes = Classes { generalized: true, ..Classes::default() };
+        let label = Guarantee::k_anonymize(2, None, &classes);
+        assert!(label.mechanism.contains("local recoding"));
+        assert!(label.not_covered.iter().any(|limit| limit.contains("how coarse")));
+        assert_eq!(value(&label).get("sensitive"), None);
+        assert_eq!(value(&Guarantee::generalize())["kind"], "none");
+    }
+}
