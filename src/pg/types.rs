@@ -4,8 +4,9 @@
 use super::error::Error;
 use super::relation::Column;
 use super::{rights, sql, text};
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgSqlErrorCode, PgTryBuilder};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder};
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
 
@@ -112,28 +113,32 @@ pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
 
 /// [`canonical`] for a column; a text that its type does not take is an error that names it.
 pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
-    PgTryBuilder::new(AssertUnwindSafe(|| canonical(column.type_oid, column.typmod, value)))
-        .catch_others(|caught| {
-            use pgrx::pg_sys::panic::CaughtError;
-            match &caught {
-                // Interrupts are no verdict on the value. What is left ends the statement too: nothing
-                // that the failed input held is used again.
-                CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
-                    if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
-                {
-                    Err(Error::argument(
-                        format!(
-                            "\"{value}\" is no value of column \"{}\": {}",
-                            column.name,
-                            error.message()
-                        ),
-                        "Everything that a cell may be shown as is a text that the column's type takes.",
-                    ))
-                }
-                _ => caught.rethrow(),
-            }
-        })
-        .execute()
+    // Takes every text, as it is.
+    if column.type_oid == pg_sys::TEXTOID {
+        return Ok(value.into());
+    }
+    PgTryBuilder::new(AssertUnwindSafe(|| {
+        // SAFETY: the value and its text are in the context; what is returned is not.
+        unsafe {
+            PgMemoryContexts::new("pg_sanitize value")
+                .switch_to(|_| canonical(column.type_oid, column.typmod, value))
+        }
+    }))
+    .catch_others(|caught| match &caught {
+        // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that
+        // the failed input held is used again.
+        CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
+            if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
+        {
+            let Column { name, .. } = column;
+            Err(Error::argument(
+                format!("\"{value}\" is no value of column \"{name}\": {}", error.message()),
+                "Everything that a cell may be shown as is a text that the column's type takes.",
+            ))
+        }
+        _ => caught.rethrow(),
+    })
+    .execute()
 }
 
 /// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,

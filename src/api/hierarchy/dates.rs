@@ -1,9 +1,9 @@
 //! Calendar units over dates and timestamps. Postgres says in which month or hour a value is, and when that
 //! begins; units of several months or hours are counted from the year 0 and from a Monday.
 
-use super::chunks;
 use super::growing::{Growing, Numbered};
 use crate::catalog::bounds;
+use crate::pg::chunks;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::sql;
@@ -88,20 +88,18 @@ impl Unit {
 /// The Monday from which hours are counted.
 const MONDAY: &str = "'2000-01-03'::pg_catalog.date";
 
-/// Hours from the Monday to 00:00 of a date.
-fn hours_to(date: &str) -> String {
-    format!("(({date}) OPERATOR(pg_catalog.-) {MONDAY})::pg_catalog.int8 OPERATOR(pg_catalog.*) 24::pg_catalog.int8")
-}
+/// Its seconds, as Postgres counts them.
+const MONDAY_EPOCH: i64 = 946_857_600;
 
 /// The number of the hour or month that a timestamp is in.
 fn number_of(length: Length, local: &str) -> String {
-    let part = |part: &str| {
-        format!("pg_catalog.date_part('{part}', {local})::pg_catalog.int8")
-    };
+    let part = |part: &str| format!("pg_catalog.date_part('{part}', {local})::pg_catalog.int8");
     match length {
-        Length::Hours(_) => {
-            format!("({}) OPERATOR(pg_catalog.+) {}", hours_to(&format!("({local})::pg_catalog.date")), part("hour"))
-        }
+        // A whole number of hours, so nothing is rounded.
+        Length::Hours(_) => format!(
+            "(pg_catalog.date_part('epoch', pg_catalog.date_trunc('hour', {local}))::pg_catalog.int8
+               OPERATOR(pg_catalog.-) {MONDAY_EPOCH}::pg_catalog.int8) OPERATOR(pg_catalog./) 3600::pg_catalog.int8"
+        ),
         // Before the year 1 comes the year -1.
         Length::Months(_) => format!(
             "({year} OPERATOR(pg_catalog.+) CASE WHEN {year} OPERATOR(pg_catalog.<) 0::pg_catalog.int8
@@ -136,26 +134,29 @@ fn type_name(column: &Column) -> &'static str {
     }
 }
 
-/// The texts `t` of values as timestamps `l` in the session's time zone: NULL for what is not finite, or so
-/// far away that a unit around it may have no beginning.
+/// The texts `$1` of values as timestamps `l` in the session's time zone, in their order `i`: NULL for what
+/// is not finite, or so far away that a unit around it may have no beginning. OFFSET keeps Postgres from
+/// reading a text as often as its timestamp is used.
 fn local(column: &Column) -> String {
     let of = type_name(column);
     format!(
-        "pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i)
-         CROSS JOIN LATERAL (SELECT t::pg_catalog.{of} AS v) AS x
-         CROSS JOIN LATERAL (SELECT CASE WHEN v OPERATOR(pg_catalog.>=) '3000-01-01 BC'::pg_catalog.{of}
-             AND v OPERATOR(pg_catalog.<) '200000-01-01'::pg_catalog.{of} THEN v::pg_catalog.timestamp END AS l) AS y"
+        "(SELECT CASE WHEN v OPERATOR(pg_catalog.>=) '3000-01-01 BC'::pg_catalog.{of}
+                       AND v OPERATOR(pg_catalog.<) '200000-01-01'::pg_catalog.{of}
+                 THEN v::pg_catalog.timestamp END AS l, i
+            FROM (SELECT t::pg_catalog.{of} AS v, i
+                    FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x OFFSET 0) AS y"
     )
 }
 
 /// What asks for the smallest and the largest of the values, in hours from the Monday.
 fn ends_query(column: &Column) -> String {
-    format!(
-        "SELECT pg_catalog.min(h)::pg_catalog.text, pg_catalog.max(h)::pg_catalog.text FROM {} CROSS JOIN LATERAL
-         (SELECT (pg_catalog.date_part('epoch', l) OPERATOR(pg_catalog.-) 946857600::pg_catalog.float8)
-                 OPERATOR(pg_catalog./) 3600::pg_catalog.float8 AS h) AS z",
-        local(column)
-    )
+    let hours = |end: &str| {
+        format!(
+            "((pg_catalog.date_part('epoch', pg_catalog.{end}(l)) OPERATOR(pg_catalog.-) {MONDAY_EPOCH}::pg_catalog.float8)
+              OPERATOR(pg_catalog./) 3600::pg_catalog.float8)::pg_catalog.text"
+        )
+    };
+    format!("SELECT {}, {} FROM {}", hours("min"), hours("max"), local(column))
 }
 
 /// Both ends of some texts, if any of them is finite.

@@ -2,12 +2,11 @@
 //!
 //! * `spec` reads the jsonb and refuses what no values could mend.
 //! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
-//!   make the general values of each level; `growing` puts level upon level; `chunks` asks Postgres in parts.
+//!   make the general values of each level; `growing` puts level upon level.
 //! * `suggest` proposes levels.
 //! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
 
 mod build;
-mod chunks;
 mod dates;
 mod growing;
 mod prefix;

@@ -1,9 +1,9 @@
 //! Ranges of numbers, by exact decimal arithmetic of Postgres.
 
-use super::chunks;
 use super::growing::{Growing, Numbered};
 use super::spec::Ranges;
 use crate::catalog::bounds;
+use crate::pg::chunks;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::text::{Text, from_utf8, to_utf8};
@@ -21,9 +21,8 @@ pub fn finite(domain: &Domain) -> impl Iterator<Item = Option<String>> {
 /// The smallest and the largest finite value of a column of numbers.
 pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
     let mut ends: Option<(AnyNumeric, AnyNumeric)> = None;
-    let query = "SELECT pg_catalog.min(t::pg_catalog.numeric)::pg_catalog.text,
-                        pg_catalog.max(t::pg_catalog.numeric)::pg_catalog.text
-                   FROM pg_catalog.unnest($1) AS t";
+    let query = "SELECT pg_catalog.min(v)::pg_catalog.text, pg_catalog.max(v)::pg_catalog.text
+                   FROM (SELECT t::pg_catalog.numeric AS v FROM pg_catalog.unnest($1) AS t OFFSET 0) AS x";
     chunks::each(finite(domain), |texts| {
         for row in sql::rows(query, &[texts.into()])? {
             let end = |i: usize| AnyNumeric::try_from(row.get(i)?.as_deref()?).ok();
@@ -86,13 +85,14 @@ fn literal(number: &AnyNumeric) -> String {
 /// The lower ends of the ranges in which the numbers `$1` are.
 fn low_end(ranges: &Ranges, width: &AnyNumeric) -> String {
     let (from, width) = (literal(&ranges.from), literal(width));
-    // The remainder has the sign of what is divided.
+    // The remainder has the sign of what is divided. OFFSET keeps Postgres from reading a text, and dividing,
+    // as often as the result is used.
     format!(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.-) m OPERATOR(pg_catalog.-)
                   CASE WHEN m OPERATOR(pg_catalog.<) 0::pg_catalog.numeric THEN {width} ELSE 0::pg_catalog.numeric END)::pg_catalog.text
-           FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i)
-          CROSS JOIN LATERAL (SELECT t::pg_catalog.numeric AS v) AS x
-          CROSS JOIN LATERAL (SELECT pg_catalog.mod(v OPERATOR(pg_catalog.-) {from}, {width}) AS m) AS y
+           FROM (SELECT v, pg_catalog.mod(v OPERATOR(pg_catalog.-) {from}, {width}) AS m, i
+                   FROM (SELECT t::pg_catalog.numeric AS v, i
+                           FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x OFFSET 0) AS y
           ORDER BY i"
     )
 }
@@ -120,8 +120,8 @@ fn generals(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
                 ((LEAST(v OPERATOR(pg_catalog.+) {}, $3::pg_catalog.numeric) OPERATOR(pg_catalog.-) GREATEST(v, $2::pg_catalog.numeric))
                  OPERATOR(pg_catalog./) ($3::pg_catalog.numeric OPERATOR(pg_catalog.-) $2::pg_catalog.numeric))::pg_catalog.text
-           FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i)
-          CROSS JOIN LATERAL (SELECT t::pg_catalog.numeric AS v) AS x ORDER BY i",
+           FROM (SELECT t::pg_catalog.numeric AS v, i
+                   FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x ORDER BY i",
         literal(&shown_at),
         literal(&reach),
     );

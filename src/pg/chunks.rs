@@ -1,14 +1,15 @@
 //! Texts of a column handed to Postgres in parts, so that a million of them need little memory and a cancel
 //! request is heard in between.
 
-use crate::pg::error::Error;
-use crate::pg::sql;
-use crate::pg::text::Text;
+use super::error::Error;
+use super::sql;
+use super::text::Text;
+use pgrx::PgMemoryContexts;
 
 /// How many texts a query gets.
 const PART: usize = 1 << 16;
 
-/// Hands the texts to `work`, part by part.
+/// Hands the texts to `work`, part by part. No datum that `work` makes outlives its part.
 pub fn each(
     texts: impl Iterator<Item = Option<String>>,
     mut work: impl FnMut(Vec<Option<Text>>) -> Result<(), Error>,
@@ -16,7 +17,9 @@ pub fn each(
     let mut texts = texts.peekable();
     while texts.peek().is_some() {
         pgrx::check_for_interrupts!();
-        work(texts.by_ref().take(PART).map(|text| text.map(Text)).collect())?;
+        let part = texts.by_ref().take(PART).map(|text| text.map(Text)).collect();
+        // SAFETY: what is allocated for a part, its arguments first of all, is not used after it.
+        unsafe { PgMemoryContexts::new("pg_sanitize texts").switch_to(|_| work(part))? };
     }
     Ok(())
 }
