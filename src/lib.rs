@@ -28,6 +28,7 @@ pgrx::extension_sql_file!("../sql/mining.sql", name = "mining", requires = ["bag
 pgrx::extension_sql_file!("../sql/release.sql", name = "release", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/measures.sql", name = "measures", requires = ["bag"]);
 pgrx::extension_sql_file!("../sql/domains.sql", name = "domains", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/hierarchy.sql", name = "hierarchy", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/private.sql", name = "private", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/krimp.sql", name = "krimp", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["schema"]);

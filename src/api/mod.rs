@@ -22,6 +22,7 @@ families! {
     domains,
     entropy,
     generate,
+    hierarchy,
     itemsets,
     krimp,
     measures,

@@ -8,6 +8,7 @@
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
 //!   `declared_bounds`) or known from types and constraints.
+//! * [`hierarchies`]: what a column's values can be shown as (`declared_hierarchy`).
 //! * [`public`]: both together, for mechanisms that need to know every value.
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
@@ -18,6 +19,7 @@ pub mod account;
 pub mod answers;
 pub mod bounds;
 pub mod domains;
+pub mod hierarchies;
 mod joins;
 pub mod ledger;
 pub mod protection;

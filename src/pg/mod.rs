@@ -7,6 +7,7 @@ pub mod bins;
 pub mod call;
 pub mod cell;
 pub mod check;
+pub mod chunks;
 pub mod error;
 pub mod jsonb;
 pub mod notice;

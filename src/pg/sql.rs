@@ -44,6 +44,21 @@ pub fn texts(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Option<S
     Ok(read.map(|text| text.map(|Text(text)| text)).collect())
 }
 
+/// The rows of a query whose columns are texts, read with the caller's rights.
+pub fn rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Error> {
+    let read = Spi::connect(|client| {
+        let mut rows = Vec::new();
+        for tuple in client.select(query, None, arguments)? {
+            let row: Result<Row, pgrx::spi::Error> = (1..=tuple.columns())
+                .map(|i| Ok(tuple.get::<Text>(i)?.map(|Text(text)| text)))
+                .collect();
+            rows.push(row?);
+        }
+        Ok::<_, pgrx::spi::Error>(rows)
+    });
+    read.map_err(Error::query)
+}
+
 /// Runs a statement without a result with the caller's rights.
 pub fn run_as_caller(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<(), Error> {
     Spi::run_with_args(statement, arguments).map_err(Error::query)

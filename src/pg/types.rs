@@ -4,8 +4,11 @@
 use super::error::Error;
 use super::relation::Column;
 use super::{rights, sql, text};
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder};
 use std::ffi::{CStr, CString};
+use std::panic::AssertUnwindSafe;
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
 const NUMBERS: [Oid; 3] = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
@@ -108,6 +111,36 @@ pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
     rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, datum) }))
 }
 
+/// [`canonical`] for a column; a text that its type does not take is an error that names it.
+pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
+    // Takes every text, as it is.
+    if column.type_oid == pg_sys::TEXTOID {
+        return Ok(value.into());
+    }
+    PgTryBuilder::new(AssertUnwindSafe(|| {
+        // SAFETY: the value and its text are in the context; what is returned is not.
+        unsafe {
+            PgMemoryContexts::new("pg_sanitize value")
+                .switch_to(|_| canonical(column.type_oid, column.typmod, value))
+        }
+    }))
+    .catch_others(|caught| match &caught {
+        // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that
+        // the failed input held is used again.
+        CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
+            if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
+        {
+            let Column { name, .. } = column;
+            Err(Error::argument(
+                format!("\"{value}\" is no value of column \"{name}\": {}", error.message()),
+                "Everything that a cell may be shown as is a text that the column's type takes.",
+            ))
+        }
+        _ => caught.rethrow(),
+    })
+    .execute()
+}
+
 /// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,
 /// whose functions may be anybody's, are not evaluated.
 pub fn canonical_of_base(column: &Column, value: &str) -> Result<String, Error> {
@@ -159,6 +192,36 @@ pub fn check_domain(domain: Oid, value: Datum) {
     // SAFETY: a value of the domain's base type; `extra` is the check's own cache, in this context.
     unsafe {
         pg_sys::domain_check(value, false, domain, &mut extra, pg_sys::CurrentMemoryContext);
+    }
+}
+
+/// True for a domain whose values obey a constraint, its own or one of a domain that it is over.
+pub fn is_constrained(type_oid: Oid) -> Result<bool, Error> {
+    let found = sql::texts(
+        "WITH RECURSIVE chain AS (
+             SELECT oid, typbasetype FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
+              UNION ALL
+             SELECT t.oid, t.typbasetype FROM pg_catalog.pg_type AS t
+               JOIN chain ON t.oid OPERATOR(pg_catalog.=) chain.typbasetype)
+         SELECT conname::pg_catalog.text FROM pg_catalog.pg_constraint
+           JOIN chain ON contypid OPERATOR(pg_catalog.=) chain.oid LIMIT 1",
+        &[type_oid.into()],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// About the smallest number that a column of the type and modifier holds.
+pub fn least_number(base: Oid, typmod: i32) -> f64 {
+    match base {
+        pg_sys::INT2OID => f64::from(i16::MIN),
+        pg_sys::INT4OID => f64::from(i32::MIN),
+        pg_sys::INT8OID => i64::MIN as f64,
+        // As numeric.c packs them: the precision, and eleven bits of scale with a sign.
+        pg_sys::NUMERICOID if typmod >= 4 => {
+            let (precision, scale) = ((typmod - 4) >> 16 & 0xffff, (typmod - 4) & 0x7ff);
+            1.0 - 10f64.powi(precision - ((scale ^ 1024) - 1024))
+        }
+        _ => f64::NEG_INFINITY,
     }
 }
 

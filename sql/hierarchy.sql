@@ -1,0 +1,69 @@
+-- Hierarchies: what the values of a column can be shown as before they are blanked.
+CREATE TABLE sanitize.declared_hierarchy (
+    source pg_catalog.regclass NOT NULL,
+    column_name pg_catalog.text NOT NULL,
+    levels pg_catalog.jsonb NOT NULL,
+    lookup pg_catalog.regclass,
+    PRIMARY KEY (source, column_name)
+);
+COMMENT ON TABLE sanitize.declared_hierarchy IS
+    'hierarchies declared by the owners of relations (sanitize.declare_hierarchy)';
+COMMENT ON COLUMN sanitize.declared_hierarchy.source IS 'the relation';
+COMMENT ON COLUMN sanitize.declared_hierarchy.column_name IS 'its column';
+COMMENT ON COLUMN sanitize.declared_hierarchy.levels IS 'the levels, as they were declared';
+COMMENT ON COLUMN sanitize.declared_hierarchy.lookup IS 'the table that has the levels, if one has';
+SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_hierarchy', '');
+
+-- Row security as that of declared domains: everybody reads, and the owner of a relation writes.
+ALTER TABLE sanitize.declared_hierarchy ENABLE ROW LEVEL SECURITY;
+CREATE POLICY everybody_reads ON sanitize.declared_hierarchy FOR SELECT USING (true);
+CREATE POLICY owners_write ON sanitize.declared_hierarchy
+    USING (EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c
+                    WHERE c.oid OPERATOR(pg_catalog.=) source
+                      AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
+GRANT SELECT, INSERT, UPDATE, DELETE ON sanitize.declared_hierarchy TO PUBLIC;
+
+CREATE FUNCTION sanitize.declare_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text,
+        levels pg_catalog.jsonb)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_hierarchy';
+COMMENT ON FUNCTION sanitize.declare_hierarchy(pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb) IS
+    'the owner says what the values of a column can be shown as, level by level, before they are blanked: ranges, dates, prefix, tree or table';
+
+CREATE FUNCTION sanitize.drop_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_hierarchy';
+COMMENT ON FUNCTION sanitize.drop_hierarchy(pg_catalog.regclass, pg_catalog.text) IS
+    'the owner takes back the hierarchy of a column';
+
+CREATE FUNCTION sanitize.hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS TABLE(value pg_catalog.text, level pg_catalog.int4, general pg_catalog.text)
+    LANGUAGE c STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_hierarchy';
+COMMENT ON FUNCTION sanitize.hierarchy(pg_catalog.regclass, pg_catalog.text) IS
+    'every value that a column has, and what it is shown as at each level of the declared hierarchy; NULL where it is blanked';
+
+CREATE FUNCTION sanitize.suggest_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS pg_catalog.jsonb
+    LANGUAGE c STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_suggest_hierarchy';
+COMMENT ON FUNCTION sanitize.suggest_hierarchy(pg_catalog.regclass, pg_catalog.text) IS
+    'levels that suit the values of a column, as declare_hierarchy takes them: decimal ranges, calendar units, prefixes of codes; NULL if none do';
+
+CREATE VIEW sanitize.hierarchies AS
+SELECT h.source, h.column_name,
+       CASE WHEN h.lookup IS NULL THEN h.levels
+            ELSE pg_catalog.jsonb_build_object('table', h.lookup::pg_catalog.text) END AS levels,
+       CASE WHEN h.lookup IS NULL THEN
+           (SELECT pg_catalog.max(pg_catalog.jsonb_array_length(l.value)) FROM pg_catalog.jsonb_each(h.levels) AS l
+             WHERE pg_catalog.jsonb_typeof(l.value) OPERATOR(pg_catalog.=) 'array')
+       ELSE
+           (SELECT pg_catalog.count(*)::pg_catalog.int4 FROM pg_catalog.pg_attribute AS t
+             WHERE t.attrelid OPERATOR(pg_catalog.=) h.lookup AND NOT t.attisdropped
+               AND t.attname::pg_catalog.text OPERATOR(pg_catalog.~) '^level[1-9][0-9]*$')
+       END AS height
+  FROM sanitize.declared_hierarchy AS h
+  JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) h.source
+   AND a.attname::pg_catalog.text OPERATOR(pg_catalog.=) h.column_name
+ WHERE NOT a.attisdropped
+   AND pg_catalog.has_column_privilege(h.source, a.attnum, 'SELECT');
+COMMENT ON VIEW sanitize.hierarchies IS 'the declared hierarchies of all columns that you may read';
+GRANT SELECT ON sanitize.hierarchies TO PUBLIC;

@@ -1,0 +1,178 @@
+//! Hierarchies of columns: what the owner says of their levels, and the tree over the values that follows.
+//!
+//! * `spec` reads the jsonb and refuses what no values could mend.
+//! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
+//!   make the general values of each level; `growing` puts level upon level.
+//! * `suggest` proposes levels.
+//! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
+
+mod build;
+mod dates;
+mod growing;
+mod prefix;
+mod ranges;
+mod spec;
+mod suggest;
+mod tree;
+
+pub use build::of_column;
+
+use super::arguments::{RELATION, text};
+use crate::catalog::hierarchies::{self, Stored};
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::relation::Relation;
+use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::signature::Returns;
+use crate::pg::{jsonb, reader, rights};
+use pgrx::pg_sys::Datum;
+use serde_json::{Value as Json, json};
+use spec::Levels;
+use table::{Bag, NONE};
+use tree::Tree;
+
+/// What is lost by showing a range in place of a value: the share of the domain that it covers.
+fn loss_of_range(range: (f64, f64), domain: (f64, f64)) -> f64 {
+    let width = domain.1 - domain.0;
+    let covered = range.1.min(domain.1) - range.0.max(domain.0);
+    if width > 0.0 { (covered / width).clamp(0.0, 1.0) } else { 0.0 }
+}
+
+const COLUMN_NAME: Argument<String> = Argument {
+    name: "column_name",
+    of: Type::Text,
+    default: None,
+    about: "The column.",
+    read: text,
+};
+
+const LEVELS: Argument<Json> = Argument {
+    name: "levels",
+    of: Type::Json,
+    default: None,
+    about: "The levels between a value and a blank cell: ranges, dates, prefix, tree or table.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+/// The relation of the call and the position of the column that it names.
+fn column(call: &Call) -> Result<(Relation, usize), Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let position = relation.position(&call.get(&COLUMN_NAME)?)?;
+    Ok((relation, position))
+}
+
+const DECLARE_HIERARCHY: Method = Method {
+    name: "declare_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME, &LEVELS],
+    returns: Returns::One(Type::Void),
+    run: declare_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let column = &relation.columns[position];
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    let mut written = call.get(&LEVELS)?;
+    let levels = Levels::read(&written, column)?;
+    let mut lookup = None;
+    match &levels {
+        Levels::Tree(tree) => {
+            written = json!({ "tree": Tree::written(column, tree)?.written_down(column)? });
+        }
+        Levels::Table(name) => {
+            let found = tree::named(name)?;
+            written = json!({ "table": found.from() });
+            lookup = Some(found.oid);
+        }
+        _ => {}
+    }
+    // An owner who may not read the rows is told of general values that do not fit when they are used.
+    let bag = match rights::may_read(relation.oid) {
+        true => reader::read(&relation, &[position])?.bag,
+        false => Bag::from_text(1, std::iter::empty::<[Option<&str>; 1]>()),
+    };
+    build::build(&relation, column, bag.domain(0), &levels, lookup)?;
+    hierarchies::declare(&relation, column, Stored { levels: written.to_string(), lookup })?;
+    Ok(call.null())
+}
+
+const DROP_HIERARCHY: Method = Method {
+    name: "drop_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::One(Type::Void),
+    run: drop_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let name = call.get(&COLUMN_NAME)?;
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    // What was declared for a column that is gone can be taken back too.
+    if !hierarchies::forget(&relation, &name)? {
+        relation.position(&name)?;
+    }
+    Ok(call.null())
+}
+
+const HIERARCHY: Method = Method {
+    name: "hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("value", Type::Text), ("level", Type::Int4), ("general", Type::Text)]),
+    run: hierarchy,
+    label: None,
+    price: None,
+};
+
+fn hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let table = reader::read(&relation, &[position])?;
+    let domain = table.bag.domain(0);
+    let hierarchy = of_column(&relation, &relation.columns[position], domain, false)?;
+    let mut rows = ResultRows::begin(call)?;
+    for code in 0..domain.len() as u32 {
+        for level in 0..=hierarchy.height() {
+            let general = match hierarchy.shown(code, level) {
+                NONE => Value::Null,
+                shown if (shown as usize) < domain.len() => Value::Text(domain.value(shown)),
+                shown => Value::Text(&hierarchy.texts()[shown as usize - domain.len()]),
+            };
+            rows.push([Value::Text(domain.value(code)), Value::Int(level as i32), general]);
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+const SUGGEST_HIERARCHY: Method = Method {
+    name: "suggest_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::One(Type::Json),
+    run: suggest_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let table = reader::read(&relation, &[position])?;
+    match suggest::levels(&relation.columns[position], table.bag.domain(0))? {
+        Some(levels) => jsonb::datum(&levels),
+        None => Ok(call.null()),
+    }
+}
+
+methods! {
+    sanitize_declare_hierarchy => DECLARE_HIERARCHY;
+    sanitize_drop_hierarchy => DROP_HIERARCHY;
+    sanitize_hierarchy => HIERARCHY;
+    sanitize_suggest_hierarchy => SUGGEST_HIERARCHY;
+}

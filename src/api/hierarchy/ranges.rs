@@ -1,0 +1,143 @@
+//! Ranges of numbers, by exact decimal arithmetic of Postgres.
+
+use super::growing::{Growing, Numbered};
+use super::spec::Ranges;
+use crate::catalog::bounds;
+use crate::pg::chunks;
+use crate::pg::error::Error;
+use crate::pg::relation::{Column, Relation};
+use crate::pg::text::{Text, from_utf8, to_utf8};
+use crate::pg::{sql, types};
+use pgrx::AnyNumeric;
+use suppress::General;
+use table::Domain;
+
+/// The texts of the values of a column of numbers; `None` for those that are not finite.
+pub fn finite(domain: &Domain) -> impl Iterator<Item = Option<String>> {
+    let is_finite = |value: &&[u8]| !value.iter().any(|b| b"fFaA".contains(b));
+    domain.values().map(move |value| Some(value).filter(is_finite).map(to_utf8))
+}
+
+/// The smallest and the largest finite value of a column of numbers.
+pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
+    let mut ends: Option<(AnyNumeric, AnyNumeric)> = None;
+    let query = "SELECT pg_catalog.min(v)::pg_catalog.text, pg_catalog.max(v)::pg_catalog.text
+                   FROM (SELECT t::pg_catalog.numeric AS v FROM pg_catalog.unnest($1) AS t OFFSET 0) AS x";
+    chunks::each(finite(domain), |texts| {
+        for row in sql::rows(query, &[texts.into()])? {
+            let end = |i: usize| AnyNumeric::try_from(row.get(i)?.as_deref()?).ok();
+            if let (Some(low), Some(high)) = (end(0), end(1)) {
+                ends = Some(match ends.take() {
+                    None => (low, high),
+                    Some((from, to)) => (
+                        if low < from { low } else { from },
+                        if high > to { high } else { to },
+                    ),
+                });
+            }
+        }
+        Ok(())
+    })?;
+    Ok(ends)
+}
+
+/// The declared bounds of a column, or the extremes of its values; `None` if nothing lies between them.
+fn ends(relation: &Relation, column: &Column, domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
+    let ends = match bounds::declared(relation, column)? {
+        Some(declared) => {
+            let end = |text: &str| AnyNumeric::try_from(text).map_err(Error::query);
+            Some((end(&declared.low)?, end(&declared.high)?))
+        }
+        None => extremes(domain)?,
+    };
+    Ok(ends.filter(|(low, high)| low < high))
+}
+
+/// The levels of a column by ranges. A node is known by its lower end.
+pub fn grow(
+    relation: &Relation,
+    column: &Column,
+    domain: &Domain,
+    ranges: &Ranges,
+) -> Result<Growing, Error> {
+    let ends = ends(relation, column, domain)?;
+    let mut growing = Growing::default();
+    let mut below: Option<Vec<String>> = None;
+    for width in &ranges.widths {
+        let query = low_end(ranges, width);
+        let lows: Vec<Option<String>> = match below {
+            None => chunks::map(finite(domain), &query, |low| low)?,
+            Some(keys) => chunks::map(keys.into_iter().map(Some), &query, |low| low)?,
+        };
+        let mut nodes = Numbered::new();
+        let parents = lows.into_iter().map(|low| Some(nodes.number(low?))).collect();
+        growing.add(parents, generals(column, ranges, width, &nodes.keys, ends.as_ref())?);
+        below = Some(nodes.keys);
+    }
+    Ok(growing)
+}
+
+/// A number for a query.
+fn literal(number: &AnyNumeric) -> String {
+    format!("'{number}'::pg_catalog.numeric")
+}
+
+/// The lower ends of the ranges in which the numbers `$1` are.
+fn low_end(ranges: &Ranges, width: &AnyNumeric) -> String {
+    let (from, width) = (literal(&ranges.from), literal(width));
+    // The remainder has the sign of what is divided. OFFSET keeps Postgres from reading a text, and dividing,
+    // as often as the result is used.
+    format!(
+        "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.-) m OPERATOR(pg_catalog.-)
+                  CASE WHEN m OPERATOR(pg_catalog.<) 0::pg_catalog.numeric THEN {width} ELSE 0::pg_catalog.numeric END)::pg_catalog.text
+           FROM (SELECT v, pg_catalog.mod(v OPERATOR(pg_catalog.-) {from}, {width}) AS m, i
+                   FROM (SELECT t::pg_catalog.numeric AS v, i
+                           FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x OFFSET 0) AS y
+          ORDER BY i"
+    )
+}
+
+/// What is shown of ranges with the given lower ends, and what that loses.
+fn generals(
+    column: &Column,
+    ranges: &Ranges,
+    width: &AnyNumeric,
+    lows: &[String],
+    ends: Option<&(AnyNumeric, AnyNumeric)>,
+) -> Result<Vec<General>, Error> {
+    // How far the last value of a range is from its first.
+    let is_integer = types::is_integer(column.base_type);
+    let reach = if is_integer { width.clone() - 1 } else { width.clone() };
+    let shown_at = match ranges.shows_middle {
+        false => AnyNumeric::from(0),
+        true => {
+            let half: AnyNumeric = reach.clone() / AnyNumeric::from(2);
+            if is_integer { half.floor() } else { half }
+        }
+    };
+    // With the ends low < high, of which a range beyond them has nothing.
+    let query = format!(
+        "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
+                ((LEAST(v OPERATOR(pg_catalog.+) {}, $3::pg_catalog.numeric) OPERATOR(pg_catalog.-) GREATEST(v, $2::pg_catalog.numeric))
+                 OPERATOR(pg_catalog./) ($3::pg_catalog.numeric OPERATOR(pg_catalog.-) $2::pg_catalog.numeric))::pg_catalog.text
+           FROM (SELECT t::pg_catalog.numeric AS v, i
+                   FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x ORDER BY i",
+        literal(&shown_at),
+        literal(&reach),
+    );
+    let end = |end: fn(&(AnyNumeric, AnyNumeric)) -> &AnyNumeric| ends.map(|ends| Text(end(ends).to_string()));
+    let (from, to) = (end(|ends| &ends.0), end(|ends| &ends.1));
+    let mut generals = Vec::with_capacity(lows.len());
+    chunks::each(lows.iter().cloned().map(Some), |texts| {
+        for row in sql::rows(&query, &[texts.into(), from.clone().into(), to.clone().into()])? {
+            let Ok([Some(shown), loss]) = <[_; 2]>::try_from(row) else {
+                return Err(Error::query("a range has no end"));
+            };
+            let loss = loss.and_then(|loss| loss.parse().ok()).unwrap_or(0.0);
+            let text = from_utf8(&types::accepted(column, &shown)?);
+            generals.push(General { text, loss });
+        }
+        Ok(())
+    })?;
+    Ok(generals)
+}

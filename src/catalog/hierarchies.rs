@@ -1,0 +1,69 @@
+//! The hierarchies that owners declare for columns (the table `declared_hierarchy`).
+
+use super::damaged;
+use crate::pg::error::Error;
+use crate::pg::relation::{Column, Relation};
+use crate::pg::sql;
+use crate::pg::text::Text;
+use pgrx::pg_sys::Oid;
+
+/// What is stored of a hierarchy.
+pub struct Stored {
+    /// The jsonb as a text.
+    pub levels: String,
+    /// The relation of a hierarchy that is a table.
+    pub lookup: Option<Oid>,
+}
+
+/// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
+pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, Error> {
+    let found = sql::rows(
+        "SELECT levels::pg_catalog.text, lookup::pg_catalog.oid::pg_catalog.text
+           FROM sanitize.declared_hierarchy
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+        &[relation.oid.into(), Text(column.name.clone()).into()],
+    )?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
+    let Ok([Some(levels), lookup]) = <[_; 2]>::try_from(row) else {
+        return Err(unreadable());
+    };
+    let lookup = lookup.map(|oid| oid.parse().map(Oid::from_u32).map_err(|_| unreadable()));
+    Ok(Some(Stored { levels, lookup: lookup.transpose()? }))
+}
+
+/// What is stored is no hierarchy.
+pub fn unreadable() -> Error {
+    damaged("declared_hierarchy", "levels")
+}
+
+/// Declares the hierarchy of a column, in place of the one declared before. Row security lets its owner.
+pub fn declare(relation: &Relation, column: &Column, stored: Stored) -> Result<(), Error> {
+    sql::run_as_caller(
+        "INSERT INTO sanitize.declared_hierarchy (source, column_name, levels, lookup)
+         VALUES ($1, $2, $3::pg_catalog.jsonb, $4) ON CONFLICT (source, column_name)
+         DO UPDATE SET levels = excluded.levels, lookup = excluded.lookup",
+        &[
+            relation.oid.into(),
+            Text(column.name.clone()).into(),
+            Text(stored.levels).into(),
+            stored.lookup.into(),
+        ],
+    )
+}
+
+/// Takes back what was declared, for a column that may be gone. Row security lets its owner. False if
+/// there was nothing.
+pub fn forget(relation: &Relation, column_name: &str) -> Result<bool, Error> {
+    let is_declared = !sql::texts(
+        "SELECT column_name FROM sanitize.declared_hierarchy
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+        &[relation.oid.into(), Text(column_name.into()).into()],
+    )?
+    .is_empty();
+    sql::run_as_caller(
+        "DELETE FROM sanitize.declared_hierarchy
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+        &[relation.oid.into(), Text(column_name.into()).into()],
+    )?;
+    Ok(is_declared)
+}
