@@ -9,6 +9,8 @@
 //!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
+//! * `recode` holds [`generalize`], which shows cells less exactly instead of blanking them. Its phases
+//!   are told there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
@@ -21,6 +23,7 @@ mod hierarchy;
 mod impute;
 mod k_anonymize;
 mod mii;
+mod recode;
 mod shuffle;
 
 pub use error::Error;
@@ -28,6 +31,7 @@ pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;
 pub use mii::{k_mii, mii_suppress};
+pub use recode::{Diversity, DiversityKind, Recoded, Request, generalize};
 pub use shuffle::{Shuffled, shuffle_groups};
 
 use checked::checked;
