@@ -3,16 +3,20 @@
 use std::fmt;
 use table::Stop;
 
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// Fewer rows than a class needs: every cell would go.
     NothingLeft { class: u64, rows: u64 },
+    /// Fewer sensitive values than a class needs.
+    NotDiverse { l: f64, values: usize },
     /// The number of weights is not the number of columns.
     WeightCount { weights: usize, columns: usize },
     /// A weight is not a positive finite number.
     Weight { column: usize },
     /// The last look found a class below k: a fault of ours, and nothing is released.
     Broken { k: u64, smallest: u64 },
+    /// The last look found a class of so many rows without the diversity or closeness asked for: as above.
+    NotKept { rows: u64 },
     /// The computation was stopped, or a limit was reached.
     Stopped(Stop),
 }
@@ -23,6 +27,9 @@ impl fmt::Display for Error {
             Error::NothingLeft { class, rows } => {
                 write!(f, "classes of {class} rows cannot be made of {rows} rows")
             }
+            Error::NotDiverse { l, values } => {
+                write!(f, "a diversity of {l} cannot be had of {values} sensitive values")
+            }
             Error::WeightCount { weights, columns } => {
                 write!(f, "{weights} weights for {columns} columns")
             }
@@ -31,6 +38,9 @@ impl fmt::Display for Error {
             }
             Error::Broken { k, smallest } => {
                 write!(f, "a class of {smallest} rows was left where {k} were promised")
+            }
+            Error::NotKept { rows } => {
+                write!(f, "a class of {rows} rows was left without the diversity that was promised")
             }
             Error::Stopped(stop) => stop.fmt(f),
         }

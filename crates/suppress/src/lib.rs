@@ -9,6 +9,8 @@
 //!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
+//! * `recode` holds [`generalize`], which shows cells less exactly instead of blanking them. Its phases
+//!   are told there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
 //! * `whole` shows whole columns at a level of their hierarchies.
 //! * `loss` tells what a released column lost, from the two columns alone.
@@ -24,6 +26,7 @@ mod impute;
 mod k_anonymize;
 mod loss;
 mod mii;
+mod recode;
 mod shuffle;
 mod whole;
 
@@ -33,6 +36,7 @@ pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;
 pub use loss::{Loss, column_loss};
 pub use mii::{k_mii, mii_suppress};
+pub use recode::{Diversity, DiversityKind, Recoded, Request, generalize};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use whole::{at_levels, whole_columns};
 

@@ -15,9 +15,9 @@
 mod assign;
 mod exact;
 mod forms;
-mod group;
+pub(crate) mod group;
 mod outcome;
-mod prepare;
+pub(crate) mod prepare;
 
 use crate::{Error, checked};
 use assign::{Effort, search};

@@ -28,11 +28,17 @@ impl Release {
     /// The equality classes: pieces whose released rows are equal, NULL being equal to NULL.
     /// Linear in the pieces.
     pub fn classes(&self, bag: &Bag, watch: &Watch) -> Result<Classes, Stop> {
+        self.classes_on(bag, bag.width(), watch)
+    }
+
+    /// As [`Release::classes`], where rows are equal that are so in the first `width` columns.
+    pub fn classes_on(&self, bag: &Bag, width: usize, watch: &Watch) -> Result<Classes, Stop> {
+        let piece = |number: u32| &self.pieces[number as usize];
         // Blanked cells need no look at what they are filled with: a tenth of the work.
         if self.fills() {
-            self.group(|number| self.cells(bag, &self.pieces[number as usize]), watch)
+            self.group(|number| self.cells(bag, piece(number)).take(width), watch)
         } else {
-            self.group(|number| self.blanked(bag, &self.pieces[number as usize]), watch)
+            self.group(|number| self.blanked(bag, piece(number)).take(width), watch)
         }
     }
 

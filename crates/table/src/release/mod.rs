@@ -85,7 +85,8 @@ impl Release {
         self.push_filled(row, mask, &[], weight);
     }
 
-    /// As [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns.
+    /// As [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns,
+    /// [`NONE`] for those that are blanked. Codes from the size of the domain on are the caller's own.
     pub fn push_filled(&mut self, row: u32, mask: &[u64], fills: &[u32], weight: u64) {
         debug_assert!(fills.is_empty() || fills.len() == bits::numbers(mask).count());
         let form = self.forms.intern(mask, fills);
@@ -110,7 +111,10 @@ impl Release {
 
     /// True if the form blanks the column.
     pub fn suppresses(&self, form: u32, column: usize) -> bool {
-        bits::has(self.mask(form), column) && self.forms.fills(form).is_empty()
+        let fills = self.forms.fills(form);
+        let changed = || bits::numbers(self.mask(form)).position(|changed| changed == column);
+        bits::has(self.mask(form), column)
+            && (fills.is_empty() || changed().is_some_and(|place| fills[place] == NONE))
     }
 
     /// The codes of a piece as released.

@@ -74,6 +74,22 @@ fn filled_cells_get_their_codes() {
 }
 
 #[test]
+fn filled_and_blanked_cells_may_share_a_form() {
+    let bag = Bag::from_text(3, [[Some("a"), Some("x"), Some("1")], [None, Some("x"), Some("2")]]);
+    let mut release = Release::new(3);
+    release.push_filled(0, &[0b11], &[NONE, 7], 2);
+    release.push_filled(1, &[0b10], &[7], 1);
+    let watch = Watch::unlimited();
+    let shown = release.to_bag(&bag, &watch).unwrap();
+    assert_eq!((shown.row(0), shown.row(1)), (&[NONE, 7, 0][..], &[NONE, 7, 1][..]));
+    assert!(release.suppresses(0, 0) && !release.suppresses(0, 1) && !release.suppresses(0, 2));
+    assert_eq!(release.counts(&bag).suppressed, 2);
+    // Without the last column both rows are equal.
+    assert_eq!(release.classes(&bag, &watch).unwrap().sizes(), [2, 1]);
+    assert_eq!(release.classes_on(&bag, 2, &watch).unwrap().sizes(), [3]);
+}
+
+#[test]
 fn tables_may_have_more_than_64_columns() {
     let row = |v: &'static str| (0..70).map(move |c| Some(if c == 69 { v } else { "a" }));
     let bag = Bag::from_text(70, [row("x"), row("y")]);

@@ -2,7 +2,7 @@
 
 use super::assignment::Assignment;
 use crate::k_anonymize::forms::{Form, Frontier};
-use crate::k_anonymize::group::{Crowd, Lists, Meeting, Scratch};
+use crate::k_anonymize::group::{Crowd, Keys, Lists, Meeting, Scratch};
 use crate::k_anonymize::prepare::mix;
 use rayon::prelude::*;
 use std::cmp::Reverse;

@@ -1,7 +1,7 @@
 //! Which rows become equal in a form.
 
 use super::tables::{Filter, KeyTable, Parts};
-use crate::k_anonymize::prepare::{STRIDE, Selected};
+use crate::k_anonymize::prepare::STRIDE;
 use std::ops::Range;
 use table::{Stop, Watch};
 
@@ -43,13 +43,21 @@ impl Lists {
     }
 }
 
+/// Rows of which a form leaves something, known by its key. What a form is, they say.
+pub(crate) trait Keys {
+    fn len(&self) -> usize;
+
+    /// The keys of what `form` leaves of rows `from..to`.
+    fn keys(&self, form: &[u16], from: usize, to: usize, keys: &mut Vec<u64>);
+}
+
 /// Rows that look for a class, and rows that could join them.
-pub(crate) struct Crowd<'a> {
+pub(crate) struct Crowd<'a, K> {
     /// Keys and weights of the rows that look for a class.
-    pub seekers: &'a Selected,
+    pub seekers: &'a K,
     pub weights: &'a [u64],
     /// Keys of the others, the most welcome ones first, and how many rows each can give.
-    pub others: &'a Selected,
+    pub others: &'a K,
     pub gifts: &'a [u64],
     /// Groups that seekers and others make must have this many rows.
     pub k: u64,
@@ -86,7 +94,7 @@ pub(crate) struct Scratch {
     numbers: Vec<u32>,
 }
 
-impl Crowd<'_> {
+impl<K: Keys> Crowd<'_, K> {
     /// Groups the seekers by what `form` leaves of them, and finds the others (up to place
     /// `end`) that would be equal to them.
     pub fn meet(

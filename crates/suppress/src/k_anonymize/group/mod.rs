@@ -3,4 +3,4 @@
 mod meeting;
 mod tables;
 
-pub(crate) use meeting::{Crowd, Lists, Meeting, Scratch};
+pub(crate) use meeting::{Crowd, Keys, Lists, Meeting, Scratch};

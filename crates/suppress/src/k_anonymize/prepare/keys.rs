@@ -1,5 +1,6 @@
 //! Rows as sums of cell keys: what a form leaves of a row is one subtraction per blanked cell.
 
+use crate::k_anonymize::group::Keys;
 use table::{Bag, NONE, Stop, Watch, bits, sort_watched};
 
 /// Rows handled between two looks at the watch.
@@ -102,13 +103,13 @@ pub(crate) struct Selected {
     whole: Vec<u64>,
 }
 
-impl Selected {
-    pub fn len(&self) -> usize {
+impl Keys for Selected {
+    fn len(&self) -> usize {
         self.whole.len()
     }
 
     /// The keys of rows `from..to` with the columns of `form` blanked.
-    pub fn keys(&self, form: &[u16], from: usize, to: usize, keys: &mut Vec<u64>) {
+    fn keys(&self, form: &[u16], from: usize, to: usize, keys: &mut Vec<u64>) {
         keys.clear();
         keys.extend_from_slice(&self.whole[from..to]);
         for &column in form {

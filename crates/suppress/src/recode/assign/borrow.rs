@@ -1,0 +1,180 @@
+//! Classes too small by themselves that borrow rows from classes with more than k.
+
+use super::assignment::Assignment;
+use super::frontier::Form;
+use crate::k_anonymize::group::{Crowd, Meeting, Scratch};
+use crate::recode::prepare::Selected;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use table::{Stop, Watch};
+
+/// Shares of classes with rows to spare, those that lose most first.
+struct Lenders<'a> {
+    shares: Vec<u32>,
+    losses: Vec<u64>,
+    spare: Vec<u64>,
+    cells: Selected<'a>,
+}
+
+impl<'a> Lenders<'a> {
+    fn new(assignment: &Assignment<'a>, k: u64) -> Self {
+        let loss = |share: u32| {
+            let share = &assignment.shares[share as usize];
+            assignment.loss(share.row, share.class)
+        };
+        let shares = 0..assignment.shares.len() as u32;
+        let shares = shares.filter(|&share| assignment.spare(share, k) > 0);
+        let mut shares: Vec<(Reverse<u64>, u32)> =
+            shares.map(|share| (Reverse(loss(share)), share)).collect();
+        shares.sort_unstable();
+        let losses = shares.iter().map(|share| share.0.0).collect();
+        let shares: Vec<u32> = shares.into_iter().map(|share| share.1).collect();
+        Lenders {
+            losses,
+            spare: shares.iter().map(|&share| assignment.spare(share, k)).collect(),
+            cells: assignment
+                .people
+                .select(shares.iter().map(|&share| assignment.shares[share as usize].row)),
+            shares,
+        }
+    }
+}
+
+/// Opens classes in the forms of one band that borrow what they lack.
+///
+/// A group of `own` free rows takes `k - own` rows of other classes, and these lose more than before.
+/// Groups with the least such loss per free row go first; more than `most` per free row is not paid, for
+/// the free rows may do better in a form of the next band.
+pub(crate) fn borrow(
+    assignment: &mut Assignment<'_>,
+    forms: &[Form],
+    costs: &[u64],
+    k: u64,
+    most: u64,
+    watch: &Watch,
+) -> Result<(), Stop> {
+    let lenders = Lenders::new(assignment, k);
+    let weights: Vec<u64> = assignment.free.iter().map(|&row| assignment.left(row)).collect();
+    let crowd = Crowd {
+        seekers: &assignment.people.select(assignment.free.iter().copied()),
+        weights: &weights,
+        others: &lenders.cells,
+        gifts: &lenders.spare,
+        k,
+        choice: k.saturating_mul(4).max(32),
+    };
+    let meet = |scratch: &mut Scratch, (form, &cost): (&Form, &u64)| {
+        // Rows that lose so much less now that not even one of them can be paid for.
+        let least = cost.saturating_sub(most.saturating_mul(k - 1));
+        let end = lenders.losses.partition_point(|&loss| loss >= least);
+        crowd.meet(form, end, scratch, watch)
+    };
+    let meetings: Vec<Meeting> = forms
+        .par_iter()
+        .zip(costs)
+        .map_init(Scratch::default, meet)
+        .collect::<Result<_, Stop>>()?;
+    let mut market = Market { lenders: &lenders, k, most, spent: Vec::new() };
+    let mut heap = BinaryHeap::new();
+    for (form, meeting) in meetings.iter().enumerate() {
+        for group in 0..meeting.keys.len() {
+            if let Some(offer) = market.offer(assignment, &forms[form], meeting, group) {
+                heap.push((offer.rank(), meeting.keys[group], form as u32, group as u32));
+            }
+        }
+    }
+    let mut steps = 0;
+    while let Some((rank, key, form, group)) = heap.pop() {
+        steps += 1;
+        watch.poll_every(256, steps)?;
+        let meeting = &meetings[form as usize];
+        let now = market.offer(assignment, &forms[form as usize], meeting, group as usize);
+        let Some(offer) = now else { continue };
+        if offer.rank() != rank {
+            heap.push((offer.rank(), key, form, group));
+            continue;
+        }
+        let lent = |share: u32| assignment.shares[share as usize].row;
+        let rows: Vec<u32> =
+            offer.rows.iter().copied().chain(offer.taken.iter().map(|t| lent(t.0))).collect();
+        let class = assignment.class(rows);
+        for &row in &offer.rows {
+            assignment.settle(row, assignment.left(row), class);
+        }
+        offer.taken.iter().for_each(|&(share, weight)| assignment.lend(share, weight, class));
+    }
+    assignment.sweep();
+    Ok(())
+}
+
+/// How a group could be filled up.
+struct Offer {
+    /// Free rows of the group, and how many copies.
+    rows: Vec<u32>,
+    own: u64,
+    /// What the borrowed rows lose in all.
+    loss: i64,
+    /// (share, rows borrowed)
+    taken: Vec<(u32, u64)>,
+}
+
+impl Offer {
+    /// The greatest goes first: least loss per free row, then most free rows.
+    fn rank(&self) -> (Reverse<i64>, u64) {
+        (Reverse(self.loss / self.own as i64), self.own)
+    }
+}
+
+struct Market<'a> {
+    lenders: &'a Lenders<'a>,
+    k: u64,
+    most: u64,
+    /// Rows of each class that the offer under way takes; zeros between offers.
+    spent: Vec<u64>,
+}
+
+impl Market<'_> {
+    /// The cheapest way to fill a group up now; `None` if no free row is left in it, or there
+    /// are too few lenders, or they lose too much.
+    fn offer(
+        &mut self,
+        assignment: &Assignment<'_>,
+        form: &[u16],
+        meeting: &Meeting,
+        group: usize,
+    ) -> Option<Offer> {
+        let members =
+            meeting.members.list(group).iter().map(|&place| assignment.free[place as usize]);
+        let rows: Vec<u32> = members.filter(|&row| assignment.left(row) > 0).collect();
+        if rows.is_empty() {
+            return None;
+        }
+        let own: u64 = rows.iter().map(|&row| assignment.left(row)).sum();
+        let mut offer = Offer { rows, own, loss: 0, taken: Vec::new() };
+        let mut lacking = self.k.saturating_sub(own);
+        self.spent.resize(assignment.sizes.len(), 0);
+        for &lender in meeting.guests.list(group) {
+            if lacking == 0 {
+                break;
+            }
+            let number = self.lenders.shares[lender as usize];
+            let share = &assignment.shares[number as usize];
+            let spent = &mut self.spent[share.class as usize];
+            let size = assignment.sizes[share.class as usize];
+            let weight = (size - *spent).saturating_sub(self.k).min(share.weight).min(lacking);
+            if weight > 0 {
+                *spent += weight;
+                lacking -= weight;
+                let before = self.lenders.losses[lender as usize];
+                let after = assignment.people.loss(share.row, form);
+                offer.loss += weight as i64 * (after as i64 - before as i64);
+                offer.taken.push((number, weight));
+            }
+        }
+        for &(share, _) in &offer.taken {
+            self.spent[assignment.shares[share as usize].class as usize] = 0;
+        }
+        (lacking == 0 && offer.loss <= self.most as i64 * own as i64).then_some(offer)
+    }
+}

@@ -1,0 +1,39 @@
+//! Better classes for rows that have one.
+
+mod join;
+mod near;
+mod partition;
+mod swap;
+
+pub(crate) use partition::Partition;
+
+use super::assign::Form;
+use near::Near;
+use swap::Swaps;
+use table::{Stop, Watch};
+
+/// Looks at all rows, at most.
+const PASSES: usize = 4;
+
+/// The bytes that classes take, and what is known of them while rows are moved.
+pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
+    Near::bytes(rows) + rows as u64 * (2 * width as u64 + 160)
+}
+
+/// Lets rows move and change places with rows that are like them while less is lost by it. `forms` are
+/// those in which they are looked for.
+pub(crate) fn improve(
+    partition: &mut Partition<'_>,
+    forms: &[Vec<Form>],
+    watch: &Watch,
+) -> Result<(), Stop> {
+    let near = Near::new(partition.people, forms, watch)?;
+    let mut swaps = Swaps::new(partition);
+    for _ in 0..PASSES {
+        let changed = swaps.pass(&near, watch)?;
+        if changed * 1000 < near.len() {
+            break;
+        }
+    }
+    Ok(())
+}
