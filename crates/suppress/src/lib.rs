@@ -10,6 +10,7 @@
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
+//! * `levels` builds one, level upon level: trees of names, units of a calendar, losses of ranges.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
@@ -20,6 +21,7 @@ mod error;
 mod hierarchy;
 mod impute;
 mod k_anonymize;
+pub mod levels;
 mod mii;
 mod shuffle;
 
