@@ -2,7 +2,7 @@
 CREATE TABLE sanitize.declared_hierarchy (
     source pg_catalog.regclass NOT NULL,
     column_name pg_catalog.text NOT NULL,
-    levels pg_catalog.jsonb NOT NULL,
+    levels pg_catalog.jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(levels) OPERATOR(pg_catalog.=) 'object'),
     lookup pg_catalog.regclass,
     PRIMARY KEY (source, column_name)
 );

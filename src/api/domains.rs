@@ -16,7 +16,7 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
 
-const COLUMN_NAME: Argument<String> = Argument {
+pub const COLUMN_NAME: Argument<String> = Argument {
     name: "column_name",
     of: Type::Text,
     default: None,
@@ -25,7 +25,7 @@ const COLUMN_NAME: Argument<String> = Argument {
 };
 
 /// The relation of the call and the position of the column that it names.
-fn column(call: &Call) -> Result<(Relation, usize), Error> {
+pub fn column(call: &Call) -> Result<(Relation, usize), Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
     Ok((relation, position))

@@ -148,6 +148,8 @@ CASES = {
         (16, 160),
         """SELECT count(*) FROM sanitize.shuffle_groups(NULL::visits, '[["id"], ["a", "b"]]')""",
     ),
+    "hierarchy": ((40, 200), "SELECT count(*) FROM sanitize.hierarchy('values_', 'a')"),
+    "suggest_hierarchy": ((16, 120), "SELECT sanitize.suggest_hierarchy('values_', 'a')"),
     "k_anonymity": ((32, 96), "SELECT sanitize.k_anonymity('values_')"),
     "l_diversity": ((32, 128), "SELECT sanitize.l_diversity('visits', 'a')"),
     "t_closeness": ((32, 128), "SELECT sanitize.t_closeness('visits', 'a')"),
@@ -194,6 +196,9 @@ def tables(database):
             " FROM generate_series(1, 300000) AS i"
         )
         array_table(admin, "worst", 8, 7, 5)
+        admin.execute(
+            """SELECT sanitize.declare_hierarchy('values_', 'a', '{"prefix": [30, 5, 2]}')"""
+        )
         admin.execute("CREATE TABLE bags AS SELECT sanitize.row_bag(v) AS b FROM values_ AS v")
         admin.execute("CREATE TABLE models AS SELECT sanitize.krimp_model('people', 5000) AS m")
         admin.execute("CREATE TABLE patients AS SELECT * FROM visits")

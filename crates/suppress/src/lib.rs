@@ -12,6 +12,7 @@
 //! * `recode` holds [`generalize`], which shows cells less exactly instead of blanking them. Its phases
 //!   are told there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
+//! * `levels` builds one, level upon level: trees of names, units of a calendar, losses of ranges.
 //! * `whole` shows whole columns at a level of their hierarchies.
 //! * `loss` tells what a released column lost, from the two columns alone.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
@@ -24,6 +25,7 @@ mod error;
 mod hierarchy;
 mod impute;
 mod k_anonymize;
+pub mod levels;
 mod loss;
 mod mii;
 mod recode;

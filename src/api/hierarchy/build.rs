@@ -1,8 +1,7 @@
 //! From what was said of the levels of a column to its hierarchy.
 
 use super::spec::Levels;
-use super::tree::Tree;
-use super::{dates, prefix, ranges, suggest};
+use super::{dates, prefix, ranges, suggest, tree};
 use crate::catalog::hierarchies;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
@@ -30,9 +29,11 @@ pub fn of_column(
     }
 }
 
-/// Bytes that a value takes while a hierarchy is built, and those for each level.
-const OF_VALUE: u64 = 200;
+/// Bytes that a value may take while a hierarchy is built if it shares its general value with no other: for
+/// itself, for each level, and how many copies of a text there are.
+const OF_VALUE: u64 = 300;
 const OF_LEVEL: u64 = 16;
+const COPIES: u64 = 7;
 
 /// The hierarchy of a domain by levels; `lookup` is the relation of those that are a table.
 pub fn build(
@@ -46,7 +47,7 @@ pub fn build(
     let hold = |height: usize| {
         let texts: u64 = domain.values().map(|value| value.len() as u64).sum();
         let of_values = domain.len() as u64 * (OF_VALUE + OF_LEVEL * height as u64);
-        watch.hold(of_values + 3 * texts)
+        watch.hold(of_values + COPIES * texts)
     };
     let (_held, growing) = match levels {
         Levels::Ranges(ranges) => {
@@ -57,12 +58,13 @@ pub fn build(
             (hold(prefix.lengths.len())?, prefix::grow(column, domain, prefix)?)
         }
         Levels::Tree(written) => {
-            (hold(written.len())?, Tree::written(column, written)?.grow(domain))
+            (hold(written.len())?, tree::written(column, written)?.grow(domain))
         }
         Levels::Table(_) => {
-            let tree = Tree::stored(column, lookup.ok_or_else(hierarchies::unreadable)?)?;
+            let tree = tree::kept(column, lookup.ok_or_else(hierarchies::unreadable)?)?;
             (hold(tree.height())?, tree.grow(domain))
         }
     };
-    growing.finish(domain)
+    let broken = |fault| Error::Broken { what: format!("levels are not nested: {fault:?}") };
+    growing.finish(domain).map_err(broken)
 }

@@ -1,89 +1,17 @@
 //! Calendar units over dates and timestamps. Postgres says in which month or hour a value is, and when that
 //! begins; units of several months or hours are counted from the year 0 and from a Monday.
 
-use super::growing::{Growing, Numbered};
 use crate::catalog::bounds;
 use crate::pg::chunks;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::sql;
-use crate::pg::text::{Text, to_utf8};
+use crate::pg::text::{Text, from_utf8, to_utf8};
 use crate::pg::types;
 use pgrx::pg_sys;
 use suppress::General;
+use suppress::levels::{Growing, Length, Numbered, Unit, covered};
 use table::Domain;
-
-/// A calendar unit as it was named.
-#[derive(Debug, Clone)]
-pub struct Unit {
-    pub name: String,
-    length: Length,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Length {
-    Hours(i64),
-    Months(i64),
-}
-
-const DAY: i64 = 24;
-
-/// A thousand years. Units are no longer, so that they begin and end where Postgres has dates.
-const LONGEST: [(Length, i64); 2] =
-    [(Length::Hours(1), 8_766_000), (Length::Months(1), 12_000)];
-
-impl Unit {
-    /// Reads "month" or "5 years".
-    pub fn read(name: &str) -> Option<Self> {
-        let (count, unit) = match name.split_once(' ') {
-            None => (1, name),
-            Some((count, unit)) => {
-                let is_number = count.bytes().all(|b| b.is_ascii_digit());
-                let count: i64 = count.parse().ok().filter(|&count| is_number && count > 0)?;
-                (count, unit.strip_suffix('s').unwrap_or(unit))
-            }
-        };
-        let (unit, of) = match unit {
-            "hour" => (Length::Hours(1), 1),
-            "day" => (Length::Hours(1), DAY),
-            "week" => (Length::Hours(1), 7 * DAY),
-            "month" => (Length::Months(1), 1),
-            "quarter" => (Length::Months(1), 3),
-            "year" => (Length::Months(1), 12),
-            "decade" => (Length::Months(1), 120),
-            "century" | "centurie" => (Length::Months(1), 1200),
-            _ => return None,
-        };
-        let length = count.checked_mul(of)?;
-        if LONGEST.iter().any(|&(kind, longest)| kind == unit && length > longest) {
-            return None;
-        }
-        let length = match unit {
-            Length::Hours(_) => Length::Hours(length),
-            Length::Months(_) => Length::Months(length),
-        };
-        Some(Unit { name: name.into(), length })
-    }
-
-    /// True if every unit of the other one, a longer one, is made of whole ones of this.
-    pub fn nests_in(&self, above: &Unit) -> bool {
-        match (self.length, above.length) {
-            (Length::Hours(a), Length::Hours(b)) | (Length::Months(a), Length::Months(b)) => {
-                a < b && b % a == 0
-            }
-            (Length::Hours(a), Length::Months(_)) => DAY % a == 0,
-            (Length::Months(_), Length::Hours(_)) => false,
-        }
-    }
-
-    /// True if it is made of several whole days.
-    pub fn joins_days(&self) -> bool {
-        match self.length {
-            Length::Hours(hours) => hours > DAY && hours % DAY == 0,
-            Length::Months(_) => true,
-        }
-    }
-}
 
 /// The Monday from which hours are counted.
 const MONDAY: &str = "'2000-01-03'::pg_catalog.date";
@@ -224,10 +152,8 @@ pub fn grow(
                 _ => numbers.iter().copied().map(Some).collect(),
             },
         };
-        let count = match unit.length {
-            Length::Hours(count) | Length::Months(count) => count,
-        };
-        let mut nodes = Numbered::new();
+        let count = unit.length.count();
+        let mut nodes = Numbered::default();
         let parents = numbers
             .into_iter()
             .map(|number| Some(nodes.number(number?.div_euclid(count) * count)))
@@ -246,9 +172,7 @@ fn generals(
     ends: Option<(f64, f64)>,
 ) -> Result<Vec<General>, Error> {
     let of = type_name(column);
-    let next = match length {
-        Length::Hours(count) | Length::Months(count) => format!("n OPERATOR(pg_catalog.+) {count}::pg_catalog.int8"),
-    };
+    let next = format!("n OPERATOR(pg_catalog.+) {}::pg_catalog.int8", length.count());
     let at = |number: &str| number_of(Length::Hours(1), &format!("({})", beginning(length, number)));
     let query = format!(
         "SELECT (({})::pg_catalog.{of})::pg_catalog.text, ({})::pg_catalog.text, ({})::pg_catalog.text
@@ -265,11 +189,12 @@ fn generals(
                 return Err(Error::query("a calendar unit has no beginning"));
             };
             let hours = |text: &str| text.parse::<f64>().map_err(Error::query);
-            let last = if column.base_type == pg_sys::DATEOID { DAY as f64 } else { 0.0 };
+            // The last day of a unit is its high end; moments have none.
+            let last = if column.base_type == pg_sys::DATEOID { 24.0 } else { 0.0 };
             let (low, high) = (hours(&low)?, hours(&next)? - last);
-            let loss = ends.map_or(0.0, |ends| super::loss_of_range((low, high), ends));
+            let loss = ends.map_or(0.0, |ends| covered((low, high), ends));
             let shown = types::accepted(column, &shown)?;
-            generals.push(General { text: crate::pg::text::from_utf8(&shown), loss });
+            generals.push(General { text: from_utf8(&shown), loss });
         }
         Ok(())
     })?;

@@ -2,13 +2,12 @@
 //!
 //! * `spec` reads the jsonb and refuses what no values could mend.
 //! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
-//!   make the general values of each level; `growing` puts level upon level.
+//!   make the general values of each level, which [`suppress::levels`] puts upon each other.
 //! * `suggest` proposes levels.
 //! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
 
 mod build;
 mod dates;
-mod growing;
 mod prefix;
 mod ranges;
 mod spec;
@@ -17,7 +16,8 @@ mod tree;
 
 pub use build::of_column;
 
-use super::arguments::{RELATION, text};
+use super::arguments::RELATION;
+use super::domains::{COLUMN_NAME, column};
 use crate::catalog::hierarchies::{self, Stored};
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -31,22 +31,6 @@ use pgrx::pg_sys::Datum;
 use serde_json::{Value as Json, json};
 use spec::Levels;
 use table::{Bag, NONE};
-use tree::Tree;
-
-/// What is lost by showing a range in place of a value: the share of the domain that it covers.
-fn loss_of_range(range: (f64, f64), domain: (f64, f64)) -> f64 {
-    let width = domain.1 - domain.0;
-    let covered = range.1.min(domain.1) - range.0.max(domain.0);
-    if width > 0.0 { (covered / width).clamp(0.0, 1.0) } else { 0.0 }
-}
-
-const COLUMN_NAME: Argument<String> = Argument {
-    name: "column_name",
-    of: Type::Text,
-    default: None,
-    about: "The column.",
-    read: text,
-};
 
 const LEVELS: Argument<Json> = Argument {
     name: "levels",
@@ -55,13 +39,6 @@ const LEVELS: Argument<Json> = Argument {
     about: "The levels between a value and a blank cell: ranges, dates, prefix, tree or table.",
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
-
-/// The relation of the call and the position of the column that it names.
-fn column(call: &Call) -> Result<(Relation, usize), Error> {
-    let relation = Relation::open(call.get(&RELATION)?)?;
-    let position = relation.position(&call.get(&COLUMN_NAME)?)?;
-    Ok((relation, position))
-}
 
 const DECLARE_HIERARCHY: Method = Method {
     name: "declare_hierarchy",
@@ -82,8 +59,8 @@ fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
     let levels = Levels::read(&written, column)?;
     let mut lookup = None;
     match &levels {
-        Levels::Tree(tree) => {
-            written = json!({ "tree": Tree::written(column, tree)?.written_down(column)? });
+        Levels::Tree(names) => {
+            written = json!({ "tree": tree::write_down(column, &tree::written(column, names)?)? });
         }
         Levels::Table(name) => {
             let found = tree::named(name)?;

@@ -1,6 +1,5 @@
 //! The first characters of a text, the others masked or cut.
 
-use super::growing::{Growing, Numbered};
 use super::spec::Prefix;
 use crate::pg::error::Error;
 use crate::pg::relation::Column;
@@ -8,6 +7,7 @@ use crate::pg::text::{from_utf8, to_utf8};
 use crate::pg::types;
 use pgrx::pg_sys;
 use suppress::General;
+use suppress::levels::{Growing, Numbered};
 use table::Domain;
 
 /// The characters of a value that count: those that fill up a `char(n)` do not.
@@ -33,7 +33,7 @@ pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing
     let mut growing = Growing::default();
     let mut below: Option<Vec<String>> = None;
     for &length in &prefix.lengths {
-        let mut nodes = Numbered::new();
+        let mut nodes = Numbered::default();
         let mut node = |text: &str| Some(nodes.number(cut(text, length, prefix.mask)));
         let parents = match &below {
             None => domain.values().map(|value| node(&characters(column, value))).collect(),
@@ -48,11 +48,7 @@ pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing
             general.push(General { text, loss: 0.0 });
         }
         growing.add(parents, general);
-        let leaves = growing.leaves();
-        growing.lose(|node, general| {
-            let is_the_value = leaves[node] == 1 && domain.find(&general.text).is_some();
-            if is_the_value { 0.0 } else { leaves[node] as f64 / domain.len() as f64 }
-        });
+        growing.lose_values(domain);
         below = Some(nodes.keys);
     }
     Ok(growing)

@@ -1,6 +1,5 @@
 //! Ranges of numbers, by exact decimal arithmetic of Postgres.
 
-use super::growing::{Growing, Numbered};
 use super::spec::Ranges;
 use crate::catalog::bounds;
 use crate::pg::chunks;
@@ -10,6 +9,7 @@ use crate::pg::text::{Text, from_utf8, to_utf8};
 use crate::pg::{sql, types};
 use pgrx::AnyNumeric;
 use suppress::General;
+use suppress::levels::{Growing, Numbered, covered};
 use table::Domain;
 
 /// The texts of the values of a column of numbers; `None` for those that are not finite.
@@ -41,16 +41,15 @@ pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Err
     Ok(ends)
 }
 
-/// The declared bounds of a column, or the extremes of its values; `None` if nothing lies between them.
+/// The declared bounds of a column, or the extremes of its values.
 fn ends(relation: &Relation, column: &Column, domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
-    let ends = match bounds::declared(relation, column)? {
+    match bounds::declared(relation, column)? {
         Some(declared) => {
             let end = |text: &str| AnyNumeric::try_from(text).map_err(Error::query);
-            Some((end(&declared.low)?, end(&declared.high)?))
+            Ok(Some((end(&declared.low)?, end(&declared.high)?)))
         }
-        None => extremes(domain)?,
-    };
-    Ok(ends.filter(|(low, high)| low < high))
+        None => extremes(domain),
+    }
 }
 
 /// The levels of a column by ranges. A node is known by its lower end.
@@ -69,7 +68,7 @@ pub fn grow(
             None => chunks::map(finite(domain), &query, |low| low)?,
             Some(keys) => chunks::map(keys.into_iter().map(Some), &query, |low| low)?,
         };
-        let mut nodes = Numbered::new();
+        let mut nodes = Numbered::default();
         let parents = lows.into_iter().map(|low| Some(nodes.number(low?))).collect();
         growing.add(parents, generals(column, ranges, width, &nodes.keys, ends.as_ref())?);
         below = Some(nodes.keys);
@@ -115,25 +114,30 @@ fn generals(
             if is_integer { half.floor() } else { half }
         }
     };
-    // With the ends low < high, of which a range beyond them has nothing.
+    // Ranges are compared with the ends as distances from the lower one: the smaller a number, the more of
+    // it a float has.
     let query = format!(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
-                ((LEAST(v OPERATOR(pg_catalog.+) {}, $3::pg_catalog.numeric) OPERATOR(pg_catalog.-) GREATEST(v, $2::pg_catalog.numeric))
-                 OPERATOR(pg_catalog./) ($3::pg_catalog.numeric OPERATOR(pg_catalog.-) $2::pg_catalog.numeric))::pg_catalog.text
+                (v OPERATOR(pg_catalog.-) $2::pg_catalog.numeric)::pg_catalog.text
            FROM (SELECT t::pg_catalog.numeric AS v, i
                    FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x ORDER BY i",
         literal(&shown_at),
-        literal(&reach),
     );
-    let end = |end: fn(&(AnyNumeric, AnyNumeric)) -> &AnyNumeric| ends.map(|ends| Text(end(ends).to_string()));
-    let (from, to) = (end(|ends| &ends.0), end(|ends| &ends.1));
+    let float = |number: &str| number.parse::<f64>().map_err(Error::query);
+    let reach = float(&reach.to_string())?;
+    let span = match ends {
+        Some((low, high)) => float(&(high.clone() - low.clone()).to_string())?,
+        None => 0.0,
+    };
+    let low_end = ends.map(|(low, _)| Text(low.to_string()));
     let mut generals = Vec::with_capacity(lows.len());
     chunks::each(lows.iter().cloned().map(Some), |texts| {
-        for row in sql::rows(&query, &[texts.into(), from.clone().into(), to.clone().into()])? {
-            let Ok([Some(shown), loss]) = <[_; 2]>::try_from(row) else {
+        for row in sql::rows(&query, &[texts.into(), low_end.clone().into()])? {
+            let Ok([Some(shown), from]) = <[_; 2]>::try_from(row) else {
                 return Err(Error::query("a range has no end"));
             };
-            let loss = loss.and_then(|loss| loss.parse().ok()).unwrap_or(0.0);
+            let from = from.map_or(Ok(0.0), |from| float(&from))?;
+            let loss = covered((from, from + reach), (0.0, span));
             let text = from_utf8(&types::accepted(column, &shown)?);
             generals.push(General { text, loss });
         }

@@ -1,12 +1,12 @@
 //! What an owner says of the levels of a column, as jsonb, and what can be wrong with it before any value
 //! is looked at.
 
-use super::dates::Unit;
 use crate::pg::error::Error;
 use crate::pg::relation::Column;
 use crate::pg::types;
 use pgrx::{AnyNumeric, pg_sys};
 use serde_json::{Map, Value};
+use suppress::levels::Unit;
 
 /// The levels of a column, one of five kinds.
 pub enum Levels {
@@ -57,7 +57,11 @@ impl Levels {
             _ if keys.contains_key("dates") => ("dates", &[]),
             _ if keys.contains_key("tree") => ("tree", &[]),
             _ if keys.contains_key("table") => ("table", &[]),
-            _ => return Err(Error::argument("levels names no kind of hierarchy", KINDS)),
+            _ => {
+                let found: Vec<String> = keys.keys().map(|key| format!("\"{key}\"")).collect();
+                let found = if found.is_empty() { "nothing".into() } else { found.join(", ") };
+                return Err(Error::argument(format!("levels has no kind, but {found}"), KINDS));
+            }
         };
         let unknown: Vec<String> = keys
             .keys()
@@ -175,7 +179,7 @@ fn dates(value: &Value, column: &Column) -> Result<Vec<Unit>, Error> {
             .ok_or_else(|| Error::argument(format!("{value} is no calendar unit"), HINT))?;
         if column.base_type == pg_sys::DATEOID && !unit.joins_days() {
             return Err(Error::argument(
-                format!("\"{}\" joins no whole days, and column \"{}\" has dates", unit.name, column.name),
+                format!("\"{}\" is not made of several whole days, and column \"{}\" has dates", unit.name, column.name),
                 HINT,
             ));
         }
