@@ -81,6 +81,12 @@ CREATE FUNCTION sanitize.anonymity_score(released pg_catalog.regclass, original 
 COMMENT ON FUNCTION sanitize.anonymity_score(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'how many rows of the original were released, rare rows counting more; normalised: as a share of the score of releasing the original itself; NULL if the original has no rows';
 
+CREATE FUNCTION sanitize.information_loss(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+    RETURNS TABLE(column_name pg_catalog.text, changed pg_catalog.float8, loss pg_catalog.float8)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_information_loss';
+COMMENT ON FUNCTION sanitize.information_loss(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
+    'by column, and over all (column_name NULL): the share of the cells that a release changed, and what a cell lost on average, from 0 (nothing) to 1 (blanked or dropped)';
+
 CREATE FUNCTION sanitize.common_records(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
     RETURNS TABLE(share_of_released pg_catalog.float8, share_of_original pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_common_records';

@@ -1,6 +1,7 @@
 //! Rows to work on.
 
 use super::arguments::COLUMNS;
+use super::levels::{LEVELS, Levels};
 use crate::pg::argument::{Argument, Source};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
@@ -20,6 +21,27 @@ impl Input {
     pub fn read(call: &Call, source: &Argument<Source>) -> Result<Self, Error> {
         let names = call.get(&COLUMNS)?;
         Input::read_columns(call, source, names.as_deref())
+    }
+
+    /// As [`Input::read`], with the columns at the levels that the call names.
+    pub fn read_at_levels(call: &Call, source: &Argument<Source>) -> Result<Self, Error> {
+        let Some(named) = call.get(&LEVELS)? else { return Input::read(call, source) };
+        let Source::Relation(oid) = call.get(source)? else {
+            return Err(Error::argument(
+                "levels are given for a bag",
+                "Hierarchies belong to the columns of a relation: give that as the source.",
+            ));
+        };
+        let relation = Relation::open(oid)?;
+        let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+        let bag = reader::read(&relation, &columns)?.bag;
+        let levels = Levels::new(&named, &relation, &columns, &bag)?;
+        let mut input = Input { name: relation.name, bag };
+        input.bag = input.run("generalising", |bag, watch| {
+            let _held = watch.hold(levels.memory())?;
+            suppress::at_levels(bag, &levels.hierarchies, &levels.levels, watch)
+        })?;
+        Ok(input)
     }
 
     /// The rows of an argument, cut to the named columns (all if `None`).

@@ -2,6 +2,7 @@
 
 use super::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA, yes_or_no};
 use super::input::Input;
+use super::levels;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
@@ -45,11 +46,11 @@ fn itemsets(
 
 const MINE_MIIS: Method = Method {
     name: "mine_miis",
-    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH],
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
     returns: ITEMSETS,
     run: |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
-        let input = Input::read(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+        let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
         itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
     },
     label: None,
@@ -80,7 +81,7 @@ const FREQUENT_ITEMSETS: Method = Method {
 
 pub const MII_RISK: Method = Method {
     name: "mii_risk",
-    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH],
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
     returns: Returns::Table(&[
             ("column_name", Type::Text),
             ("value", Type::Text),
@@ -95,7 +96,7 @@ pub const MII_RISK: Method = Method {
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
-    let input = Input::read(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+    let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
     let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {

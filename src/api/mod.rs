@@ -18,12 +18,15 @@ families! {
     cells,
     clamped,
     compare,
+    curve,
     dependence,
     domains,
     entropy,
+    generalize,
     generate,
     hierarchy,
     itemsets,
+    k_anonymize,
     krimp,
     measures,
     mining,
@@ -48,6 +51,7 @@ mod fit;
 mod input;
 mod internal;
 mod ledger;
+mod levels;
 mod public_source;
 mod question;
 mod reject;

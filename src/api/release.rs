@@ -5,7 +5,6 @@ use super::arguments::{
 };
 use super::registry;
 use super::typed_source::TypedSource;
-use super::weights;
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
@@ -33,13 +32,17 @@ impl From<suppress::Error> for Error {
                     "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
                 )
             }
-            suppress::Error::Broken { .. } => Error::Broken { what: error.to_string() },
+            suppress::Error::NotDiverse { .. } => Error::argument(
+                format!("nothing would be left: {error}"),
+                "No class can be more diverse than the whole table. Give a smaller l.",
+            ),
+            suppress::Error::Broken { .. } | suppress::Error::NotKept { .. } => Error::Broken { what: error.to_string() },
         }
     }
 }
 
 /// Lets `suppress` decide what of the source is released, and returns that.
-fn release(
+pub fn release(
     call: &Call,
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
@@ -89,40 +92,6 @@ const K_MII: Method = Method {
         further: &[],
         of: |options| {
             keeping(Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
-        },
-    }),
-    price: None,
-};
-
-/// What a cell of each column is worth.
-const WEIGHTS: Argument<Option<weights::Named>> = Argument {
-    name: "weights",
-    of: Type::Json,
-    default: Some("null"),
-    about: "What a cell of a column is worth, by name; 1 where it says nothing.",
-    read: weights::read,
-};
-
-const K_ANONYMIZE: Method = Method {
-    name: "k_anonymize",
-    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &WEIGHTS, &MAX_LENGTH],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
-        let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
-        let source = TypedSource::read(call)?.with_rows()?;
-        let names: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
-        let weights = call.get(&WEIGHTS)?;
-        let weights = weights
-            .map(|named| weights::of_columns(Some(&named), source.name(), &names))
-            .transpose()?;
-        release(call, source, |bag, watch| {
-            suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
-        })
-    },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            keeping(Guarantee::k_anonymize(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
         },
     }),
     price: None,
@@ -185,6 +154,5 @@ fn impute(call: &Call) -> Result<Datum, Error> {
 methods! {
     sanitize_impute => IMPUTE;
     sanitize_mii_suppress => MII_SUPPRESS;
-    sanitize_k_anonymize => K_ANONYMIZE;
     sanitize_k_mii => K_MII;
 }

@@ -1,14 +1,17 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
 use super::arguments::{COLUMNS, KEEP, ROWS_OF};
+use super::hierarchy;
+use super::levels::{self, Levels};
 use crate::catalog::domains;
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::typed::{self, ReadValues, TypedRows};
+use crate::pg::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
 use crate::pg::{pool, reader, text};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
+use suppress::Hierarchy;
 use table::{Bag, CodedTable, Part, Release, Stop, Watch};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
@@ -52,6 +55,30 @@ impl TypedSource {
     pub fn read(call: &Call) -> Result<Self, Error> {
         let relation = typed::relation(call.get(&ROWS_OF)?)?;
         let (columns, keep) = chosen(call, &relation)?;
+        TypedSource::read_columns(relation, columns, keep)
+    }
+
+    /// As [`TypedSource::read`], with a sensitive column that comes back as it is: it is the last of those
+    /// that take part.
+    pub fn read_with_sensitive(call: &Call, sensitive: &str) -> Result<Self, Error> {
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let position = relation.positions("sensitive", Some(&[sensitive.to_string()]))?[0];
+        let (mut columns, mut keep) = chosen(call, &relation)?;
+        if call.get(&COLUMNS)?.is_some() && columns.contains(&position) {
+            return Err(Error::argument(
+                format!("column \"{sensitive}\" is in columns and sensitive"),
+                "A sensitive column comes back as it is; classes are made of the other columns.",
+            ));
+        }
+        columns.retain(|&column| column != position);
+        keep.retain(|&column| column != position);
+        if columns.is_empty() {
+            return Err(Error::argument(
+                "no column is left to protect beside the sensitive one",
+                "Keep fewer columns.",
+            ));
+        }
+        columns.push(position);
         TypedSource::read_columns(relation, columns, keep)
     }
 
@@ -148,14 +175,49 @@ impl TypedSource {
         Ok(reader::read_beside(&other, &positions, self.memory())?.bag)
     }
 
+    /// The hierarchies of the first columns that take part: the declared ones, or proposed ones where
+    /// nothing is declared.
+    pub fn hierarchies(&self, width: usize) -> Result<Vec<Hierarchy>, Error> {
+        let domains = self.bag().domains()[..width].iter().zip(&self.columns);
+        domains
+            .map(|(domain, &position)| {
+                let column = &self.relation.columns[position];
+                hierarchy::of_column(&self.relation, column, domain, true)
+            })
+            .collect()
+    }
+
+    /// The declared hierarchies of the columns that take part, and the levels that are wanted of them.
+    pub fn levels(&self, named: &levels::Named) -> Result<Levels, Error> {
+        Levels::new(named, &self.relation, &self.columns, self.bag())
+    }
+
     /// Returns what is released, as rows of the relation's type.
     pub fn release(self, call: &Call, release: Release) -> Result<Datum, Error> {
+        self.release_shown(call, release, &[])
+    }
+
+    /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.
+    pub fn release_shown(
+        self,
+        call: &Call,
+        release: Release,
+        hierarchies: &[Hierarchy],
+    ) -> Result<Datum, Error> {
         let TypedSource { relation, columns, table, part } = &self;
         let held = self.memory() + release.memory();
         let released = pool::run("releasing", held, move |watch| {
             release.rows(&table.bag, part.as_ref(), watch)
         })?;
-        let values = ReadValues::new(table, relation, columns);
+        let general: Vec<Vec<String>> = hierarchies
+            .iter()
+            .map(|h| h.texts().iter().map(|t| text::to_utf8(t)).collect())
+            .collect();
+        let mut texts: Vec<Vec<&str>> =
+            general.iter().map(|texts| texts.iter().map(String::as_str).collect()).collect();
+        texts.resize(columns.len(), Vec::new());
+        let general = TextValues::new(texts, relation, columns);
+        let values = ShownValues::new(ReadValues::new(table, relation, columns), general);
         let mut rows = TypedRows::begin(call, relation, columns, values)?;
         for i in 0..released.distinct() {
             rows.push(released.row(i), released.weight(i));

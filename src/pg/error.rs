@@ -45,6 +45,8 @@ pub enum Error {
     NotOwner { relation: String },
     /// A private mechanism needs a domain that is known without looking at the data.
     NoDomain { column: String, relation: String, has_range: bool },
+    /// Levels are wanted of a column without a hierarchy.
+    NoHierarchy { column: String, relation: String },
     /// A query of ours failed to run at all.
     Query { what: String },
     /// The operating system gives no random bytes.
@@ -257,6 +259,17 @@ impl Error {
                     ),
                     format!(
                         "Declare it: SELECT sanitize.declare_domain({relation_name}, {column_name}, ARRAY['…', '…']);{range} or leave the column out."
+                    ),
+                )
+            }
+            Error::NoHierarchy { column, relation } => {
+                let (relation_name, column_name) = (literal(relation), literal(column));
+                (
+                    Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                    format!("column \"{column}\" of {relation} has no hierarchy"),
+                    None,
+                    format!(
+                        "Declare one: SELECT sanitize.declare_hierarchy({relation_name}, {column_name}, sanitize.suggest_hierarchy({relation_name}, {column_name}));"
                     ),
                 )
             }

@@ -113,6 +113,31 @@ impl Values for TextValues<'_> {
     }
 }
 
+/// Values that were read from the relation and, numbered after them, general ones that no row has.
+pub struct ShownValues<'a> {
+    read: ReadValues<'a>,
+    general: TextValues<'a>,
+}
+
+impl<'a> ShownValues<'a> {
+    pub fn new(read: ReadValues<'a>, general: TextValues<'a>) -> Self {
+        ShownValues { read, general }
+    }
+}
+
+impl Values for ShownValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.read.count(column) + self.general.count(column)
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        match code.checked_sub(self.read.count(column) as u32) {
+            None => self.read.datum(column, code),
+            Some(general) => self.general.datum(column, general),
+        }
+    }
+}
+
 /// A column of the result that has values: where they come from and how they are made.
 struct Cell {
     attribute: usize,

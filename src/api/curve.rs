@@ -1,0 +1,93 @@
+//! What k-anonymity costs for several k, before one is chosen.
+
+use super::arguments::{COLUMNS, RELATION, yes_or_no};
+use super::hierarchy::of_column;
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Given, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::relation::Relation;
+use crate::pg::rowset::{ResultRows, Value};
+use crate::pg::signature::Returns;
+use crate::pg::{pool, reader};
+use pgrx::pg_sys::Datum;
+use suppress::{Hierarchy, Request};
+use table::Stop;
+
+const KS: Argument<Vec<u64>> = Argument {
+    name: "ks",
+    of: Type::Ints,
+    default: Some("[2, 3, 5, 10, 20, 50, 100]"),
+    about: "The numbers of rows that must look alike, each of which is tried.",
+    read: ks,
+};
+
+fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
+    let hint = "ks is a list of numbers of rows that must look alike: {2, 5, 10}.";
+    let ks = given.needed(given.ints()?)?.vector().map_err(|fault| given.refuse(fault, hint))?;
+    if ks.is_empty() {
+        return Err(Error::argument("ks is an empty list", hint));
+    }
+    let k = |&k: &i32| match k {
+        k if k >= 2 => Ok(k as u64),
+        k => Err(given.refuse(k, "k is the number of rows that must look alike: 2 or more.")),
+    };
+    ks.iter().map(k).collect()
+}
+
+const GENERALIZE: Argument<bool> = Argument {
+    name: "generalize",
+    of: Type::Bool,
+    default: Some("true"),
+    about: "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
+    read: yes_or_no,
+};
+
+const LOSS_CURVE: Method = Method {
+    name: "loss_curve",
+    arguments: &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
+    returns: Returns::Table(&[
+        ("k", Type::Int4),
+        ("loss", Type::Float8),
+        ("dropped", Type::Int8),
+    ]),
+    run: loss_curve,
+    label: None,
+    price: None,
+};
+
+fn loss_curve(call: &Call) -> Result<Datum, Error> {
+    let (ks, generalize) = (call.get(&KS)?, call.get(&GENERALIZE)?);
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    if bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name, of: "rows" });
+    }
+    let hierarchies = bag
+        .domains()
+        .iter()
+        .zip(&columns)
+        .map(|(domain, &position)| match generalize {
+            true => of_column(&relation, &relation.columns[position], domain, true),
+            false => Ok(Hierarchy::flat(domain.len())),
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
+    let mut rows = ResultRows::begin(call)?;
+    for k in ks {
+        let request = Request { k, hierarchies: &hierarchies, weights: None, sensitive: None };
+        let recoded = pool::run("generalising", bag.memory(), |watch| {
+            let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
+            match suppress::generalize(&bag, &request, watch) {
+                Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
+                decided => Ok(decided),
+            }
+        })??;
+        rows.push([Value::Int(k as i32), Value::Float(recoded.loss), Value::count(recoded.dropped)]);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_loss_curve => LOSS_CURVE;
+}
