@@ -11,6 +11,7 @@
 
 pub mod answers;
 pub mod cells;
+mod class_risk;
 mod classes;
 mod closeness;
 mod diversity;
@@ -27,6 +28,7 @@ mod supports;
 mod suppression;
 mod translation;
 
+pub use class_risk::{ClassRisk, SensitiveRisk, class_risk};
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
