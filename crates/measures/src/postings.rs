@@ -116,6 +116,25 @@ impl<'a> Postings<'a> {
     /// Costs a look at the rows of the rarest item, or at a 64th of all rows for each item if
     /// every one of them is common; less if there is such a row.
     pub(crate) fn any(&self, items: &[Item], except: Option<u32>) -> bool {
+        self.find(items, |row| Some(row) != except)
+    }
+
+    /// Whether at most `rows` rows contain all of the items (at least one), copies counted. Costs as
+    /// [`Postings::any`]; less if more rows do.
+    pub(crate) fn at_most(&self, items: &[Item], rows: u64) -> bool {
+        let mut left = rows;
+        !self.find(items, |row| match left.checked_sub(self.bag.weight(row as usize)) {
+            Some(fewer) => {
+                left = fewer;
+                false
+            }
+            None => true,
+        })
+    }
+
+    /// Hands the distinct rows that contain all of the items (at least one) to `found`, ascending,
+    /// until it says yes; whether it did.
+    fn find(&self, items: &[Item], mut found: impl FnMut(u32) -> bool) -> bool {
         let mut shortest: Option<&[u32]> = None;
         let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
         for &item in items {
@@ -132,20 +151,16 @@ impl<'a> Postings<'a> {
             common.sort_unstable_by_key(|&(count, _)| count);
             return rows.iter().any(|&row| {
                 let codes = || self.bag.row(row as usize);
-                Some(row) != except
-                    && common.iter().all(|(_, set)| bits::has(set, row as usize))
+                common.iter().all(|(_, set)| bits::has(set, row as usize))
                     && items.iter().all(|i| codes()[i.column as usize] == i.code)
+                    && found(row)
             });
         }
+        let words = bits::words(self.bag.distinct());
         !common.is_empty()
-            && (0..bits::words(self.bag.distinct())).any(|i| {
-                let mut word = common.iter().fold(u64::MAX, |word, (_, words)| word & words[i]);
-                if let Some((at, bit)) = except.map(|row| bits::place(row as usize))
-                    && at == i
-                {
-                    word &= !bit;
-                }
-                word != 0
+            && (0..words).any(|i| {
+                let word = common.iter().fold(u64::MAX, |word, (_, words)| word & words[i]);
+                bits::ones(word).any(|bit| found((i * u64::BITS as usize + bit) as u32))
             })
     }
 }
@@ -186,6 +201,14 @@ mod tests {
                     };
                     let expected = (0..bag.distinct() as u32).any(|row| has(&row));
                     prop_assert_eq!(postings.any(items, except), expected);
+                }
+                let has = |row: &usize| {
+                    items.iter().all(|i| bag.row(*row)[i.column as usize] == i.code)
+                };
+                let support: u64 =
+                    (0..bag.distinct()).filter(has).map(|row| bag.weight(row)).sum();
+                for rows in support.saturating_sub(2)..support + 2 {
+                    prop_assert_eq!(postings.at_most(items, rows), support <= rows);
                 }
                 let mut found = Vec::new();
                 postings.extend(&mut found, items[0]);

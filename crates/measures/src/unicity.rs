@@ -1,0 +1,477 @@
+//! Unicity: how many rows a few known cells give away (de Montjoye et al., Unique in the crowd, counted
+//! on the cells of a table).
+//!
+//! Somebody knows some cells of a row: `known` of those that are not NULL, or all of them if there are
+//! fewer, each choice equally likely. The row is given away if at most theta rows contain these cells.
+//! Unicity is the probability of that for a random row and a random choice.
+//!
+//! Where all pairs of a row and a choice can be looked at within about the time of the samples, they
+//! are: rows are grouped by each set of columns once, which tells for all rows at once how many share
+//! their cells. Otherwise pairs are drawn and each is looked up in the rows of its values.
+
+use crate::combinations::{advance, combinations};
+use crate::postings::Postings;
+use guarantee::audit::Share;
+use rayon::prelude::*;
+use std::collections::BTreeSet;
+use table::{Bag, Codes, Index, Item, NONE, Reservation, Stop, Watch, sort_watched};
+
+/// A pair of a row and a set of columns is grouped in about so many times less time than a pair is
+/// drawn and looked up in, on a table of a million rows.
+const GROUPED: u64 = 1000;
+
+/// Draws tested at a time.
+const BATCH: u64 = 4096;
+
+/// What lies outside of the interval, on each side.
+const TAIL: f64 = 0.025;
+
+/// The share of rows that are given away, and where it lies with a confidence of 95 %.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Unicity {
+    pub share: f64,
+    pub low: f64,
+    pub high: f64,
+}
+
+/// The unicity of a table; `None` if it has no rows.
+///
+/// Exact, with `low` and `high` equal to the share, if the distinct rows times the sets of columns that
+/// somebody may know are at most a thousand times `samples`: nothing is drawn then. Otherwise the share
+/// of so many independent draws, within the limits of Clopper and Pearson. `below(n)` draws uniformly
+/// from `0..n`; equal tables and equal draws give equal results.
+pub fn unicity(
+    bag: &Bag,
+    known: usize,
+    theta: u64,
+    samples: u64,
+    below: impl FnMut(u64) -> u64,
+    watch: &Watch,
+) -> Result<Option<Unicity>, Stop> {
+    if bag.row_count() == 0 {
+        return Ok(None);
+    }
+    let work = samples.saturating_mul(GROUPED);
+    let unicity = match ColumnSets::new(bag, known, work, watch)? {
+        Some(columns) => {
+            let share = counted(bag, known, theta, &columns.sets, watch)?;
+            Unicity { share, low: share, high: share }
+        }
+        None => sampled(bag, known, theta, samples, below, watch)?,
+    };
+    Ok(Some(unicity))
+}
+
+/// The share of draws that give their row away, and the limits of what it is a sample of.
+fn sampled(
+    bag: &Bag,
+    known: usize,
+    theta: u64,
+    samples: u64,
+    below: impl FnMut(u64) -> u64,
+    watch: &Watch,
+) -> Result<Unicity, Stop> {
+    let hits = drawn(bag, known, theta, samples, below, watch)?;
+    let limits = Share { hits, runs: samples };
+    let share = hits as f64 / samples as f64;
+    Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
+}
+
+/// The columns of a row that are not NULL.
+fn filled(codes: &[u32]) -> impl Iterator<Item = usize> {
+    codes.iter().enumerate().filter(|&(_, &code)| code != NONE).map(|(column, _)| column)
+}
+
+/// The sets of columns that somebody may know.
+struct ColumnSets<'w> {
+    sets: Vec<Vec<usize>>,
+    _held: Reservation<'w>,
+}
+
+impl<'w> ColumnSets<'w> {
+    /// `None` if grouping the rows by all of them is more than so many pairs of a row and a set.
+    fn new(bag: &Bag, known: usize, work: u64, watch: &'w Watch) -> Result<Option<Self>, Stop> {
+        let most = work / bag.distinct() as u64;
+        let full = combinations(bag.width(), known);
+        if full > most {
+            return Ok(None);
+        }
+        let mut held = Reservation::new(watch);
+        let bytes = |sets: u64| sets * (known.min(bag.width()) as u64 * 8 + 64);
+        held.raise(bytes(full))?;
+        // Rows with fewer cells than that have one set each.
+        let mut short: BTreeSet<Vec<usize>> = BTreeSet::new();
+        for row in 0..bag.distinct() {
+            watch.poll(row)?;
+            let codes = bag.row(row);
+            if filled(codes).count() < known && short.insert(filled(codes).collect()) {
+                held.raise(bytes(full + short.len() as u64))?;
+                if full + short.len() as u64 > most {
+                    return Ok(None);
+                }
+            }
+        }
+        let mut sets: Vec<Vec<usize>> = short.into_iter().collect();
+        let mut set: Vec<usize> = (0..known.min(bag.width())).collect();
+        for number in 0..full as usize {
+            watch.poll(number)?;
+            sets.push(set.clone());
+            advance(&mut set, bag.width());
+        }
+        Ok(Some(ColumnSets { sets, _held: held }))
+    }
+}
+
+/// The share of rows that are given away, by grouping all rows by each set of columns.
+fn counted(
+    bag: &Bag,
+    known: usize,
+    theta: u64,
+    sets: &[Vec<usize>],
+    watch: &Watch,
+) -> Result<f64, Stop> {
+    watch.begin(sets.len() as u64);
+    // Of the rows with so many cells, how many are given away, over all sets that may be known of them.
+    let zeros = || vec![0u128; bag.width() + 1];
+    let given = sets
+        .par_iter()
+        .map(|set| {
+            let mut given = zeros();
+            for (cells, rows) in given_away(bag, known, theta, set, watch)? {
+                given[cells] += u128::from(rows);
+            }
+            watch.advance(1);
+            Ok(given)
+        })
+        .try_reduce(zeros, |mut a, b| {
+            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
+            Ok(a)
+        })?;
+    let choices = |cells: usize| combinations(cells, known).max(1) as f64;
+    let rows: f64 =
+        given.iter().enumerate().map(|(cells, &rows)| rows as f64 / choices(cells)).sum();
+    Ok((rows / bag.row_count() as f64).min(1.0))
+}
+
+/// The rows that the cells of this set of columns give away, by the number of their cells, if the set is
+/// one that may be known of them.
+fn given_away(
+    bag: &Bag,
+    known: usize,
+    theta: u64,
+    set: &[usize],
+    watch: &Watch,
+) -> Result<Vec<(usize, u64)>, Stop> {
+    // The group of each row; and as if each were a group: its support, a row of it, and a place in an
+    // index that grows by doubling.
+    let _held = watch.hold(bag.distinct() as u64 * (4 + 8 + 8 + 40))?;
+    let key = |row: u32| {
+        let codes = bag.row(row as usize);
+        Codes(set.iter().map(move |&column| codes[column]))
+    };
+    let (mut index, mut firsts, mut supports) = (Index::new(), Vec::new(), Vec::<u64>::new());
+    let mut groups = Vec::with_capacity(bag.distinct());
+    for row in 0..bag.distinct() as u32 {
+        watch.poll(row as usize)?;
+        if key(row).0.any(|code| code == NONE) {
+            groups.push(NONE);
+            continue;
+        }
+        let group = index.number(key(row), |group| key(firsts[group as usize]));
+        let group = group.unwrap_or_else(|new| {
+            firsts.push(row);
+            supports.push(0);
+            new
+        });
+        supports[group as usize] += bag.weight(row as usize);
+        groups.push(group);
+    }
+    let mut given = vec![0; bag.width() + 1];
+    for (row, &group) in groups.iter().enumerate() {
+        watch.poll(row)?;
+        if group == NONE || supports[group as usize] > theta {
+            continue;
+        }
+        let cells = filled(bag.row(row)).count();
+        if set.len() == known.min(cells) {
+            given[cells] += bag.weight(row);
+        }
+    }
+    Ok(given.into_iter().enumerate().filter(|&(_, rows)| rows > 0).collect())
+}
+
+/// How many of the draws of a row and of what is known of it give the row away.
+fn drawn(
+    bag: &Bag,
+    known: usize,
+    theta: u64,
+    samples: u64,
+    mut below: impl FnMut(u64) -> u64,
+    watch: &Watch,
+) -> Result<u64, Stop> {
+    let postings = Postings::new(bag, watch)?;
+    let rows = ByWeight::new(bag, watch)?;
+    let mut items: Vec<Item> = Vec::new();
+    let mut ends: Vec<usize> = Vec::new();
+    let _held = watch.hold(BATCH * (known.min(bag.width()) as u64 * 8 + 8) * 2)?;
+    watch.begin(samples);
+    let (mut left, mut hits) = (samples, 0);
+    while left > 0 {
+        let count = left.min(BATCH);
+        left -= count;
+        items.clear();
+        ends.clear();
+        for _ in 0..count {
+            draw(bag.row(rows.row(below(bag.row_count()))), known, &mut items, &mut below);
+            ends.push(items.len());
+        }
+        let given = |i: usize| -> Result<u64, Stop> {
+            watch.check()?;
+            let begin = if i == 0 { 0 } else { ends[i - 1] };
+            Ok(u64::from(match &items[begin..ends[i]] {
+                // Whoever knows nothing cannot leave out any row.
+                [] => bag.row_count() <= theta,
+                items => postings.at_most(items, theta),
+            }))
+        };
+        hits += (0..ends.len()).into_par_iter().map(given).try_reduce(|| 0, |a, b| Ok(a + b))?;
+        watch.advance(count);
+    }
+    Ok(hits)
+}
+
+/// Adds the cells that are known of a row, each choice equally likely.
+fn draw(codes: &[u32], known: usize, items: &mut Vec<Item>, below: &mut impl FnMut(u64) -> u64) {
+    let begin = items.len();
+    items.extend(Bag::row_items(codes));
+    let cells = &mut items[begin..];
+    if known < cells.len() {
+        for i in 0..known {
+            let j = i + below((cells.len() - i) as u64) as usize;
+            cells.swap(i, j);
+        }
+        items.truncate(begin + known);
+    }
+}
+
+/// The distinct rows in the order of their codes, so that the order of reading does not decide what a
+/// seed draws, and how many rows there are up to each.
+struct ByWeight<'a> {
+    order: Vec<u32>,
+    sums: Vec<u64>,
+    _held: Reservation<'a>,
+}
+
+impl<'a> ByWeight<'a> {
+    fn new(bag: &Bag, watch: &'a Watch) -> Result<Self, Stop> {
+        let held = watch.hold(bag.distinct() as u64 * 16)?;
+        let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
+        sort_watched(&mut order, watch, |a, b| bag.row(a as usize).cmp(bag.row(b as usize)))?;
+        let mut sum = 0;
+        let sums = order.iter().map(|&row| {
+            sum += bag.weight(row as usize);
+            sum
+        });
+        Ok(ByWeight { sums: sums.collect(), order, _held: held })
+    }
+
+    /// The distinct row of row number `number`.
+    fn row(&self, number: u64) -> usize {
+        self.order[self.sums.partition_point(|&sum| sum <= number)] as usize
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use random::Coins;
+
+    type Cell = Option<String>;
+
+    fn table() -> impl Strategy<Value = Vec<[Cell; 4]>> {
+        let cell = || prop::option::weighted(0.7, "[a-c]");
+        prop::collection::vec([cell(), cell(), cell(), cell()], 1..25)
+    }
+
+    /// Every row, every choice of what is known of it, every row that it fits.
+    fn by_definition(rows: &[[Cell; 4]], known: usize, theta: u64) -> f64 {
+        let mut sum = 0.0;
+        for row in rows {
+            let cells: Vec<usize> = (0..4).filter(|&c| row[c].is_some()).collect();
+            let size = known.min(cells.len());
+            let choices = (0u32..16).filter(|choice| {
+                choice.count_ones() as usize == size
+                    && (0..4).all(|c| choice >> c & 1 == 0 || cells.contains(&c))
+            });
+            let given = |choice: &u32| {
+                let fits =
+                    |other: &&[Cell; 4]| (0..4).all(|c| choice >> c & 1 == 0 || other[c] == row[c]);
+                rows.iter().filter(fits).count() as u64 <= theta
+            };
+            let all = choices.clone().count() as f64;
+            sum += choices.filter(given).count() as f64 / all;
+        }
+        sum / rows.len() as f64
+    }
+
+    proptest! {
+        #[test]
+        fn few_pairs_are_all_counted(rows in table(), known in 1usize..7, theta in 0u64..5) {
+            let bag = Bag::from_text(4, rows.clone());
+            let watch = Watch::unlimited();
+            let none = |_| unreachable!("nothing is drawn");
+            let found = unicity(&bag, known, theta, 100, none, &watch).unwrap().unwrap();
+            let expected = by_definition(&rows, known, theta);
+            prop_assert!((found.share - expected).abs() < 1e-12, "{} {expected}", found.share);
+            prop_assert_eq!((found.low, found.high), (found.share, found.share));
+            prop_assert_eq!(watch.memory(), 0);
+        }
+
+        /// Draws agree with the definition one by one: a draw is told by its row and its cells.
+        #[test]
+        fn each_draw_is_judged_as_defined(rows in table(), known in 1usize..7, theta in 0u64..5, seed: i64) {
+            let bag = Bag::from_text(4, rows.clone());
+            let watch = Watch::unlimited();
+            let mut coins = Coins::seeded(seed);
+            let hits =
+                drawn(&bag, known, theta, 1, |n| random::below(&mut coins, n), &watch).unwrap();
+            let mut coins = Coins::seeded(seed);
+            let rows_of = ByWeight::new(&bag, &watch).unwrap();
+            let row = rows_of.row(random::below(&mut coins, bag.row_count()));
+            let mut items = Vec::new();
+            draw(bag.row(row), known, &mut items, &mut |n| random::below(&mut coins, n));
+            let cells = filled(bag.row(row)).count();
+            prop_assert_eq!(items.len(), known.min(cells));
+            items.sort_unstable();
+            items.dedup();
+            prop_assert_eq!(items.len(), known.min(cells));
+            let fits = |row: &usize| {
+                items.iter().all(|item| bag.row(*row)[item.column as usize] == item.code)
+            };
+            prop_assert!(fits(&row));
+            let support: u64 =
+                (0..bag.distinct()).filter(fits).map(|row| bag.weight(row)).sum();
+            prop_assert_eq!(hits, u64::from(support <= theta));
+        }
+    }
+
+    /// A table of which every known set of two cells must be drawn equally often, rows by their weight.
+    #[test]
+    fn draws_follow_weights_and_choices() {
+        let rows = [["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"], ["x", "y", "z"]];
+        let bag = Bag::from_text(3, rows.map(|row| row.map(Some)));
+        let watch = Watch::unlimited();
+        let by_weight = ByWeight::new(&bag, &watch).unwrap();
+        let mut coins = Coins::seeded(1);
+        // Three choices of each of two rows, of probability 1/4 and 1/12.
+        let draws = 60_000;
+        let mut times = [[0.0f64; 3]; 2];
+        for _ in 0..draws {
+            let row = by_weight.row(random::below(&mut coins, 4));
+            let mut items = Vec::new();
+            draw(bag.row(row), 2, &mut items, &mut |n| random::below(&mut coins, n));
+            let absent = 3 - items[0].column - items[1].column;
+            times[usize::from(bag.weight(row) == 1)][absent as usize] += 1.0;
+        }
+        let chi: f64 = times
+            .iter()
+            .zip([0.25, 1.0 / 12.0])
+            .flat_map(|(row, p)| row.iter().map(move |n| (n, p * f64::from(draws))))
+            .map(|(n, mean)| (n - mean).powi(2) / mean)
+            .sum();
+        // Five degrees of freedom: above 20.5 once in a thousand.
+        assert!(chi < 20.5, "{chi}");
+    }
+
+    fn large(rows: usize, seed: i64) -> Vec<[Cell; 6]> {
+        let mut coins = Coins::seeded(seed);
+        let mut cell = |n| {
+            let value = random::below(&mut coins, n);
+            Some(value).filter(|&v| v + 1 < n || n < 4).map(|v| v.to_string())
+        };
+        (0..rows).map(|_| [2, 2, 3, 4, 9, 40].map(&mut cell)).collect()
+    }
+
+    #[test]
+    fn intervals_of_samples_hold_the_exact_share() {
+        let bag = Bag::from_text(6, large(400, 1));
+        let watch = Watch::unlimited();
+        for (known, theta) in [(1, 3), (2, 1), (3, 2), (4, 1)] {
+            let sets = ColumnSets::new(&bag, known, u64::MAX, &watch).unwrap().unwrap();
+            let exact = counted(&bag, known, theta, &sets.sets, &watch).unwrap();
+            let mut missed = 0;
+            for seed in 0..200 {
+                let mut coins = Coins::seeded(seed);
+                let draw = |n| random::below(&mut coins, n);
+                let found = sampled(&bag, known, theta, 300, draw, &watch).unwrap();
+                assert!((found.low..=found.high).contains(&found.share));
+                missed += u32::from(!(found.low..=found.high).contains(&exact));
+            }
+            // At most 10 of 200 are expected to miss, more than 21 less than once in a thousand times.
+            assert!(missed <= 21, "{known} known: {missed} of 200 intervals miss {exact}");
+        }
+    }
+
+    #[test]
+    fn neither_the_order_of_rows_nor_threads_change_anything() {
+        let mut rows = large(3000, 2);
+        let found = |rows: &[[Cell; 6]], threads: usize| {
+            let bag = Bag::from_text(6, rows.iter().cloned());
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            let mut coins = Coins::seeded(7);
+            let draw = |n| random::below(&mut coins, n);
+            let watch = Watch::unlimited();
+            pool.install(|| {
+                let drawn = unicity(&bag, 3, 1, 20, draw, &watch).unwrap();
+                let counted = unicity(&bag, 3, 1, 1000, |_| 0, &watch).unwrap();
+                (drawn, counted)
+            })
+        };
+        let first = found(&rows, 1);
+        assert!(first.0.unwrap().low < first.1.unwrap().low);
+        assert_eq!(first.1.unwrap().low, first.1.unwrap().high);
+        rows.reverse();
+        assert_eq!(found(&rows, 3), first);
+    }
+
+    #[test]
+    fn no_rows_have_no_unicity_and_rows_without_cells_are_all_alike() {
+        let watch = Watch::unlimited();
+        let none = |_| unreachable!("nothing is drawn");
+        let empty = Bag::from_text(2, [[Some("a"); 2]; 0]);
+        assert_eq!(unicity(&empty, 1, 1, 10, none, &watch).unwrap(), None);
+        let blank = Bag::from_text(2, [[None::<&str>; 2]; 3]);
+        for (theta, share) in [(2, 0.0), (3, 1.0)] {
+            let found = unicity(&blank, 1, theta, 10, none, &watch).unwrap().unwrap();
+            assert_eq!(found.share, share);
+            assert_eq!(drawn(&blank, 1, theta, 5, |_| 0, &watch).unwrap(), 5 * share as u64);
+        }
+    }
+
+    #[test]
+    fn any_budget_gives_the_result_or_an_error() {
+        let bag = Bag::from_text(6, large(300, 3));
+        for samples in [2, 1000] {
+            let measure = |watch: &Watch| {
+                let mut coins = Coins::seeded(1);
+                unicity(&bag, 3, 1, samples, |n| random::below(&mut coins, n), watch)
+            };
+            let whole = measure(&Watch::unlimited()).unwrap();
+            let mut refused = 0;
+            for limit in (0..400_000).step_by(3989) {
+                match measure(&Watch::new(limit, u64::MAX)) {
+                    Ok(found) => assert_eq!(found, whole),
+                    Err(stop) => {
+                        assert_eq!(stop, Stop::Memory { limit });
+                        refused += 1;
+                    }
+                }
+            }
+            assert!((1..100).contains(&refused), "{refused}");
+            let watch = Watch::unlimited();
+            watch.cancel();
+            assert_eq!(measure(&watch), Err(Stop::Cancelled));
+        }
+    }
+}
