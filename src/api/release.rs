@@ -33,13 +33,15 @@ impl From<suppress::Error> for Error {
                     "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
                 )
             }
-            suppress::Error::Broken { .. } => Error::Broken { what: error.to_string() },
+            suppress::Error::Broken { .. } | suppress::Error::Shown { .. } => {
+                Error::Broken { what: error.to_string() }
+            }
         }
     }
 }
 
 /// Lets `suppress` decide what of the source is released, and returns that.
-fn release(
+pub fn release(
     call: &Call,
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,

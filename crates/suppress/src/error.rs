@@ -13,6 +13,8 @@ pub enum Error {
     Weight { column: usize },
     /// The last look found a class below k: a fault of ours, and nothing is released.
     Broken { k: u64, smallest: u64 },
+    /// The last look found an itemset that was to be hidden: a fault of ours, and nothing is released.
+    Shown { support: u64, min_support: u64 },
     /// The computation was stopped, or a limit was reached.
     Stopped(Stop),
 }
@@ -31,6 +33,12 @@ impl fmt::Display for Error {
             }
             Error::Broken { k, smallest } => {
                 write!(f, "a class of {smallest} rows was left where {k} were promised")
+            }
+            Error::Shown { support, min_support } => {
+                write!(
+                    f,
+                    "an itemset of {support} rows was left where fewer than {min_support} were promised"
+                )
             }
             Error::Stopped(stop) => stop.fmt(f),
         }
