@@ -29,3 +29,10 @@ CREATE FUNCTION sanitize.impute(source anyelement, columns pg_catalog.text[] DEF
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_impute';
 COMMENT ON FUNCTION sanitize.impute(anyelement, pg_catalog.text[], pg_catalog.text, pg_catalog.int8) IS
     'a released table with its NULL cells filled by values drawn from the same table: from all values of the column, or from those of rows that share as much as possible. Guesses, for tools that cannot take NULL';
+
+CREATE FUNCTION sanitize.hide_itemsets(source anyelement, itemsets pg_catalog.jsonb, min_support pg_catalog.int8,
+        keep pg_catalog.text[] DEFAULT NULL)
+    RETURNS SETOF anyelement
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_hide_itemsets';
+COMMENT ON FUNCTION sanitize.hide_itemsets(anyelement, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.text[]) IS
+    'the rows of the relation with as few cells blanked as can be found so that fewer than min_support rows contain each of the listed itemsets; cells of kept columns are never blanked. No privacy is guaranteed: all else comes out as it is';
