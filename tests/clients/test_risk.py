@@ -16,9 +16,9 @@ def large(database):
         connection.execute("SELECT setseed(0.5)")
         cells = ", ".join(f"floor(30 * random() ^ 2)::int AS c{i}" for i in range(1, 13))
         connection.execute(f"CREATE TABLE crowd AS SELECT {cells} FROM generate_series(1, 300000)")
-        connection.execute("CREATE TABLE some AS SELECT * FROM crowd LIMIT 20000")
+        connection.execute("CREATE TABLE few_rows AS SELECT * FROM crowd LIMIT 20000")
         pairs = " UNION ALL ".join(
-            f"SELECT DISTINCT jsonb_build_object('c{i}', c{i}::text, 'c{j}', c{j}::text) AS items FROM some"
+            f"SELECT DISTINCT jsonb_build_object('c{i}', c{i}::text, 'c{j}', c{j}::text) AS items FROM few_rows"
             for i in range(1, 13)
             for j in range(1, i)
         )
@@ -30,7 +30,7 @@ def large(database):
 LONG = [
     ("measuring", "sanitize.unicity('crowd', 6, samples => 200000)"),
     ("measuring", "sanitize.unicity('crowd', 6, samples => 2000000)"),
-    ("suppressing", "sanitize.hide_itemsets(NULL::some, (SELECT p FROM pairs), 1)"),
+    ("suppressing", "sanitize.hide_itemsets(NULL::few_rows, (SELECT p FROM pairs), 1)"),
 ]
 
 
@@ -60,13 +60,13 @@ def clopper_pearson(hits, runs, tail=0.025):
 def test_intervals_are_those_of_clopper_and_pearson(connection, large):
     for seed in range(3):
         share, low, high = connection.execute(
-            "SELECT * FROM sanitize.unicity('some', 4, samples => 20, seed => %s)", [seed]
+            "SELECT * FROM sanitize.unicity('few_rows', 4, samples => 20, seed => %s)", [seed]
         ).fetchone()
         assert (low, high) == pytest.approx(clopper_pearson(round(share * 20), 20), abs=1e-6)
 
 
 def test_a_seed_draws_the_same_and_coins_do_not(connection, large):
-    call = "SELECT * FROM sanitize.unicity('some', 4, samples => 900{})"
+    call = "SELECT * FROM sanitize.unicity('few_rows', 4, samples => 900{})"
     seeded = {connection.execute(call.format(", seed => 1")).fetchone() for _ in range(3)}
     assert len(seeded) == 1
     drawn = {connection.execute(call.format("")).fetchone() for _ in range(8)}
@@ -74,10 +74,10 @@ def test_a_seed_draws_the_same_and_coins_do_not(connection, large):
 
 
 def test_counted_and_sampled_agree(connection, large):
-    counted = connection.execute("SELECT * FROM sanitize.unicity('some', 3, samples => 10000)")
+    counted = connection.execute("SELECT * FROM sanitize.unicity('few_rows', 3, samples => 10000)")
     share, low, high = counted.fetchone()
     assert low == share == high
     _, low, high = connection.execute(
-        "SELECT * FROM sanitize.unicity('some', 3, samples => 4000, seed => 2)"
+        "SELECT * FROM sanitize.unicity('few_rows', 3, samples => 4000, seed => 2)"
     ).fetchone()
     assert low < share < high

@@ -413,6 +413,23 @@ mod tests {
         }
     }
 
+    /// At either end of the interval, what was seen or more beyond it has a probability of 2.5 %.
+    #[test]
+    fn intervals_miss_equally_rarely_on_both_sides() {
+        let bag = Bag::from_text(6, large(400, 1));
+        let mut coins = Coins::seeded(1);
+        let draw = |n| random::below(&mut coins, n);
+        let found = sampled(&bag, 3, 2, 40, draw, &Watch::unlimited()).unwrap();
+        let hits = (found.share * 40.0).round() as i32;
+        assert!((5..35).contains(&hits));
+        let probability = |x: i32, p: f64| {
+            combinations(40, x as usize) as f64 * p.powi(x) * (1.0 - p).powi(40 - x)
+        };
+        let above: f64 = (hits..=40).map(|x| probability(x, found.low)).sum();
+        let below: f64 = (0..=hits).map(|x| probability(x, found.high)).sum();
+        assert!((above - 0.025).abs() < 1e-9 && (below - 0.025).abs() < 1e-9, "{above} {below}");
+    }
+
     #[test]
     fn neither_the_order_of_rows_nor_threads_change_anything() {
         let mut rows = large(3000, 2);
