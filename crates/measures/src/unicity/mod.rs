@@ -6,19 +6,21 @@
 //! Unicity is the probability of that for a random row and a random choice.
 //!
 //! Where all pairs of a row and a choice can be looked at within about the time of the samples, they
-//! are: rows are grouped by each set of columns once, which tells for all rows at once how many share
-//! their cells. Otherwise pairs are drawn and each is looked up in the rows of its values.
+//! are: rows are grouped by sets of columns, which tells for all rows at once how many share their
+//! cells. Otherwise pairs are drawn and each is looked up in the rows of its values.
 
-use crate::combinations::{advance, combinations};
+mod count;
+
+use crate::combinations::combinations;
 use crate::postings::Postings;
+use count::Count;
 use guarantee::audit::Share;
 use rayon::prelude::*;
-use std::collections::BTreeSet;
-use table::{Bag, Codes, Index, Item, NONE, Reservation, Stop, Watch, sort_watched};
+use table::{Bag, Item, Reservation, Stop, Watch, sort_watched};
 
-/// A pair of a row and a set of columns is grouped in about so many times less time than a pair is
-/// drawn and looked up in, on a table of a million rows.
-const GROUPED: u64 = 1000;
+/// Pairs of a row and a choice that are counted in about the time in which one is drawn and looked up, on
+/// a table of a million rows.
+const COUNTED: u64 = 1000;
 
 /// Draws tested at a time.
 const BATCH: u64 = 4096;
@@ -36,10 +38,10 @@ pub struct Unicity {
 
 /// The unicity of a table; `None` if it has no rows.
 ///
-/// Exact, with `low` and `high` equal to the share, if the distinct rows times the sets of columns that
-/// somebody may know are at most a thousand times `samples`: nothing is drawn then. Otherwise the share
-/// of so many independent draws, within the limits of Clopper and Pearson. `below(n)` draws uniformly
-/// from `0..n`; equal tables and equal draws give equal results.
+/// Exact, with `low` and `high` equal to the share, if there are at most a thousand times `samples`
+/// pairs of a different row and a choice of what is known of it: nothing is drawn then. Otherwise the
+/// share of so many independent draws, within the limits of Clopper and Pearson. `below(n)` draws
+/// uniformly from `0..n`; equal tables and equal draws give equal results.
 pub fn unicity(
     bag: &Bag,
     known: usize,
@@ -51,15 +53,22 @@ pub fn unicity(
     if bag.row_count() == 0 {
         return Ok(None);
     }
-    let work = samples.saturating_mul(GROUPED);
-    let unicity = match ColumnSets::new(bag, known, work, watch)? {
-        Some(columns) => {
-            let share = counted(bag, known, theta, &columns.sets, watch)?;
-            Unicity { share, low: share, high: share }
-        }
-        None => sampled(bag, known, theta, samples, below, watch)?,
-    };
-    Ok(Some(unicity))
+    if pairs(bag, known, watch)? > samples.saturating_mul(COUNTED) {
+        return sampled(bag, known, theta, samples, below, watch).map(Some);
+    }
+    let share = Count::new(bag, known, theta, watch)?.share()?;
+    Ok(Some(Unicity { share, low: share, high: share }))
+}
+
+/// How many pairs there are of a distinct row and a choice of what is known of it.
+fn pairs(bag: &Bag, known: usize, watch: &Watch) -> Result<u64, Stop> {
+    let mut pairs = 0u64;
+    for row in 0..bag.distinct() {
+        watch.poll(row)?;
+        let cells = Bag::row_items(bag.row(row)).count();
+        pairs = pairs.saturating_add(combinations(cells, known.min(cells)));
+    }
+    Ok(pairs)
 }
 
 /// The share of draws that give their row away, and the limits of what it is a sample of.
@@ -75,129 +84,6 @@ fn sampled(
     let limits = Share { hits, runs: samples };
     let share = hits as f64 / samples as f64;
     Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
-}
-
-/// The columns of a row that are not NULL.
-fn filled(codes: &[u32]) -> impl Iterator<Item = usize> {
-    codes.iter().enumerate().filter(|&(_, &code)| code != NONE).map(|(column, _)| column)
-}
-
-/// The sets of columns that somebody may know.
-struct ColumnSets<'w> {
-    sets: Vec<Vec<usize>>,
-    _held: Reservation<'w>,
-}
-
-impl<'w> ColumnSets<'w> {
-    /// `None` if grouping the rows by all of them is more than so many pairs of a row and a set.
-    fn new(bag: &Bag, known: usize, work: u64, watch: &'w Watch) -> Result<Option<Self>, Stop> {
-        let most = work / bag.distinct() as u64;
-        let full = combinations(bag.width(), known);
-        if full > most {
-            return Ok(None);
-        }
-        let mut held = Reservation::new(watch);
-        let bytes = |sets: u64| sets * (known.min(bag.width()) as u64 * 8 + 64);
-        held.raise(bytes(full))?;
-        // Rows with fewer cells than that have one set each.
-        let mut short: BTreeSet<Vec<usize>> = BTreeSet::new();
-        for row in 0..bag.distinct() {
-            watch.poll(row)?;
-            let codes = bag.row(row);
-            if filled(codes).count() < known && short.insert(filled(codes).collect()) {
-                held.raise(bytes(full + short.len() as u64))?;
-                if full + short.len() as u64 > most {
-                    return Ok(None);
-                }
-            }
-        }
-        let mut sets: Vec<Vec<usize>> = short.into_iter().collect();
-        let mut set: Vec<usize> = (0..known.min(bag.width())).collect();
-        for number in 0..full as usize {
-            watch.poll(number)?;
-            sets.push(set.clone());
-            advance(&mut set, bag.width());
-        }
-        Ok(Some(ColumnSets { sets, _held: held }))
-    }
-}
-
-/// The share of rows that are given away, by grouping all rows by each set of columns.
-fn counted(
-    bag: &Bag,
-    known: usize,
-    theta: u64,
-    sets: &[Vec<usize>],
-    watch: &Watch,
-) -> Result<f64, Stop> {
-    watch.begin(sets.len() as u64);
-    // Of the rows with so many cells, how many are given away, over all sets that may be known of them.
-    let zeros = || vec![0u128; bag.width() + 1];
-    let given = sets
-        .par_iter()
-        .map(|set| {
-            let mut given = zeros();
-            for (cells, rows) in given_away(bag, known, theta, set, watch)? {
-                given[cells] += u128::from(rows);
-            }
-            watch.advance(1);
-            Ok(given)
-        })
-        .try_reduce(zeros, |mut a, b| {
-            a.iter_mut().zip(b).for_each(|(a, b)| *a += b);
-            Ok(a)
-        })?;
-    let choices = |cells: usize| combinations(cells, known).max(1) as f64;
-    let rows: f64 =
-        given.iter().enumerate().map(|(cells, &rows)| rows as f64 / choices(cells)).sum();
-    Ok((rows / bag.row_count() as f64).min(1.0))
-}
-
-/// The rows that the cells of this set of columns give away, by the number of their cells, if the set is
-/// one that may be known of them.
-fn given_away(
-    bag: &Bag,
-    known: usize,
-    theta: u64,
-    set: &[usize],
-    watch: &Watch,
-) -> Result<Vec<(usize, u64)>, Stop> {
-    // The group of each row; and as if each were a group: its support, a row of it, and a place in an
-    // index that grows by doubling.
-    let _held = watch.hold(bag.distinct() as u64 * (4 + 8 + 8 + 40))?;
-    let key = |row: u32| {
-        let codes = bag.row(row as usize);
-        Codes(set.iter().map(move |&column| codes[column]))
-    };
-    let (mut index, mut firsts, mut supports) = (Index::new(), Vec::new(), Vec::<u64>::new());
-    let mut groups = Vec::with_capacity(bag.distinct());
-    for row in 0..bag.distinct() as u32 {
-        watch.poll(row as usize)?;
-        if key(row).0.any(|code| code == NONE) {
-            groups.push(NONE);
-            continue;
-        }
-        let group = index.number(key(row), |group| key(firsts[group as usize]));
-        let group = group.unwrap_or_else(|new| {
-            firsts.push(row);
-            supports.push(0);
-            new
-        });
-        supports[group as usize] += bag.weight(row as usize);
-        groups.push(group);
-    }
-    let mut given = vec![0; bag.width() + 1];
-    for (row, &group) in groups.iter().enumerate() {
-        watch.poll(row)?;
-        if group == NONE || supports[group as usize] > theta {
-            continue;
-        }
-        let cells = filled(bag.row(row)).count();
-        if set.len() == known.min(cells) {
-            given[cells] += bag.weight(row);
-        }
-    }
-    Ok(given.into_iter().enumerate().filter(|&(_, rows)| rows > 0).collect())
 }
 
 /// How many of the draws of a row and of what is known of it give the row away.
@@ -341,7 +227,7 @@ mod tests {
             let row = rows_of.row(random::below(&mut coins, bag.row_count()));
             let mut items = Vec::new();
             draw(bag.row(row), known, &mut items, &mut |n| random::below(&mut coins, n));
-            let cells = filled(bag.row(row)).count();
+            let cells = Bag::row_items(bag.row(row)).count();
             prop_assert_eq!(items.len(), known.min(cells));
             items.sort_unstable();
             items.dedup();
@@ -354,6 +240,31 @@ mod tests {
                 (0..bag.distinct()).filter(fits).map(|row| bag.weight(row)).sum();
             prop_assert_eq!(hits, u64::from(support <= theta));
         }
+    }
+
+    /// Few choices of many columns are counted without going through all sets of columns.
+    #[test]
+    fn wide_rows_are_counted_by_what_they_lack() {
+        let mut coins = Coins::seeded(4);
+        let mut cell = |i: usize, column: usize| {
+            let value = random::below(&mut coins, 2);
+            (i % 40 != column).then_some(value.to_string())
+        };
+        let mut rows: Vec<Vec<Cell>> =
+            (0..150).map(|i| (0..40).map(|column| cell(i, column)).collect()).collect();
+        rows.extend_from_within(..50);
+        let bag = Bag::from_text(40, rows.clone());
+        let found = Count::new(&bag, 38, 1, &Watch::unlimited()).unwrap().share().unwrap();
+        let mut sum = 0.0;
+        for row in &rows {
+            let cells: Vec<usize> = (0..40).filter(|&column| row[column].is_some()).collect();
+            let given = |lacks: &&usize| {
+                let known = || cells.iter().filter(|column| column != lacks);
+                rows.iter().filter(|other| known().all(|&c| other[c] == row[c])).count() <= 1
+            };
+            sum += cells.iter().filter(given).count() as f64 / cells.len() as f64;
+        }
+        assert!((found - sum / 200.0).abs() < 1e-12, "{found}");
     }
 
     /// A table of which every known set of two cells must be drawn equally often, rows by their weight.
@@ -398,8 +309,7 @@ mod tests {
         let bag = Bag::from_text(6, large(400, 1));
         let watch = Watch::unlimited();
         for (known, theta) in [(1, 3), (2, 1), (3, 2), (4, 1)] {
-            let sets = ColumnSets::new(&bag, known, u64::MAX, &watch).unwrap().unwrap();
-            let exact = counted(&bag, known, theta, &sets.sets, &watch).unwrap();
+            let exact = Count::new(&bag, known, theta, &watch).unwrap().share().unwrap();
             let mut missed = 0;
             for seed in 0..200 {
                 let mut coins = Coins::seeded(seed);
