@@ -46,3 +46,10 @@ CREATE FUNCTION sanitize.loss_curve(source pg_catalog.regclass, ks pg_catalog.in
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_loss_curve';
 COMMENT ON FUNCTION sanitize.loss_curve(pg_catalog.regclass, pg_catalog.int4[], pg_catalog.text[], pg_catalog.bool) IS
     'what k_anonymize would lose of a relation for each k: the mean loss of a cell, from 0 (nothing) to 1 (blanked), and the rows that would be dropped';
+
+CREATE FUNCTION sanitize.hide_itemsets(source anyelement, itemsets pg_catalog.jsonb, min_support pg_catalog.int8,
+        keep pg_catalog.text[] DEFAULT NULL)
+    RETURNS SETOF anyelement
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_hide_itemsets';
+COMMENT ON FUNCTION sanitize.hide_itemsets(anyelement, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.text[]) IS
+    'the rows of the relation with as few cells blanked as can be found so that fewer than min_support rows contain each of the listed itemsets; cells of kept columns are never blanked. No privacy is guaranteed: all else comes out as it is';

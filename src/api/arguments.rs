@@ -4,6 +4,7 @@ use crate::pg::argument::{Argument, Given, Source, Type};
 use crate::pg::error::Error;
 use pgrx::pg_sys::Oid;
 use random::Coins;
+use serde_json::Value as Json;
 use table::Choice;
 
 /// A relation, its name or a bag.
@@ -211,6 +212,32 @@ pub fn names(given: &Given<'_>) -> Result<Option<Vec<String>>, Error> {
     names.map(Some).ok_or_else(|| {
         Error::argument(format!("{argument} contains NULL"), "Give every column by its name.")
     })
+}
+
+/// The columns of an itemset and the text of its value in each.
+pub type NamedItemset = Vec<(String, String)>;
+
+/// A list of itemsets.
+pub fn itemsets(given: &Given<'_>) -> Result<Option<Vec<NamedItemset>>, Error> {
+    let refuse = |what: &Json| {
+        let name = given.name();
+        Error::argument(
+            format!("{name} has {what}"),
+            format!(
+                "{name} is an array of itemsets: [{{\"sex\": \"m\", \"ward\": \"obstetrics\"}}]; values are texts as Postgres shows them."
+            ),
+        )
+    };
+    let Some(itemsets) = given.json()? else { return Ok(None) };
+    let itemset = |itemset: &Json| {
+        let items = itemset.as_object().filter(|items| !items.is_empty());
+        let item =
+            |(column, value): (&String, &Json)| Some((column.clone(), value.as_str()?.to_string()));
+        let items = items.and_then(|items| items.iter().map(item).collect());
+        items.ok_or_else(|| refuse(itemset))
+    };
+    let itemsets = itemsets.as_array().ok_or_else(|| refuse(&itemsets))?.iter();
+    itemsets.map(itemset).collect::<Result<_, _>>().map(Some)
 }
 
 /// One of several names.

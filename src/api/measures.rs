@@ -35,10 +35,13 @@ const SENSITIVE: Argument<String> = Argument {
     read: text,
 };
 
+fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
+    with_sensitive(call, call.get(&SENSITIVE)?)
+}
+
 /// The source cut to the columns that an attacker knows (NULL: all others) and the sensitive one, and
 /// the position of the latter.
-fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
-    let sensitive = call.get(&SENSITIVE)?;
+pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize), Error> {
     let columns = call.get(&COLUMNS)?;
     if columns.as_ref().is_some_and(|columns| columns.contains(&sensitive)) {
         return Err(Error::argument(

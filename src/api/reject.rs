@@ -1,41 +1,23 @@
 //! Itemsets that no generated row may contain.
 
+use super::arguments::{NamedItemset, itemsets};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use krimp::{Model, Reject};
-use serde_json::Value as Json;
 use table::Item;
 
-pub const REJECT: Argument<Vec<Vec<(String, String)>>> = Argument {
+pub const REJECT: Argument<Vec<NamedItemset>> = Argument {
     name: "reject",
     of: Type::Json,
     default: Some("null"),
     about: "Itemsets that no row may contain; such rows are drawn again: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].",
-    read: |given| {
-        let refuse = |what: &Json| {
-            Error::argument(
-                format!("reject has {what}"),
-                "reject is an array of itemsets: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}]; values are texts as Postgres shows them.",
-            )
-        };
-        let Some(itemsets) = given.json()? else { return Ok(Vec::new()) };
-        let itemset = |itemset: &Json| {
-            let items = itemset.as_object().filter(|items| !items.is_empty());
-            let item = |(column, value): (&String, &Json)| {
-                Some((column.clone(), value.as_str()?.to_string()))
-            };
-            let items = items.and_then(|items| items.iter().map(item).collect());
-            items.ok_or_else(|| refuse(itemset))
-        };
-        let itemsets = itemsets.as_array().ok_or_else(|| refuse(&itemsets))?.iter();
-        itemsets.map(itemset).collect()
-    },
+    read: |given| Ok(itemsets(given)?.unwrap_or_default()),
 };
 
 /// Itemsets that no row may contain, whose columns are among those that are generated.
-pub struct Rejected(Vec<Vec<(String, String)>>);
+pub struct Rejected(Vec<NamedItemset>);
 
 impl Rejected {
     pub fn of_call(call: &Call, relation: &Relation, generated: &[&str]) -> Result<Self, Error> {
@@ -60,7 +42,7 @@ impl Rejected {
             let code = model.columns()[column].code(Some(text))?;
             Some(Item { column: column as u32, code })
         };
-        let itemset = |itemset: &Vec<(String, String)>| {
+        let itemset = |itemset: &NamedItemset| {
             let mut items = Vec::with_capacity(itemset.len());
             for (name, text) in itemset {
                 match &class {

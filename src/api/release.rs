@@ -36,7 +36,9 @@ impl From<suppress::Error> for Error {
                 format!("nothing would be left: {error}"),
                 "No class can be more diverse than the whole table. Give a smaller l.",
             ),
-            suppress::Error::Broken { .. } | suppress::Error::NotKept { .. } => Error::Broken { what: error.to_string() },
+            suppress::Error::Broken { .. }
+            | suppress::Error::NotKept { .. }
+            | suppress::Error::Shown { .. } => Error::Broken { what: error.to_string() },
         }
     }
 }

@@ -47,6 +47,18 @@ CASES = {
         (40, 160),
         "SELECT count(*) FROM sanitize.k_anonymize(NULL::visits, 3, keep => '{id}')",
     ),
+    "hide_itemsets": (
+        (48, 240),
+        "SELECT count(*) FROM sanitize.hide_itemsets(NULL::visits,"
+        """ '[{"a": "1", "b": "2"}, {"b": "2", "c": "3"}, {"d": "5"}]', 10)""",
+    ),
+    "hide_itemsets, many": (
+        (16, 28, 320),
+        "SELECT count(*) FROM sanitize.hide_itemsets(NULL::people, (SELECT jsonb_agg(DISTINCT"
+        " jsonb_build_object('a', a::text, 'b', b::text, 'c', c::text)) FROM people)"
+        " || (SELECT jsonb_agg(DISTINCT jsonb_build_object('f', f::text, 'h', h::text))"
+        " FROM people), 2)",
+    ),
     "impute": (
         (40, 160),
         "SELECT count(*) FROM sanitize.impute(NULL::holes, method => 'marginal')",
@@ -160,6 +172,13 @@ CASES = {
         (48, 300),
         "SELECT * FROM sanitize.rare_itemset_leak('visits', 'visits', 100)",
     ),
+    "class_risk": ((32, 48, 160), "SELECT count(*) FROM sanitize.class_risk('visits', 'e')"),
+    "class_risk of rows": ((28, 160), "SELECT count(*) FROM sanitize.class_risk('visits')"),
+    "unicity, counted": (
+        (32, 48, 240),
+        "SELECT * FROM sanitize.unicity('visits', 3, samples => 100000)",
+    ),
+    "unicity, sampled": ((32, 160), "SELECT * FROM sanitize.unicity('visits', 3, samples => 100)"),
     "compare_itemsets": (
         (24, 160),
         "SELECT * FROM sanitize.compare_itemsets('people', 'people', 0.0002)",

@@ -10,7 +10,8 @@
 //! * `ledger`: [`Spent`] adds charges up and says which budget has room for them, by `cost` and `zcdp`.
 //! * `label`: [`Guarantee`] and its JSON. `label/methods` has a constructor for each method, from plain
 //!   facts ([`Sampled`], [`Answers`]) that mechanisms hand over; `label/sentence` says it in words.
-//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it.
+//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it; the
+//!   confidence limits of a share serve measures that sample too.
 //!
 //! A call: the mechanism's plan or design makes a charge, the ledger (in tables of the extension) adds
 //! it to what was spent, the release is made, the label goes beside it. Proofs are in the `.md` files

@@ -13,6 +13,8 @@ pub fn k_anonymity(bag: &Bag) -> Option<u64> {
 pub(crate) struct Tally {
     /// (class, value, rows), by class and value. A value is a code, or [`NONE`] for NULL.
     cells: Vec<(u32, u32, u64)>,
+    /// A distinct row of each class.
+    firsts: Vec<u32>,
 }
 
 impl Tally {
@@ -29,7 +31,6 @@ impl Tally {
         // The cells, and as if each were a class: a place in an index that grows by doubling.
         let _held = watch.hold(bag.distinct() as u64 * (16 + 40))?;
         let mut index = Index::new();
-        // A row of each class.
         let mut firsts = Vec::new();
         let mut cells = Vec::with_capacity(bag.distinct());
         for i in 0..bag.distinct() as u32 {
@@ -42,12 +43,22 @@ impl Tally {
             cells.push((number, bag.row(i as usize)[sensitive], bag.weight(i as usize)));
         }
         cells.sort_unstable();
-        Ok(Some(Tally { cells }))
+        Ok(Some(Tally { cells, firsts }))
+    }
+
+    /// A distinct row of a class.
+    pub(crate) fn row(&self, class: u32) -> u32 {
+        self.firsts[class as usize]
     }
 
     /// The classes: for each the values it holds, ascending with NULL last, and their rows.
     pub(crate) fn classes(&self) -> impl Iterator<Item = &[(u32, u32, u64)]> {
         self.cells.chunk_by(|a, b| a.0 == b.0)
+    }
+
+    /// The bytes held.
+    pub(crate) fn memory(&self) -> u64 {
+        (self.cells.capacity() * size_of::<(u32, u32, u64)>() + self.firsts.capacity() * 4) as u64
     }
 
     /// Rows per value over all classes, by code; the last entry is NULL's.

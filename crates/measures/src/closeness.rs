@@ -43,11 +43,19 @@ pub fn t_closeness(
                 .map(|&(_, v, rows)| (place[position(v, domain.len())], rows as f64 / size)),
         );
         values.sort_unstable_by_key(|v| v.0);
-        let distance =
-            if ordered { table.ordered_distance(&values) } else { table.total_variation(&values) };
+        let distance = if ordered {
+            table.ordered_distance(&values)
+        } else {
+            total_variation(&shares, &values)
+        };
         largest = largest.max(distance);
     }
     Ok(Some(largest))
+}
+
+/// `1/2 sum |p - q|` of a class's shares p and the table's q, which is the sum of the positive `p - q`.
+pub(crate) fn total_variation(table: &[f64], class: &[(usize, f64)]) -> f64 {
+    class.iter().map(|&(v, p)| (p - table[v]).max(0.0)).sum()
 }
 
 /// The table's distribution, ready to be compared with many classes at the cost of each class's
@@ -72,11 +80,6 @@ impl<'a> Shares<'a> {
             sums.push(sum);
         }
         Shares { shares, cumulative, sums }
-    }
-
-    /// `1/2 sum |p - q|`, which is the sum of the positive `p - q`.
-    fn total_variation(&self, class: &[(usize, f64)]) -> f64 {
-        class.iter().map(|&(v, p)| (p - self.shares[v]).max(0.0)).sum()
     }
 
     /// `1/(d-1) sum |cumulative p - cumulative q|`. Cumulative p is constant between two values

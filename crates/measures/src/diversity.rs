@@ -40,7 +40,7 @@ pub fn l_diversity(
 }
 
 /// `exp(-sum p ln p)` of the shares p of the counts.
-fn perplexity(counts: impl Iterator<Item = u64> + Clone) -> f64 {
+pub(crate) fn perplexity(counts: impl Iterator<Item = u64> + Clone) -> f64 {
     let total = counts.clone().sum::<u64>() as f64;
     counts
         .map(|count| {

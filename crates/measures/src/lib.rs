@@ -11,8 +11,10 @@
 
 pub mod answers;
 pub mod cells;
+mod class_risk;
 mod classes;
 mod closeness;
+mod combinations;
 mod diversity;
 pub mod entropy;
 mod information;
@@ -26,7 +28,9 @@ mod sum;
 mod supports;
 mod suppression;
 mod translation;
+mod unicity;
 
+pub use class_risk::{ClassRisk, SensitiveRisk, class_risk};
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
 pub use diversity::{Diversity, l_diversity};
@@ -38,3 +42,4 @@ pub use leak::{Leak, rare_itemset_leak};
 pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};
+pub use unicity::{Unicity, unicity};

@@ -6,6 +6,10 @@ use table::{Bag, Item, NONE, Reservation, Stop, Watch, bits};
 /// either way it takes no more than the list would.
 const DENSE: usize = 32;
 
+/// Two lists are merged unless one is so many times longer than the other: then it is faster to look at
+/// the codes of the rows of the short one.
+const MERGE: usize = 8;
+
 /// The distinct rows of each value.
 pub(crate) struct Postings<'a> {
     bag: &'a Bag,
@@ -116,38 +120,73 @@ impl<'a> Postings<'a> {
     /// Costs a look at the rows of the rarest item, or at a 64th of all rows for each item if
     /// every one of them is common; less if there is such a row.
     pub(crate) fn any(&self, items: &[Item], except: Option<u32>) -> bool {
-        let mut shortest: Option<&[u32]> = None;
+        self.find(items, |row| Some(row) != except)
+    }
+
+    /// Whether at most `rows` rows contain all of the items (at least one), copies counted. Costs as
+    /// [`Postings::any`]; less if more rows do.
+    pub(crate) fn at_most(&self, items: &[Item], rows: u64) -> bool {
+        let mut left = rows;
+        !self.find(items, |row| match left.checked_sub(self.bag.weight(row as usize)) {
+            Some(fewer) => {
+                left = fewer;
+                false
+            }
+            None => true,
+        })
+    }
+
+    /// Hands the distinct rows that contain all of the items (at least one) to `found`, ascending,
+    /// until it says yes; whether it did.
+    fn find(&self, items: &[Item], mut found: impl FnMut(u32) -> bool) -> bool {
+        let mut lists: Vec<&[u32]> = Vec::with_capacity(items.len());
         let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
         for &item in items {
             match self.columns[item.column as usize].rows(item.code) {
-                Rows::List(rows) if shortest.is_none_or(|s| rows.len() < s.len()) => {
-                    shortest = Some(rows);
-                }
-                Rows::List(_) => {}
+                Rows::List(rows) => lists.push(rows),
                 Rows::Bits(words) => common.push((self.count(item), words)),
             }
         }
-        if let Some(rows) = shortest {
-            // Bits before codes, rarest first: they are closer together than rows are.
-            common.sort_unstable_by_key(|&(count, _)| count);
-            return rows.iter().any(|&row| {
-                let codes = || self.bag.row(row as usize);
-                Some(row) != except
-                    && common.iter().all(|(_, set)| bits::has(set, row as usize))
-                    && items.iter().all(|i| codes()[i.column as usize] == i.code)
-            });
+        lists.sort_unstable_by_key(|list| list.len());
+        common.sort_unstable_by_key(|&(count, _)| count);
+        // Bits before codes, rarest first: they are closer together than rows are.
+        let mut fits = |row: u32| {
+            let codes = || self.bag.row(row as usize);
+            common.iter().all(|(_, set)| bits::has(set, row as usize))
+                && items.iter().all(|i| codes()[i.column as usize] == i.code)
+                && found(row)
+        };
+        match (lists.as_slice(), common.as_slice()) {
+            ([first, second, ..], _) if second.len() / MERGE <= first.len() => {
+                shared(first, second).any(fits)
+            }
+            ([first, ..], _) => first.iter().any(|&row| fits(row)),
+            ([], [(_, first), (_, second), others @ ..]) => {
+                let words = first.iter().zip(*second).map(|(a, b)| a & b).enumerate();
+                words.filter(|&(_, word)| word != 0).any(|(i, word)| {
+                    let word = others.iter().fold(word, |word, (_, words)| word & words[i]);
+                    bits::ones(word).any(|bit| found((i * u64::BITS as usize + bit) as u32))
+                })
+            }
+            ([], [(_, only)]) => bits::numbers(only).any(|row| found(row as u32)),
+            ([], []) => false,
         }
-        !common.is_empty()
-            && (0..bits::words(self.bag.distinct())).any(|i| {
-                let mut word = common.iter().fold(u64::MAX, |word, (_, words)| word & words[i]);
-                if let Some((at, bit)) = except.map(|row| bits::place(row as usize))
-                    && at == i
-                {
-                    word &= !bit;
-                }
-                word != 0
-            })
     }
+}
+
+/// What two ascending lists have in common.
+fn shared<'a>(mut one: &'a [u32], mut other: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
+    std::iter::from_fn(move || {
+        while let (Some(&a), Some(&b)) = (one.first(), other.first()) {
+            // Without a branch on which one is smaller: that cannot be foreseen.
+            one = &one[usize::from(a <= b)..];
+            other = &other[usize::from(b <= a)..];
+            if a == b {
+                return Some(a);
+            }
+        }
+        None
+    })
 }
 
 #[cfg(test)]
@@ -186,6 +225,14 @@ mod tests {
                     };
                     let expected = (0..bag.distinct() as u32).any(|row| has(&row));
                     prop_assert_eq!(postings.any(items, except), expected);
+                }
+                let has = |row: &usize| {
+                    items.iter().all(|i| bag.row(*row)[i.column as usize] == i.code)
+                };
+                let support: u64 =
+                    (0..bag.distinct()).filter(has).map(|row| bag.weight(row)).sum();
+                for rows in support.saturating_sub(2)..support + 2 {
+                    prop_assert_eq!(postings.at_most(items, rows), support <= rows);
                 }
                 let mut found = Vec::new();
                 postings.extend(&mut found, items[0]);

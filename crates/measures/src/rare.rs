@@ -5,6 +5,7 @@
 //! few itemsets are rare, nearly all draws would be thrown away; but every rare itemset contains a
 //! minimal one, an MII for theta = 1, and can be drawn from those of its length or less.
 
+use crate::combinations::{advance, combinations};
 use mining::Visitor;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
@@ -121,18 +122,6 @@ fn searchable(bag: &Bag) -> usize {
         length += 1;
     }
     length
-}
-
-/// `n` choose `k`, or the largest number there is.
-fn combinations(n: usize, k: usize) -> u64 {
-    let mut result = 1u128;
-    for i in 0..k.min(n - k) as u128 {
-        result = result * (n as u128 - i) / (i + 1);
-        if result > u128::from(u64::MAX) {
-            return u64::MAX;
-        }
-    }
-    result as u64
 }
 
 /// Takes up the MIIs and the row of each.
@@ -300,37 +289,9 @@ impl Class<'_> {
     }
 }
 
-/// The next choice of as many of `n` in lexicographic order; false after the last.
-fn advance(chosen: &mut [usize], n: usize) -> bool {
-    let k = chosen.len();
-    let Some(i) = (0..k).rev().find(|&i| chosen[i] < n - k + i) else { return false };
-    chosen[i] += 1;
-    for j in i + 1..k {
-        chosen[j] = chosen[j - 1] + 1;
-    }
-    true
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn combinations_are_counted_and_listed() {
-        for n in 0..10usize {
-            for k in 0..=n {
-                let mut chosen: Vec<usize> = (0..k).collect();
-                let mut listed = vec![chosen.clone()];
-                while advance(&mut chosen, n) {
-                    listed.push(chosen.clone());
-                }
-                assert_eq!(listed.len() as u64, combinations(n, k));
-                assert!(listed.is_sorted_by(|a, b| a < b));
-            }
-        }
-        assert_eq!(combinations(64, 32), 1_832_624_140_942_590_534);
-        assert_eq!(combinations(1600, 800), u64::MAX);
-    }
 
     #[test]
     fn searches_stay_short() {

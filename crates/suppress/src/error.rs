@@ -17,6 +17,8 @@ pub enum Error {
     Broken { k: u64, smallest: u64 },
     /// The last look found a class of so many rows without the diversity or closeness asked for: as above.
     NotKept { rows: u64 },
+    /// The last look found an itemset that was to be hidden: a fault of ours, and nothing is released.
+    Shown { support: u64, min_support: u64 },
     /// The computation was stopped, or a limit was reached.
     Stopped(Stop),
 }
@@ -41,6 +43,12 @@ impl fmt::Display for Error {
             }
             Error::NotKept { rows } => {
                 write!(f, "a class of {rows} rows was left without the diversity that was promised")
+            }
+            Error::Shown { support, min_support } => {
+                write!(
+                    f,
+                    "an itemset of {support} rows was left where fewer than {min_support} were promised"
+                )
             }
             Error::Stopped(stop) => stop.fmt(f),
         }

@@ -17,11 +17,13 @@
 //! * `loss` tells what a released column lost, from the two columns alone.
 //! * `checked` is the last look of both at their release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
+//! * `hide` holds [`hide_itemsets`], which blanks cells until named itemsets are no longer frequent.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
 #![forbid(unsafe_code)]
 
 mod checked;
 mod error;
+mod hide;
 mod hierarchy;
 mod impute;
 mod k_anonymize;
@@ -33,6 +35,7 @@ mod shuffle;
 mod whole;
 
 pub use error::Error;
+pub use hide::hide_itemsets;
 pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
 pub use k_anonymize::k_anonymize;

@@ -243,6 +243,28 @@ impl Guarantee {
         }
     }
 
+    /// The label of a table in which listed itemsets are not frequent any more. That holds with the
+    /// columns that are never blanked too.
+    pub fn hide_itemsets(min_support: u64, keep: &[String]) -> Self {
+        let mut label = Guarantee {
+            not_covered: vec![
+                "people: every row comes out, and most of them as they are".into(),
+                "itemsets that are not listed, also parts of listed ones and what goes with them"
+                    .into(),
+                "the place of the blanks: beside the rest of a listed itemset a blank tells that it \
+                 was there, and how often it was is counted with them"
+                    .into(),
+                "composition: several releases of one table may be combined".into(),
+            ],
+            ..Guarantee::none("listed itemsets brought below a support by suppression")
+        };
+        if !keep.is_empty() {
+            label.not_covered.push(format!("columns returned unchanged: {}", keep.join(", ")));
+        }
+        label.metrics.insert("max_support_of_listed", min_support.saturating_sub(1) as f64);
+        label
+    }
+
     pub(super) fn with_syntactic_limits(mut self, max_length: Option<usize>) -> Self {
         self.not_covered.extend(SYNTACTIC_LIMITS.map(String::from));
         if let Some(longest) = max_length {

@@ -1,0 +1,175 @@
+//! All pairs of a row and a choice, counted by grouping rows.
+//!
+//! Sets of columns are gone through depth first: those that begin with a column, those that begin with
+//! that and another one, and so on. Rows are grouped by the columns of a set by splitting the groups of
+//! the set with one column less. Where a group has at most theta rows, it will have no more with every
+//! further column: how many choices begin like this follows from how many cells each of its rows has
+//! left, and the group is done. In a table of many different rows most groups soon are.
+
+use crate::combinations::combinations;
+use rayon::prelude::*;
+use std::cmp::Reverse;
+use table::{Bag, NONE, Reservation, Stop, Watch};
+
+/// Rows from which on the next columns are gone through on several threads.
+const PARALLEL: usize = 1 << 12;
+
+/// Of the rows with so many cells, how many choices give them away.
+type Given = Vec<u128>;
+
+pub(super) struct Count<'a> {
+    bag: &'a Bag,
+    known: usize,
+    theta: u64,
+    /// The codes by column; the columns with most values, which split groups most, first.
+    columns: Vec<Vec<u32>>,
+    /// Some cell is NULL.
+    nulls: bool,
+    watch: &'a Watch,
+    _held: Reservation<'a>,
+}
+
+/// Rows in groups of equal values in the columns of a set.
+struct Groups<'a> {
+    /// How many columns the set has, and which may be added: those from here on.
+    size: usize,
+    next: usize,
+    rows: Vec<u32>,
+    /// Where each group ends.
+    ends: Vec<u32>,
+    held: Reservation<'a>,
+}
+
+impl<'a> Count<'a> {
+    pub fn new(bag: &'a Bag, known: usize, theta: u64, watch: &'a Watch) -> Result<Self, Stop> {
+        let held = watch.hold((bag.distinct() * bag.width() * 4) as u64)?;
+        let mut order: Vec<usize> = (0..bag.width()).collect();
+        order.sort_by_key(|&column| Reverse(bag.domain(column).len()));
+        let mut columns: Vec<Vec<u32>> = Vec::with_capacity(bag.width());
+        for column in order {
+            watch.check()?;
+            columns.push((0..bag.distinct()).map(|row| bag.row(row)[column]).collect());
+        }
+        let nulls = columns.iter().any(|column| column.contains(&NONE));
+        Ok(Count { bag, known, theta, columns, nulls, watch, _held: held })
+    }
+
+    /// The share of rows that are given away.
+    pub fn share(&self) -> Result<f64, Stop> {
+        let mut given = self.nothing();
+        let held = self.watch.hold(self.bag.distinct() as u64 * 4)?;
+        let mut all = Groups { size: 0, next: 0, rows: Vec::new(), ends: Vec::new(), held };
+        self.enter(&mut all, 0..self.bag.distinct() as u32, &mut given);
+        self.watch.begin(combinations(self.columns.len(), self.known));
+        add(&mut given, self.deeper(&all)?);
+        let choices = |cells: usize| combinations(cells, self.known.min(cells)) as f64;
+        let given = given.iter().enumerate();
+        let rows: f64 = given.map(|(cells, &given)| given as f64 / choices(cells)).sum();
+        Ok((rows / self.bag.row_count() as f64).min(1.0))
+    }
+
+    fn nothing(&self) -> Given {
+        vec![0; self.columns.len() + 1]
+    }
+
+    /// What is given away by sets that begin with that of the groups and have more columns.
+    fn deeper(&self, groups: &Groups) -> Result<Given, Stop> {
+        if groups.size >= self.known || groups.rows.is_empty() {
+            return Ok(self.nothing());
+        }
+        let mut columns = groups.next..self.columns.len();
+        if !self.nulls {
+            // The last columns are too few to make a choice of.
+            let missing = self.known.min(self.columns.len()) - groups.size;
+            columns.end = (self.columns.len() + 1).saturating_sub(missing);
+        }
+        let with = |column: usize| {
+            let mut given = self.nothing();
+            let split = self.split(groups, column, &mut given)?;
+            add(&mut given, self.deeper(&split)?);
+            if groups.size == 0 {
+                let later = self.columns.len() - column - 1;
+                self.watch.advance(combinations(later, self.known - 1));
+            }
+            Ok(given)
+        };
+        let both = |mut one: Given, other: Given| {
+            add(&mut one, other);
+            Ok(one)
+        };
+        if groups.rows.len() < PARALLEL {
+            return columns.map(with).try_fold(self.nothing(), |one, other| both(one, other?));
+        }
+        columns.into_par_iter().map(with).try_reduce(|| self.nothing(), both)
+    }
+
+    /// The groups with one column more; those that are done are counted.
+    fn split(
+        &self,
+        groups: &Groups<'a>,
+        column: usize,
+        given: &mut Given,
+    ) -> Result<Groups<'a>, Stop> {
+        // The rows and the ends, both lists that grow by doubling, and the keys of a group.
+        let held = self.watch.hold(groups.rows.len() as u64 * 24)?;
+        let (size, next) = (groups.size + 1, column + 1);
+        let mut split = Groups { size, next, rows: Vec::new(), ends: Vec::new(), held };
+        let codes = &self.columns[column];
+        let mut keys: Vec<u64> = Vec::new();
+        let mut begin = 0;
+        for &end in &groups.ends {
+            self.watch.check()?;
+            keys.clear();
+            let rows = &groups.rows[begin..end as usize];
+            let filled = rows.iter().filter(|&&row| codes[row as usize] != NONE);
+            keys.extend(filled.map(|&row| u64::from(codes[row as usize]) << 32 | u64::from(row)));
+            keys.sort_unstable();
+            for group in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
+                self.enter(&mut split, group.iter().map(|&key| key as u32), given);
+            }
+            begin = end as usize;
+        }
+        split.rows.shrink_to_fit();
+        split.ends.shrink_to_fit();
+        split.held.lower((split.rows.len() + split.ends.len()) as u64 * 4);
+        Ok(split)
+    }
+
+    /// Adds a group, or counts it if it is done. A row that has no other beside it never will have less,
+    /// and groups of which no choice can be made with more columns are not needed.
+    fn enter(
+        &self,
+        groups: &mut Groups,
+        rows: impl ExactSizeIterator<Item = u32> + Clone,
+        given: &mut Given,
+    ) {
+        let (size, next) = (groups.size, groups.next);
+        let support: u64 = rows.clone().map(|row| self.bag.weight(row as usize)).sum();
+        if support > self.theta {
+            if rows.len() > 1 && rows.clone().any(|row| self.choices(row, size, next).1 > 0) {
+                groups.rows.extend(rows);
+                groups.ends.push(groups.rows.len() as u32);
+            }
+            return;
+        }
+        for row in rows {
+            let (cells, choices) = self.choices(row, size, next);
+            given[cells] += u128::from(self.bag.weight(row as usize)) * u128::from(choices);
+        }
+    }
+
+    /// How many cells a row has, and how many choices there are of them that begin with a set of so many
+    /// columns, which is a part of them, and go on with columns from `next` on.
+    fn choices(&self, row: u32, size: usize, next: usize) -> (usize, u64) {
+        let filled = |columns: &[Vec<u32>]| match self.nulls {
+            true => columns.iter().filter(|codes| codes[row as usize] != NONE).count(),
+            false => columns.len(),
+        };
+        let (cells, left) = (filled(&self.columns), filled(&self.columns[next..]));
+        (cells, combinations(left, self.known.min(cells) - size))
+    }
+}
+
+fn add(to: &mut Given, given: Given) {
+    to.iter_mut().zip(given).for_each(|(to, given)| *to += given);
+}
