@@ -12,7 +12,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::positions;
 use crate::pg::signature::Returns;
-use guarantee::Guarantee;
+use guarantee::{Classes, Guarantee};
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
@@ -122,7 +122,8 @@ const K_ANONYMIZE: Method = Method {
     label: Some(Label {
         further: &[],
         of: |options| {
-            keeping(Guarantee::k_anonymize(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
+            let (k, max_length) = (options.get(&K)?, options.get(&MAX_LENGTH)?);
+            keeping(Guarantee::k_anonymize(k, max_length, &Classes::default()), options)
         },
     }),
     price: None,
