@@ -30,6 +30,7 @@ families! {
     operators,
     private,
     protection,
+    publish,
     randomize,
     registry,
     release,
