@@ -66,6 +66,9 @@ impl Name {
         let mut hasher = DefaultHasher::new();
         (self.schema.to_u32(), &self.name).hash(&mut hasher);
         worker::one_publisher_at_a_time(hasher.finish() as u32);
+        // What they made is looked for next.
+        // SAFETY: takes note of what others have changed in the catalog.
+        unsafe { pg_sys::AcceptInvalidationMessages() };
     }
 
     /// The relation of this name.

@@ -36,13 +36,15 @@ def target():
 
 def publish(connection, target, source, method="k_mii", options=K5):
     return connection.execute(
-        "SELECT sanitize.publish(%s, %s::text::regclass, %s, %s)",
+        "SELECT sanitize.publish(%s, %s::pg_catalog.text::pg_catalog.regclass, %s, %s)",
         [target, source, method, options],
     ).fetchone()[0]
 
 
 def refresh(connection, target):
-    return connection.execute("SELECT sanitize.refresh(%s::text::regclass)", [target]).fetchone()[0]
+    return connection.execute(
+        "SELECT sanitize.refresh(%s::pg_catalog.text::pg_catalog.regclass)", [target]
+    ).fetchone()[0]
 
 
 def record(connection, target):
@@ -51,7 +53,8 @@ def record(connection, target):
         "SELECT rows FROM sanitize.releases WHERE target = to_regclass(%s)", [target]
     ).fetchone()
     entries = connection.execute(
-        "SELECT count(*) FROM sanitize.release_entry WHERE target = %s", [target]
+        "SELECT count(*) FROM sanitize.release_entry WHERE target IN (%s, 'public.' || %s)",
+        [target, target],
     ).fetchone()[0]
     return rows and rows[0], entries
 
@@ -324,22 +327,30 @@ def test_injection_through_names_options_and_comments(anybody, hostile):
     target = sql.Identifier(fresh_name(hostile)).as_string(anybody)
     options = Jsonb({"k": 5, "columns": [hostile], "keep": ["other"]})
     label = anybody.execute(
-        "SELECT sanitize.publish(%s, %s::text::regclass, 'k_mii', %s, %s)",
+        "SELECT sanitize.publish(%s, %s::pg_catalog.text::pg_catalog.regclass, 'k_mii', %s, %s)",
         [target, source, options, hostile],
     ).fetchone()[0]
     assert label["rows"] == 100
     assert refresh(anybody, target)["rows"] == 100
-    comment = anybody.execute("SELECT obj_description(%s::text::regclass)", [target]).fetchone()[0]
+    comment = anybody.execute(
+        "SELECT obj_description(%s::pg_catalog.text::pg_catalog.regclass)", [target]
+    ).fetchone()[0]
     assert comment.startswith(hostile + "\n")
     for call, arguments in [
-        ("sanitize.publish(%s, %s::text::regclass, 'k_mii', %s)", [hostile + '"', source, options]),
-        ("sanitize.publish(%s, %s::text::regclass, %s, %s)", ["x", source, hostile, options]),
         (
-            "sanitize.publish('x', %s::text::regclass, 'k_mii', %s)",
+            "sanitize.publish(%s, %s::pg_catalog.text::pg_catalog.regclass, 'k_mii', %s)",
+            ['"' + hostile, source, options],
+        ),
+        (
+            "sanitize.publish(%s, %s::pg_catalog.text::pg_catalog.regclass, %s, %s)",
+            ["x", source, hostile, options],
+        ),
+        (
+            "sanitize.publish('x', %s::pg_catalog.text::pg_catalog.regclass, 'k_mii', %s)",
             [source, Jsonb({hostile: 1, "k": 5})],
         ),
         (
-            "sanitize.publish('x', %s::text::regclass, 'dp_mii_sample', %s)",
+            "sanitize.publish('x', %s::pg_catalog.text::pg_catalog.regclass, 'dp_mii_sample', %s)",
             [
                 source,
                 Jsonb({"epsilon": 1, "delta": 0.1, "k": 5, "public_source": hostile}),
@@ -349,7 +360,7 @@ def test_injection_through_names_options_and_comments(anybody, hostile):
         with pytest.raises(psycopg.Error) as error:
             anybody.execute(f"SELECT {call}", arguments)
         assert error.value.sqlstate[:2] in ("22", "42", "0A", "3F"), error.value
-    anybody.execute("SELECT sanitize.retire(%s::text::regclass)", [target])
+    anybody.execute("SELECT sanitize.retire(%s::pg_catalog.text::pg_catalog.regclass)", [target])
     assert anybody.execute("SELECT count(*) FROM safe").fetchone() == (0,)
     anybody.execute("DROP TABLE safe")
 
@@ -497,6 +508,29 @@ def test_row_security_of_the_source_holds_for_the_publisher(database, connection
     assert refresh(connection, target)["rows"] == 50
 
 
+def test_an_analyst_publishes_answers_about_what_only_the_owner_may_read(
+    database, connection, source, target
+):
+    analyst = database.regular_user("CREATE ON SCHEMA public")
+    connection.execute(f"ALTER TABLE {source} ADD COLUMN person serial PRIMARY KEY")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'person', 1)")
+    asked = '{"measures": {"n": "count"}, "epsilon": 0.4}'
+    with database.connect(analyst) as other:
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            publish(other, target, source, "dp_aggregate", asked)
+        connection.execute(f"SELECT sanitize.allow('{source}', '{analyst}')")
+        assert publish(other, target, source, "dp_aggregate", asked)["unit"] == "person"
+        assert abs(other.execute(f"SELECT value FROM {target}").fetchone()[0] - ROWS) < 200
+        # A refresh charges again, until nothing is left; a rollback does not give it back.
+        with other.transaction(force_rollback=True):
+            refresh(other, target)
+        with pytest.raises(psycopg.Error, match="exhausted"):
+            refresh(other, target)
+        assert other.execute(f"SELECT count(*) FROM {target}").fetchone() == (1,)
+        with pytest.raises(psycopg.errors.InsufficientPrivilege):
+            publish(other, target + "_2", source)
+
+
 def test_logical_replication_of_a_release_can_delete(connection, source, target):
     """A publication for tables that delete needs to know rows: a release has no key."""
     publish(connection, target, source)
@@ -578,7 +612,7 @@ def test_random_operations_keep_the_record_and_the_tables_together(database, con
                 if exists:
                     assert own.execute(f"SELECT count(*) FROM {name}").fetchone() == (100,)
             counted = connection.execute(
-                "SELECT count(*) FROM sanitize.release_entry WHERE source = %s::text::regclass",
+                "SELECT count(*) FROM sanitize.release_entry WHERE source = %s::pg_catalog.text::pg_catalog.regclass",
                 [source],
             ).fetchone()[0]
             assert counted == entries
