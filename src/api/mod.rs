@@ -35,6 +35,7 @@ families! {
     operators,
     private,
     protection,
+    publish,
     randomize,
     registry,
     release,

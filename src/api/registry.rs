@@ -10,7 +10,7 @@ use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 /// All methods, by family.
 pub fn all() -> impl Iterator<Item = &'static Method> {
@@ -26,21 +26,32 @@ pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
             format!("method is {}.", one_of(labelled().map(|method| method.name))),
         ));
     };
-    let Json::Object(options) = options else {
-        return Err(Error::argument(
-            "options is no object",
-            "Give the method's arguments by name: {\"k\": 5}.",
-        ));
-    };
+    let options = object(options)?;
     let known: Vec<&str> =
         method.arguments.iter().chain(label.further).map(|argument| argument.name()).collect();
     if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
-        return Err(Error::argument(
-            format!("there is no option \"{name}\""),
-            format!("The options of this method are: {}.", known.join(", ")),
-        ));
+        return Err(no_option(name, &known));
     }
     (label.of)(&Arguments::of_options(method.arguments, &options))
+}
+
+/// Options by name.
+pub fn object(options: Json) -> Result<Map<String, Json>, Error> {
+    match options {
+        Json::Object(options) => Ok(options),
+        _ => Err(Error::argument(
+            "options is no object",
+            "Give the method's arguments by name: {\"k\": 5}.",
+        )),
+    }
+}
+
+/// The refusal of an option that the method does not have.
+pub fn no_option(name: &str, known: &[&str]) -> Error {
+    Error::argument(
+        format!("there is no option \"{name}\""),
+        format!("The options of this method are: {}.", known.join(", ")),
+    )
 }
 
 fn labelled() -> impl Iterator<Item = &'static Method> {
@@ -48,7 +59,7 @@ fn labelled() -> impl Iterator<Item = &'static Method> {
 }
 
 /// Names as a sentence has them.
-fn one_of(names: impl Iterator<Item = &'static str>) -> String {
+pub fn one_of(names: impl Iterator<Item = &'static str>) -> String {
     let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
     match names.split_last() {
         Some((last, [])) => last.clone(),
@@ -57,7 +68,7 @@ fn one_of(names: impl Iterator<Item = &'static str>) -> String {
     }
 }
 
-const METHOD: Argument<String> = Argument {
+pub const METHOD: Argument<String> = Argument {
     name: "method",
     of: Type::Text,
     default: None,
@@ -65,7 +76,7 @@ const METHOD: Argument<String> = Argument {
     read: text,
 };
 
-const OPTIONS: Argument<Json> = Argument {
+pub const OPTIONS: Argument<Json> = Argument {
     name: "options",
     of: Type::Json,
     default: Some("{}"),

@@ -10,6 +10,7 @@
 //!   `declared_bounds`) or known from types and constraints.
 //! * [`hierarchies`]: what a column's values can be shown as (`declared_hierarchy`).
 //! * [`public`]: both together, for mechanisms that need to know every value.
+//! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
@@ -24,6 +25,7 @@ mod joins;
 pub mod ledger;
 pub mod protection;
 pub mod public;
+pub mod releases;
 pub mod stability;
 
 use crate::pg::error::Error;

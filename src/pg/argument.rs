@@ -161,7 +161,10 @@ impl Place {
 }
 
 impl<'a> Given<'a> {
-    fn by_option(argument: &dyn Declared, options: &'a Map<String, Json>) -> Result<Self, Error> {
+    pub(super) fn by_option(
+        argument: &dyn Declared,
+        options: &'a Map<String, Json>,
+    ) -> Result<Self, Error> {
         let given =
             options.get(argument.name()).filter(|value| !value.is_null()).map(Cow::Borrowed);
         let default = || -> Result<Option<Cow<'a, Json>>, Error> {

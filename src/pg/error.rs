@@ -43,6 +43,12 @@ pub enum Error {
     Version { function: String, what: String, sql: Option<String>, library: &'static str },
     /// Only the owner of a relation may say this about it.
     NotOwner { relation: String },
+    /// A table is no release of sanitize.publish.
+    NotARelease { relation: String },
+    /// A table cannot hold a release, or not any more.
+    Unsuitable { relation: String, reason: String },
+    /// A relation is not what it was when the call began.
+    Swapped,
     /// A private mechanism needs a domain that is known without looking at the data.
     NoDomain { column: String, relation: String, has_range: bool },
     /// Levels are wanted of a column without a hierarchy.
@@ -242,6 +248,24 @@ impl Error {
                 format!("must be owner of {relation}"),
                 None,
                 "Ask the owner of the relation, or a superuser.".into(),
+            ),
+            Error::NotARelease { relation } => (
+                Code::ERRCODE_WRONG_OBJECT_TYPE,
+                format!("{relation} is no release"),
+                Some("Only what sanitize.publish made can be replaced, refreshed or retired.".into()),
+                "Publish under another name; sanitize.releases lists the releases.".into(),
+            ),
+            Error::Unsuitable { relation, reason } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} cannot take the release: {reason}"),
+                Some("The release that is there stays as it is.".into()),
+                "Undo that, or retire the release and publish it anew.".into(),
+            ),
+            Error::Swapped => (
+                Code::ERRCODE_OBJECT_IN_USE,
+                "a relation was renamed or replaced while the call ran".into(),
+                Some("Nothing was changed.".into()),
+                "Call again.".into(),
             ),
             Error::NoDomain { column, relation, has_range } => {
                 let (relation_name, column_name) = (literal(relation), literal(column));

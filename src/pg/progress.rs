@@ -1,7 +1,8 @@
-//! NOTICE lines that tell how far a long call is.
+//! How far a long call is: NOTICE lines for the caller, and what others are told of a publish.
 
 use super::notice::notice;
 use super::settings;
+use super::worker::running;
 use std::time::{Duration, Instant};
 use table::Watch;
 
@@ -15,6 +16,7 @@ pub struct Progress {
 impl Progress {
     pub fn begin(phase: &'static str) -> Self {
         let now = Instant::now();
+        running::tell(phase, 0, None);
         Progress { phase, interval: settings::progress(), began: now, last: now }
     }
 
@@ -29,6 +31,7 @@ impl Progress {
 
     /// Tells how many rows are read, if it is time.
     pub fn rows(&mut self, rows: u64) {
+        running::tell(self.phase, rows, None);
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
             notice(&format!("pg_sanitize: {}, {rows} rows, {seconds} s", self.phase));
@@ -37,6 +40,7 @@ impl Progress {
 
     /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far.
     pub fn work(&mut self, watch: &Watch, tell: impl Fn(&Watch) -> String) {
+        running::tell(self.phase, 0, watch.share());
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
             let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));

@@ -220,11 +220,11 @@ impl Relation {
         Ok(relation.map(pg_sys::Oid::from).zip(column.parse().ok()))
     }
 
-    /// True if texts of the column that differ may be equal.
-    pub fn compares_loosely(&self, column: &Column) -> bool {
+    /// The collation of a column, invalid if its type has none.
+    pub fn collation(&self, column: &Column) -> pg_sys::Oid {
         let (mut type_oid, mut typmod) = (pg_sys::InvalidOid, 0);
         let mut collation = pg_sys::InvalidOid;
-        // SAFETY: catalog look-ups of a column that exists, as the relation is locked by `open`.
+        // SAFETY: a catalog look-up of a column that exists, as the relation is locked by `open`.
         unsafe {
             pg_sys::get_atttypetypmodcoll(
                 self.oid,
@@ -233,8 +233,22 @@ impl Relation {
                 &mut typmod,
                 &mut collation,
             );
-            collation != pg_sys::InvalidOid && !pg_sys::get_collation_isdeterministic(collation)
         }
+        collation
+    }
+
+    /// True if texts of the column that differ may be equal.
+    pub fn compares_loosely(&self, column: &Column) -> bool {
+        let collation = self.collation(column);
+        // SAFETY: a catalog look-up of a collation that exists.
+        collation != pg_sys::InvalidOid
+            && unsafe { !pg_sys::get_collation_isdeterministic(collation) }
+    }
+
+    /// Its row type, if it has one.
+    pub fn row_type_oid(&self) -> pg_sys::Oid {
+        // SAFETY: a catalog look-up.
+        unsafe { pg_sys::get_rel_type_id(self.oid) }
     }
 
     /// True if no other session can read it.

@@ -18,7 +18,7 @@ pub trait RowSink {
 }
 
 #[repr(C)]
-struct Receiver<'a> {
+pub(super) struct Receiver<'a> {
     base: pg_sys::DestReceiver,
     sink: &'a mut dyn RowSink,
 }
@@ -55,20 +55,25 @@ unsafe extern "C-unwind" fn receive(
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
+impl<'a> Receiver<'a> {
+    /// Where the executor sends rows that `sink` takes.
+    pub(super) fn new(sink: &'a mut dyn RowSink) -> Self {
+        let base = pg_sys::DestReceiver {
+            receiveSlot: Some(receive),
+            rStartup: Some(startup),
+            rShutdown: Some(nothing),
+            rDestroy: Some(nothing),
+            mydest: pg_sys::CommandDest::DestNone,
+        };
+        Receiver { base, sink }
+    }
+}
+
 /// Runs a query in the caller's snapshot and hands every row to `sink`.
 pub fn each_row(query: &CStr, sink: &mut dyn RowSink) {
     // SAFETY: the receiver outlives the query; an error inside unwinds through this frame.
     unsafe {
-        let mut receiver = Receiver {
-            base: pg_sys::DestReceiver {
-                receiveSlot: Some(receive),
-                rStartup: Some(startup),
-                rShutdown: Some(nothing),
-                rDestroy: Some(nothing),
-                mydest: pg_sys::CommandDest::DestNone,
-            },
-            sink,
-        };
+        let mut receiver = Receiver::new(sink);
         let options = pg_sys::SPIExecuteOptions {
             read_only: true,
             dest: (&raw mut receiver).cast(),

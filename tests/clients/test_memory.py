@@ -42,6 +42,10 @@ CASES = {
         "SELECT count(*) FROM sanitize.mii_suppress(NULL::visits, 1, keep => '{id}')",
     ),
     "k_mii": ((40, 160), "SELECT count(*) FROM sanitize.k_mii(NULL::visits, 3)"),
+    "publish": (
+        (40, 160),
+        """SELECT sanitize.publish('kept', 'visits', 'k_mii', '{"k": 3}')""",
+    ),
     "k_anonymize": ((64, 320), "SELECT count(*) FROM sanitize.k_anonymize(NULL::visits, 3)"),
     "k_anonymize with keep": (
         (40, 160),

@@ -9,7 +9,8 @@
 //!   falls back to `zcdp`.
 //! * `ledger`: [`Spent`] adds charges up and says which budget has room for them, by `cost` and `zcdp`.
 //! * `label`: [`Guarantee`] and its JSON. `label/methods` has a constructor for each method, from plain
-//!   facts ([`Sampled`], [`Answers`]) that mechanisms hand over; `label/sentence` says it in words.
+//!   facts ([`Sampled`], [`Answers`]) that mechanisms hand over; `label/composition` adds what earlier releases
+//!   take from it, `label/sentence` says it in words.
 //! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it; the
 //!   confidence limits of a share serve measures that sample too.
 //!

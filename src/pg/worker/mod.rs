@@ -10,6 +10,7 @@
 
 pub mod autonomous;
 pub mod isolated;
+pub mod running;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, check_for_interrupts};
@@ -38,6 +39,10 @@ enum Kind {
     Launch = 5,
     /// A question that somebody is asking at the moment; the handle is a hash of it.
     Question = 6,
+    /// A table that somebody is publishing; the handle is a hash of its name.
+    Target = 7,
+    /// A publish that tells how far it is; the handle is its segment's.
+    Running = 8,
 }
 
 /// The tag of an announcement. No SQL function takes locks of this type.
@@ -82,6 +87,11 @@ impl Announcement {
 /// Waits until nobody else is asking the question with this hash.
 pub fn one_at_a_time(hash: u32) -> Announcement {
     Announcement::new(Kind::Question, hash)
+}
+
+/// Waits until no other transaction publishes to a name with this hash; ends with the transaction.
+pub fn one_publisher_at_a_time(hash: u32) {
+    Announcement::new(Kind::Target, hash);
 }
 
 /// Handle and process of everything announced in this database.

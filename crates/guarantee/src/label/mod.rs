@@ -2,6 +2,7 @@
 
 mod cells;
 mod classes;
+mod composition;
 mod itemsets;
 mod methods;
 mod operators;

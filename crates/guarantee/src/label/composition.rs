@@ -1,0 +1,78 @@
+//! What earlier releases of the same source take from a label.
+
+use super::{Guarantee, Kind};
+
+const COMPOSITION: &str = "composition";
+
+impl Guarantee {
+    /// True for a promise that holds whatever else is released: its epsilons add up. All others say
+    /// something of one table alone.
+    pub fn composes(&self) -> bool {
+        matches!(self.kind, Kind::Dp | Kind::Ldp)
+    }
+
+    /// What it costs in epsilon, also where only a part of the output is covered.
+    pub fn spent_epsilon(&self) -> Option<f64> {
+        self.epsilon.or_else(|| self.proved.as_ref()?.epsilon)
+    }
+
+    /// Says that so many releases of the source that do not compose were made before this one: whoever has
+    /// them too may combine them.
+    pub fn after(mut self, earlier: u64) -> Self {
+        if self.composes() || earlier == 0 {
+            return self;
+        }
+        let releases = if earlier == 1 { "release" } else { "releases" };
+        let line = format!(
+            "{COMPOSITION}: {earlier} earlier {releases} of this source may be combined with this one"
+        );
+        match self.not_covered.iter_mut().find(|line| line.starts_with(COMPOSITION)) {
+            Some(general) => *general = line,
+            None => self.not_covered.push(line),
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Cost;
+    use crate::label::{Answers, Classes};
+
+    fn lines(label: &Guarantee) -> Vec<&String> {
+        label.not_covered.iter().filter(|line| line.starts_with(COMPOSITION)).collect()
+    }
+
+    #[test]
+    fn the_second_syntactic_release_says_so() {
+        for label in [
+            Guarantee::k_mii(5, None),
+            Guarantee::k_anonymize(5, None, &Classes::default()),
+            Guarantee::mii_suppress(4, None),
+            Guarantee::generalize(),
+            Guarantee::impute(None),
+        ] {
+            assert_eq!(label.clone().after(0), label);
+            let once = label.clone().after(1);
+            assert_eq!(
+                lines(&once),
+                ["composition: 1 earlier release of this source may be combined with this one"]
+            );
+            let label = label.after(2);
+            assert!(lines(&label)[0].starts_with("composition: 2 earlier releases "));
+            assert!(label.sentence().contains("2 earlier releases of this source"));
+        }
+    }
+
+    #[test]
+    fn private_releases_add_up_instead() {
+        let cost = Cost { epsilon: 0.5, delta: 0.0 };
+        let label = Guarantee::dp_aggregate(&Answers { cost, ..Answers::default() });
+        assert_eq!(label.spent_epsilon(), Some(0.5));
+        assert_eq!(label.clone().after(3), label);
+        let kept = label.keeping(&["zip"]);
+        assert_eq!((kept.composes(), kept.spent_epsilon()), (false, Some(0.5)));
+        assert_eq!(Guarantee::k_mii(5, None).spent_epsilon(), None);
+    }
+}

@@ -1,0 +1,96 @@
+-- Releases: tables that hold what a method made of a source, and the record of how they were made. Only the
+-- functions below write these tables, so that nobody can record a release that was not made; the view
+-- sanitize.releases is what others read.
+
+CREATE TABLE sanitize.published (
+    target pg_catalog.regclass PRIMARY KEY,
+    row_type pg_catalog.regtype NOT NULL,
+    source pg_catalog.regclass NOT NULL,
+    method pg_catalog.text NOT NULL,
+    options pg_catalog.jsonb NOT NULL,
+    comment pg_catalog.text,
+    guarantee pg_catalog.jsonb NOT NULL,
+    rows pg_catalog.int8 NOT NULL CHECK (rows >= 0),
+    suppressed_share pg_catalog.float8,
+    published_at pg_catalog.timestamptz NOT NULL,
+    published_by pg_catalog.text NOT NULL
+);
+COMMENT ON TABLE sanitize.published IS 'the releases that sanitize.publish made and that are not retired';
+COMMENT ON COLUMN sanitize.published.row_type IS
+    'the row type of the target: another table that gets its number one day has another one';
+
+-- Retiring a release does not take back what was seen of it.
+CREATE TABLE sanitize.release_entry (
+    id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    published_at pg_catalog.timestamptz NOT NULL,
+    source pg_catalog.regclass NOT NULL,
+    target pg_catalog.text NOT NULL,
+    method pg_catalog.text NOT NULL,
+    kind pg_catalog.text NOT NULL,
+    epsilon pg_catalog.numeric CHECK (epsilon >= 0),
+    published_by pg_catalog.text NOT NULL
+);
+CREATE INDEX release_entry_source ON sanitize.release_entry (source);
+COMMENT ON TABLE sanitize.release_entry IS
+    'every publish and every refresh there was, of retired releases too: what composition has to count';
+COMMENT ON SEQUENCE sanitize.release_entry_id_seq IS 'numbers the entries';
+
+-- As in the budget's tables: rows of relations that are gone would be dumped as bare numbers.
+SELECT pg_catalog.pg_extension_config_dump('sanitize.published',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source) AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = target AND c.reltype = row_type)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry_id_seq', '');
+
+CREATE FUNCTION sanitize.publish(target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text,
+        options pg_catalog.jsonb DEFAULT '{}', comment pg_catalog.text DEFAULT NULL)
+    RETURNS pg_catalog.jsonb
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_publish';
+COMMENT ON FUNCTION sanitize.publish(pg_catalog.text, pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text) IS
+    'makes a release of the source by a method and keeps it as a table of the caller''s, or replaces the rows of a release that is there; returns its label';
+
+CREATE FUNCTION sanitize.refresh(target pg_catalog.regclass) RETURNS pg_catalog.jsonb
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_refresh';
+COMMENT ON FUNCTION sanitize.refresh(pg_catalog.regclass) IS
+    'makes a release anew, as it was published, with the rights of its owner; readers see the old rows until the transaction commits';
+
+CREATE FUNCTION sanitize.retire(target pg_catalog.regclass) RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_retire';
+COMMENT ON FUNCTION sanitize.retire(pg_catalog.regclass) IS
+    'drops the table of a release, unless something depends on it, and forgets how it was made; that it was there is still counted';
+
+CREATE VIEW sanitize.releases WITH (security_barrier) AS
+    SELECT p.target, p.source, p.method,
+           CASE WHEN seen.owner THEN p.options END AS options,
+           CASE WHEN seen.owner OR seen.target THEN p.guarantee
+                ELSE p.guarantee OPERATOR(pg_catalog.-) '{rows,suppressed_share}'::pg_catalog.text[] END AS guarantee,
+           CASE WHEN seen.owner OR seen.target THEN p.rows END AS rows,
+           CASE WHEN seen.owner OR seen.target THEN p.suppressed_share END AS suppressed_share,
+           p.published_at, p.published_by,
+           (SELECT pg_catalog.sum(e.epsilon)::pg_catalog.float8 FROM sanitize.release_entry AS e
+             WHERE e.source OPERATOR(pg_catalog.=) p.source) AS epsilon_total
+      FROM sanitize.published AS p
+      JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) p.target
+       AND t.reltype OPERATOR(pg_catalog.=) p.row_type
+      LEFT JOIN pg_catalog.pg_class AS s ON s.oid OPERATOR(pg_catalog.=) p.source
+     CROSS JOIN LATERAL (
+           SELECT pg_catalog.pg_has_role(t.relowner, 'USAGE')
+               OR coalesce(pg_catalog.pg_has_role(s.relowner, 'USAGE'), false) AS owner,
+                  coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT'), false) AS target,
+                  coalesce(pg_catalog.has_table_privilege(s.oid, 'SELECT'), false) AS source) AS seen
+     WHERE seen.owner OR seen.target OR seen.source;
+COMMENT ON VIEW sanitize.releases IS
+    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total adds up all private releases of the source';
+GRANT SELECT ON sanitize.releases TO PUBLIC;
+
+CREATE FUNCTION sanitize.publishing()
+    RETURNS TABLE(pid pg_catalog.int4, target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text, phase pg_catalog.text,
+        share pg_catalog.float8, rows pg_catalog.int8, seconds pg_catalog.float8)
+    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_publishing';
+COMMENT ON FUNCTION sanitize.publishing() IS
+    'how far the publishes and refreshes are that run at the moment: those of your own role and of roles that you are a member of';
+
+CREATE VIEW sanitize.progress AS SELECT * FROM sanitize.publishing();
+COMMENT ON VIEW sanitize.progress IS
+    'publishes and refreshes that run at the moment in any connection: phase, share of its work where that is known, rows so far, seconds since the start';
+GRANT SELECT ON sanitize.progress TO PUBLIC;

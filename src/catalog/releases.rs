@@ -1,0 +1,142 @@
+//! What was published: the releases that are there (`published`), and every publish and refresh there ever
+//! was (`release_entry`).
+
+use super::account::decimal;
+use super::{Stored, damaged, oid, run};
+use crate::pg::error::Error;
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value as Json};
+
+/// How a release is made.
+pub struct Recipe {
+    pub source: Oid,
+    pub method: String,
+    pub options: Map<String, Json>,
+    /// What the publisher says of it.
+    pub comment: Option<String>,
+}
+
+/// How the release in a table was made; `None` if the table is no release.
+pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
+    let rows = run(FIND, &[Some(&oid(target))])?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let row = Stored { table: "published", row };
+    let options = serde_json::from_str(row.text(2, "options")?);
+    Ok(Some(Recipe {
+        source: row.oid(0, "source")?,
+        method: row.text(1, "method")?.to_string(),
+        options: options.map_err(|_| row.damaged("options"))?,
+        comment: row.optional(3).map(String::from),
+    }))
+}
+
+const FIND: &str = "SELECT p.source::oid::text, p.method, p.options::text, p.comment
+    FROM sanitize.published p JOIN pg_class c ON c.oid = p.target AND c.reltype = p.row_type
+    WHERE p.target = $1::oid";
+
+/// How many releases of the source were made whose promises do not add up, retired ones too.
+pub fn earlier(source: Oid) -> Result<u64, Error> {
+    let found = run(EARLIER, &[Some(&oid(source))])?.into_iter().flatten().flatten().next();
+    let count = found.and_then(|count| count.parse().ok());
+    count.ok_or_else(|| damaged("release_entry", "kind"))
+}
+
+const EARLIER: &str = "SELECT count(*)::text FROM sanitize.release_entry
+    WHERE source = $1::oid AND kind NOT IN ('dp', 'ldp')";
+
+/// A release that was made just now.
+pub struct Made<'a> {
+    pub target: Oid,
+    pub recipe: &'a Recipe,
+    pub label: &'a Json,
+    pub epsilon: Option<f64>,
+    pub rows: u64,
+    pub suppressed_share: Option<f64>,
+    pub by: &'a str,
+}
+
+/// Writes a release down, in place of the one that the table held before.
+pub fn enter(made: &Made<'_>) -> Result<(), Error> {
+    let Made { recipe, .. } = made;
+    let (target, source) = (oid(made.target), oid(recipe.source));
+    let options = Json::Object(recipe.options.clone()).to_string();
+    let (label, rows) = (made.label.to_string(), made.rows.to_string());
+    let share = made.suppressed_share.map(|share| share.to_string());
+    let kind = made.label.get("kind").and_then(Json::as_str).unwrap_or("none");
+    let epsilon = made.epsilon.map(decimal);
+    run(
+        PUBLISH,
+        &[
+            Some(&target),
+            Some(&source),
+            Some(&recipe.method),
+            Some(&options),
+            recipe.comment.as_deref(),
+            Some(&label),
+            Some(&rows),
+            share.as_deref(),
+            Some(made.by),
+        ],
+    )?;
+    run(
+        ENTER,
+        &[
+            Some(&source),
+            Some(&target),
+            Some(&recipe.method),
+            Some(kind),
+            epsilon.as_deref(),
+            Some(made.by),
+        ],
+    )?;
+    run(CLEAN, &[])?;
+    Ok(())
+}
+
+const PUBLISH: &str =
+    "INSERT INTO sanitize.published (target, row_type, source, method, options, comment,
+        guarantee, rows, suppressed_share, published_at, published_by)
+    SELECT $1::oid, c.reltype, $2::oid, $3, $4::jsonb, $5, $6::jsonb, $7::bigint, $8::float8,
+           clock_timestamp(), $9
+      FROM pg_class c WHERE c.oid = $1::oid
+    ON CONFLICT (target) DO UPDATE SET row_type = excluded.row_type, source = excluded.source,
+        method = excluded.method, options = excluded.options, comment = excluded.comment,
+        guarantee = excluded.guarantee, rows = excluded.rows,
+        suppressed_share = excluded.suppressed_share, published_at = excluded.published_at,
+        published_by = excluded.published_by";
+
+const ENTER: &str = "INSERT INTO sanitize.release_entry
+        (published_at, source, target, method, kind, epsilon, published_by)
+    SELECT clock_timestamp(), $1::oid, $2::oid::regclass::text, $3, $4, $5::numeric, $6";
+
+/// Removes what is recorded of tables that were dropped by hand. Rows that others remove at the moment are
+/// left to them.
+const CLEAN: &str = "DELETE FROM sanitize.published WHERE target IN (
+        SELECT p.target FROM sanitize.published p
+         WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.target AND c.reltype = p.row_type)
+           FOR UPDATE SKIP LOCKED)";
+
+/// Forgets the release in a table.
+pub fn forget(target: Oid) -> Result<(), Error> {
+    run("DELETE FROM sanitize.published WHERE target = $1::oid", &[Some(&oid(target))])?;
+    Ok(())
+}
+
+/// What is laid down for a relation that a release of it has not: values that are blanked, doubled or drawn
+/// would break it.
+pub fn left_out(source: Oid) -> Result<Vec<String>, Error> {
+    Ok(run(LEFT_OUT, &[Some(&oid(source))])?.into_iter().flatten().flatten().collect())
+}
+
+const LEFT_OUT: &str = "SELECT said FROM (
+        SELECT 0 AS part, a.attnum::text AS place, format('column %I: %s', a.attname, w.what) AS said
+          FROM pg_attribute a CROSS JOIN LATERAL unnest(ARRAY[
+               CASE WHEN a.attnotnull THEN 'NOT NULL' END,
+               CASE WHEN a.attidentity <> '' THEN 'identity'
+                    WHEN a.attgenerated <> '' THEN 'generated'
+                    WHEN a.atthasdef THEN 'default' END]) AS w(what)
+         WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped AND w.what IS NOT NULL
+        UNION ALL
+        SELECT 1, c.conname, format('constraint %I: %s', c.conname, pg_get_constraintdef(c.oid))
+          FROM pg_constraint c WHERE c.conrelid = $1::oid AND c.contype IN ('p', 'u', 'c', 'f', 'x')) AS s
+    ORDER BY part, length(place), place, said";

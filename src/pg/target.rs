@@ -1,0 +1,296 @@
+//! Tables that releases are written to: their names, how they are made, and what makes them unsuitable.
+
+use super::argument::Type;
+use super::error::Error;
+use super::relation::Relation;
+use super::worker;
+use super::{rights, sql, text};
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::{CStr, CString};
+use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// Where a table is, or is to be.
+pub struct Name {
+    schema: Oid,
+    /// In the database's encoding.
+    name: CString,
+}
+
+impl Name {
+    /// The place where CREATE TABLE would make a table of this name.
+    pub fn parse(name: &str) -> Result<Self, Error> {
+        let value = text::datum(&text::from_utf8(name));
+        // SAFETY: the parser of names takes a text and raises an error for what is none; a RangeVar of it has
+        // a name that ends with NUL.
+        let (schema, name) = unsafe {
+            let parts = pg_sys::textToQualifiedNameList(value.cast_mut_ptr());
+            let range = pg_sys::makeRangeVarFromNameList(parts);
+            let schema = pg_sys::RangeVarGetCreationNamespace(range);
+            (schema, CStr::from_ptr((*range).relname).to_owned())
+        };
+        let name = Name { schema, name };
+        if let Some(reason) = name.refused() {
+            return Err(Error::argument(
+                format!("target is {}, {reason}", name.quoted()),
+                "A release is a table that others can read: name one in a schema of yours.",
+            ));
+        }
+        Ok(name)
+    }
+
+    fn refused(&self) -> Option<&'static str> {
+        // SAFETY: catalog look-ups of a schema that exists; its name is a palloc'd C string.
+        unsafe {
+            let schema = pg_sys::get_namespace_name(self.schema);
+            if pg_sys::isAnyTempNamespace(self.schema) {
+                return Some("which only this session could read");
+            }
+            let own = !schema.is_null() && CStr::from_ptr(schema) == c"sanitize";
+            let systems = schema.is_null() || pg_sys::IsReservedName(schema);
+            (own || systems).then_some("whose schema is not for tables of users")
+        }
+    }
+
+    /// Qualified, and quoted by Postgres itself.
+    pub fn quoted(&self) -> String {
+        // SAFETY: C strings; the result is palloc'd.
+        unsafe {
+            let schema = pg_sys::get_namespace_name(self.schema);
+            let quoted = pg_sys::quote_qualified_identifier(schema, self.name.as_ptr());
+            text::to_utf8(CStr::from_ptr(quoted).to_bytes())
+        }
+    }
+
+    /// Waits for others who publish under this name, until they have committed.
+    pub fn wait_for_turn(&self) {
+        let mut hasher = DefaultHasher::new();
+        (self.schema.to_u32(), &self.name).hash(&mut hasher);
+        worker::one_publisher_at_a_time(hasher.finish() as u32);
+        // What they made is looked for next.
+        // SAFETY: takes note of what others have changed in the catalog.
+        unsafe { pg_sys::AcceptInvalidationMessages() };
+    }
+
+    /// The relation of this name.
+    pub fn find(&self) -> Option<Oid> {
+        // SAFETY: a catalog look-up.
+        let found = unsafe { pg_sys::get_relname_relid(self.name.as_ptr(), self.schema) };
+        (found != pg_sys::InvalidOid).then_some(found)
+    }
+
+    /// Makes the table: nobody but the caller may read it, and nothing but types is laid down for its columns.
+    /// Deletions are replicated by whole rows, as a release has no key.
+    pub fn create(&self, columns: &[NewColumn]) -> Result<Oid, Error> {
+        let table = self.quoted();
+        let columns: Vec<String> = columns.iter().map(NewColumn::definition).collect();
+        sql::run_as_caller(&format!("CREATE TABLE {table} ({})", columns.join(", ")), &[])?;
+        sql::run_as_caller(&format!("ALTER TABLE {table} REPLICA IDENTITY FULL"), &[])?;
+        let made = self.find().ok_or(Error::Swapped)?;
+        if rights::owner_of(made) != Some(rights::current_user()) {
+            return Err(Error::Swapped);
+        }
+        Ok(made)
+    }
+}
+
+/// A column of a table to be made.
+pub struct NewColumn {
+    quoted: String,
+    pub name: String,
+    pub type_oid: Oid,
+    pub typmod: i32,
+    collation: Oid,
+}
+
+impl NewColumn {
+    /// Columns like those of a relation.
+    pub fn like(relation: &Relation) -> Vec<Self> {
+        let like = |column: &super::relation::Column| NewColumn {
+            quoted: column.quoted(),
+            name: column.name.clone(),
+            type_oid: column.type_oid,
+            typmod: column.typmod,
+            collation: relation.collation(column),
+        };
+        relation.columns.iter().map(like).collect()
+    }
+
+    /// Columns for what a function returns.
+    pub fn of_result(columns: &[(&str, Type)]) -> Result<Vec<Self>, Error> {
+        let of = |&(name, of): &(&str, Type)| {
+            let type_oid = match of {
+                Type::Bool => pg_sys::BOOLOID,
+                Type::Int4 => pg_sys::INT4OID,
+                Type::Int8 => pg_sys::INT8OID,
+                Type::Float8 => pg_sys::FLOAT8OID,
+                Type::Numeric => pg_sys::NUMERICOID,
+                Type::Text => pg_sys::TEXTOID,
+                Type::Json => pg_sys::JSONBOID,
+                other => return Err(Error::fault(format!("no column of type {other:?}"))),
+            };
+            let collation = pg_sys::InvalidOid;
+            Ok(NewColumn {
+                quoted: name.into(),
+                name: name.into(),
+                type_oid,
+                typmod: -1,
+                collation,
+            })
+        };
+        columns.iter().map(of).collect()
+    }
+
+    fn definition(&self) -> String {
+        // SAFETY: catalog look-ups of a type and a collation that exist; the names are palloc'd.
+        unsafe {
+            let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
+            let of = pg_sys::format_type_extended(self.type_oid, self.typmod, flags as u16);
+            let mut definition =
+                format!("{} {}", self.quoted, text::to_utf8(CStr::from_ptr(of).to_bytes()));
+            if self.collation != pg_sys::InvalidOid {
+                let name = collation_name(self.collation);
+                definition += &format!(" COLLATE {name}");
+            }
+            definition
+        }
+    }
+}
+
+/// The name of a collation that exists, qualified and quoted.
+fn collation_name(collation: Oid) -> String {
+    // SAFETY: the tuple is read while the cache holds it.
+    unsafe {
+        let key = pg_sys::Datum::from(collation);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, key);
+        if tuple.is_null() {
+            return String::new();
+        }
+        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
+        let schema = pg_sys::get_namespace_name(form.collnamespace);
+        let quoted = pg_sys::quote_qualified_identifier(schema, form.collname.data.as_ptr());
+        pg_sys::ReleaseSysCache(tuple);
+        text::to_utf8(CStr::from_ptr(quoted).to_bytes())
+    }
+}
+
+/// From whom a table is kept.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Lock {
+    /// From writers and from changes of its definition; readers go on.
+    Write,
+    /// From everybody.
+    Drop,
+}
+
+/// Locks a table of the caller's until the transaction ends. Whoever does not own it cannot make others wait.
+pub fn lock(table: Oid, lock: Lock) -> Result<Relation, Error> {
+    let owned = |relation: Relation| match rights::owns(rights::current_user(), table) {
+        true => Ok(relation),
+        false => Err(Error::NotOwner { relation: relation.name }),
+    };
+    owned(Relation::row_type(table)?)?;
+    let mode = match lock {
+        Lock::Write => pg_sys::ShareRowExclusiveLock,
+        Lock::Drop => pg_sys::AccessExclusiveLock,
+    };
+    // SAFETY: waits for a lock; whether the table is still there is seen after that.
+    unsafe { pg_sys::LockRelationOid(table, mode as pg_sys::LOCKMODE) };
+    owned(Relation::open(table)?)
+}
+
+/// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
+/// release is written.
+pub fn unsuitable(table: Oid) -> Option<String> {
+    // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
+    unsafe {
+        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
+        let form = &*(*opened).rd_rel;
+        let reason = if form.relkind as u8 != pg_sys::RELKIND_RELATION {
+            Some("it is no ordinary table".into())
+        } else if form.relispartition {
+            Some("it is a partition".into())
+        } else if form.relhassubclass {
+            // The mark stays when they are gone, until somebody looks.
+            Some("tables inherit from it, or did until its last ANALYZE".into())
+        } else if !(*opened).rd_rules.is_null() {
+            Some("it has a rule".into())
+        } else if form.relrowsecurity {
+            Some("it has row security".into())
+        } else {
+            trigger(opened).map(|name| format!("it has the trigger {name}"))
+        };
+        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
+        reason
+    }
+}
+
+/// A trigger that somebody made, enabled or not; foreign keys have triggers of their own.
+unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
+    // SAFETY: the relation is open, and its list of triggers has as many entries as it says.
+    unsafe {
+        let triggers = (*relation).trigdesc.as_ref()?;
+        let triggers = std::slice::from_raw_parts(
+            triggers.triggers,
+            usize::try_from(triggers.numtriggers).ok()?,
+        );
+        let made = triggers.iter().find(|trigger| !trigger.tgisinternal)?;
+        let quoted = pg_sys::quote_identifier(made.tgname);
+        Some(text::to_utf8(CStr::from_ptr(quoted).to_bytes()))
+    }
+}
+
+/// How the columns of a table differ from those that it should have.
+pub fn difference(table: &Relation, columns: &[NewColumn]) -> Option<String> {
+    for wanted in columns {
+        match table.columns.iter().find(|column| column.name == wanted.name) {
+            None => return Some(format!("it has no column \"{}\"", wanted.name)),
+            Some(column)
+                if (column.type_oid, column.typmod) != (wanted.type_oid, wanted.typmod) =>
+            {
+                return Some(format!("its column \"{}\" is of another type", wanted.name));
+            }
+            Some(_) => {}
+        }
+    }
+    let more = table.columns.iter().find(|column| columns.iter().all(|c| c.name != column.name));
+    more.map(|column| format!("its column \"{}\" is not in the source", column.name))
+}
+
+/// Gives columns the comments of the source's columns.
+pub fn copy_comments(source: &Relation, table: &Relation) {
+    for column in &source.columns {
+        let Some(own) = table.columns.iter().find(|own| own.name == column.name) else { continue };
+        let class = pg_sys::RelationRelationId;
+        // SAFETY: look-ups and changes in the catalog of comments, of columns that exist.
+        unsafe {
+            let comment = pg_sys::GetComment(source.oid, class, column.number.into());
+            if !comment.is_null() {
+                pg_sys::CreateComments(table.oid, class, own.number.into(), comment);
+            }
+        }
+    }
+}
+
+/// Sets the comment of a table of the caller's.
+pub fn comment(table: Oid, comment: &str) {
+    // SAFETY: a change in the catalog of comments; the text is palloc'd.
+    unsafe {
+        let class = pg_sys::RelationRelationId;
+        pg_sys::CreateComments(table, class, 0, text::c_string(comment));
+    }
+}
+
+/// Drops a table that the caller has locked, unless something depends on it.
+pub fn drop(table: &Relation) -> Result<(), Error> {
+    sql::run_as_caller(&format!("DROP TABLE {} RESTRICT", table.from()), &[])?;
+    match rights::owner_of(table.oid) {
+        None => Ok(()),
+        Some(_) => Err(Error::Swapped),
+    }
+}
+
+/// Refuses in a transaction that may not write.
+pub fn refuse_read_only(function: &CStr) {
+    // SAFETY: raises Postgres' own error.
+    unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) }
+}
