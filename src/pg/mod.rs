@@ -9,6 +9,7 @@ pub mod cell;
 pub mod check;
 pub mod error;
 pub mod jsonb;
+pub mod layout;
 pub mod notice;
 pub mod pool;
 pub mod progress;

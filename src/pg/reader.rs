@@ -158,6 +158,30 @@ unsafe fn code(
     value: Datum,
     scratch: pg_sys::MemoryContext,
 ) {
+    // SAFETY: the cell's form is that of the value's type.
+    let word = unsafe { cell.form.word(value) };
+    if word.is_some_and(|word| coder.word(column, word)) {
+        return;
+    }
+    // SAFETY: as the caller says.
+    unsafe { code_bytes(coder, column, cell, value, scratch) };
+    if let Some(word) = word {
+        coder.remember(column, word);
+    }
+}
+
+/// Codes one value by its bytes.
+///
+/// # Safety
+/// `value` is a datum of the cell's type.
+#[inline(never)]
+unsafe fn code_bytes(
+    coder: &mut Coder,
+    column: usize,
+    cell: &mut Cell,
+    value: Datum,
+    scratch: pg_sys::MemoryContext,
+) {
     // SAFETY: the cell's form and output function are those of the value's type.
     unsafe {
         cell.form.bytes(value, scratch, |raw| {

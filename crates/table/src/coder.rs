@@ -2,6 +2,7 @@
 
 use crate::arena::{Interner, Texts};
 use crate::rows::RowSet;
+use crate::words::Words;
 use crate::{Bag, Domain, NONE, Reservation, Stop, Watch};
 use std::sync::Arc;
 
@@ -51,6 +52,8 @@ impl ReadColumn {
 /// Builds a [`Bag`] cell by cell.
 pub struct Coder {
     columns: Vec<ColumnCoder>,
+    /// By column.
+    words: Vec<Words>,
     row: Vec<u32>,
     rows: RowSet,
     read: u64,
@@ -104,6 +107,7 @@ impl Coder {
         let width = columns.len();
         Coder {
             columns,
+            words: (0..width).map(|_| Words::new()).collect(),
             row: vec![NONE; width],
             rows: RowSet::new(width),
             read: 0,
@@ -127,6 +131,23 @@ impl Coder {
     #[inline]
     pub fn null(&mut self, column: usize) {
         self.row[column] = NONE;
+    }
+
+    /// Sets a cell of the current row from its bytes in one word, the length included where it differs
+    /// within the column, if they are known; false if not, and then the caller sets the cell otherwise
+    /// and calls [`Coder::remember`].
+    #[inline]
+    pub fn word(&mut self, column: usize, word: u64) -> bool {
+        let found = self.words[column].find(word);
+        if let Some(code) = found {
+            self.row[column] = code;
+        }
+        found.is_some()
+    }
+
+    /// Remembers by which word the cell of the current row is known.
+    pub fn remember(&mut self, column: usize, word: u64) {
+        self.words[column].add(word, self.row[column]);
     }
 
     /// Sets a cell of the current row from its raw bytes if they are known; false if not, and
@@ -215,7 +236,8 @@ impl Coder {
                     + c.raw_codes.capacity() * 4
             })
             .sum();
-        (columns + self.rows.memory()) as u64
+        let words: usize = self.words.iter().map(Words::memory).sum();
+        (columns + words + self.rows.memory()) as u64
     }
 
     /// The coded table. Codes are renumbered to follow the C collation of their texts.
@@ -286,6 +308,20 @@ mod tests {
         assert_eq!((bag.row(0), bag.weight(0)), (&[2, 0][..], 2));
         assert_eq!(table.raw(1, 0), b"1.0");
         assert_eq!(table.raw(0, 2), b"zoe");
+    }
+
+    #[test]
+    fn words_stand_for_cells() {
+        let mut coder = coder();
+        assert!(!coder.word(0, 7));
+        coder.text(0, b"amy");
+        coder.remember(0, 7);
+        coder.null(1);
+        coder.end_row();
+        assert!(coder.word(0, 7) && !coder.word(1, 7));
+        coder.end_row();
+        let bag = finish(coder).bag;
+        assert_eq!((bag.row(3), bag.weight(3)), (&[0, NONE][..], 2));
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod rows;
 mod sort;
 mod watch;
 mod wire;
+mod words;
 
 pub use bag::{Bag, Domain};
 pub use bits::{BitSet, BitSets, Marks};
