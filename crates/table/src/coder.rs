@@ -1,9 +1,8 @@
 //! Coding while reading: cells become dictionary codes, equal rows are counted once.
 
 use crate::arena::{Interner, Texts};
-use crate::rows::RowSet;
 use crate::words::Words;
-use crate::{Bag, Domain, NONE, Reservation, Stop, Watch};
+use crate::{Bag, Domain, NONE, Reservation, RowCounter, Stop, Watch};
 use std::sync::Arc;
 
 /// How the bytes of a column's cells relate to the text that decides equality.
@@ -55,13 +54,8 @@ pub struct Coder {
     /// By column.
     words: Vec<Words>,
     row: Vec<u32>,
-    rows: RowSet,
-    read: u64,
-    may_list: bool,
+    rows: RowCounter,
 }
-
-/// After so many rows a coder that may list them decides.
-const SAMPLE: u64 = 1 << 16;
 
 /// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
@@ -109,16 +103,18 @@ impl Coder {
             columns,
             words: (0..width).map(|_| Words::new()).collect(),
             row: vec![NONE; width],
-            rows: RowSet::new(width),
-            read: 0,
-            may_list: false,
+            rows: RowCounter::new(width),
         }
     }
 
-    /// Lets equal rows stay apart where most rows are distinct, for whoever does not ask which are equal:
-    /// looking each row up is then most of the work, and saves little memory.
-    pub fn listing(self) -> Self {
-        Coder { may_list: true, ..self }
+    /// The codes of the current row, for whoever counts rows elsewhere and calls [`Coder::with_rows`] at the end.
+    pub fn row(&self) -> &[u32] {
+        &self.row
+    }
+
+    /// The coder with rows that were counted elsewhere, in place of its own.
+    pub fn with_rows(self, rows: RowCounter) -> Self {
+        Coder { rows, ..self }
     }
 
     /// Sets a cell of the current row to a text.
@@ -179,10 +175,6 @@ impl Coder {
     #[inline]
     pub fn end_row(&mut self) {
         self.rows.add(&self.row, 1);
-        self.read += 1;
-        if self.read == SAMPLE && self.may_list && self.rows.len() as u64 > SAMPLE / 2 {
-            self.rows.list();
-        }
     }
 
     /// Adds all rows of a bag with the same columns.
@@ -205,7 +197,6 @@ impl Coder {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }
             self.rows.add(&self.row, weight);
-            self.read += weight;
         }
         Ok(())
     }
@@ -217,12 +208,12 @@ impl Coder {
 
     /// Rows read so far.
     pub fn read(&self) -> u64 {
-        self.read
+        self.rows.read()
     }
 
     /// Distinct rows so far.
     pub fn distinct(&self) -> usize {
-        self.rows.len()
+        self.rows.distinct()
     }
 
     /// The bytes held.
@@ -280,6 +271,7 @@ impl Coder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counter::SAMPLE;
 
     fn finish(coder: Coder) -> CodedTable {
         coder.finish(&Watch::unlimited()).unwrap()
@@ -327,11 +319,13 @@ mod tests {
     #[test]
     fn rows_are_listed_only_where_most_are_distinct() {
         let read = |distinct: u32| {
-            let mut coder = Coder::new([("n".to_string(), Encoding::Text)]).listing();
+            let mut coder = Coder::new([("n".to_string(), Encoding::Text)]);
+            let mut rows = RowCounter::new(1).listing();
             for i in 0..3 * SAMPLE as u32 {
                 coder.text(0, &(i % distinct).to_le_bytes());
-                coder.end_row();
+                rows.add(coder.row(), 1);
             }
+            let coder = coder.with_rows(rows);
             let bag = finish(coder).bag;
             assert_eq!(bag.row_count(), 3 * SAMPLE);
             assert_eq!(bag.supports()[0].iter().sum::<u64>(), 3 * SAMPLE);
