@@ -11,6 +11,7 @@ use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
+use crate::pg::layout::Tuples;
 use crate::pg::pool::{self, Sender};
 use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
@@ -20,13 +21,13 @@ use crate::pg::{reader, text, types};
 use guarantee::{Charge, Guarantee};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
-use random::Ratio;
+use random::{Key, Ratio};
 use randomize::cells::{self, Column, Factor, Factors, RandomisedRows, Responses};
 use serde_json::Value as Json;
-use table::{Bag, Item, NONE, Watch};
+use table::{Bag, CodedTable, Item, NONE, Recoding, Watch};
 
-/// Cells that are drawn at a time: 4 MB of codes.
-const CELLS: usize = 1 << 20;
+/// Bytes of rows that are drawn at a time.
+const PART: usize = 2 << 20;
 
 /// How much of a row's epsilon each column gets.
 pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
@@ -147,24 +148,70 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     rows.make_values();
 
     let width = positions.len();
-    const CHUNK: usize = RandomisedRows::CHUNK;
-    let step = (CELLS / width / CHUNK * CHUNK).max(CHUNK);
-    // One part is drawn, one waits, one is handed on.
-    let parts = 3 * (step * width * size_of::<u32>()) as u64;
-    let draw = |watch: &Watch, sender: &Sender<(), Vec<u32>>| {
-        let mut rows = RandomisedRows::new(&table.bag, &recoding, &responses, key, watch)?;
-        while let Some(cells) = rows.next(step)? {
-            sender.send(cells)?;
-        }
-        Ok(())
+    let draw = Draw { table: &table, recoding, responses, key };
+    let Some(layout) = rows.layout() else {
+        let cells = |cells: &[u32], _| cells.to_vec();
+        draw.each(0, width * size_of::<u32>(), cells, |cells| {
+            cells.chunks_exact(width).for_each(|row| rows.push(row, 1));
+        })?;
+        return Ok(rows.finish(call));
     };
-    let drawing = |_: &Watch| String::from("rows are drawn");
-    pool::run_sending("randomising", table.memory() + parts, drawing, draw, |cells| {
-        for row in cells.chunks_exact(width) {
-            rows.push(row, 1);
-        }
+    // Laying out is done by whichever thread has less to do.
+    let made = |cells: &[u32], is_awaited| match is_awaited {
+        true => Chunk::Cells(cells.to_vec()),
+        false => Chunk::Tuples(layout.tuples(cells)),
+    };
+    draw.each(layout.memory(), layout.room().max(width * size_of::<u32>()), made, |chunk| {
+        rows.push_tuples(&match chunk {
+            Chunk::Cells(cells) => layout.tuples(&cells),
+            Chunk::Tuples(tuples) => tuples,
+        });
     })?;
     Ok(rows.finish(call))
+}
+
+/// Some rows, drawn.
+enum Chunk {
+    Cells(Vec<u32>),
+    Tuples(Tuples),
+}
+
+/// What rows are drawn from.
+struct Draw<'a> {
+    table: &'a CodedTable,
+    recoding: Recoding,
+    responses: Responses,
+    key: Key,
+}
+
+impl Draw<'_> {
+    /// Draws all rows: `made` makes something of the cells of a chunk on the pool's threads, at most `size` bytes a
+    /// row, and `take` takes it on the backend's own; `made` is told if that waits. The call holds `held` bytes
+    /// beside the table.
+    fn each<T: Send>(
+        &self,
+        held: u64,
+        size: usize,
+        made: impl Fn(&[u32], bool) -> T + Send + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<(), Error> {
+        const CHUNK: usize = RandomisedRows::CHUNK;
+        let step = (PART / size / CHUNK * CHUNK).max(CHUNK);
+        // One part is drawn, one waits, one is handed on.
+        let held = self.table.memory() + held + 3 * (step * size) as u64;
+        let job = |watch: &Watch, sender: &Sender<(), Vec<T>>| {
+            let Draw { table, recoding, responses, key } = self;
+            let mut rows = RandomisedRows::new(&table.bag, recoding, responses, key.clone(), watch)?;
+            while let Some(part) = rows.next(step, |cells| made(cells, sender.is_awaited()))? {
+                sender.send(part)?;
+            }
+            Ok(())
+        };
+        let drawing = |_: &Watch| String::from("rows are drawn");
+        pool::run_sending("randomising", held, drawing, job, |part| {
+            part.into_iter().for_each(&mut take);
+        })
+    }
 }
 
 const DOMAIN_SIZE: Argument<u32> = Argument {

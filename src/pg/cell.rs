@@ -82,6 +82,45 @@ impl Form {
         }
     }
 
+    /// A short value as one word, which stands for no other value of the same type: all its bytes, those of
+    /// its header included.
+    ///
+    /// # Safety
+    /// `value` is a datum of a type of this form.
+    #[inline]
+    pub unsafe fn word(self, value: Datum) -> Option<u64> {
+        match self {
+            Form::ByValue(length @ 1..8) => Some(value.value() as u64 & ((1 << (8 * length)) - 1)),
+            Form::ByValue(8) => Some(value.value() as u64),
+            // SAFETY: the header of a varlena says how long it is; no byte after it is read. Two reads that
+            // overlap give the bytes of any length without a loop.
+            Form::Text | Form::Varlena => unsafe {
+                let pointer = value.cast_mut_ptr::<pg_sys::varlena>();
+                if !varlena::varatt_is_1b(pointer) || varlena::varatt_is_1b_e(pointer) {
+                    return None;
+                }
+                let (bytes, size) = (pointer.cast::<u8>(), varlena::varsize_1b(pointer));
+                match size {
+                    4..=8 => {
+                        let first = u32::from_le(bytes.cast::<u32>().read_unaligned());
+                        let last = bytes.add(size - 4).cast::<u32>().read_unaligned();
+                        let last = u32::from_le(last);
+                        Some(u64::from(first) | u64::from(last) << (8 * (size - 4)))
+                    }
+                    2..4 => {
+                        let first = u16::from_le(bytes.cast::<u16>().read_unaligned());
+                        let last = bytes.add(size - 2).cast::<u16>().read_unaligned();
+                        let last = u16::from_le(last);
+                        Some(u64::from(first) | u64::from(last) << (8 * (size - 2)))
+                    }
+                    1 => Some(u64::from(bytes.read())),
+                    _ => None,
+                }
+            },
+            _ => None,
+        }
+    }
+
     /// A datum of the bytes that [`Form::bytes`] gave, in the current memory context.
     pub fn datum(self, bytes: &[u8]) -> Datum {
         match self {

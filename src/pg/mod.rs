@@ -10,6 +10,7 @@ pub mod check;
 pub mod chunks;
 pub mod error;
 pub mod jsonb;
+pub mod layout;
 pub mod notice;
 pub mod option;
 pub mod pool;

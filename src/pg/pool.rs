@@ -6,6 +6,8 @@ use super::progress::Progress;
 use super::settings;
 use pgrx::pg_sys;
 use std::convert::Infallible;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
 use std::time::Duration;
 use table::{Stop, Watch};
@@ -158,13 +160,21 @@ enum Message<T, P> {
 }
 
 /// Hands parts of a result to the waiting thread.
-pub struct Sender<T, P>(SyncSender<Message<T, P>>);
+pub struct Sender<T, P> {
+    messages: SyncSender<Message<T, P>>,
+    idle: Arc<AtomicBool>,
+}
 
 impl<T, P> Sender<T, P> {
+    /// True while the waiting thread has nothing to do: then it may do more of the work on a part.
+    pub fn is_awaited(&self) -> bool {
+        self.idle.load(Ordering::Relaxed)
+    }
+
     /// Waits until the part before has been taken.
     pub fn send(&self, part: P) -> Result<(), Stop> {
         // Nobody listens any more only if the waiting thread unwinds.
-        self.0.send(Message::Part(part)).map_err(|_| Stop::Cancelled)
+        self.messages.send(Message::Part(part)).map_err(|_| Stop::Cancelled)
     }
 }
 
@@ -190,17 +200,22 @@ pub fn run_sending<T: Send, P: Send>(
     };
     let mut progress = Progress::begin(phase);
     let outcome = pool.in_place_scope(|scope| {
-        let (sender, receiver) = sync_channel(1);
+        let (messages, receiver) = sync_channel(1);
+        let idle = Arc::new(AtomicBool::new(true));
+        let sender = Sender { messages, idle: idle.clone() };
         scope.spawn(move |_| {
-            let sender = Sender(sender);
             let done = job(watch, &sender);
             // The receiver is gone only if the waiting thread unwinds: then nobody wants the result.
-            let _ = sender.0.send(Message::Done(done));
+            let _ = sender.messages.send(Message::Done(done));
         });
         let _guard = CancelOnDrop(watch);
         loop {
             match receiver.recv_timeout(TICK) {
-                Ok(Message::Part(part)) => consume(part),
+                Ok(Message::Part(part)) => {
+                    idle.store(false, Ordering::Relaxed);
+                    consume(part);
+                    idle.store(true, Ordering::Relaxed);
+                }
                 Ok(Message::Done(outcome)) => return Some(outcome),
                 // The job panicked; leaving the scope hands its panic on.
                 Err(RecvTimeoutError::Disconnected) => return None,

@@ -11,7 +11,8 @@ use super::settings;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgTupleDesc};
 use std::ffi::CStr;
-use table::{CodedTable, Coder};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use table::{CodedTable, Coder, RowCounter};
 
 /// Rows between two looks at memory and clock.
 const BATCH: u64 = 4096;
@@ -98,6 +99,22 @@ impl RowCoder {
     /// # Safety
     /// `values` and `nulls` hold a deformed row of the descriptor given to `new`.
     pub unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<(), Error> {
+        // SAFETY: as the caller says.
+        unsafe { self.code(values, nulls) };
+        self.coder.end_row();
+        let read = self.coder.read();
+        if !read.is_multiple_of(BATCH) {
+            return Ok(());
+        }
+        self.end_batch(read, self.coder.memory(), self.coder.distinct())
+    }
+
+    /// Codes the cells of a row.
+    ///
+    /// # Safety
+    /// As for [`RowCoder::row`].
+    #[inline]
+    unsafe fn code(&mut self, values: *const Datum, nulls: *const bool) {
         for (column, cell) in self.cells.iter_mut().enumerate() {
             // SAFETY: the attribute lies within the deformed row.
             let (value, null) =
@@ -109,19 +126,17 @@ impl RowCoder {
                 unsafe { code(&mut self.coder, column, cell, value, self.scratch) };
             }
         }
-        self.coder.end_row();
-        if self.coder.read().is_multiple_of(BATCH) { self.end_batch() } else { Ok(()) }
     }
 
-    fn end_batch(&mut self) -> Result<(), Error> {
+    /// Looks at memory and clock after so many rows, of which so many are distinct.
+    fn end_batch(&mut self, read: u64, memory: u64, distinct: usize) -> Result<(), Error> {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
         // Row numbers are 32 bits wide; a limit that allows so many rows does not change that.
-        let memory = self.held + self.coder.memory();
-        if memory > self.limit || self.coder.distinct() > u32::MAX as usize / 2 {
+        if self.held + memory > self.limit || distinct > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
         }
-        self.progress.rows(self.coder.read());
+        self.progress.rows(read);
         Ok(())
     }
 
@@ -158,6 +173,30 @@ unsafe fn code(
     value: Datum,
     scratch: pg_sys::MemoryContext,
 ) {
+    // SAFETY: the cell's form is that of the value's type.
+    let word = unsafe { cell.form.word(value) };
+    if word.is_some_and(|word| coder.word(column, word)) {
+        return;
+    }
+    // SAFETY: as the caller says.
+    unsafe { code_bytes(coder, column, cell, value, scratch) };
+    if let Some(word) = word {
+        coder.remember(column, word);
+    }
+}
+
+/// Codes one value by its bytes.
+///
+/// # Safety
+/// `value` is a datum of the cell's type.
+#[inline(never)]
+unsafe fn code_bytes(
+    coder: &mut Coder,
+    column: usize,
+    cell: &mut Cell,
+    value: Datum,
+    scratch: pg_sys::MemoryContext,
+) {
     // SAFETY: the cell's form and output function are those of the value's type.
     unsafe {
         cell.form.bytes(value, scratch, |raw| {
@@ -178,16 +217,25 @@ struct Reader {
     /// The caller's, which lives longer than the query.
     context: pg_sys::MemoryContext,
     held: u64,
-    /// Equal rows may stay apart.
-    listing: bool,
+}
+
+impl Reader {
+    fn new(held: u64) -> Self {
+        // SAFETY: the context of the call.
+        Reader { rows: None, context: unsafe { pg_sys::CurrentMemoryContext }, held }
+    }
+
+    /// The rows, once they are read.
+    fn rows(self, relation: &Relation) -> Result<RowCoder, Error> {
+        self.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })
+    }
 }
 
 impl RowSink for Reader {
     fn begin(&mut self, descriptor: &PgTupleDesc) {
         // SAFETY: the context outlives the coder.
         let rows = unsafe { RowCoder::new(descriptor, self.context) };
-        let coder = if self.listing { rows.coder.listing() } else { rows.coder };
-        self.rows = Some(RowCoder { coder, held: self.held, ..rows });
+        self.rows = Some(RowCoder { held: self.held, ..rows });
     }
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
@@ -211,24 +259,77 @@ pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<
 
 /// Reads what a query on the relation returns, for a call that holds `held` bytes already.
 pub fn read_query(relation: &Relation, query: &CStr, held: u64) -> Result<CodedTable, Error> {
-    read_rows(relation, query, held, false)
-}
-
-/// As [`read_query`], but equal rows may stay apart: see [`Coder::listing`].
-pub fn read_listed(relation: &Relation, query: &CStr) -> Result<CodedTable, Error> {
-    read_rows(relation, query, 0, true)
-}
-
-fn read_rows(
-    relation: &Relation,
-    query: &CStr,
-    held: u64,
-    listing: bool,
-) -> Result<CodedTable, Error> {
-    // SAFETY: the context of the call.
-    let context = unsafe { pg_sys::CurrentMemoryContext };
-    let mut reader = Reader { rows: None, context, held, listing };
+    let mut reader = Reader::new(held);
     each_row(query, &mut reader);
-    let rows = reader.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })?;
+    reader.rows(relation)?.finish()
+}
+
+/// Rows of codes on their way to the thread that counts them.
+#[derive(Default)]
+struct Batch {
+    width: usize,
+    cells: Vec<u32>,
+}
+
+/// What the counting thread tells of its rows.
+#[derive(Default)]
+struct Counted {
+    memory: AtomicU64,
+    distinct: AtomicUsize,
+}
+
+/// Hands rows to the counting thread.
+struct Listing<'a> {
+    reader: Reader,
+    feed: &'a mut pool::Feed<Batch>,
+    counted: &'a Counted,
+    read: u64,
+}
+
+impl RowSink for Listing<'_> {
+    fn begin(&mut self, descriptor: &PgTupleDesc) {
+        self.reader.begin(descriptor);
+    }
+
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        let Some(rows) = &mut self.reader.rows else { return Ok(false) };
+        // SAFETY: the row has the shape that `begin` was told.
+        unsafe { rows.code(values, nulls) };
+        let batch = &mut self.feed.part;
+        batch.cells.extend_from_slice(rows.coder.row());
+        self.read += 1;
+        if !self.read.is_multiple_of(BATCH) {
+            return Ok(true);
+        }
+        batch.width = rows.coder.row().len();
+        let batches = pool::PARTS * (batch.cells.capacity() * size_of::<u32>()) as u64;
+        let memory = self.counted.memory.load(Ordering::Relaxed) + batches + rows.coder.memory();
+        rows.end_batch(self.read, memory, self.counted.distinct.load(Ordering::Relaxed))?;
+        // Nobody takes it only if the other thread panicked, which is told at its end.
+        Ok(self.feed.next())
+    }
+}
+
+/// As [`read_query`], but equal rows may stay apart, see [`RowCounter::listing`], and another thread counts them:
+/// a quarter of the time to read 5 million rows of 15 columns.
+pub fn read_listed(relation: &Relation, query: &CStr) -> Result<CodedTable, Error> {
+    let (mut counter, counted) = (None, Counted::default());
+    let count = |batch: &mut Batch| {
+        let counter = counter.get_or_insert_with(|| RowCounter::new(batch.width).listing());
+        batch.cells.chunks_exact(batch.width.max(1)).for_each(|row| counter.add(row, 1));
+        batch.cells.clear();
+        counted.memory.store(counter.memory() as u64, Ordering::Relaxed);
+        counted.distinct.store(counter.distinct(), Ordering::Relaxed);
+    };
+    let mut rows = pool::feed(Batch::default, count, |feed| {
+        let mut listing = Listing { reader: Reader::new(0), feed, counted: &counted, read: 0 };
+        each_row(query, &mut listing);
+        let rows = listing.reader.rows(relation)?;
+        listing.feed.part.width = rows.coder.row().len();
+        Ok(rows)
+    })?;
+    if let Some(counter) = counter {
+        rows.coder = rows.coder.with_rows(counter);
+    }
     rows.finish()
 }

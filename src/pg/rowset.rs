@@ -3,6 +3,7 @@
 use super::argument::Type;
 use super::call::Call;
 use super::error::Error;
+use super::layout::Tuples;
 use super::progress::Progress;
 use super::signature::Returns;
 use super::text;
@@ -180,6 +181,23 @@ impl ResultRows {
                 }
                 pg_sys::heap_freetuple(tuple);
             }
+        }
+    }
+
+    /// Adds tuples that were laid out for the descriptor.
+    pub(super) fn push_tuples(&mut self, tuples: &Tuples) {
+        if !tuples.are_of(self.descriptor) {
+            Error::fault("tuples were laid out for other rows").raise();
+        }
+        for bytes in tuples.iter() {
+            let mut tuple = pg_sys::HeapTupleData {
+                t_len: bytes.len() as u32,
+                t_data: bytes.as_ptr().cast_mut().cast(),
+                ..Default::default()
+            };
+            // SAFETY: a tuple of the descriptor; the store copies what it is given and does not write to it.
+            unsafe { pg_sys::tuplestore_puttuple(self.store, &mut tuple) };
+            self.counted();
         }
     }
 

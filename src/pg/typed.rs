@@ -3,6 +3,7 @@
 use super::call::Call;
 use super::cell::Form;
 use super::error::Error;
+use super::layout::{Layout, Tuples};
 use super::relation::Relation;
 use super::rowset::ResultRows;
 use super::text;
@@ -236,6 +237,28 @@ impl<V: Values> TypedRows<V> {
                 *made = Some(self.values.datum(*column, code as u32));
             }
         }
+    }
+
+    /// How other threads lay such rows out, for [`TypedRows::push_tuples`], once [`TypedRows::make_values`]
+    /// has made all values. `None` where rows need something of Postgres one by one: values that are made
+    /// anew for each, a domain type that may refuse NULL, very long values.
+    pub fn layout(&self) -> Option<Layout> {
+        if self.domains.iter().any(Option::is_some) {
+            return None;
+        }
+        let datums = |cell: &Cell| {
+            let made: Option<Vec<Datum>> = cell.made.iter().copied().collect();
+            let made = made.filter(|made| made.len() == self.values.count(cell.column));
+            made.map(|made| (cell.attribute, made))
+        };
+        let columns: Option<Vec<(usize, Vec<Datum>)>> = self.cells.iter().map(datums).collect();
+        // SAFETY: `begin` compared the types of the values with those of the descriptor.
+        unsafe { Layout::new(self.rows.descriptor(), &columns?) }
+    }
+
+    /// Adds rows that [`TypedRows::layout`] of these rows laid out.
+    pub fn push_tuples(&mut self, tuples: &Tuples) {
+        self.rows.push_tuples(tuples);
     }
 
     /// A NULL in a column whose domain type forbids it is refused in Postgres' own words. Values

@@ -142,6 +142,11 @@ impl<T: Real> RealCoin<T> {
         &self.real
     }
 
+    /// The least and the greatest of the first words that do not tell: less is true, more is false.
+    pub fn unclear(&self) -> (u64, u64) {
+        (self.low, self.high)
+    }
+
     /// Throws the coin.
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> bool {

@@ -1,8 +1,8 @@
 //! Coding while reading: cells become dictionary codes, equal rows are counted once.
 
 use crate::arena::{Interner, Texts};
-use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE, Reservation, Stop, Watch};
+use crate::words::Words;
+use crate::{Bag, Domain, NONE, Reservation, RowCounter, Stop, Watch};
 use std::sync::Arc;
 
 /// How the bytes of a column's cells relate to the text that decides equality.
@@ -51,14 +51,11 @@ impl ReadColumn {
 /// Builds a [`Bag`] cell by cell.
 pub struct Coder {
     columns: Vec<ColumnCoder>,
+    /// By column.
+    words: Vec<Words>,
     row: Vec<u32>,
-    rows: RowSet,
-    read: u64,
-    may_list: bool,
+    rows: RowCounter,
 }
-
-/// After so many rows a coder that may list them decides.
-const SAMPLE: u64 = 1 << 16;
 
 /// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
@@ -104,17 +101,20 @@ impl Coder {
         let width = columns.len();
         Coder {
             columns,
+            words: (0..width).map(|_| Words::new()).collect(),
             row: vec![NONE; width],
-            rows: RowSet::new(width),
-            read: 0,
-            may_list: false,
+            rows: RowCounter::new(width),
         }
     }
 
-    /// Lets equal rows stay apart where most rows are distinct, for whoever does not ask which are equal:
-    /// looking each row up is then most of the work, and saves little memory.
-    pub fn listing(self) -> Self {
-        Coder { may_list: true, ..self }
+    /// The codes of the current row, for whoever counts rows elsewhere and calls [`Coder::with_rows`] at the end.
+    pub fn row(&self) -> &[u32] {
+        &self.row
+    }
+
+    /// The coder with rows that were counted elsewhere, in place of its own.
+    pub fn with_rows(self, rows: RowCounter) -> Self {
+        Coder { rows, ..self }
     }
 
     /// Sets a cell of the current row to a text.
@@ -127,6 +127,23 @@ impl Coder {
     #[inline]
     pub fn null(&mut self, column: usize) {
         self.row[column] = NONE;
+    }
+
+    /// Sets a cell of the current row from its bytes in one word, the length included where it differs
+    /// within the column, if they are known; false if not, and then the caller sets the cell otherwise
+    /// and calls [`Coder::remember`].
+    #[inline]
+    pub fn word(&mut self, column: usize, word: u64) -> bool {
+        let found = self.words[column].find(word);
+        if let Some(code) = found {
+            self.row[column] = code;
+        }
+        found.is_some()
+    }
+
+    /// Remembers by which word the cell of the current row is known.
+    pub fn remember(&mut self, column: usize, word: u64) {
+        self.words[column].add(word, self.row[column]);
     }
 
     /// Sets a cell of the current row from its raw bytes if they are known; false if not, and
@@ -158,10 +175,6 @@ impl Coder {
     #[inline]
     pub fn end_row(&mut self) {
         self.rows.add(&self.row, 1);
-        self.read += 1;
-        if self.read == SAMPLE && self.may_list && self.rows.len() as u64 > SAMPLE / 2 {
-            self.rows.list();
-        }
     }
 
     /// Adds all rows of a bag with the same columns.
@@ -184,7 +197,6 @@ impl Coder {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }
             self.rows.add(&self.row, weight);
-            self.read += weight;
         }
         Ok(())
     }
@@ -196,12 +208,12 @@ impl Coder {
 
     /// Rows read so far.
     pub fn read(&self) -> u64 {
-        self.read
+        self.rows.read()
     }
 
     /// Distinct rows so far.
     pub fn distinct(&self) -> usize {
-        self.rows.len()
+        self.rows.distinct()
     }
 
     /// The bytes held.
@@ -215,7 +227,8 @@ impl Coder {
                     + c.raw_codes.capacity() * 4
             })
             .sum();
-        (columns + self.rows.memory()) as u64
+        let words: usize = self.words.iter().map(Words::memory).sum();
+        (columns + words + self.rows.memory()) as u64
     }
 
     /// The coded table. Codes are renumbered to follow the C collation of their texts.
@@ -258,6 +271,7 @@ impl Coder {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::counter::SAMPLE;
 
     fn finish(coder: Coder) -> CodedTable {
         coder.finish(&Watch::unlimited()).unwrap()
@@ -289,13 +303,29 @@ mod tests {
     }
 
     #[test]
+    fn words_stand_for_cells() {
+        let mut coder = coder();
+        assert!(!coder.word(0, 7));
+        coder.text(0, b"amy");
+        coder.remember(0, 7);
+        coder.null(1);
+        coder.end_row();
+        assert!(coder.word(0, 7) && !coder.word(1, 7));
+        coder.end_row();
+        let bag = finish(coder).bag;
+        assert_eq!((bag.row(3), bag.weight(3)), (&[0, NONE][..], 2));
+    }
+
+    #[test]
     fn rows_are_listed_only_where_most_are_distinct() {
         let read = |distinct: u32| {
-            let mut coder = Coder::new([("n".to_string(), Encoding::Text)]).listing();
+            let mut coder = Coder::new([("n".to_string(), Encoding::Text)]);
+            let mut rows = RowCounter::new(1).listing();
             for i in 0..3 * SAMPLE as u32 {
                 coder.text(0, &(i % distinct).to_le_bytes());
-                coder.end_row();
+                rows.add(coder.row(), 1);
             }
+            let coder = coder.with_rows(rows);
             let bag = finish(coder).bag;
             assert_eq!(bag.row_count(), 3 * SAMPLE);
             assert_eq!(bag.supports()[0].iter().sum::<u64>(), 3 * SAMPLE);

@@ -100,8 +100,9 @@ fn sanitise(
         let no_rows = table.bag.filter(|_| false).recoded(&recoding, domains, watch)?;
         let (mut builder, mut held) = (no_rows.builder(), Reservation::new(watch));
         let _part = watch.hold((step * width * size_of::<u32>()) as u64)?;
-        while let Some(cells) = drawn.next(step)? {
-            for (i, row) in cells.chunks_exact(width.max(1)).enumerate() {
+        while let Some(chunks) = drawn.next(step, <[u32]>::to_vec)? {
+            let rows = chunks.iter().flat_map(|cells| cells.chunks_exact(width.max(1)));
+            for (i, row) in rows.enumerate() {
                 watch.poll_with(i, || held.raise(builder.memory()))?;
                 builder.add(row, 1);
             }

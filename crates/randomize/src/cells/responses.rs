@@ -1,5 +1,6 @@
 //! Rows of randomised cells.
 
+use super::response::BLOCK;
 use super::{Response, split};
 use rand::Rng;
 use random::Error;
@@ -57,27 +58,36 @@ impl Responses {
     /// the row puts a value there, as a [`table::Recoding`] does.
     #[inline]
     pub fn randomise_row<R: Rng + ?Sized>(&self, row: &mut [u32], rng: &mut R) {
-        for (column, cell) in row.iter_mut().enumerate().take(self.width()) {
-            self.randomise_column(column, [cell], |code| code, rng);
+        for ((response, null), cell) in self.columns.iter().zip(row) {
+            let code = if *cell == NONE { *null } else { *cell };
+            debug_assert!(code < response.size());
+            let drawn = response.randomise(code, rng);
+            *cell = if drawn == *null { NONE } else { drawn };
         }
     }
 
-    /// Randomises cells of one column, each after `recode`, as [`Responses::randomise_row`] does.
+    /// Randomises one column of at most [`BLOCK`] rows of `width` cells, each cell after `recode`, as
+    /// [`Responses::randomise_row`] does.
     #[inline]
-    pub fn randomise_column<'c, R: Rng + ?Sized>(
+    pub(super) fn randomise_column<R: Rng + ?Sized>(
         &self,
         column: usize,
-        cells: impl IntoIterator<Item = &'c mut u32>,
+        rows: &mut [u32],
+        width: usize,
         recode: impl Fn(u32) -> u32,
         rng: &mut R,
     ) {
         let (response, null) = &self.columns[column];
-        for cell in cells {
-            let code = recode(*cell);
-            let code = if code == NONE { *null } else { code };
-            debug_assert!(code < response.size());
-            let drawn = response.randomise(code, rng);
-            *cell = if drawn == *null { NONE } else { drawn };
+        let mut codes = [0; BLOCK];
+        let codes = &mut codes[..rows.len() / width];
+        for (code, row) in codes.iter_mut().zip(rows.chunks_exact(width)) {
+            let recoded = recode(row[column]);
+            *code = if recoded == NONE { *null } else { recoded };
+            debug_assert!(*code < response.size());
+        }
+        response.randomise_all(codes, rng);
+        for (&mut code, row) in codes.iter_mut().zip(rows.chunks_exact_mut(width)) {
+            row[column] = if code == *null { NONE } else { code };
         }
     }
 }

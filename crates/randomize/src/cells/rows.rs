@@ -1,6 +1,7 @@
 //! All rows of a bag, randomised.
 
 use super::Responses;
+use super::response::BLOCK;
 use rand::Rng;
 use random::{Key, below};
 use rayon::prelude::*;
@@ -58,9 +59,14 @@ impl<'a> RandomisedRows<'a> {
         })
     }
 
-    /// The cells of the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or of those that are left;
-    /// `None` at the end.
-    pub fn next(&mut self, count: usize) -> Result<Option<Vec<u32>>, Stop> {
+    /// Draws the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or those that are left; `None` at
+    /// the end. What `made` makes of the cells of each chunk, on the thread that drew them, while they are
+    /// at hand.
+    pub fn next<T: Send>(
+        &mut self,
+        count: usize,
+        made: impl Fn(&[u32]) -> T + Sync,
+    ) -> Result<Option<Vec<T>>, Stop> {
         let (start, width) = (self.drawn, self.bag.width());
         let end = self.order.len().min(start.saturating_add(count));
         if start == end {
@@ -69,19 +75,19 @@ impl<'a> RandomisedRows<'a> {
         self.shuffle_to(end)?;
         self.drawn = end;
         let order = &self.order[start..end];
-        let mut cells = vec![0; order.len() * width];
-        let chunks = cells.par_chunks_mut((Self::CHUNK * width).max(1));
         let first = (start / Self::CHUNK) as u64;
         let this = Chunks { bag: self.bag, recoding: self.recoding, responses: self.responses };
         let (key, watch) = (&self.key, self.watch);
-        chunks.zip(order.par_chunks(Self::CHUNK)).enumerate().try_for_each(
-            |(i, (cells, order))| {
+        let chunks = order.par_chunks(Self::CHUNK).enumerate().map_init(
+            || vec![0; Self::CHUNK * width],
+            |cells, (i, order)| {
                 watch.check()?;
+                let cells = &mut cells[..order.len() * width];
                 this.draw(cells, order, &mut key.stream(first + i as u64));
-                Ok(())
+                Ok(made(cells))
             },
-        )?;
-        Ok(Some(cells))
+        );
+        chunks.collect::<Result<Vec<T>, Stop>>().map(Some)
     }
 
     /// Settles the order up to `end`: Fisher and Yates from the front, so that it need not be settled for all
@@ -104,17 +110,18 @@ struct Chunks<'a> {
 }
 
 impl Chunks<'_> {
-    /// Draws the rows with these numbers: all are fetched before the first is drawn, so that the memory they
-    /// lie in is waited for at once, and then drawn column by column.
+    /// Draws the rows with these numbers, some at a time: all are fetched before the first is drawn, so that
+    /// the memory they lie in is waited for at once, and then drawn column by column.
     fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
         let width = self.bag.width().max(1);
-        for (to, &row) in cells.chunks_exact_mut(width).zip(order) {
-            to.copy_from_slice(self.bag.row(row as usize));
-        }
-        for column in 0..self.responses.width() {
-            let recode = |code| self.recoding.cell(column, code);
-            let cells = cells.iter_mut().skip(column).step_by(width);
-            self.responses.randomise_column(column, cells, recode, rng);
+        for (rows, order) in cells.chunks_mut(BLOCK * width).zip(order.chunks(BLOCK)) {
+            for (to, &row) in rows.chunks_exact_mut(width).zip(order) {
+                to.copy_from_slice(self.bag.row(row as usize));
+            }
+            for column in 0..self.responses.width() {
+                let recode = |code| self.recoding.cell(column, code);
+                self.responses.randomise_column(column, rows, width, recode, rng);
+            }
         }
     }
 }
@@ -150,8 +157,8 @@ mod tests {
             let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
             let mut all = Vec::new();
             for &part in parts.iter().cycle() {
-                match rows.next(part).unwrap() {
-                    Some(cells) => all.extend(cells),
+                match rows.next(part, <[u32]>::to_vec).unwrap() {
+                    Some(cells) => all.extend(cells.concat()),
                     None => break,
                 }
             }
@@ -184,7 +191,7 @@ mod tests {
         assert_fits(&uniform(4), 4000, || {
             let mut rows =
                 RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
-            i64::from(rows.next(4).unwrap().unwrap()[5])
+            i64::from(rows.next(4, |cells| cells[5]).unwrap().unwrap()[0])
         });
     }
 
@@ -199,7 +206,7 @@ mod tests {
         assert_fits(&[1.0 / (e + 2.0), e / (e + 2.0), 1.0 / (e + 2.0)], 10_000, || {
             let mut rows =
                 RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
-            i64::from(rows.next(1).unwrap().unwrap()[0].min(2))
+            i64::from(rows.next(1, |cells| cells[0].min(2)).unwrap().unwrap()[0])
         });
     }
 
@@ -226,6 +233,6 @@ mod tests {
         let recoding = Recoding { codes: vec![vec![]], nulls: vec![NONE] };
         let key = Coins::seeded(4).key();
         let mut rows = RandomisedRows::new(&bag, &recoding, &responses, key, &watch).unwrap();
-        assert_eq!(rows.next(10), Ok(None));
+        assert_eq!(rows.next(10, <[u32]>::to_vec), Ok(None));
     }
 }
