@@ -93,6 +93,7 @@ impl Hierarchy {
             hierarchy.levels.push(of_value);
         }
         hierarchy.let_losses_grow();
+        hierarchy.sort_texts();
         Ok(hierarchy)
     }
 
@@ -130,6 +131,22 @@ impl Hierarchy {
                 }
             }
         }
+    }
+
+    /// Numbers the texts in their order: releases are sorted by shown codes.
+    fn sort_texts(&mut self) {
+        let mut order: Vec<usize> = (0..self.texts.len()).collect();
+        order.sort_unstable_by(|&a, &b| self.texts[a].cmp(&self.texts[b]));
+        let mut numbers = vec![0; order.len()];
+        for (number, &text) in order.iter().enumerate() {
+            numbers[text] = (self.values + number) as u32;
+        }
+        for node in &mut self.nodes {
+            if let Some(text) = (node.shown as usize).checked_sub(self.values) {
+                node.shown = numbers[text];
+            }
+        }
+        self.texts.sort_unstable();
     }
 
     /// The number of values: those of the domain.
@@ -235,6 +252,12 @@ mod tests {
         assert_eq!(loss(4), [0.0, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!(loss(NONE), [0.0; 5]);
         assert_eq!((hierarchy.height(), hierarchy.nodes().len()), (3, 6));
+        // Shown codes follow the texts, whatever level they belong to.
+        let rows = ["31", "42", "47"].map(|value| [Some(value)]);
+        let hierarchy = by_width(&Bag::from_text(1, rows), &[5, 30]).unwrap();
+        assert_eq!(hierarchy.texts(), [b"30".to_vec(), b"40".to_vec(), b"45".to_vec()]);
+        assert_eq!([0, 1, 2].map(|code| hierarchy.shown(code, 1)), [3, 4, 5]);
+        assert_eq!([0, 1, 2].map(|code| hierarchy.shown(code, 2)), [3, 3, 3]);
     }
 
     #[test]
