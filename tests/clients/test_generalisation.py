@@ -83,21 +83,23 @@ def test_arx_adult(connection, adult):
 
 
 @pytest.mark.parametrize(
-    "sensitive, options, bar",
+    "sensitive, options, bar, dropped",
     [
-        ("occupation", "l => 2", 0.038),
-        ("salary-class", "l => 2", 0.267),
-        ("salary-class", "l => 2, l_kind => 'entropy'", 0.760),
-        ("occupation", "t => 0.2", 0.450),
-        ("salary-class", "t => 0.2", 0.293),
+        ("occupation", "l => 2", 0.038, 0.0),
+        ("salary-class", "l => 2", 0.267, 0.0),
+        ("occupation", "l => 2, l_kind => 'entropy'", 0.044, 0.0),
+        # The whole table has the entropy of 1.75 equally frequent classes: rows must go.
+        ("salary-class", "l => 2, l_kind => 'entropy'", 0.760, 0.631),
+        ("occupation", "t => 0.2", 0.450, 0.0),
+        ("salary-class", "t => 0.2", 0.293, 0.0),
     ],
 )
-def test_diverse_and_close_classes(connection, adult, sensitive, options, bar):
-    """ARX's loss at k = 5 is the bar; no row is dropped."""
+def test_diverse_and_close_classes(connection, adult, sensitive, options, bar, dropped):
+    """ARX's loss at k = 5 is the bar."""
     columns = [column for column in COLUMNS if column != sensitive]
     call = f"sanitize.k_anonymize(NULL::adult, 5, generalize => true, sensitive => '{sensitive}', {options})"
     shown = released(connection, call, [*columns, sensitive])
-    assert len(shown) == len(adult[0])
+    assert len(adult[0]) - len(shown) <= dropped * len(adult[0])
     assert mean_loss([row[:-1] for row in shown], columns, adult) < bar
     classes = {}
     for row in shown:
@@ -136,8 +138,7 @@ def test_types(connection):
     found = [
         connection.execute(types, [name]).fetchone()[0] for name in ("typed", "typed_released")
     ]
-    # CREATE TABLE AS knows no type modifiers of a function's rows.
-    assert found[1] == [name.split("(")[0] for name in found[0]]
+    assert found[0] == found[1]
     rows, k = connection.execute(
         "SELECT count(*), sanitize.k_anonymity('typed_released') FROM typed_released"
     ).fetchone()
@@ -263,7 +264,7 @@ def test_rights(database, connection):
 def test_cancel(database):
     with database.connect() as connection:
         connection.execute(
-            """CREATE TABLE long AS SELECT i % 97 AS a, (i * 7919) % 9973 AS b, (i * 104729) % 7919 AS c,
+            """CREATE TABLE long AS SELECT i % 97 AS a, (i * 7919::bigint % 9973)::int AS b, (i * 104729::bigint % 7919)::int AS c,
                date '1950-01-01' + (i * 31) % 20000 AS d FROM generate_series(1, 600000) AS i"""
         )
     assert_stops(
