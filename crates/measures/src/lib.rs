@@ -3,6 +3,8 @@
 //! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
+//! [`class_risk`] lists the smallest classes, [`unicity`] asks how many rows a few known cells give away.
+//!
 //! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
 //! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
 //! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such

@@ -168,8 +168,11 @@ fn item(bag: &Bag, column: u32, value: &str) -> Item {
     Item { column, code: bag.domain(column as usize).find(value.as_bytes()).unwrap() }
 }
 
-/// A table of people with a hundred ages, half of them smokers, and a few itemsets of it.
-fn people(rows: usize) -> (Vec<[String; 3]>, Vec<Vec<(u32, &'static str)>>) {
+/// Columns and values.
+type Named = Vec<(u32, &'static str)>;
+
+/// A table of people of ninety ages, half of them smokers, and a few itemsets of it.
+fn people(rows: usize) -> (Vec<[String; 3]>, Vec<Named>) {
     let rows = (0..rows).map(|i| {
         let (age, ward) = (10 + i * 7 % 90, ["N", "S", "E"][i % 3]);
         [age.to_string(), ["yes", "no"][i / 3 % 2].to_string(), ward.to_string()]
@@ -185,7 +188,7 @@ fn people(rows: usize) -> (Vec<[String; 3]>, Vec<Vec<(u32, &'static str)>>) {
 
 fn hidden(
     rows: &[[String; 3]],
-    itemsets: &[Vec<(u32, &'static str)>],
+    itemsets: &[Named],
     min_support: u64,
     watch: &Watch,
 ) -> Result<Vec<Vec<Option<String>>>, pg_sanitize_suppress::Error> {
