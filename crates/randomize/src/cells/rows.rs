@@ -195,19 +195,24 @@ mod tests {
         });
     }
 
-    /// The first cell of the first row is drawn for every key as its law says, whatever row came first.
+    /// The first cell of the first row is drawn for every key as its law says, a value or NULL.
     #[test]
     fn cells_of_a_bag_follow_their_law() {
-        let recoding = Recoding { codes: vec![vec![1]], nulls: vec![NONE] };
-        let bag = Bag::from_text(1, [[Some("a")]]);
-        let (responses, watch) = (responses(1.0), Watch::unlimited());
-        let mut coins = Coins::seeded(10);
         let e = 1f64.exp();
-        assert_fits(&[1.0 / (e + 2.0), e / (e + 2.0), 1.0 / (e + 2.0)], 10_000, || {
-            let mut rows =
-                RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
-            i64::from(rows.next(1, |cells| cells[0].min(2)).unwrap().unwrap()[0])
-        });
+        for (value, code) in [(Some("a"), 1), (None, 2)] {
+            let known = value.iter().map(|_| 1).collect();
+            let recoding = Recoding { codes: vec![known], nulls: vec![NONE] };
+            let bag = Bag::from_text(1, [[value]]);
+            let (responses, watch) = (responses(1.0), Watch::unlimited());
+            let mut coins = Coins::seeded(10);
+            let mut law = [1.0 / (e + 2.0); 3];
+            law[code] = e / (e + 2.0);
+            assert_fits(&law, 10_000, || {
+                let mut rows =
+                    RandomisedRows::new(&bag, &recoding, &responses, coins.key(), &watch).unwrap();
+                i64::from(rows.next(1, |cells| cells[0].min(2)).unwrap().unwrap()[0])
+            });
+        }
     }
 
     #[test]
