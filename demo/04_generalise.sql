@@ -1,7 +1,7 @@
--- Coarser instead of empty: birth dates and postcodes that survive.
+-- Coarser instead of empty: birth dates that survive.
 \pset linestyle unicode
 \echo
-\echo '=== Birth dates and postcodes: blanking takes nearly all of them away ==='
+\echo '=== Birth dates: blanking takes them all away ==='
 CREATE TABLE people AS
 SELECT patient_id, make_date(birth_year, 1, 1) + floor(365 * draw(patient_id, 'birthday'))::int AS birth_date,
        postcode, sex, insurance
