@@ -3,6 +3,9 @@
 //! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
+//! [`utility`] compares a released table with its original: marginals, associations, and a model that tells
+//! them apart.
+//!
 //! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
 //! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
 //! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such
@@ -26,6 +29,7 @@ mod sum;
 mod supports;
 mod suppression;
 mod translation;
+pub mod utility;
 
 pub use classes::k_anonymity;
 pub use closeness::t_closeness;
