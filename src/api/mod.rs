@@ -28,6 +28,7 @@ families! {
     mining,
     noise,
     operators,
+    privacy_report,
     private,
     protection,
     randomize,
@@ -38,6 +39,7 @@ families! {
     synthesize,
     transactions,
     tree,
+    utility,
 }
 
 mod answer;

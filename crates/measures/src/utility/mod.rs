@@ -6,10 +6,11 @@
 //!   associated (Cramér's V).
 //! * [`propensity`] asks how well a logistic model tells the rows of the two tables apart (pMSE), with
 //!   [`levels`] for its variables and [`newton`] for its fit.
-//! * [`shown`] picks the values and combinations that a page can show.
+//! * [`shown`] picks the values and combinations that a page can show, [`bins`] puts numbers into ranges.
 //!
 //! NULL is a value of its own everywhere: a blanked cell differs from every value.
 
+mod bins;
 mod joint;
 mod levels;
 mod marginal;
@@ -24,7 +25,7 @@ pub use joint::Joint;
 pub use marginal::ColumnDifference;
 pub use pair::PairDifference;
 pub use propensity::Propensity;
-pub use shown::{Crossed, Shown};
+pub use shown::{Crossed, Seen, Shown};
 
 use crate::sum::Sum;
 use table::{Bag, Stop, Watch};

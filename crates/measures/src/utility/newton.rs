@@ -34,17 +34,30 @@ struct Sums {
     likelihood: f64,
     squares: f64,
     gradient: Vec<f64>,
-    /// The upper half, row by row.
+    /// The upper half, row by row, or nothing.
     information: Vec<f64>,
 }
 
 impl Sums {
-    fn new(variables: usize) -> Self {
+    fn new(variables: usize, informed: bool) -> Self {
         Sums {
             likelihood: 0.0,
             squares: 0.0,
             gradient: vec![0.0; variables],
-            information: vec![0.0; variables * variables],
+            information: vec![0.0; if informed { variables * variables } else { 0 }],
+        }
+    }
+
+    /// Adds a row to the information.
+    #[inline]
+    fn inform(&mut self, variables: &[u32], curvature: f64) {
+        self.information[0] += curvature;
+        let n = self.gradient.len();
+        for (i, &v) in variables.iter().enumerate() {
+            let v = v as usize;
+            self.information[v] += curvature;
+            let line = &mut self.information[v * n..(v + 1) * n];
+            variables[i..].iter().for_each(|&w| line[w as usize] += curvature);
         }
     }
 
@@ -63,7 +76,9 @@ impl Sums {
         for (i, &coefficient) in coefficients.iter().enumerate().skip(1) {
             self.likelihood -= penalty * coefficient * coefficient / 2.0;
             self.gradient[i] -= penalty * coefficient;
-            self.information[i * coefficients.len() + i] += penalty;
+            if let Some(diagonal) = self.information.get_mut(i * coefficients.len() + i) {
+                *diagonal += penalty;
+            }
         }
     }
 }
@@ -74,30 +89,42 @@ impl Model<'_> {
         (2 * PARTS + 1) as u64 * 8 * (variables as u64 + 1).pow(2)
     }
 
+    /// Newton's method, where the information is taken anew only when the last one does not lead on
+    /// quickly: between tables that are much alike it hardly changes, and it is the costly part.
     pub(super) fn fit(&self, watch: &Watch) -> Result<Fit, Stop> {
         let c = self.released_share;
         let penalty = (1e-6 + 1e-12 * self.rows) * c * (1.0 - c);
-        let evaluate = |coefficients: &[f64]| {
-            let mut sums = self.sums(coefficients, watch)?;
+        let evaluate = |coefficients: &[f64], informed| {
+            let mut sums = self.sums(coefficients, informed, watch)?;
             sums.penalise(coefficients, penalty);
             Ok::<_, Stop>(sums)
         };
         let mut coefficients = vec![0.0; self.variables];
         coefficients[0] = (c / (1.0 - c)).ln();
-        let mut sums = evaluate(&coefficients)?;
+        let mut sums = evaluate(&coefficients, true)?;
+        let mut factor = std::mem::take(&mut sums.information);
         // Every row has the same weight now, so that it is the rank of the variables themselves.
-        let mut rank = None;
-        let mut pmse = 0.0;
+        let rank = factorise(&mut factor, self.variables, 4.0 * penalty) - 1;
+        let expected = rank as f64 * c * (1.0 - c) / self.rows;
+        let mut fit = Fit { pmse: 0.0, rank };
+        let mut gain = f64::INFINITY;
         watch.begin(STEPS as u64);
         for _ in 0..STEPS {
-            let mut step = std::mem::take(&mut sums.gradient);
-            let found = solve(&mut sums.information, &mut step, 4.0 * penalty);
-            let rank = *rank.get_or_insert(found - 1);
+            let mut step = solved(&factor, &sums.gradient);
+            let mut expected_gain = product(&step, &sums.gradient);
+            if expected_gain > gain / 20.0 {
+                sums = evaluate(&coefficients, true)?;
+                factor = std::mem::take(&mut sums.information);
+                factorise(&mut factor, self.variables, 0.0);
+                step = solved(&factor, &sums.gradient);
+                expected_gain = product(&step, &sums.gradient);
+            }
+            gain = expected_gain;
             let before = sums.likelihood;
             // A step may be too long: then half of it is not.
             for _ in 0..STEPS {
                 let next: Vec<f64> = coefficients.iter().zip(&step).map(|(x, y)| x + y).collect();
-                sums = evaluate(&next)?;
+                sums = evaluate(&next, false)?;
                 if sums.likelihood >= before - 1e-9 * before.abs() {
                     coefficients = next;
                     break;
@@ -105,48 +132,43 @@ impl Model<'_> {
                 step.iter_mut().for_each(|x| *x /= 2.0);
             }
             watch.advance(1);
-            let expected = rank as f64 * c * (1.0 - c) / self.rows;
-            let (last, now) = (pmse, sums.squares / self.rows);
-            pmse = now;
-            if (now - last).abs() <= 1e-5 * now.max(expected) {
+            let pmse = sums.squares / self.rows;
+            let change = (pmse - fit.pmse).abs();
+            fit.pmse = pmse;
+            if change <= 1e-4 * pmse.max(expected) {
                 break;
             }
         }
-        Ok(Fit { pmse, rank: rank.unwrap_or(0) })
+        Ok(fit)
     }
 
     /// The sums over all rows of both tables.
-    fn sums(&self, coefficients: &[f64], watch: &Watch) -> Result<Sums, Stop> {
+    fn sums(&self, coefficients: &[f64], informed: bool, watch: &Watch) -> Result<Sums, Stop> {
         let part = |part: usize| {
-            let (side, is_released) = match part < PARTS {
-                true => (&self.joint.original, false),
-                false => (&self.joint.released, true),
-            };
-            let (rows, i) = (side.bag.distinct(), part % PARTS);
+            let (rows, i) = (self.sides()[part / PARTS].bag.distinct(), part % PARTS);
             let range = rows * i / PARTS..rows * (i + 1) / PARTS;
-            self.part(
-                side,
-                &self.levels[usize::from(is_released)],
-                is_released,
-                range,
-                coefficients,
-                watch,
-            )
+            self.part(part / PARTS, range, coefficients, informed, watch)
         };
         let parts: Result<Vec<Sums>, Stop> = (0..2 * PARTS).into_par_iter().map(part).collect();
-        Ok(parts?.into_iter().fold(Sums::new(self.variables), Sums::add))
+        Ok(parts?.into_iter().fold(Sums::new(self.variables, informed), Sums::add))
     }
 
+    fn sides(&self) -> [&Side<'_>; 2] {
+        [&self.joint.original, &self.joint.released]
+    }
+
+    /// The sums over some rows of the original (0) or the released table (1), with the information or
+    /// without it.
     fn part(
         &self,
-        side: &Side<'_>,
-        levels: &Levels,
-        is_released: bool,
+        table: usize,
         rows: std::ops::Range<usize>,
         coefficients: &[f64],
+        informed: bool,
         watch: &Watch,
     ) -> Result<Sums, Stop> {
-        let mut sums = Sums::new(self.variables);
+        let (side, levels) = (self.sides()[table], &self.levels[table]);
+        let mut sums = Sums::new(self.variables, informed);
         let mut variables = Vec::with_capacity(side.bag.width());
         // A row costs the square of the number of columns.
         let step = (1 << 20) / (1 + side.bag.width().pow(2)) + 1;
@@ -157,38 +179,34 @@ impl Model<'_> {
             let odds =
                 coefficients[0] + variables.iter().map(|&v| coefficients[v as usize]).sum::<f64>();
             let p = 1.0 / (1.0 + (-odds).exp());
-            let sign = if is_released { odds } else { -odds };
+            let sign = if table == 1 { odds } else { -odds };
             // ln of the probability of the table that the row is from.
             sums.likelihood -= weight * ((-sign.abs()).exp().ln_1p() + (-sign).max(0.0));
             sums.squares += weight * (p - self.released_share).powi(2);
-            let residual = weight * (f64::from(u8::from(is_released)) - p);
-            let curvature = weight * p * (1.0 - p);
+            let residual = weight * (table as f64 - p);
             sums.gradient[0] += residual;
-            sums.information[0] += curvature;
-            for (i, &v) in variables.iter().enumerate() {
-                let v = v as usize;
-                sums.gradient[v] += residual;
-                sums.information[v] += curvature;
-                let line = &mut sums.information[v * self.variables..(v + 1) * self.variables];
-                variables[i..].iter().for_each(|&w| line[w as usize] += curvature);
+            variables.iter().for_each(|&v| sums.gradient[v as usize] += residual);
+            let curvature = p * (1.0 - p);
+            // Rows that the model is sure of say nothing about where to go on.
+            if informed && curvature > 1e-9 * self.released_share {
+                sums.inform(&variables, weight * curvature);
             }
         }
         Ok(sums)
     }
 }
 
-/// Solves the symmetric positive definite system whose upper half is in `matrix` in place, and returns the
+fn product(x: &[f64], y: &[f64]) -> f64 {
+    x.iter().zip(y).map(|(x, y)| x * y).sum()
+}
+
+/// Turns the upper half of a symmetric positive definite matrix into U with U^T U = matrix, and returns the
 /// number of rows that are no combination of those before them: `none` is what may be left of one that is.
-fn solve(matrix: &mut [f64], right: &mut [f64], none: f64) -> usize {
-    let n = right.len();
+fn factorise(matrix: &mut [f64], n: usize, none: f64) -> usize {
     let mut rank = 0;
-    // The upper half becomes U with U^T U = matrix.
     for i in 0..n {
         let whole = matrix[i * n + i];
-        let mut pivot = whole;
-        for k in 0..i {
-            pivot -= matrix[k * n + i].powi(2);
-        }
+        let pivot = whole - (0..i).map(|k| matrix[k * n + i].powi(2)).sum::<f64>();
         rank += usize::from(pivot > none + 1e-8 * whole);
         // What the penalty left of a repeated variable, at least.
         let pivot = pivot.max(1e-12 * whole).max(f64::MIN_POSITIVE).sqrt();
@@ -203,36 +221,40 @@ fn solve(matrix: &mut [f64], right: &mut [f64], none: f64) -> usize {
         }
         matrix[i * n + i + 1..(i + 1) * n].iter_mut().for_each(|x| *x /= pivot);
     }
+    rank
+}
+
+/// The solution of U^T U x = right.
+fn solved(factor: &[f64], right: &[f64]) -> Vec<f64> {
+    let n = right.len();
+    let mut x = right.to_vec();
     for i in 0..n {
-        right[i] /= matrix[i * n + i];
-        let x = right[i];
-        for k in i + 1..n {
-            right[k] -= x * matrix[i * n + k];
-        }
+        x[i] /= factor[i * n + i];
+        let known = x[i];
+        x[i + 1..].iter_mut().zip(&factor[i * n + i + 1..]).for_each(|(x, u)| *x -= known * u);
     }
     for i in (0..n).rev() {
-        let known: f64 = (i + 1..n).map(|k| matrix[i * n + k] * right[k]).sum();
-        right[i] = (right[i] - known) / matrix[i * n + i];
+        let known = product(&factor[i * n + i + 1..(i + 1) * n], &x[i + 1..]);
+        x[i] = (x[i] - known) / factor[i * n + i];
     }
-    rank
+    x
 }
 
 #[cfg(test)]
 mod tests {
-    use super::solve;
+    use super::*;
 
     #[test]
     fn a_system_is_solved_and_its_rank_counted() {
         // A = B^T B for B = (2 1 0; 0 3 1; 0 0 1), x = (1, -2, 3).
         let mut matrix = [4.0, 2.0, 0.0, f64::NAN, 10.0, 3.0, f64::NAN, f64::NAN, 2.0];
-        let mut right = [0.0, -9.0, 0.0];
-        assert_eq!(solve(&mut matrix, &mut right, 0.0), 3);
-        for (found, expected) in right.iter().zip([1.0, -2.0, 3.0]) {
-            assert!((found - expected).abs() < 1e-12, "{right:?}");
+        assert_eq!(factorise(&mut matrix, 3, 0.0), 3);
+        let found = solved(&matrix, &[0.0, -9.0, 0.0]);
+        for (found, expected) in found.iter().zip([1.0, -2.0, 3.0]) {
+            assert!((found - expected).abs() < 1e-12, "{found} is not {expected}");
         }
-        let mut twice = [4.0, 4.0, 0.0, 4.0 + 1e-9];
-        let mut right = [4.0, 4.0];
-        assert_eq!(solve(&mut twice, &mut right, 1e-8), 1);
-        assert!((right[0] + right[1] - 1.0).abs() < 1e-6);
+        let mut twice = [4.0, 4.0, f64::NAN, 4.0 + 1e-9];
+        assert_eq!(factorise(&mut twice, 2, 1e-8), 1);
+        assert!((solved(&twice, &[4.0, 4.0]).iter().sum::<f64>() - 1.0).abs() < 1e-6);
     }
 }

@@ -26,28 +26,46 @@ impl PairDifference {
     }
 }
 
-/// All pairs of columns. Rows are grouped by the column with more values; within a group the values of
-/// the other are counted in an array, so that no combination needs a place of its own. Costs two visits of
-/// each distinct row for each pair.
+/// Combinations of two columns that are counted in an array of their own, which a core's cache holds.
+const DENSE: usize = 1 << 18;
+
+/// All pairs of columns.
+///
+/// Combinations have an array where they are not too many. Otherwise rows are grouped by the column with
+/// more values, and within a group the values of the other are counted in an array, so that no combination
+/// needs a place of its own. Costs one or two visits of each distinct row for each pair.
 pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifference>, Stop> {
     let width = joint.sizes.len();
+    if width < 2 {
+        return Ok(Vec::new());
+    }
     let mut by_size: Vec<usize> = (0..width).collect();
     by_size.sort_by_key(|&column| (std::cmp::Reverse(joint.sizes[column]), column));
-    let largest = by_size.get(1).map_or(0, |&column| joint.sizes[column] as u64);
-    // What each thread counts with: two counts and a mention of each value.
-    let _counts = watch.hold(rayon::current_num_threads() as u64 * largest * 20)?;
-    let mut found = Vec::with_capacity(width * width.saturating_sub(1) / 2);
+    let second = joint.sizes[by_size[1]];
+    // What each thread counts with: two counts of a combination, or two counts and a mention of a value.
+    let most = (16 * DENSE.min(second.saturating_mul(joint.sizes[by_size[0]]))).max(20 * second);
+    let _counts = watch.hold(rayon::current_num_threads() as u64 * most as u64)?;
+    let mut found = Vec::with_capacity(width * (width - 1) / 2);
     watch.begin(found.capacity() as u64);
     for (i, &grouping) in by_size.iter().enumerate() {
+        // The first of the others has the most values.
         let others = &by_size[i + 1..];
-        if others.is_empty() {
-            break;
-        }
-        let original = Groups::new(&joint.original, grouping, joint.sizes[grouping], watch)?;
-        let released = Groups::new(&joint.released, grouping, joint.sizes[grouping], watch)?;
+        let Some(&widest) = others.first() else { break };
+        let codes = joint.sizes[grouping];
+        let is_dense = |other: usize| codes.saturating_mul(joint.sizes[other]) <= DENSE;
+        let groups = match is_dense(widest) {
+            true => None,
+            false => Some([
+                Groups::new(&joint.original, grouping, codes, watch)?,
+                Groups::new(&joint.released, grouping, codes, watch)?,
+            ]),
+        };
         let compare = |&other: &usize| {
-            let pair = Pair { joint, grouping, other, original: &original, released: &released };
-            let found = pair.compare(watch);
+            let pair = Compared::new(joint, grouping, other);
+            let found = match &groups {
+                Some(groups) if !is_dense(other) => pair.by_groups(groups, watch),
+                _ => pair.by_combination(watch),
+            };
             watch.advance(1);
             found
         };
@@ -61,6 +79,7 @@ pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifferen
 /// The distinct rows of a table in the order of a column's codes.
 struct Groups<'w> {
     rows: Vec<u32>,
+    weights: Vec<u64>,
     /// Where each code's rows begin, and the end.
     starts: Vec<u32>,
     _held: Reservation<'w>,
@@ -69,7 +88,7 @@ struct Groups<'w> {
 impl<'w> Groups<'w> {
     fn new(side: &Side<'_>, column: usize, codes: usize, watch: &'w Watch) -> Result<Self, Stop> {
         let column = &side.columns[column];
-        let held = watch.hold(4 * column.len() as u64 + 8 * (codes as u64 + 1))?;
+        let held = watch.hold(12 * column.len() as u64 + 8 * (codes as u64 + 1))?;
         let mut starts = vec![0; codes + 1];
         column.iter().for_each(|&code| starts[code as usize + 1] += 1);
         (0..codes).for_each(|code| starts[code + 1] += starts[code]);
@@ -80,82 +99,118 @@ impl<'w> Groups<'w> {
             rows[*place as usize] = i as u32;
             *place += 1;
         }
-        Ok(Groups { rows, starts, _held: held })
+        let weights = rows.iter().map(|&row| side.bag.weight(row as usize)).collect();
+        Ok(Groups { rows, weights, starts, _held: held })
     }
 
-    fn group(&self, code: usize) -> &[u32] {
-        &self.rows[self.starts[code] as usize..self.starts[code + 1] as usize]
+    /// The rows of a group, each with its weight.
+    fn group(&self, code: usize) -> impl ExactSizeIterator<Item = (&u32, &u64)> {
+        let range = self.starts[code] as usize..self.starts[code + 1] as usize;
+        self.rows[range.clone()].iter().zip(&self.weights[range])
     }
 }
 
-/// The counts of a value within a group, in the original and in the released table.
-type Counts = [u64; 2];
-
-/// Two columns, of which the rows are grouped by one.
-struct Pair<'a> {
+/// Two columns, and what was found of them so far.
+struct Compared<'a> {
     joint: &'a Joint<'a>,
     grouping: usize,
     other: usize,
-    original: &'a Groups<'a>,
-    released: &'a Groups<'a>,
+    rows: Rows,
+    apart: u128,
+    original: Association<'a>,
+    released: Association<'a>,
 }
 
-impl Pair<'_> {
-    fn compare(&self, watch: &Watch) -> Result<PairDifference, Stop> {
-        let Pair { joint, grouping, other, .. } = *self;
-        let rows = Rows::of(joint);
-        let mut counts: Vec<Counts> = vec![[0; 2]; joint.sizes[other]];
-        let mut present: Vec<u32> = Vec::new();
-        let [mut original, mut released] =
+impl<'a> Compared<'a> {
+    fn new(joint: &'a Joint<'a>, grouping: usize, other: usize) -> Self {
+        let [original, released] =
             [&joint.original, &joint.released].map(|side| Association::new(side, grouping, other));
-        let mut apart = 0;
+        Compared { joint, grouping, other, rows: Rows::of(joint), apart: 0, original, released }
+    }
+
+    /// Counts every combination at once.
+    fn by_combination(mut self, watch: &Watch) -> Result<PairDifference, Stop> {
+        let Compared { joint, grouping, other, .. } = self;
+        let values = joint.sizes[other];
+        let count = |side: &Side<'_>| {
+            let mut counts = vec![0; joint.sizes[grouping] * values];
+            let codes = side.columns[grouping].iter().zip(&side.columns[other]);
+            for (i, ((&a, &b), &weight)) in codes.zip(side.bag.weights()).enumerate() {
+                watch.poll(i)?;
+                counts[a as usize * values + b as usize] += weight;
+            }
+            Ok(counts)
+        };
+        let (original, released) = (count(&joint.original)?, count(&joint.released)?);
+        let groups = original.chunks_exact(values).zip(released.chunks_exact(values));
+        for (code, (original, released)) in groups.enumerate() {
+            for (value, (&o, &r)) in original.iter().zip(released).enumerate() {
+                self.combination(value, o, r);
+            }
+            self.end_group(code);
+        }
+        Ok(self.difference())
+    }
+
+    /// Counts the combinations of one group after the other.
+    fn by_groups(
+        mut self,
+        groups: &[Groups<'_>; 2],
+        watch: &Watch,
+    ) -> Result<PairDifference, Stop> {
+        let Compared { joint, grouping, other, .. } = self;
+        let sides = [&joint.original, &joint.released].map(|side| &side.columns[other]);
+        let mut counts = vec![[0; 2]; joint.sizes[other]];
+        let mut present = Vec::new();
         let mut visited = 0;
         for code in 0..joint.sizes[grouping] {
-            let (ours, theirs) = (self.original.group(code), self.released.group(code));
-            // A group may be empty, and looking costs as much as a row.
-            visited += 1 + ours.len() + theirs.len();
+            for (table, (codes, groups)) in sides.iter().zip(groups).enumerate() {
+                let group = groups.group(code);
+                // A group may be empty, and looking costs as much as a row.
+                visited += 1 + group.len();
+                for (&row, &weight) in group {
+                    let value = codes[row as usize];
+                    let counts = &mut counts[value as usize];
+                    if *counts == [0; 2] {
+                        present.push(value);
+                    }
+                    counts[table] += weight;
+                }
+            }
             if visited >= Watch::STEP {
                 watch.check()?;
                 visited = 0;
             }
-            count::<0>(&joint.original, other, ours, &mut counts, &mut present);
-            count::<1>(&joint.released, other, theirs, &mut counts, &mut present);
             for value in present.drain(..) {
-                let [o, r] = std::mem::take(&mut counts[value as usize]);
-                apart += rows.apart(o, r);
-                original.combination(value, o);
-                released.combination(value, r);
+                let value = value as usize;
+                let [o, r] = std::mem::take(&mut counts[value]);
+                self.combination(value, o, r);
             }
-            original.end_group(code);
-            released.end_group(code);
+            self.end_group(code);
         }
-        Ok(PairDifference {
-            a: grouping.min(other),
-            b: grouping.max(other),
-            tv: rows.total_variation(apart),
-            original_v: original.cramers_v(),
-            released_v: released.cramers_v(),
-        })
+        Ok(self.difference())
     }
-}
 
-/// Counts the values of a column in some rows of one of the tables.
-#[inline]
-fn count<const TABLE: usize>(
-    side: &Side<'_>,
-    column: usize,
-    rows: &[u32],
-    counts: &mut [Counts],
-    present: &mut Vec<u32>,
-) {
-    let (codes, weights) = (&side.columns[column], side.bag.weights());
-    for &row in rows {
-        let code = codes[row as usize];
-        let counts = &mut counts[code as usize];
-        if *counts == [0; 2] {
-            present.push(code);
+    #[inline]
+    fn combination(&mut self, value: usize, original: u64, released: u64) {
+        self.apart += self.rows.apart(original, released);
+        self.original.combination(value, original);
+        self.released.combination(value, released);
+    }
+
+    fn end_group(&mut self, code: usize) {
+        self.original.end_group(code);
+        self.released.end_group(code);
+    }
+
+    fn difference(self) -> PairDifference {
+        PairDifference {
+            a: self.grouping.min(self.other),
+            b: self.grouping.max(self.other),
+            tv: self.rows.total_variation(self.apart),
+            original_v: self.original.cramers_v(),
+            released_v: self.released.cramers_v(),
         }
-        counts[TABLE] += weights[row as usize];
     }
 }
 
@@ -176,9 +231,9 @@ impl<'a> Association<'a> {
     }
 
     #[inline]
-    fn combination(&mut self, value: u32, rows: u64) {
+    fn combination(&mut self, value: usize, rows: u64) {
         if rows > 0 {
-            self.group += (rows as f64).powi(2) / self.values[value as usize] as f64;
+            self.group += (rows as f64).powi(2) / self.values[value] as f64;
         }
     }
 
@@ -198,5 +253,31 @@ impl<'a> Association<'a> {
         }
         // Rounding may leave the range by a little.
         ((self.sum.get() - 1.0) / (fewer - 1) as f64).clamp(0.0, 1.0).sqrt()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use table::Bag;
+
+    #[test]
+    fn both_ways_of_counting_agree() {
+        let row =
+            |i: u32, n: u32| [i * i % n, i % 7, i / 5 % 11].map(|x| (x > 0).then(|| x.to_string()));
+        let original = Bag::from_text(3, (0..900).map(|i| row(i, 31)));
+        let released = Bag::from_text(3, (300..1000).map(|i| row(i, 37)));
+        let watch = Watch::unlimited();
+        let joint = Joint::new(&original, &released, &watch).unwrap();
+        for (a, b) in [(0, 1), (1, 0), (2, 1), (0, 2)] {
+            let groups = [&joint.original, &joint.released]
+                .map(|side| Groups::new(side, a, joint.sizes[a], &watch).unwrap());
+            let compared = || Compared::new(&joint, a, b);
+            let one = compared().by_combination(&watch).unwrap();
+            let other = compared().by_groups(&groups, &watch).unwrap();
+            assert_eq!(one.tv, other.tv);
+            assert!((one.original_v - other.original_v).abs() < 1e-12);
+            assert!((one.released_v - other.released_v).abs() < 1e-12);
+        }
     }
 }

@@ -1,12 +1,25 @@
 //! What of two tables a page can show: the most common values of a column, and their combinations.
 
-use super::joint::Joint;
+use super::bins::Bins;
+use super::joint::{Joint, NULL};
+use std::ops::RangeInclusive;
 use table::{Stop, Watch};
 
-/// A value with the rows that have it; `None` is NULL.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// What some rows have in common.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Seen<'a> {
+    /// A value; `None` is NULL.
+    Value(Option<&'a [u8]>),
+    /// A number from the first to the second; whole numbers include the second.
+    Range(RangeInclusive<f64>),
+    /// So many other values.
+    Others(u64),
+}
+
+/// What is seen in a column, with the rows that have it.
+#[derive(Debug, Clone, PartialEq)]
 pub struct Shown<'a> {
-    pub value: Option<&'a [u8]>,
+    pub seen: Seen<'a>,
     pub original: u64,
     pub released: u64,
 }
@@ -23,14 +36,47 @@ pub struct Crossed<'a> {
 }
 
 impl<'a> Joint<'a> {
-    /// All values of a column that occur, those of the largest share in either table first.
-    pub fn values(&self, column: usize) -> Vec<Shown<'a>> {
-        let shown = |code| {
-            let [original, released] =
-                [&self.original, &self.released].map(|side| side.supports[column][code as usize]);
-            Shown { value: self.value(column, code), original, released }
+    /// The values of a column in at most `limit` + 2 parts: ranges, if they are numbers and more than
+    /// that, and NULL; otherwise those of the largest share in either table, and all others.
+    pub fn shown(
+        &self,
+        column: usize,
+        limit: usize,
+        watch: &Watch,
+    ) -> Result<Vec<Shown<'a>>, Stop> {
+        watch.check()?;
+        let _codes = watch.hold(8 * self.sizes[column] as u64)?;
+        let codes = self.codes(column);
+        let rows = |code: u32| {
+            [&self.original, &self.released].map(|side| side.supports[column][code as usize])
         };
-        self.codes(column).into_iter().map(shown).collect()
+        let shown = |seen, [original, released]: [u64; 2]| Shown { seen, original, released };
+        let values = codes.iter().filter_map(|&code| self.value(column, code));
+        let Some(bins) = Bins::new(values, limit) else {
+            let (first, rest) = codes.split_at(limit.min(codes.len()));
+            let first = first.iter();
+            let mut all: Vec<Shown<'a>> = first
+                .map(|&code| shown(Seen::Value(self.value(column, code)), rows(code)))
+                .collect();
+            if !rest.is_empty() {
+                let sums = rest.iter().fold([0; 2], |sums, &code| add(sums, rows(code)));
+                all.push(shown(Seen::Others(rest.len() as u64), sums));
+            }
+            return Ok(all);
+        };
+        let mut counts = vec![[0; 2]; bins.count];
+        for &code in &codes {
+            if let Some(place) = self.value(column, code).and_then(|value| bins.place(value)) {
+                counts[place] = add(counts[place], rows(code));
+            }
+        }
+        let ranges = counts.into_iter().enumerate();
+        let mut all: Vec<_> =
+            ranges.map(|(place, rows)| shown(Seen::Range(bins.ends(place)), rows)).collect();
+        if rows(NULL) != [0; 2] {
+            all.push(shown(Seen::Value(None), rows(NULL)));
+        }
+        Ok(all)
     }
 
     /// The combinations of the `limit` first values of two columns. Costs a pass over both tables.
@@ -65,7 +111,7 @@ impl<'a> Joint<'a> {
         Ok(Crossed { a: texts(a, ours), b: texts(b, theirs), original, released })
     }
 
-    /// The codes of a column that occur, in the order of [`Joint::values`].
+    /// The codes of a column that occur, those of the largest share in either table first.
     fn codes(&self, column: usize) -> Vec<u32> {
         let [original, released] = [&self.original, &self.released]
             .map(|side| (&side.supports[column], u128::from(side.bag.row_count())));
@@ -78,6 +124,10 @@ impl<'a> Joint<'a> {
         codes.sort_unstable_by_key(|&code| (std::cmp::Reverse(share(code)), code));
         codes
     }
+}
+
+fn add([a, b]: [u64; 2], [c, d]: [u64; 2]) -> [u64; 2] {
+    [a + c, b + d]
 }
 
 #[cfg(test)]
@@ -94,11 +144,23 @@ mod tests {
         let released = Bag::from_text(2, [[None, Some("1")], [Some("y"), Some("1")]]);
         let watch = Watch::unlimited();
         let joint = Joint::new(&original, &released, &watch).unwrap();
-        let values = joint.values(0);
-        let found: Vec<_> = values.iter().map(|s| (s.value, s.original, s.released)).collect();
-        let expected: [(Option<&[u8]>, u64, u64); 4] =
-            [(None, 0, 1), (Some(b"x"), 2, 0), (Some(b"y"), 1, 1), (Some(b"z"), 1, 0)];
+        let shown = joint.shown(0, 2, &watch).unwrap();
+        let found: Vec<_> =
+            shown.iter().map(|s| (s.seen.clone(), s.original, s.released)).collect();
+        let expected =
+            [(Seen::Value(None), 0, 1), (Seen::Value(Some(b"x")), 2, 0), (Seen::Others(2), 2, 1)];
         assert_eq!(found, expected);
+        let shown = joint.shown(1, 2, &watch).unwrap();
+        let found: Vec<_> =
+            shown.iter().map(|s| (s.seen.clone(), s.original, s.released)).collect();
+        assert_eq!(
+            found,
+            [
+                (Seen::Range(1.0..=1.0), 2, 2),
+                (Seen::Range(2.0..=2.0), 1, 0),
+                (Seen::Range(3.0..=3.0), 1, 0)
+            ]
+        );
         let crossed = joint.cross(0, 1, 2, &watch).unwrap();
         assert_eq!((crossed.a.len(), crossed.b.len()), (2, 2));
         // By NULL, x, others; and 1, 2, others.
