@@ -37,7 +37,7 @@ a:focus-visible,summary:focus-visible,.scroll:focus-visible{outline:3px solid va
 .verdict{background:var(--surface);border-radius:.6rem;border-left:6px solid var(--tone);padding:.8rem 1rem;margin:0;max-width:none}\
 .verdict strong{color:var(--tone)}\
 .good{--tone:var(--good)}.fair{--tone:var(--fair)}.poor{--tone:var(--poor)}\
-.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,9.5rem),1fr));gap:.8rem;margin:1rem 0;padding:0}\
+.tiles{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,12.5rem),1fr));gap:.8rem;margin:1rem 0;padding:0}\
 .tiles div{background:var(--surface);border-radius:.6rem;padding:.7rem .9rem}\
 .tiles dt{color:var(--muted);font-size:.85rem;line-height:1.3}\
 .tiles dd{margin:.15rem 0 0;font-size:1.35rem;font-weight:650;line-height:1.25;font-variant-numeric:tabular-nums}\
@@ -54,8 +54,8 @@ svg text{fill:var(--ink);font-size:11.5px}\
 svg .number{fill:var(--muted);font-size:10.5px;font-variant-numeric:tabular-nums}\
 svg .end{text-anchor:end}svg .middle{text-anchor:middle}\
 svg .before{fill:var(--before)}svg .after{fill:var(--after)}svg .other{fill:var(--other)}\
-svg .axis,svg .cell{fill:var(--line)}svg .cell{fill-opacity:.35}\
-.scroll{overflow-x:auto;margin:.3rem 0 .8rem}\
+svg .added{fill:none;stroke:var(--ink)}svg .axis,svg .cell{fill:var(--line)}svg .cell{fill-opacity:.35}\
+.scroll{overflow-x:auto;margin:.2rem 0 1rem}figure+.scroll,.sides+.scroll{margin-top:1.2rem}\
 table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums;min-width:min(100%,18rem)}\
 caption{text-align:left;font-weight:600;padding-bottom:.3rem}\
 th,td{padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;overflow-wrap:normal}\
@@ -64,7 +64,7 @@ td,th[scope=row]{max-width:16rem;overflow-wrap:anywhere}\
 th{font-weight:600}th[scope=row]{font-weight:400}\
 thead th{color:var(--muted);font-weight:500}\
 details{margin:.4rem 0 .2rem;font-size:.92rem}\
-summary{cursor:pointer;color:var(--muted)}\
+summary{cursor:pointer;color:var(--muted);font-size:.85rem}\
 footer{margin-top:3rem;border-top:1px solid var(--line);padding-top:.8rem;color:var(--muted);font-size:.88rem}\
 @media (max-width:26rem){body{padding:1rem .9rem 3rem}h1{font-size:1.55rem}.tiles{grid-template-columns:1fr 1fr}}";
 

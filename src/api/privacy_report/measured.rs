@@ -19,6 +19,9 @@ const CROSSED_VALUES: usize = 5;
 const COLUMNS: usize = 40;
 const CROSSED: usize = 2;
 
+/// Values of a column whose combinations are not worth looking at.
+const MANY: u64 = 45;
+
 /// What is to be counted.
 pub struct Plan {
     pub min_support: f64,
@@ -141,13 +144,13 @@ fn crossed(
     utility: &Utility,
     watch: &Watch,
 ) -> Result<Vec<CrossedValues>, Stop> {
-    // A column with hardly a value that two rows share has no table worth looking at.
-    let is_key = |column: usize| {
+    // Of a column with many values the most common ones say little.
+    let has_many = |column: usize| {
         let change = &utility.columns[column];
-        change.original_values > 200 || change.released_values > 200
+        change.original_values.max(change.released_values) > MANY
     };
     let mut pairs: Vec<_> =
-        utility.pairs.iter().filter(|pair| !is_key(pair.a) && !is_key(pair.b)).collect();
+        utility.pairs.iter().filter(|pair| !has_many(pair.a) && !has_many(pair.b)).collect();
     pairs.sort_by(|x, y| y.tv.total_cmp(&x.tv).then((x.a, x.b).cmp(&(y.a, y.b))));
     let mut found: Vec<CrossedValues> = Vec::new();
     for pair in pairs {

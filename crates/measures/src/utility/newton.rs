@@ -135,7 +135,7 @@ impl Model<'_> {
             let pmse = sums.squares / self.rows;
             let change = (pmse - fit.pmse).abs();
             fit.pmse = pmse;
-            if change <= 1e-4 * pmse.max(expected) {
+            if change <= 1e-5 * pmse.max(expected) {
                 break;
             }
         }

@@ -8,6 +8,8 @@ use crate::palette::FULLEST;
 const NAMES: f64 = 92.0;
 const TOP: f64 = 58.0;
 const LINE: f64 = 24.0;
+/// What the last name, which is turned, has beyond its cell.
+const TAIL: f64 = 30.0;
 
 /// A table of shares, each in a cell that is as full as the share is of `largest`.
 pub fn heat(
@@ -19,7 +21,7 @@ pub fn heat(
     shares: &[Vec<f64>],
     largest: f64,
 ) {
-    let cell = ((WIDTH - NAMES) / columns.len().max(1) as f64).min(60.0);
+    let cell = ((WIDTH - NAMES - TAIL) / columns.len().max(1) as f64).min(60.0);
     svg(markup, words, TOP + LINE * lines.len() as f64, |svg| {
         for (i, name) in columns.iter().enumerate() {
             let x = NAMES + (i as f64 + 0.5) * cell;

@@ -11,13 +11,13 @@ pub fn head(markup: &mut Markup, report: &Report) {
     markup.element("header", &[], |header| {
         header.leaf("h1", &[], &report.title);
         let names: Vec<&str> = report.releases.iter().map(|release| release.name.as_str()).collect();
-        let verb = if names.len() == 1 { "a release" } else { "two candidate releases" };
+        let kind = if names.len() == 1 { "The release" } else { "The candidates" };
         let columns = report.columns.len() as u64;
         header.leaf(
             "p",
             &[("class", &"muted")],
             format_args!(
-                "{} beside {}, {verb} and the original, in {}. Made {}.",
+                "{kind} {} beside the original {}, in {}. Made {}.",
                 names.join(" and "),
                 report.original.name,
                 of(columns, "column", "columns"),
@@ -68,7 +68,7 @@ fn verdict(side: &mut Markup, report: &Report, release: &Release) {
             };
             lines.element("p", &[("class", &format_args!("verdict {class}"))], |text| {
                 text.leaf("strong", &[], format_args!("{}: {word}. ", line.about));
-                text.text(&line.sentence);
+                text.text(line.sentence.replace(" %", "\u{a0}%"));
             });
         }
     });

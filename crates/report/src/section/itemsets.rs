@@ -48,7 +48,7 @@ fn write(markup: &mut Markup, report: &Report) {
                 let parts = [
                     (SERIES[i + 1], "frequent in both", itemsets.common),
                     ("before", "in the original only", itemsets.missing),
-                    ("axis", "in the release only", itemsets.added),
+                    ("added", "in the release only", itemsets.added),
                 ];
                 let parts =
                     parts.map(|(class, name, number)| (class, name, number as f64, count(number)));

@@ -23,7 +23,15 @@ fn write(markup: &mut Markup, report: &Report) {
     );
     markup.element("div", &[("class", &"sides")], |sides| {
         for (i, release) in report.releases.iter().enumerate() {
-            sides.element("div", &[], |side| one(side, report, release, i));
+            let write = |part: &mut Markup| {
+                part.element("div", &[], |side| drawn(side, report, release, i));
+                part.element("div", &[], |side| listed(side, release));
+            };
+            // The table is beside the chart of one release, and below each of two.
+            match report.releases.len() {
+                1 => write(sides),
+                _ => sides.element("div", &[], write),
+            }
         }
     });
     for (i, release) in report.releases.iter().enumerate() {
@@ -33,8 +41,10 @@ fn write(markup: &mut Markup, report: &Report) {
     }
 }
 
-fn one(side: &mut Markup, report: &Report, release: &Release, i: usize) {
-    side.leaf("h3", &[], &release.name);
+fn drawn(side: &mut Markup, report: &Report, release: &Release, i: usize) {
+    if report.releases.len() > 1 {
+        side.leaf("h3", &[], &release.name);
+    }
     let names: Vec<&str> = report.columns.iter().take(DRAWN).map(String::as_str).collect();
     let changed = |a: usize, b: usize| {
         let (a, b) = (names[a], names[b]);
@@ -58,6 +68,9 @@ fn one(side: &mut Markup, report: &Report, release: &Release, i: usize) {
         let words = Words { id: format!("pairs-{i}"), title: "Pairs that moved", description };
         matrix(figure, &words, SERIES[i + 1], &names, largest, changed);
     });
+}
+
+fn listed(side: &mut Markup, release: &Release) {
     let lines: Vec<Vec<String>> = release
         .pairs
         .iter()
