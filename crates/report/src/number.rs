@@ -32,7 +32,7 @@ pub fn count(count: u64) -> String {
 /// A number with three digits that count.
 pub fn plain(number: f64) -> String {
     match number.abs() {
-        n if n == 0.0 => String::from("0"),
+        0.0 => String::from("0"),
         n if n >= 1e6 => format!("{number:.2e}"),
         n if n >= 100.0 => count_of(number),
         n if n >= 10.0 => format!("{number:.1}"),

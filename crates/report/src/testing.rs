@@ -23,7 +23,7 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
     });
     let classes = Classes { smallest: Some(1), number: 12, alone: 9, sizes: sizes.into() };
     let value = |i: usize| ValueShare {
-        value: (i % 5 > 0).then(|| text(i)),
+        value: (!i.is_multiple_of(5)).then(|| text(i)),
         grouped: i == 8,
         original: 0.1,
         released: 0.2,

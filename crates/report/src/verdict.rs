@@ -54,7 +54,18 @@ impl Release {
             kind @ ("dp" | "ldp") => differential(label, kind == "ldp"),
             "none" | "syntactic" => {
                 let seen = self.what_is_seen(original);
-                (Tone::Poor, format!("The label promises nothing against an attacker. {seen}"))
+                match label.pointer("/proved/covers").and_then(Value::as_str) {
+                    Some(part) => (
+                        Tone::Fair,
+                        format!(
+                            "The label promises nothing of the whole table, only of {part}. {seen}"
+                        ),
+                    ),
+                    None => (
+                        Tone::Poor,
+                        format!("The label promises nothing against an attacker. {seen}"),
+                    ),
+                }
             }
             _ => {
                 let sentence = label.get("sentence").and_then(Value::as_str).unwrap_or_default();
@@ -185,6 +196,10 @@ mod tests {
             assert_eq!(none.tone, Tone::Poor);
             assert!(none.sentence.contains("50.0 % of its rows are one of a kind"));
         }
+        let part = json!({"kind": "none", "proved": {"covers": "the released table, without the columns id"}});
+        let part = privacy(Some(part), 1);
+        assert_eq!(part.tone, Tone::Fair);
+        assert!(part.sentence.contains("only of the released table, without the columns id."));
     }
 
     #[test]

@@ -86,11 +86,11 @@ impl Sums {
 impl Model<'_> {
     /// Bytes that a fit takes.
     pub(super) fn memory(variables: usize) -> u64 {
-        (2 * PARTS + 1) as u64 * 8 * (variables as u64 + 1).pow(2)
+        (2 * PARTS + 2) as u64 * 8 * (variables as u64 + 1).pow(2)
     }
 
-    /// Newton's method, where the information is taken anew only when the last one does not lead on
-    /// quickly: between tables that are much alike it hardly changes, and it is the costly part.
+    /// Newton's method, where the information is taken once until that does not lead on quickly: between
+    /// tables that are much alike it hardly changes, and it is the costly part.
     pub(super) fn fit(&self, watch: &Watch) -> Result<Fit, Stop> {
         let c = self.released_share;
         let penalty = (1e-6 + 1e-12 * self.rows) * c * (1.0 - c);
@@ -109,11 +109,15 @@ impl Model<'_> {
         let mut fit = Fit { pmse: 0.0, rank };
         let mut gain = f64::INFINITY;
         watch.begin(STEPS as u64);
+        let mut informed = false;
         for _ in 0..STEPS {
             let mut step = solved(&factor, &sums.gradient);
             let mut expected_gain = product(&step, &sums.gradient);
             if expected_gain > gain / 20.0 {
-                sums = evaluate(&coefficients, true)?;
+                if !informed {
+                    informed = true;
+                    sums = evaluate(&coefficients, informed)?;
+                }
                 factor = std::mem::take(&mut sums.information);
                 factorise(&mut factor, self.variables, 0.0);
                 step = solved(&factor, &sums.gradient);
@@ -124,7 +128,7 @@ impl Model<'_> {
             // A step may be too long: then half of it is not.
             for _ in 0..STEPS {
                 let next: Vec<f64> = coefficients.iter().zip(&step).map(|(x, y)| x + y).collect();
-                sums = evaluate(&next, false)?;
+                sums = evaluate(&next, informed)?;
                 if sums.likelihood >= before - 1e-9 * before.abs() {
                     coefficients = next;
                     break;
@@ -135,7 +139,9 @@ impl Model<'_> {
             let pmse = sums.squares / self.rows;
             let change = (pmse - fit.pmse).abs();
             fit.pmse = pmse;
-            if change <= 1e-5 * pmse.max(expected) {
+            // Far apart four digits do.
+            let precise = if pmse > 10.0 * expected { 1e-4 } else { 1e-5 };
+            if change <= precise * pmse.max(expected) {
                 break;
             }
         }
@@ -178,10 +184,10 @@ impl Model<'_> {
             let weight = side.bag.weight(i) as f64;
             let odds =
                 coefficients[0] + variables.iter().map(|&v| coefficients[v as usize]).sum::<f64>();
-            let p = 1.0 / (1.0 + (-odds).exp());
-            let sign = if table == 1 { odds } else { -odds };
-            // ln of the probability of the table that the row is from.
-            sums.likelihood -= weight * ((-sign.abs()).exp().ln_1p() + (-sign).max(0.0));
+            // The chance of the table that the row is from, which p or 1 - p is.
+            let own = 1.0 / (1.0 + if table == 1 { -odds } else { odds }.exp());
+            let p = if table == 1 { own } else { 1.0 - own };
+            sums.likelihood += weight * own.max(f64::MIN_POSITIVE).ln();
             sums.squares += weight * (p - self.released_share).powi(2);
             let residual = weight * (table as f64 - p);
             sums.gradient[0] += residual;

@@ -91,7 +91,8 @@ mod tests {
         let released = Bag::from_text(1, [rows("a", 3), rows("b", 2)].concat());
         near(of(&original, &released).pmse, 1.0 / 400.0);
         let blank = Bag::from_text(1, vec![[None::<&str>]; 5]);
-        near(of(&original, &blank).pmse, 3.0 / 16.0);
+        let found = of(&original, &blank).pmse;
+        assert!((found - 3.0 / 16.0).abs() < 1e-4, "{found}");
         // Without variables there is nothing to tell.
         let found = of(&blank, &blank);
         assert_eq!((found.pmse, found.ratio(), found.standardised()), (0.0, None, None));
