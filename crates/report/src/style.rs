@@ -60,7 +60,7 @@ table{border-collapse:collapse;font-size:.9rem;font-variant-numeric:tabular-nums
 caption{text-align:left;font-weight:600;padding-bottom:.3rem}\
 th,td{padding:.28rem .9rem .28rem 0;border-bottom:1px solid var(--line);text-align:right;vertical-align:top;overflow-wrap:normal}\
 th:first-child,td:first-child,.words td,.words th{text-align:left}\
-td,th[scope=row]{max-width:16rem;overflow-wrap:anywhere}\
+td{white-space:nowrap}th[scope=row]{min-width:7rem;max-width:16rem;overflow-wrap:anywhere}\
 th{font-weight:600}th[scope=row]{font-weight:400}\
 thead th{color:var(--muted);font-weight:500}\
 details{margin:.4rem 0 .2rem;font-size:.92rem}\

@@ -165,7 +165,7 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
             "Differentially private with epsilon = {}{but}: {what} {who} changes the odds of anything seen in \
              it by at most a factor of {}.{strength}",
             plain(epsilon),
-            plain(epsilon.exp())
+            plain((epsilon.exp() * 100.0).ceil() / 100.0)
         ),
     )
 }

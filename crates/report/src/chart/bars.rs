@@ -15,6 +15,9 @@ const NUMBERS: f64 = 52.0;
 const THICK: f64 = 9.0;
 const GAP: f64 = 9.0;
 
+/// The end of the scale at least: a share that is as good as none looks like it.
+const LEAST: f64 = 0.05;
+
 /// One group of bars per name, on a scale from 0 to the largest number. The classes of the series begin
 /// with the `first` of [`SERIES`].
 pub fn bars(
@@ -28,7 +31,7 @@ pub fn bars(
     let thick = if series == 1 { THICK + 3.0 } else { THICK };
     let group = series as f64 * (thick + 2.0) + GAP;
     let numbers = bars.iter().flat_map(|bar| bar.numbers.iter().flatten());
-    let largest = numbers.fold(0.0, |largest: f64, &number| largest.max(number)).max(1e-12);
+    let largest = numbers.fold(0.0, |largest: f64, &number| largest.max(number)).max(LEAST);
     let room = WIDTH - NAMES - NUMBERS;
     svg(markup, words, bars.len() as f64 * group, |svg| {
         for (i, bar) in bars.iter().enumerate() {

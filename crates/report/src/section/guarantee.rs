@@ -1,6 +1,6 @@
 //! What was released under which promise, and what the promise leaves open.
 
-use super::Section;
+use super::{Section, heading};
 use crate::data::{Release, Report};
 use crate::markup::Markup;
 use crate::number::of;
@@ -21,9 +21,9 @@ pub const NOT_COVERED: Section = Section {
 /// Something about each release, side by side.
 fn each(markup: &mut Markup, report: &Report, write: fn(&mut Markup, &Release)) {
     markup.element("div", &[("class", &"sides")], |sides| {
-        for release in &report.releases {
+        for (i, release) in report.releases.iter().enumerate() {
             sides.element("div", &[("class", &"card")], |side| {
-                side.leaf("h3", &[], &release.name);
+                side.leaf("h3", &[], heading(report, i));
                 write(side, release);
             });
         }

@@ -1,6 +1,6 @@
 //! The top of the page: what it is about, for whom, the verdict and the numbers that matter most.
 
-use super::Section;
+use super::{Section, heading};
 use crate::data::{Release, Report};
 use crate::markup::Markup;
 use crate::number::{count, of, plain, share, share_or_dash};
@@ -39,8 +39,13 @@ pub fn verdicts(markup: &mut Markup, report: &Report, sections: &[Section]) {
     markup.element("section", &[("aria-labelledby", &"verdict")], |section| {
         section.leaf("h2", &[("id", &"verdict")], "Verdict");
         section.element("div", &[("class", &"sides")], |sides| {
-            for release in &report.releases {
-                sides.element("div", &[], |side| verdict(side, report, release));
+            for (i, release) in report.releases.iter().enumerate() {
+                sides.element("div", &[], |side| {
+                    if report.releases.len() > 1 {
+                        side.leaf("h3", &[], heading(report, i));
+                    }
+                    verdict(side, report, release);
+                });
             }
         });
     });
@@ -56,9 +61,6 @@ pub fn verdicts(markup: &mut Markup, report: &Report, sections: &[Section]) {
 }
 
 fn verdict(side: &mut Markup, report: &Report, release: &Release) {
-    if report.releases.len() > 1 {
-        side.leaf("h3", &[], &release.name);
-    }
     side.element("div", &[("class", &"verdicts")], |lines| {
         for line in &release.verdict {
             let (class, word) = match line.tone {

@@ -1,6 +1,6 @@
 //! Frequent itemsets and the measures of usefulness.
 
-use super::{Section, columns_of, series, table};
+use super::{Section, columns_of, heading, series, table};
 use crate::chart::{SERIES, Words, stack};
 use crate::data::Report;
 use crate::markup::Markup;
@@ -42,7 +42,7 @@ fn write(markup: &mut Markup, report: &Report) {
                 figure.leaf(
                     "figcaption",
                     &[],
-                    format_args!("Frequent itemsets of {}", release.name),
+                    format_args!("Frequent itemsets of {}", heading(report, i)),
                 );
                 let itemsets = &release.itemsets;
                 let parts = [

@@ -45,8 +45,9 @@ pub fn sections(report: &Report) -> Vec<Section> {
 /// What the colours stand for: the original, if it is drawn, and the releases.
 fn legend(markup: &mut Markup, report: &Report, with_original: bool) {
     let original = with_original.then_some(("before", "Original: ", report.original.name.as_str()));
-    let releases = report.releases.iter().zip([("after", "Release: "), ("other", "Candidate: ")]);
-    let releases = releases.map(|(release, (class, kind))| (class, kind, release.name.as_str()));
+    let kinds = if report.releases.len() == 1 { ["Release: ", ""] } else { ["A: ", "B: "] };
+    let releases = report.releases.iter().zip(["after", "other"]).zip(kinds);
+    let releases = releases.map(|((release, class), kind)| (class, kind, release.name.as_str()));
     markup.element("ul", &[("class", &"legend")], |list| {
         for (class, kind, name) in original.into_iter().chain(releases) {
             list.element("li", &[], |item| {
@@ -95,17 +96,24 @@ fn closed_table(markup: &mut Markup, caption: &str, columns: &[String], lines: &
     });
 }
 
-/// A name for each series: the original, and the releases by their names where there are two.
+/// A name for each series: the original, and the releases, by letters where there are two.
 fn series(report: &Report, with_original: bool) -> Vec<String> {
     let original = with_original.then(|| String::from("before"));
-    let releases = report.releases.iter().map(|release| match report.releases.len() {
-        1 => String::from("after"),
-        _ => release.name.clone(),
-    });
+    let names: &[&str] = if report.releases.len() == 1 { &["after"] } else { &["A", "B"] };
+    let releases = report.releases.iter().zip(names).map(|(_, name)| String::from(*name));
     original.into_iter().chain(releases).collect()
 }
 
 /// The name of a first column, then the series.
 fn columns_of(first: &str, series: Vec<String>) -> Vec<String> {
     std::iter::once(String::from(first)).chain(series).collect()
+}
+
+/// What a release is called in a heading: with its letter, where there are two.
+fn heading(report: &Report, i: usize) -> String {
+    let name = report.releases.get(i).map_or("", |release| release.name.as_str());
+    match report.releases.len() {
+        1 => name.into(),
+        _ => format!("{}: {name}", if i == 0 { "A" } else { "B" }),
+    }
 }

@@ -1,6 +1,6 @@
 //! Pairs of columns before and after.
 
-use super::{Section, table};
+use super::{Section, heading, table};
 use crate::chart::{SERIES, Words, heat, matrix};
 use crate::data::{Crossed, Release, Report};
 use crate::markup::Markup;
@@ -36,14 +36,16 @@ fn write(markup: &mut Markup, report: &Report) {
     });
     for (i, release) in report.releases.iter().enumerate() {
         for (j, crossed) in release.crossed.iter().enumerate() {
-            combinations(markup, release, crossed, &format!("crossed-{i}-{j}"), SERIES[i + 1]);
+            let name = format!("{} × {}", crossed.a, crossed.b);
+            markup.leaf("h3", &[], format_args!("{name} in {}", heading(report, i)));
+            combinations(markup, crossed, &name, &format!("crossed-{i}-{j}"), SERIES[i + 1]);
         }
     }
 }
 
 fn drawn(side: &mut Markup, report: &Report, release: &Release, i: usize) {
     if report.releases.len() > 1 {
-        side.leaf("h3", &[], &release.name);
+        side.leaf("h3", &[], heading(report, i));
     }
     let names: Vec<&str> = report.columns.iter().take(DRAWN).map(String::as_str).collect();
     let changed = |a: usize, b: usize| {
@@ -85,15 +87,7 @@ fn listed(side: &mut Markup, release: &Release) {
 }
 
 /// Both tables of combinations of a pair, side by side.
-fn combinations(
-    markup: &mut Markup,
-    release: &Release,
-    crossed: &Crossed,
-    id: &str,
-    class: &'static str,
-) {
-    let name = format!("{} × {}", crossed.a, crossed.b);
-    markup.leaf("h3", &[], format_args!("{name} in {}", release.name));
+fn combinations(markup: &mut Markup, crossed: &Crossed, name: &str, id: &str, class: &'static str) {
     let texts = |values: &[Option<String>]| {
         let mut texts: Vec<String> =
             values.iter().map(|text| value(text.as_deref()).into()).collect();
