@@ -131,6 +131,8 @@ def test_a_comparison_can_be_stopped(database, how):
     with database.admin() as admin:
         admin.execute("SET client_min_messages = warning")
         admin.execute("DROP TABLE IF EXISTS many")
-        cells = ", ".join(f"abs(hashint8(i * 40 + {c})::bigint) % {5 + c} AS c{c}" for c in range(30))
+        cells = ", ".join(
+            f"abs(hashint8(i * 40 + {c})::bigint) % {5 + c} AS c{c}" for c in range(30)
+        )
         admin.execute(f"CREATE TABLE many AS SELECT {cells} FROM generate_series(1, 60000) AS i")
     assert_stops(database, "comparing", "SELECT * FROM sanitize.utility('many', 'many')", how)

@@ -51,14 +51,31 @@ pub fn of(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
-/// A text for a narrow place: at most so many characters.
-pub fn cut(text: &str, characters: usize) -> String {
-    if text.chars().count() <= characters {
+/// A text for a narrow place: at most as wide as so many characters of middling width.
+pub fn cut(text: &str, characters: u32) -> String {
+    let room = characters * 10;
+    if text.chars().map(width).sum::<u32>() <= room {
         return text.into();
     }
-    let mut kept: String = text.chars().take(characters - 1).collect();
+    let mut used = 10;
+    let fits = |c: &char| {
+        used += width(*c);
+        used <= room
+    };
+    let mut kept: String = text.chars().take_while(fits).collect();
     kept.push('…');
     kept
+}
+
+/// About how wide a character is, in tenths of a middling one.
+fn width(c: char) -> u32 {
+    match c {
+        'i' | 'j' | 'l' | 'I' | '.' | ',' | ' ' | '\'' | '|' | '-' => 6,
+        'm' | 'w' | 'M' | 'W' | '@' | '%' => 15,
+        'A'..='Z' => 11,
+        '\u{1100}'.. => 20,
+        _ => 10,
+    }
 }
 
 /// The text of a value; `None` is NULL.
@@ -87,10 +104,9 @@ mod tests {
         );
         let numbers = [0.0, 1.0, 0.5, 12.345, 1234.5, 1e-9, -250.0, 5e7].map(plain);
         assert_eq!(numbers, ["0", "1", "0.5", "12.3", "1,235", "1.0e-9", "−250", "5.00e7"]);
-        assert_eq!(
-            (cut("Schöneberg", 10), cut("Schöneberg", 6)),
-            ("Schöneberg".into(), "Schön…".into())
-        );
+        let cuts =
+            [cut("Schöneberg", 11), cut("Schöneberg", 6), cut("東京都港区", 6), cut("illicit", 5)];
+        assert_eq!(cuts, ["Schöneberg", "Schö…", "東京…", "illicit"]);
         assert_eq!((of(1, "row", "rows"), of(2, "row", "rows")), ("1 row".into(), "2 rows".into()));
     }
 }

@@ -50,7 +50,7 @@ figure{margin:0;min-width:0}\
 figcaption{font-weight:600;font-size:.95rem;margin-bottom:.35rem}\
 figcaption span{font-weight:400;color:var(--muted)}\
 svg{display:block;width:100%;max-width:27rem;height:auto;overflow:visible}\
-svg text{fill:var(--ink);font-size:11.5px}\
+svg text{fill:var(--ink);font-size:11px}\
 svg .number{fill:var(--muted);font-size:10.5px;font-variant-numeric:tabular-nums}\
 svg .end{text-anchor:end}svg .middle{text-anchor:middle}\
 svg .before{fill:var(--before)}svg .after{fill:var(--after)}svg .other{fill:var(--other)}\

@@ -37,7 +37,7 @@ pub fn bars(
         for (i, bar) in bars.iter().enumerate() {
             let top = i as f64 * group + GAP / 2.0;
             let middle = top + (group - GAP) / 2.0 + 3.0;
-            label(svg, "end", NAMES - 8.0, middle, &cut(&bar.name, 14));
+            label(svg, "end", NAMES - 8.0, middle, &cut(&bar.name, 13));
             for (j, number) in bar.numbers.iter().enumerate() {
                 let Some(number) = *number else { continue };
                 let y = top + j as f64 * (thick + 2.0);

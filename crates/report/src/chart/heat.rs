@@ -30,7 +30,7 @@ pub fn heat(
         }
         for (i, (name, shares)) in lines.iter().zip(shares).enumerate() {
             let y = TOP + i as f64 * LINE;
-            label(svg, "end", NAMES - 6.0, y + 16.0, &cut(name, 13));
+            label(svg, "end", NAMES - 6.0, y + 16.0, &cut(name, 12));
             for (j, &share) in shares.iter().enumerate().take(columns.len()) {
                 let place = [NAMES + j as f64 * cell, y, cell - 1.0, LINE - 1.0];
                 rectangle(svg, "cell", place);
