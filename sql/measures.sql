@@ -140,3 +140,9 @@ CREATE FUNCTION sanitize.compare_itemsets(original pg_catalog.regclass, released
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_compare_itemsets';
 COMMENT ON FUNCTION sanitize.compare_itemsets(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.float8, pg_catalog.text[], pg_catalog.int4) IS
     'how the itemsets that at least a share min_support of the rows contain differ between two tables: how many are frequent in both or in one only, and how far their supports are apart';
+
+CREATE FUNCTION sanitize.utility(original pg_catalog.regclass, released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+    RETURNS TABLE(measure pg_catalog.text, value pg_catalog.float8)
+    LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_utility';
+COMMENT ON FUNCTION sanitize.utility(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
+    'how well a released table serves in place of its original: how far the shares of values and of pairs of values are apart, how far associations are, and how well a model tells the rows of the two apart';

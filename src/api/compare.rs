@@ -40,7 +40,7 @@ impl Pair {
     }
 
     /// The two tables of a call, cut to the columns that it names.
-    fn of(call: &Call) -> Result<Self, Error> {
+    pub fn of(call: &Call) -> Result<Self, Error> {
         let names = call.arguments.get_if_declared(&COLUMNS)?;
         Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())
     }
@@ -127,7 +127,7 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const MIN_SHARE: Argument<f64> = Argument {
+pub const MIN_SHARE: Argument<f64> = Argument {
     name: "min_support",
     of: Type::Float8,
     default: None,

@@ -33,6 +33,7 @@ families! {
     mining,
     noise,
     operators,
+    privacy_report,
     private,
     protection,
     publish,
@@ -45,6 +46,7 @@ families! {
     synthesize,
     transactions,
     tree,
+    utility,
 }
 
 mod answer;

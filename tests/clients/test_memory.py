@@ -187,6 +187,15 @@ CASES = {
         (24, 160),
         "SELECT * FROM sanitize.compare_itemsets('people', 'people', 0.0002)",
     ),
+    "utility": ((48, 300), "SELECT count(*) FROM sanitize.utility('visits', 'holes')"),
+    "privacy_report": (
+        (48, 400),
+        "SELECT sanitize.privacy_report('visits', 'holes') IS NULL",
+    ),
+    "privacy_report_html of two": (
+        (64, 500),
+        """SELECT sanitize.privacy_report_html('visits', 'holes', '{"compare": "visits"}') IS NULL""",
+    ),
     "row_bag": ((32, 160), "SELECT sanitize.row_bag(v) IS NULL FROM values_ AS v"),
 }
 

@@ -4,6 +4,8 @@
 //! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
 //! [`class_risk`] lists the smallest classes, [`unicity`] asks how many rows a few known cells give away.
+//! [`utility`] compares a released table with its original: marginals, associations, and a model that tells
+//! them apart.
 //!
 //! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
 //! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
@@ -31,6 +33,7 @@ mod supports;
 mod suppression;
 mod translation;
 mod unicity;
+pub mod utility;
 
 pub use class_risk::{ClassRisk, SensitiveRisk, class_risk};
 pub use classes::k_anonymity;

@@ -1,0 +1,196 @@
+//! What a report is about. Lists are cut to what a page can show by whoever makes them.
+
+use crate::verdict::Verdict;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A report on one release, or on two that are candidates.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Report {
+    pub title: String,
+    pub made_at: String,
+    /// The columns that take part.
+    pub columns: Vec<String>,
+    pub original: Original,
+    pub releases: Vec<Release>,
+    /// What is spent of the original's budget, if it has one that the reader may see.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub budget: Vec<Account>,
+}
+
+/// The table that releases were made from.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Original {
+    pub name: String,
+    pub rows: u64,
+    pub classes: Classes,
+    /// Combinations that at most so many rows share stand out.
+    pub theta: u64,
+    /// The columns of such a combination at most.
+    pub max_length: usize,
+    /// In the order of the columns.
+    pub risk: Vec<ColumnRisk>,
+    /// The values with the most rows that stand out through them.
+    pub risky_values: Vec<ValueRisk>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unicity: Vec<Unicity>,
+}
+
+/// Rows that stand out through a column.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnRisk {
+    pub column: String,
+    pub combinations: u64,
+    pub rows: u64,
+}
+
+/// Rows that stand out through a value.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValueRisk {
+    pub column: String,
+    pub value: String,
+    pub combinations: u64,
+    pub rows: u64,
+}
+
+/// How many rows look alike.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Classes {
+    /// The rows of the smallest class; none without rows.
+    pub smallest: Option<u64>,
+    pub number: u64,
+    /// Rows that no other row looks like.
+    pub alone: u64,
+    pub sizes: Vec<ClassSize>,
+}
+
+/// Classes of some sizes.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ClassSize {
+    pub from: u64,
+    /// No end: that many or more.
+    pub to: Option<u64>,
+    pub classes: u64,
+    pub rows: u64,
+}
+
+/// A released table, beside the original.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Release {
+    pub name: String,
+    pub rows: u64,
+    /// How it was made, if that was said.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub method: Option<String>,
+    /// The label of that method: kind, epsilon, k, sentence, assumptions, not_covered, …
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub guarantee: Option<Value>,
+    pub verdict: Vec<Verdict>,
+    pub classes: Classes,
+    /// In the order of the columns.
+    pub columns: Vec<ColumnChange>,
+    /// Those that differ most first.
+    pub pairs: Vec<PairChange>,
+    pub crossed: Vec<Crossed>,
+    /// The measures of `utility`, by name.
+    pub utility: BTreeMap<String, Option<f64>>,
+    pub itemsets: ItemsetChange,
+    /// 0: no row of the original was released; 1: all were.
+    pub anonymity_score: Option<f64>,
+    pub common_rows: CommonRows,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unicity: Vec<Unicity>,
+}
+
+/// A column before and after. Shares are of the rows of each table.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ColumnChange {
+    pub column: String,
+    pub original_nulls: f64,
+    pub released_nulls: f64,
+    pub original_values: u64,
+    pub released_values: u64,
+    /// The total variation distance of the values: at least this share of the cells was changed.
+    pub changed: f64,
+    /// What of the column's information is lost, where somebody has measured that.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loss: Option<f64>,
+    /// The most common values, or ranges of numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub values: Vec<ValueShare>,
+}
+
+/// How common a value or a group of values is; `None` is NULL.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ValueShare {
+    pub value: Option<String>,
+    /// Several values, of which the text is a description.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub grouped: bool,
+    pub original: f64,
+    pub released: f64,
+}
+
+/// Two columns before and after.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PairChange {
+    pub a: String,
+    pub b: String,
+    /// The total variation distance of their combinations.
+    pub changed: f64,
+    /// Cramér's V.
+    pub original_v: f64,
+    pub released_v: f64,
+}
+
+/// The combinations of the most common values of two columns, by the value of a, then of b. `None` is NULL;
+/// the last line and column are all other values.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Crossed {
+    pub a: String,
+    pub b: String,
+    pub a_values: Vec<Option<String>>,
+    pub b_values: Vec<Option<String>>,
+    pub original: Vec<Vec<f64>>,
+    pub released: Vec<Vec<f64>>,
+}
+
+/// Frequent itemsets before and after.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct ItemsetChange {
+    pub min_support: f64,
+    /// The items of an itemset at most.
+    pub max_length: usize,
+    pub original: u64,
+    pub released: u64,
+    pub common: u64,
+    pub missing: u64,
+    pub added: u64,
+    pub support_difference: Option<f64>,
+}
+
+/// The share of the rows of each table that occur in the other.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CommonRows {
+    pub of_released: Option<f64>,
+    pub of_original: Option<f64>,
+}
+
+/// The share of rows that somebody finds who knows so many of their cells.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Unicity {
+    pub known: u32,
+    pub share: f64,
+}
+
+/// A budget, or a role's share of it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Account {
+    /// Nobody: the whole budget.
+    pub grantee: Option<String>,
+    pub epsilon: Option<f64>,
+    pub epsilon_spent: f64,
+    pub delta: Option<f64>,
+    pub delta_spent: f64,
+}

@@ -1,0 +1,137 @@
+//! The top of the page: what it is about, for whom, the verdict and the numbers that matter most.
+
+use super::{Section, heading};
+use crate::data::{Release, Report};
+use crate::markup::Markup;
+use crate::number::{count, of, plain, share, share_or_dash};
+use crate::verdict::Tone;
+
+/// What the page is about, and for whom.
+pub fn head(markup: &mut Markup, report: &Report) {
+    markup.element("header", &[], |header| {
+        header.leaf("h1", &[], &report.title);
+        let names: Vec<&str> = report.releases.iter().map(|release| release.name.as_str()).collect();
+        let kind = if names.len() == 1 { "The release" } else { "The candidates" };
+        let columns = report.columns.len() as u64;
+        header.leaf(
+            "p",
+            &[("class", &"muted")],
+            format_args!(
+                "{kind} {} beside the original {}, in {}. Made {}.",
+                names.join(" and "),
+                report.original.name,
+                of(columns, "column", "columns"),
+                report.made_at
+            ),
+        );
+        header.element("p", &[("class", &"notice"), ("role", &"note")], |notice| {
+            notice.leaf("strong", &[], "For the privacy officer, not for publishing.");
+            notice.text(
+                " This page shows values and counts of the original as they are, rare ones among them. \
+                 Keep it where the original is kept.",
+            );
+        });
+    });
+}
+
+/// The verdict on each release, and where to read more.
+pub fn verdicts(markup: &mut Markup, report: &Report, sections: &[Section]) {
+    markup.element("section", &[("aria-labelledby", &"verdict")], |section| {
+        section.leaf("h2", &[("id", &"verdict")], "Verdict");
+        section.element("div", &[("class", &"sides")], |sides| {
+            for (i, release) in report.releases.iter().enumerate() {
+                sides.element("div", &[], |side| {
+                    if report.releases.len() > 1 {
+                        side.leaf("h3", &[], heading(report, i));
+                    }
+                    verdict(side, report, release);
+                });
+            }
+        });
+    });
+    markup.element("nav", &[("aria-label", &"Contents")], |nav| {
+        nav.element("ul", &[], |list| {
+            for section in sections {
+                list.element("li", &[], |item| {
+                    item.leaf("a", &[("href", &format_args!("#{}", section.id))], section.title);
+                });
+            }
+        });
+    });
+}
+
+fn verdict(side: &mut Markup, report: &Report, release: &Release) {
+    side.element("div", &[("class", &"verdicts")], |lines| {
+        for line in &release.verdict {
+            let (class, word) = match line.tone {
+                Tone::Good => ("good", "good"),
+                Tone::Fair => ("fair", "fair"),
+                Tone::Poor => ("poor", "look closely"),
+            };
+            lines.element("p", &[("class", &format_args!("verdict {class}"))], |text| {
+                text.leaf("strong", &[], format_args!("{}: {word}. ", line.about));
+                text.text(line.sentence.replace(" %", "\u{a0}%"));
+            });
+        }
+    });
+    side.element("dl", &[("class", &"tiles")], |tiles| {
+        for (name, number, beside) in numbers(report, release) {
+            tiles.element("div", &[], |tile| {
+                tile.leaf("dt", &[], name);
+                tile.element("dd", &[], |number_| {
+                    number_.text(number);
+                    number_.leaf("small", &[], beside);
+                });
+            });
+        }
+    });
+}
+
+/// What the tiles say: a name, a number, and what to hold beside it.
+fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, String)> {
+    let original = &report.original;
+    let alone = |alone: u64, rows: u64| share(alone as f64 / rows.max(1) as f64);
+    let smallest = |smallest: Option<u64>| smallest.map_or_else(|| String::from("–"), count);
+    let measure = |name: &str| release.utility.get(name).copied().flatten();
+    let kept = |kept: u64, all: u64| (all > 0).then(|| kept as f64 / all as f64);
+    let itemsets = &release.itemsets;
+    vec![
+        ("Rows released", count(release.rows), format!("of {}", count(original.rows))),
+        (
+            "Smallest class",
+            smallest(release.classes.smallest),
+            format!("{} before", smallest(original.classes.smallest)),
+        ),
+        (
+            "Rows that stand alone",
+            alone(release.classes.alone, release.rows),
+            format!("{} before", alone(original.classes.alone, original.rows)),
+        ),
+        (
+            "Anonymity score",
+            release.anonymity_score.map_or_else(|| String::from("–"), plain),
+            String::from("0: no row got through, 1: all"),
+        ),
+        (
+            "Columns off by",
+            share_or_dash(measure("tv_one_mean")),
+            format!("{} at most", share_or_dash(measure("tv_one_max"))),
+        ),
+        (
+            "Pairs off by",
+            share_or_dash(measure("tv_two_mean")),
+            format!("{} at most", share_or_dash(measure("tv_two_max"))),
+        ),
+        (
+            "Frequent itemsets kept",
+            share_or_dash(kept(itemsets.common, itemsets.original)),
+            format!("{} of {}", count(itemsets.common), count(itemsets.original)),
+        ),
+        (
+            "Told apart by a model",
+            measure("pmse_ratio")
+                .map_or_else(|| String::from("–"), |ratio| format!("{}×", plain(ratio))),
+            String::from("what chance would: pMSE ratio"),
+        ),
+    ]
+}

@@ -1,0 +1,119 @@
+//! The sections of the page, in its order, and what several of them use.
+
+mod budget;
+mod classes;
+mod columns;
+mod guarantee;
+mod head;
+mod itemsets;
+mod loss;
+mod pairs;
+mod people;
+mod risk;
+
+pub use head::{head, verdicts};
+
+use crate::data::Report;
+use crate::markup::Markup;
+
+/// A section: where links to it lead, what it is called, and what it writes.
+pub struct Section {
+    pub id: &'static str,
+    pub title: &'static str,
+    pub write: fn(&mut Markup, &Report),
+}
+
+/// All sections that there is something to say in.
+pub fn sections(report: &Report) -> Vec<Section> {
+    let mut sections = vec![
+        guarantee::PROMISE,
+        guarantee::NOT_COVERED,
+        risk::SECTION,
+        loss::SECTION,
+        classes::SECTION,
+        columns::SECTION,
+        pairs::SECTION,
+        itemsets::SECTION,
+        people::SECTION,
+    ];
+    if !report.budget.is_empty() {
+        sections.push(budget::SECTION);
+    }
+    sections
+}
+
+/// What the colours stand for: the original, if it is drawn, and the releases.
+fn legend(markup: &mut Markup, report: &Report, with_original: bool) {
+    let original = with_original.then_some(("before", "Original: ", report.original.name.as_str()));
+    let kinds = if report.releases.len() == 1 { ["Release: ", ""] } else { ["A: ", "B: "] };
+    let releases = report.releases.iter().zip(["after", "other"]).zip(kinds);
+    let releases = releases.map(|((release, class), kind)| (class, kind, release.name.as_str()));
+    markup.element("ul", &[("class", &"legend")], |list| {
+        for (class, kind, name) in original.into_iter().chain(releases) {
+            list.element("li", &[], |item| {
+                let class = format!("swatch {class}");
+                item.element("span", &[("class", &class), ("aria-hidden", &"true")], |_| ());
+                item.text(kind);
+                item.text(name);
+            });
+        }
+    });
+}
+
+/// A table with a name, the names of its columns, and lines that begin with their name.
+fn table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<String>]) {
+    let scroll: [(&'static str, &dyn std::fmt::Display); 4] =
+        [("class", &"scroll"), ("role", &"region"), ("aria-label", &caption), ("tabindex", &"0")];
+    markup.element("div", &scroll, |scroll| {
+        scroll.element("table", &[], |table| {
+            table.leaf("caption", &[], caption);
+            table.element("thead", &[], |head| {
+                head.element("tr", &[], |line| {
+                    columns.iter().for_each(|name| line.leaf("th", &[("scope", &"col")], name));
+                });
+            });
+            table.element("tbody", &[], |body| {
+                for cells in lines {
+                    body.element("tr", &[], |line| {
+                        for (i, cell) in cells.iter().enumerate() {
+                            match i {
+                                0 => line.leaf("th", &[("scope", &"row")], cell),
+                                _ => line.leaf("td", &[], cell),
+                            }
+                        }
+                    });
+                }
+            });
+        });
+    });
+}
+
+/// A table that those who see the chart can leave closed.
+fn closed_table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<String>]) {
+    markup.element("details", &[], |details| {
+        details.leaf("summary", &[], "The numbers as a table");
+        table(details, caption, columns, lines);
+    });
+}
+
+/// A name for each series: the original, and the releases, by letters where there are two.
+fn series(report: &Report, with_original: bool) -> Vec<String> {
+    let original = with_original.then(|| String::from("before"));
+    let names: &[&str] = if report.releases.len() == 1 { &["after"] } else { &["A", "B"] };
+    let releases = report.releases.iter().zip(names).map(|(_, name)| String::from(*name));
+    original.into_iter().chain(releases).collect()
+}
+
+/// The name of a first column, then the series.
+fn columns_of(first: &str, series: Vec<String>) -> Vec<String> {
+    std::iter::once(String::from(first)).chain(series).collect()
+}
+
+/// What a release is called in a heading: with its letter, where there are two.
+fn heading(report: &Report, i: usize) -> String {
+    let name = report.releases.get(i).map_or("", |release| release.name.as_str());
+    match report.releases.len() {
+        1 => name.into(),
+        _ => format!("{}: {name}", if i == 0 { "A" } else { "B" }),
+    }
+}

@@ -1,0 +1,142 @@
+//! What a report may be asked for.
+
+use super::measured::Plan;
+use crate::api::arguments::{COLUMNS, text};
+use crate::api::compare::MIN_SHARE;
+use crate::api::registry;
+use crate::pg::argument::{Argument, Arguments, Declared, Type};
+use crate::pg::error::Error;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value as Json};
+
+/// A title has at most so many characters.
+const LONGEST_TITLE: usize = 200;
+
+/// What was asked for.
+pub struct Options {
+    pub title: Option<String>,
+    pub columns: Option<Vec<String>>,
+    pub min_support: f64,
+    /// The release, and one to compare it with.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A release, and how it was made if that was said.
+pub struct Candidate {
+    pub relation: Oid,
+    pub method: Option<String>,
+    pub guarantee: Option<Guarantee>,
+}
+
+const fn method(name: &'static str, about: &'static str) -> Argument<Option<String>> {
+    Argument { name, of: Type::Text, default: Some("null"), about, read: |given| given.text() }
+}
+
+const fn options(name: &'static str, about: &'static str) -> Argument<Json> {
+    let read = |given: &crate::pg::argument::Given<'_>| {
+        Ok(given.json()?.map_or_else(|| Json::Object(Map::new()), |json| json.into_owned()))
+    };
+    Argument { name, of: Type::Json, default: Some("null"), about, read }
+}
+
+const METHOD: Argument<Option<String>> =
+    method("method", "The function that made the release; without it no guarantee is stated.");
+const METHOD_OPTIONS: Argument<Json> = options("options", "Its arguments by name.");
+const COMPARE_METHOD: Argument<Option<String>> =
+    method("compare_method", "The function that made the second release.");
+const COMPARE_OPTIONS: Argument<Json> = options("compare_options", "Its arguments by name.");
+
+const COMPARE: Argument<Option<Oid>> = Argument {
+    name: "compare",
+    of: Type::Relation,
+    default: Some("null"),
+    about: "A second release, to be shown beside the first.",
+    read: |given| given.relation(),
+};
+
+const TITLE: Argument<Option<String>> = Argument {
+    name: "title",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The title of the page.",
+    read: |given| match given.is_null() {
+        true => Ok(None),
+        false => match text(given)? {
+            title if title.chars().count() <= LONGEST_TITLE => Ok(Some(title)),
+            title => Err(given.refuse(
+                format_args!("{} characters long", title.chars().count()),
+                format!("A title has at most {LONGEST_TITLE} characters."),
+            )),
+        },
+    },
+};
+
+const MIN_SUPPORT: Argument<f64> = Argument { default: Some("0.1"), ..MIN_SHARE };
+
+/// All options.
+const KNOWN: &[&dyn Declared] = &[
+    &METHOD,
+    &METHOD_OPTIONS,
+    &COLUMNS,
+    &MIN_SUPPORT,
+    &TITLE,
+    &COMPARE,
+    &COMPARE_METHOD,
+    &COMPARE_OPTIONS,
+];
+
+impl Options {
+    /// The options of a report on a release.
+    pub fn read(options: &Json, released: Oid) -> Result<Self, Error> {
+        let Json::Object(options) = options else {
+            return Err(Error::argument(
+                "options is no object",
+                "Give options by name: {\"method\": \"k_anonymize\", \"options\": {\"k\": 5}}.",
+            ));
+        };
+        let known = || KNOWN.iter().map(|option| option.name());
+        if let Some(name) = options.keys().find(|name| !known().any(|known| known == name.as_str())) {
+            return Err(Error::argument(
+                format!("there is no option \"{name}\""),
+                format!("The options of a report are: {}.", known().collect::<Vec<_>>().join(", ")),
+            ));
+        }
+        let given = Arguments::of_options(KNOWN, options);
+        let needs = |option: &str, other: &str| {
+            Error::argument(
+                format!("option {option} is given without option {other}"),
+                format!("{option} belongs to {other}: give both, or neither."),
+            )
+        };
+        let candidate = |relation, method: &Argument<Option<String>>, options: &Argument<Json>| {
+            let name = given.get(method)?;
+            let guarantee = match &name {
+                Some(name) => Some(registry::label(name, given.get(options)?)?),
+                None if given.has(options)? => return Err(needs(options.name, method.name)),
+                None => None,
+            };
+            Ok(Candidate { relation, method: name, guarantee })
+        };
+        let mut candidates = vec![candidate(released, &METHOD, &METHOD_OPTIONS)?];
+        match given.get(&COMPARE)? {
+            Some(other) => candidates.push(candidate(other, &COMPARE_METHOD, &COMPARE_OPTIONS)?),
+            None if given.has(&COMPARE_METHOD)? || given.has(&COMPARE_OPTIONS)? => {
+                return Err(needs(COMPARE_METHOD.name, COMPARE.name));
+            }
+            None => {}
+        }
+        Ok(Options {
+            title: given.get(&TITLE)?,
+            columns: given.get(&COLUMNS)?,
+            min_support: given.get(&MIN_SUPPORT)?,
+            candidates,
+        })
+    }
+
+    /// What is to be counted.
+    pub fn plan(&self) -> Plan {
+        let k = self.candidates.iter().filter_map(|candidate| candidate.guarantee.as_ref()?.k).max();
+        Plan { min_support: self.min_support, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
+    }
+}

@@ -1,0 +1,215 @@
+//! What was counted, in the words of the report.
+
+use super::Tables;
+use super::measured::{ITEMSET_LENGTH, Measured, MeasuredRelease, Plan, RISK_LENGTH, Text};
+use super::options::{Candidate, Options};
+use crate::api::input::Input;
+use crate::pg::text::to_utf8;
+use report::{
+    ClassSize, Classes, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange, Original,
+    PairChange, Release, Report, ValueRisk, ValueShare,
+};
+use table::Bag;
+
+/// A value has at most so many characters in a report.
+const LONGEST_VALUE: usize = 60;
+
+/// Pairs that are listed: all pairs of 18 columns, which is what a page draws.
+const PAIRS: usize = 153;
+
+/// The sizes of classes that are counted together.
+const SIZES: [(u64, Option<u64>); 8] = [
+    (1, Some(1)),
+    (2, Some(2)),
+    (3, Some(4)),
+    (5, Some(9)),
+    (10, Some(19)),
+    (20, Some(49)),
+    (50, Some(99)),
+    (100, None),
+];
+
+pub fn report(tables: &Tables, options: &Options, plan: &Plan, measured: Measured) -> Report {
+    let names: Vec<String> = tables.original.bag.domains().iter().map(|d| d.name().into()).collect();
+    let original = original(&tables.original, &names, plan, &measured);
+    let releases = tables.releases.iter().zip(&options.candidates).zip(measured.releases);
+    let releases: Vec<Release> = releases
+        .map(|((table, candidate), measured)| {
+            let mut release = release(table, &tables.original, candidate, plan, &names, measured);
+            release.verdict = release.judge(&original);
+            release
+        })
+        .collect();
+    let title = options.title.clone().unwrap_or_else(|| {
+        let names: Vec<&str> = releases.iter().map(|release| release.name.as_str()).collect();
+        format!("Privacy report: {}", names.join(" and "))
+    });
+    Report { title, made_at: String::new(), columns: names, original, releases, budget: Vec::new() }
+}
+
+fn original(table: &Input, names: &[String], plan: &Plan, measured: &Measured) -> Original {
+    let columns = names.iter().zip(&measured.risk);
+    let values = measured.risky_values.iter().map(|risky| ValueRisk {
+        column: names[risky.column].clone(),
+        value: written(table.bag.domain(risky.column).value(risky.code)),
+        combinations: risky.counts.miis,
+        rows: risky.counts.cells,
+    });
+    Original {
+        name: table.name.clone(),
+        rows: table.bag.row_count(),
+        classes: classes(&table.bag),
+        theta: plan.theta,
+        max_length: RISK_LENGTH.min(names.len()),
+        risk: columns
+            .map(|(name, counts)| ColumnRisk {
+                column: name.clone(),
+                combinations: counts.miis,
+                rows: counts.cells,
+            })
+            .collect(),
+        risky_values: values.collect(),
+        unicity: Vec::new(),
+    }
+}
+
+fn release(
+    table: &Input,
+    original: &Input,
+    candidate: &Candidate,
+    plan: &Plan,
+    names: &[String],
+    measured: MeasuredRelease,
+) -> Release {
+    let rows = [original, table].map(|table| table.bag.row_count());
+    let guarantee = candidate.guarantee.as_ref();
+    let label = guarantee.and_then(|guarantee| serde_json::to_value(guarantee.label()).ok());
+    let measures = measured.utility.measures().into_iter();
+    let itemsets = measured.itemsets;
+    Release {
+        name: table.name.clone(),
+        rows: table.bag.row_count(),
+        method: candidate.method.clone(),
+        guarantee: label,
+        verdict: Vec::new(),
+        classes: classes(&table.bag),
+        columns: columns(&measured, names, rows),
+        pairs: pairs(&measured, names),
+        crossed: crossed(&measured, names, rows),
+        utility: measures.map(|(name, value)| (name.into(), value)).collect(),
+        itemsets: ItemsetChange {
+            min_support: plan.min_support,
+            max_length: ITEMSET_LENGTH.min(names.len()),
+            original: itemsets.original,
+            released: itemsets.released,
+            common: itemsets.common,
+            missing: itemsets.missing,
+            added: itemsets.added,
+            support_difference: itemsets.common_difference,
+        },
+        anonymity_score: measured.score,
+        common_rows: CommonRows {
+            of_released: measured.common.of_released,
+            of_original: measured.common.of_original,
+        },
+        unicity: Vec::new(),
+    }
+}
+
+fn classes(bag: &Bag) -> Classes {
+    let mut sizes: Vec<ClassSize> =
+        SIZES.iter().map(|&(from, to)| ClassSize { from, to, classes: 0, rows: 0 }).collect();
+    for &rows in bag.weights() {
+        if let Some(size) = sizes.iter_mut().rfind(|size| size.from <= rows) {
+            size.classes += 1;
+            size.rows += rows;
+        }
+    }
+    Classes {
+        smallest: measures::k_anonymity(bag),
+        number: bag.distinct() as u64,
+        alone: sizes[0].rows,
+        sizes,
+    }
+}
+
+fn columns(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<ColumnChange> {
+    let nothing = Vec::new();
+    let columns = names.iter().zip(&measured.utility.columns).enumerate();
+    columns
+        .map(|(i, (name, change))| ColumnChange {
+            column: name.clone(),
+            original_nulls: share(change.original_nulls, rows[0]),
+            released_nulls: share(change.released_nulls, rows[1]),
+            original_values: change.original_values,
+            released_values: change.released_values,
+            changed: change.tv,
+            loss: None,
+            values: measured
+                .shown
+                .get(i)
+                .unwrap_or(&nothing)
+                .iter()
+                .map(|(text, [original, released])| {
+                    let (value, grouped) = match text {
+                        Text::Value(value) => (value.as_deref().map(written), false),
+                        Text::Range(range) if range.start() == range.end() => {
+                            (Some(range.start().to_string()), true)
+                        }
+                        Text::Range(range) => (Some(format!("{} to {}", range.start(), range.end())), true),
+                        Text::Others(1) => (Some("1 other".into()), true),
+                        Text::Others(values) => (Some(format!("{values} others")), true),
+                    };
+                    let (original, released) = (share(*original, rows[0]), share(*released, rows[1]));
+                    ValueShare { value, grouped, original, released }
+                })
+                .collect(),
+        })
+        .collect()
+}
+
+fn pairs(measured: &MeasuredRelease, names: &[String]) -> Vec<PairChange> {
+    let mut pairs: Vec<_> = measured.utility.pairs.iter().collect();
+    pairs.sort_by(|x, y| y.tv.total_cmp(&x.tv).then((x.a, x.b).cmp(&(y.a, y.b))));
+    let pairs = pairs.into_iter().take(PAIRS);
+    pairs
+        .map(|pair| PairChange {
+            a: names[pair.a].clone(),
+            b: names[pair.b].clone(),
+            changed: pair.tv,
+            original_v: pair.original_v,
+            released_v: pair.released_v,
+        })
+        .collect()
+}
+
+fn crossed(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<Crossed> {
+    let texts = |values: &[Option<Vec<u8>>]| values.iter().map(|v| v.as_deref().map(written)).collect();
+    let shares = |counts: &[Vec<u64>], rows: u64| {
+        counts.iter().map(|line| line.iter().map(|&count| share(count, rows)).collect()).collect()
+    };
+    let crossed = measured.crossed.iter();
+    crossed
+        .map(|crossed| Crossed {
+            a: names[crossed.a].clone(),
+            b: names[crossed.b].clone(),
+            a_values: texts(&crossed.a_values),
+            b_values: texts(&crossed.b_values),
+            original: shares(&crossed.original, rows[0]),
+            released: shares(&crossed.released, rows[1]),
+        })
+        .collect()
+}
+
+fn share(count: u64, rows: u64) -> f64 {
+    count as f64 / rows.max(1) as f64
+}
+
+/// A value of a table as text, cut where it is long.
+fn written(value: &[u8]) -> String {
+    let text = to_utf8(value);
+    match text.char_indices().nth(LONGEST_VALUE) {
+        None => text,
+        Some((end, _)) => format!("{}...", &text[..end]),
+    }
+}
