@@ -23,8 +23,8 @@ use guarantee::Guarantee;
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde_json::{Map, Value as Json, json};
 
-/// Arguments that a function call of Postgres can have are 100; one of them counts nothing.
-const COUNTED: usize = 99;
+/// How many arguments a function call can have in Postgres.
+const COUNTED: usize = 100;
 
 /// A method that makes releases, and its options.
 struct Maker<'a> {
