@@ -73,7 +73,9 @@ fn kept_columns_void_the_guarantee() {
     let covers = seeded["proved"]["covers"].as_str().unwrap();
     assert!(covers.ends_with("without a seed, without the columns name, town"), "{covers}");
 
-    for label in [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None)] {
+    for label in
+        [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None, &guarantee::Classes::default())]
+    {
         let label = keep(label);
         assert_eq!((&label["kind"], label.get("k")), (&json!("none"), None));
         assert_eq!(label.get("paper_claim_holds"), None);
