@@ -19,8 +19,8 @@ mod prepare;
 mod rule;
 
 use crate::k_anonymize::prepare::checked as checked_weights;
-use crate::{Error, Hierarchy};
-use assign::search;
+use crate::{Error, Hierarchy, k_anonymize};
+use assign::{Assignment, Form, search};
 use improve::Partition;
 use prepare::{Column, People};
 use rule::Rule;
@@ -99,7 +99,7 @@ fn best(
     weights: &[f64],
     rule: &Rule,
     watch: &Watch,
-) -> Result<(Release, Vec<f64>), Stop> {
+) -> Result<(Release, Vec<f64>), Error> {
     let width = request.hierarchies.len();
     let columns = request.hierarchies.iter();
     let columns = columns.map(|h| Column::bytes(h.values(), h.height())).sum::<u64>();
@@ -110,14 +110,34 @@ fn best(
     let people = People::new(bag, columns.collect(), watch)?;
     let found = {
         let _held = watch.hold(assign::bytes(people.len(), width))?;
-        search(&people, rule, watch)?
+        search(&people, &rule.with_room(), watch)?
     };
-    let _held = watch.hold(improve::bytes(people.len(), width))?;
-    let mut partition = Partition::new(found.assignment, rule, watch)?;
+    let _held = watch.hold(2 * improve::bytes(people.len(), width))?;
+    let mut partition = finish(found.assignment, rule, &found.forms, watch)?;
+    // Without general values lean suppression does the same, sometimes better.
+    if rule.is_plain() && request.hierarchies.iter().all(|hierarchy| hierarchy.height() == 0) {
+        let release = k_anonymize(bag, request.k, request.weights, None, watch)?;
+        let lean = Assignment::of_release(&people, &release, bag, watch)?;
+        let lean = finish(lean, rule, &found.forms, watch)?;
+        if lean.total() < partition.total() {
+            partition = lean;
+        }
+    }
+    Ok(outcome::release(&partition, bag, request.hierarchies, watch)?)
+}
+
+/// Classes for all rows that can have one, as good as moving single rows makes them.
+fn finish<'a>(
+    assignment: Assignment<'a>,
+    rule: &'a Rule,
+    forms: &[Vec<Form>],
+    watch: &Watch,
+) -> Result<Partition<'a>, Stop> {
+    let mut partition = Partition::new(assignment, rule, watch)?;
     partition.join(watch)?;
-    improve::improve(&mut partition, &found.forms, watch)?;
+    improve::improve(&mut partition, forms, watch)?;
     partition.secure();
-    outcome::release(&partition, bag, request.hierarchies, watch)
+    Ok(partition)
 }
 
 /// Rows by sensitive value, those with NULL last; empty if there is no such column.

@@ -9,6 +9,9 @@ const STEPS: f64 = (1u64 << 53) as f64;
 /// Entropies are sums of rounded logarithms: a class must be this much above what is asked.
 const ROUNDING: f64 = 1e-12;
 
+/// The part of the distance t that classes begin with.
+const ROOM: f64 = 0.75;
+
 /// Rows by sensitive value.
 pub(crate) type Tally = Vec<(u32, u64)>;
 
@@ -94,6 +97,15 @@ impl Rule {
             rule.drops = true;
         }
         Ok(rule)
+    }
+
+    /// A rule that leaves classes room for rows that no class has been found for.
+    pub fn with_room(&self) -> Self {
+        let mut rule = self.clone();
+        if let Some(Sensitive { asked: Diversity { t: Some(t), .. }, .. }) = &mut rule.sensitive {
+            *t *= ROOM;
+        }
+        rule
     }
 
     /// The rule where only some rows are released: by sensitive value.

@@ -1,6 +1,7 @@
 //! The classes chosen so far and who is in them.
 
 use crate::recode::prepare::People;
+use table::{Bag, Release, Stop, Watch};
 
 /// Copies of a row in a class.
 #[derive(Clone, Copy)]
@@ -34,6 +35,34 @@ impl<'a> Assignment<'a> {
             free: (0..people.len() as u32).collect(),
             left: people.weights.clone(),
         }
+    }
+
+    /// The classes of a release; the rows that it drops are free.
+    pub fn of_release(
+        people: &'a People,
+        release: &Release,
+        bag: &Bag,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        let classes = release.classes(bag, watch)?;
+        let mut number = vec![0; people.len()];
+        people.rows.iter().zip(0u32..).for_each(|(&row, own)| number[row as usize] = own);
+        let pieces = || release.pieces().iter().map(|piece| (number[piece.row as usize], piece));
+        let mut members: Vec<Vec<u32>> = vec![Vec::new(); classes.sizes().len()];
+        for (place, (row, _)) in pieces().enumerate() {
+            watch.poll(place)?;
+            members[classes.of(place) as usize].push(row);
+        }
+        let mut assignment = Assignment::new(people);
+        for rows in members {
+            assignment.class(rows);
+        }
+        for (place, (row, piece)) in pieces().enumerate() {
+            watch.poll(place)?;
+            assignment.settle(row, piece.weight, classes.of(place));
+        }
+        assignment.sweep();
+        Ok(assignment)
     }
 
     /// The levels at which a class is shown.

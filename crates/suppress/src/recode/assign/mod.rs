@@ -22,9 +22,11 @@ const LOSS: f64 = 0.15 * UNIT;
 /// Losses of groups of a band that differ by less than a part of its width are taken as equal.
 const GRAINS: u64 = 20;
 
-/// Rows grouped in one band, so that the work is linear in the rows whatever the columns.
-fn entries(rows: usize) -> usize {
-    (32 * rows + (1 << 20)).min(1 << 31)
+/// Rows grouped in one band, so that the work is linear in the rows whatever the columns. If only the
+/// size of a class counts few rows are left for most forms; otherwise many may be, and fewer forms do.
+fn entries(rows: usize, width: usize, rule: &Rule) -> usize {
+    let entries = (32 * rows + (1 << 20)).min(1 << 31) * 9 / width.max(9);
+    if rule.is_plain() { entries } else { entries / 8 }
 }
 
 /// The most forms of a band: each is extended by every column, which must not take longer than
@@ -36,7 +38,7 @@ fn forms(rows: usize, width: usize) -> usize {
 /// The bytes that a search takes: cells of all rows, of the free ones and of those to borrow, and the
 /// groups of a band.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
-    3 * People::bytes(rows, width) + entries(rows) as u64 * 12
+    3 * People::bytes(rows, width) + (32 * rows as u64 + (1 << 20)) * 12
 }
 
 /// What a search has found.
@@ -59,17 +61,18 @@ pub(crate) fn search<'a>(
 ) -> Result<Found<'a>, Stop> {
     let mut assignment = Assignment::new(people);
     let mut frontier = Frontier::new(people, watch)?;
+    let entries = entries(people.len(), people.width(), rule);
     let mut tried = Vec::new();
     watch.begin(people.len() as u64);
     while !assignment.free.is_empty() {
         let most = forms(people.len(), people.width());
-        let most = most.min(entries(people.len()) / assignment.free.len());
+        let most = most.min(entries / assignment.free.len());
         let Some(forms) = frontier.next(most) else { break };
         let before = assignment.free.len();
         let grain = (frontier.band() / GRAINS).max(1);
         let scores = open(&mut assignment, &forms, rule, grain, watch)?;
         if !assignment.free.is_empty() && rule.is_plain() && !tried.is_empty() {
-            let most = 2 * entries(people.len()) / assignment.shares.len().max(1);
+            let most = 2 * entries / assignment.shares.len().max(1);
             let forms = &forms[..most.clamp(1, forms.len())];
             let costs: Vec<u64> = forms.iter().map(|form| frontier.cost(form)).collect();
             borrow(&mut assignment, forms, &costs, rule.k, LOSS as u64, watch)?;

@@ -5,13 +5,13 @@ use crate::recode::rule;
 use table::{Stop, Watch};
 
 /// Classes that a row is compared with at most.
-const CLASSES: usize = 1 << 12;
+const CLASSES: usize = 1 << 11;
 
 /// Classes tried for a row, those that lose least first.
 const TRIES: usize = 16;
 
 /// Classes merged one by one before all are.
-const MERGES: usize = 64;
+const MERGES: usize = 1 << 10;
 
 impl Partition<'_> {
     /// Finds classes for the rows that have none. What cannot join a class by the rule becomes one with

@@ -12,8 +12,11 @@ use near::Near;
 use swap::Swaps;
 use table::{Stop, Watch};
 
-/// Looks at all rows, at most.
+/// Looks at all rows, at most; fewer the larger the table.
 const PASSES: usize = 4;
+
+/// Cells of the rows that are looked at in all passes.
+const CELLS: usize = 1 << 21;
 
 /// The bytes that classes take, and what is known of them while rows are moved.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
@@ -27,9 +30,14 @@ pub(crate) fn improve(
     forms: &[Vec<Form>],
     watch: &Watch,
 ) -> Result<(), Stop> {
+    let cells = partition.people.len() * partition.people.width();
+    let passes = (CELLS / cells.max(1)).min(PASSES);
+    if passes == 0 {
+        return Ok(());
+    }
     let near = Near::new(partition.people, forms, watch)?;
     let mut swaps = Swaps::new(partition);
-    for _ in 0..PASSES {
+    for _ in 0..passes {
         let changed = swaps.pass(&near, watch)?;
         if changed * 1000 < near.len() {
             break;

@@ -9,6 +9,9 @@ use table::{Stop, Watch};
 /// Rows that are remembered for each row.
 const MOST: usize = 10;
 
+/// Cells looked at before those that have met few are left with these: a second or two.
+const CELLS: usize = 1 << 30;
+
 /// For each row some that it meets in the forms that lose least.
 pub(crate) struct Near {
     rows: Vec<[u32; MOST]>,
@@ -20,7 +23,12 @@ impl Near {
     pub fn new(people: &People, bands: &[Vec<Form>], watch: &Watch) -> Result<Self, Stop> {
         let mut near = Near { rows: vec![[0; MOST]; people.len()], counts: vec![0; people.len()] };
         let mut seekers: Vec<u32> = (0..people.len() as u32).collect();
+        let mut cells = 0;
         for forms in bands {
+            cells += seekers.len() * forms.len() * people.width();
+            if seekers.is_empty() || cells > CELLS {
+                break;
+            }
             let weights = vec![1; seekers.len()];
             let crowd = Crowd {
                 seekers: &people.select(seekers.iter().copied()),
@@ -39,9 +47,6 @@ impl Near {
                 meetings.iter().for_each(|meeting| near.introduce(meeting, &seekers));
             }
             seekers.retain(|&row| usize::from(near.counts[row as usize]) < MOST);
-            if seekers.is_empty() {
-                break;
-            }
         }
         Ok(near)
     }

@@ -126,6 +126,11 @@ impl<'a> Partition<'a> {
         shares.map(|share| share.weight * self.people.loss(share.row, levels)).sum()
     }
 
+    /// What all rows lose.
+    pub fn total(&self) -> u64 {
+        (0..self.classes.len() as u32).map(|class| self.loss(class)).sum()
+    }
+
     /// Puts all rows of `from` into `to`.
     pub fn merge(&mut self, from: u32, to: u32) {
         for share in std::mem::take(&mut self.classes[from as usize].members) {
