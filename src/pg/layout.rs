@@ -1,7 +1,7 @@
 //! Tuples laid out on any thread: Postgres lays out each value once, rows are put together from those bytes.
 //!
-//! A row of 15 short texts takes Postgres 250 ns to form. Here it takes 50, and not on the backend's own
-//! thread.
+//! To form and store 5 million rows of 15 short texts took the backend's thread 1.2 s and more. To store them as
+//! they come from here takes it 0.5 s, and to lay them out any thread 0.25 s.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgTupleDesc, varlena};

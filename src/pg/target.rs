@@ -29,25 +29,27 @@ impl Name {
             (schema, CStr::from_ptr((*range).relname).to_owned())
         };
         let name = Name { schema, name };
-        if let Some(reason) = name.refused() {
+        if let Some(refusal) = name.refused() {
             return Err(Error::argument(
-                format!("target is {}, {reason}", name.quoted()),
+                refusal,
                 "A release is a table that others can read: name one in a schema of yours.",
             ));
         }
         Ok(name)
     }
 
-    fn refused(&self) -> Option<&'static str> {
+    fn refused(&self) -> Option<String> {
         // SAFETY: catalog look-ups of a schema that exists; its name is a palloc'd C string.
         unsafe {
             let schema = pg_sys::get_namespace_name(self.schema);
             if pg_sys::isAnyTempNamespace(self.schema) {
-                return Some("which only this session could read");
+                return Some("target is temporary: only this session could read it".into());
             }
             let own = !schema.is_null() && CStr::from_ptr(schema) == c"sanitize";
             let systems = schema.is_null() || pg_sys::IsReservedName(schema);
-            (own || systems).then_some("whose schema is not for tables of users")
+            (own || systems).then(|| {
+                format!("target is {}, whose schema is not for tables of users", self.quoted())
+            })
         }
     }
 

@@ -62,7 +62,8 @@ SELECT sanitize.refresh('wards');
 SELECT count(*) AS changed FROM (TABLE wards EXCEPT ALL TABLE before) AS d;
 SELECT epsilon_spent FROM sanitize.budget WHERE source = 'stays'::regclass;
 -- More columns than a function has arguments.
-SELECT format('CREATE TABLE wide AS SELECT %s FROM generate_series(1, 20) AS i', string_agg(format('CASE WHEN i > 1 THEN %s END AS c%s', c, c), ', ')) FROM generate_series(1, 250) AS c \gexec
+DO $$ BEGIN EXECUTE (SELECT format('CREATE TABLE wide AS SELECT %s FROM generate_series(1, 20) AS i', string_agg(format('CASE WHEN i > 1 THEN %s END AS c%s', c, c), ', '))
+    FROM generate_series(1, 250) AS c); END $$;
 SELECT l ->> 'rows' AS rows, round((l ->> 'suppressed_share')::numeric, 4) AS share FROM sanitize.publish('wide_release', 'wide', 'shuffle_groups',
     (SELECT jsonb_build_object('groups', jsonb_agg(jsonb_build_array('c' || c))) FROM generate_series(1, 250) AS c)) AS l;
 -- What makes no sense.
