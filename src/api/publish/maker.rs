@@ -1,0 +1,165 @@
+//! A method that makes releases: its options, its label, its columns, and how it fills a table.
+
+use crate::api::arguments::RELATION;
+use crate::api::registry;
+use crate::catalog::protection;
+use crate::method::{Label, Method};
+use crate::pg::argument::Type;
+use crate::pg::error::Error;
+use crate::pg::option::{self, Parameter};
+use crate::pg::relation::Relation;
+use crate::pg::signature::Returns;
+use crate::pg::statement::{self, Written};
+use crate::pg::target::NewColumn;
+use guarantee::Guarantee;
+use pgrx::pg_sys::{self, Datum, Oid};
+use serde_json::{Map, Value as Json};
+
+/// How many arguments a function call can have in Postgres.
+const COUNTED: usize = 100;
+
+/// A method that makes releases, and its options.
+pub struct Maker<'a> {
+    method: &'static Method,
+    label: &'static Label,
+    options: &'a Map<String, Json>,
+}
+
+/// How a method makes a release of a source, if it does.
+fn label_of_release(method: &Method) -> Option<&Label> {
+    let source = method.arguments.first().filter(|argument| argument.name() == RELATION.name)?;
+    let makes_rows = match method.returns {
+        Returns::Set(Type::Any) => source.of() == Type::Any,
+        Returns::Table(_) => source.of() == Type::Relation,
+        _ => false,
+    };
+    method.label.as_ref().filter(|_| makes_rows)
+}
+
+impl<'a> Maker<'a> {
+    pub fn new(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
+        let made = registry::all().filter(|one| one.name == method);
+        let Some((method, label)) =
+            made.filter_map(|one| Some((one, label_of_release(one)?))).next()
+        else {
+            let all = registry::all().filter(|one| label_of_release(one).is_some());
+            return Err(Error::argument(
+                format!("method is \"{method}\", which makes no release"),
+                format!("method is {}.", registry::one_of(all.map(|one| one.name))),
+            ));
+        };
+        let arguments = &method.arguments[1..];
+        let known: Vec<&str> = arguments.iter().map(|argument| argument.name()).collect();
+        if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
+            return Err(registry::no_option(name, &known));
+        }
+        let given = |name: &str| options.get(name).is_some_and(|value| !value.is_null());
+        if let Some(missing) = arguments.iter().find(|a| a.default().is_none() && !given(a.name()))
+        {
+            return Err(Error::argument(
+                format!("option {} is missing", missing.name()),
+                format!("{} needs it: {}", method.name, missing.about()),
+            ));
+        }
+        Ok(Maker { method, label, options })
+    }
+
+    /// What a release of the source protects, with what a call would find in the terms of its protection.
+    pub fn label(&self, source: &Relation) -> Result<Guarantee, Error> {
+        let mut options = self.options.clone();
+        if self.label.further.iter().any(|further| further.name() == "unit")
+            && let Some(terms) = protection::terms(source.oid)?
+        {
+            options.insert("unit".into(), terms.unit.into());
+            options.insert("max_rows_per_unit".into(), terms.max_rows_per_unit.into());
+            options.insert("max_groups_per_unit".into(), terms.max_groups_per_unit.into());
+            options.insert("assume_stable".into(), terms.assume_stable.into());
+        }
+        registry::label(self.method.name, options.into())
+    }
+
+    /// The columns of its releases.
+    pub fn columns(&self, source: &Relation) -> Result<Vec<NewColumn>, Error> {
+        match self.method.returns {
+            Returns::Table(columns) => NewColumn::of_result(columns),
+            _ => Ok(NewColumn::like(source)),
+        }
+    }
+
+    /// True if its releases have the columns of the source.
+    pub fn keeps_columns(&self) -> bool {
+        matches!(self.method.returns, Returns::Set(_))
+    }
+
+    /// Which columns of the target have cells that may be blanked: for methods that release rows of the
+    /// source, and may be told to keep columns.
+    fn blanked(&self, target: &Relation) -> Vec<String> {
+        let declares =
+            |name: &str| self.method.arguments.iter().any(|argument| argument.name() == name);
+        if !declares("keep") {
+            return Vec::new();
+        }
+        let named = |option: &str, column: &str| {
+            let list = self.options.get(option).and_then(Json::as_array);
+            list.map(|list| list.iter().any(|name| name.as_str() == Some(column)))
+        };
+        let takes_part = |column: &str| match named("columns", column) {
+            Some(listed) => listed,
+            None => !named("keep", column).unwrap_or(false),
+        };
+        let columns = target.columns.iter().filter(|column| takes_part(&column.name));
+        columns.map(|column| column.quoted()).collect()
+    }
+
+    /// Writes the release into a locked table, in the order in which the method returns its rows; returns how
+    /// many there are, and which share of the cells that may be blanked is NULL.
+    pub fn write(&self, source: &Relation, target: &Relation) -> Result<(u64, Option<f64>), Error> {
+        let (of, value) = match self.keeps_columns() {
+            true => (source.row_type_oid(), None),
+            false => (pg_sys::REGCLASSOID, Some(Datum::from(source.oid))),
+        };
+        let mut parameters = vec![Parameter { of, value }];
+        let mut arguments = vec![format!("{} => $1", RELATION.name)];
+        for argument in &self.method.arguments[1..] {
+            if let Some(parameter) = option::parameter(*argument, self.options)? {
+                parameters.push(parameter);
+                arguments.push(format!("{} => ${}", argument.name(), parameters.len()));
+            }
+        }
+        let columns: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
+        let blanked = self.blanked(target);
+        // A count for each row, of nothing if need be: so it is told how many are written.
+        let mut counts: Vec<String> = blanked
+            .chunks(COUNTED)
+            .map(|part| format!("pg_catalog.num_nulls({})", part.join(", ")))
+            .collect();
+        if counts.is_empty() {
+            counts.push("0".into());
+        }
+        let statement = format!(
+            "INSERT INTO {} ({}) SELECT made.{} FROM sanitize.{}({}) AS made RETURNING {}",
+            target.from(),
+            columns.join(", "),
+            columns.join(", made."),
+            self.method.name,
+            arguments.join(", "),
+            counts.join(", "),
+        );
+        let Written { rows, sum } = statement::write(&statement, target.oid, &parameters)?;
+        let cells = rows as f64 * blanked.len() as f64;
+        Ok((rows, (cells > 0.0).then(|| sum as f64 / cells)))
+    }
+
+    /// The options with relations named in full: the search path is another one when the release is refreshed.
+    pub fn qualified(&self) -> Result<Map<String, Json>, Error> {
+        let mut options = self.options.clone();
+        for argument in self.method.arguments.iter().filter(|one| one.of() == Type::Relation) {
+            let given = option::parameter(*argument, self.options)?.and_then(|given| given.value);
+            if let Some(oid) = given.filter(|_| argument.name() != RELATION.name) {
+                let named = Relation::open(Oid::from(oid.value() as u32))?;
+                options.insert(argument.name().into(), named.from().into());
+            }
+        }
+        Ok(options)
+    }
+}
