@@ -12,7 +12,7 @@ from _forest import accuracy
 sys.path.append(str(ROOT / "docs" / "figures"))
 from loss_curve import drawn
 
-RUNS = 10
+RUNS = 3
 
 PEOPLE = """
 CREATE TABLE people AS
