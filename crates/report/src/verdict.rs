@@ -153,7 +153,10 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
         _ => "one row",
     };
     let what = if local { "what is in" } else { "whether the original had" };
-    let but = if delta > 0.0 { format!(" and delta = {}", plain(delta)) } else { String::new() };
+    let but = match delta > 0.0 {
+        true => format!(", but for a chance of {} (delta)", plain(delta)),
+        false => String::new(),
+    };
     let strength = match tone {
         Tone::Good => "",
         Tone::Fair => " A smaller epsilon would promise more.",
@@ -162,8 +165,8 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
     (
         tone,
         format!(
-            "Differentially private with epsilon = {}{but}: {what} {who} changes the odds of anything seen in \
-             it by at most a factor of {}.{strength}",
+            "Differentially private with epsilon = {}: {what} {who} changes the odds of anything seen in \
+             it by at most a factor of {}{but}.{strength}",
             plain(epsilon),
             plain((epsilon.exp() * 100.0).ceil() / 100.0)
         ),
@@ -211,8 +214,12 @@ mod tests {
         );
         let label = json!({"kind": "dp", "epsilon": 1.0, "delta": 1e-9, "unit": "person"});
         let sentence = privacy(Some(label), 1).sentence;
-        assert!(sentence.contains(
-            "epsilon = 1 and delta = 1.0e-9: whether the original had one person's rows"
-        ));
+        assert!(
+            sentence.contains("epsilon = 1: whether the original had one person's rows changes")
+        );
+        assert!(
+            sentence.ends_with("a factor of 2.72, but for a chance of 1.0e-9 (delta)."),
+            "{sentence}"
+        );
     }
 }

@@ -50,10 +50,13 @@ pub struct MeasuredRelease {
     pub itemsets: Comparison,
     pub score: Option<f64>,
     pub common: CommonRecords,
-    /// By column: what is shown of it, with the rows of both tables; nothing beyond [`COLUMNS`].
-    pub shown: Vec<Vec<(Text, [u64; 2])>>,
+    /// By column; nothing beyond [`COLUMNS`].
+    pub shown: Vec<ShownColumn>,
     pub crossed: Vec<CrossedValues>,
 }
+
+/// What is shown of a column, with the rows of both tables.
+pub type ShownColumn = Vec<(Text, [u64; 2])>;
 
 /// A value to be written, in the bytes of its table.
 pub enum Text {
@@ -124,7 +127,7 @@ fn shown(
     joint: &Joint<'_>,
     utility: &Utility,
     watch: &Watch,
-) -> Result<Vec<Vec<(Text, [u64; 2])>>, Stop> {
+) -> Result<Vec<ShownColumn>, Stop> {
     (0..utility.columns.len().min(COLUMNS))
         .map(|column| {
             let shown = joint.shown(column, VALUES, watch)?;
