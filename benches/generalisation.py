@@ -11,7 +11,6 @@ import datetime
 import json
 import os
 import time
-from collections import Counter
 
 import anonypy
 import pandas
