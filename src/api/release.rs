@@ -27,13 +27,19 @@ impl From<suppress::Error> for Error {
                 format!("nothing would be left: {error}"),
                 "Give a smaller theta or k, or a relation with more rows.",
             ),
+            suppress::Error::NotDiverse { .. } => Error::argument(
+                format!("nothing would be left: {error}"),
+                "Give a smaller l, or a sensitive column with more values.",
+            ),
             suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => {
                 Error::argument(
                     format!("weights: {error}"),
                     "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
                 )
             }
-            suppress::Error::Broken { .. } => Error::Broken { what: error.to_string() },
+            suppress::Error::Broken { .. } | suppress::Error::NotKept { .. } => {
+                Error::Broken { what: error.to_string() }
+            }
         }
     }
 }

@@ -22,7 +22,7 @@ const CELLS: usize = 1 << 21;
 
 /// In the same way for regions: rounds, and the cells of the rows in all of them.
 const ROUNDS: usize = 8;
-const REGION_CELLS: usize = 1 << 19;
+const REGION_CELLS: usize = 5 << 17;
 
 /// The bytes that classes take, and what is known of them while rows are moved.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
