@@ -26,6 +26,10 @@ impl From<suppress::Error> for Error {
                 format!("nothing would be left: {error}"),
                 "Give a smaller theta or k, or a relation with more rows.",
             ),
+            suppress::Error::NotDiverse { .. } => Error::argument(
+                format!("nothing would be left: {error}"),
+                "Give a smaller l, or a sensitive column with more values.",
+            ),
             suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => {
                 Error::argument(
                     format!("weights: {error}"),

@@ -32,7 +32,8 @@ fn hierarchy(bag: &Bag, column: usize, height: usize, seed: u64, blanks: bool) -
     }
     let general = |below: usize, key: u32| General {
         // Levels look alike where their keys do, and like the values 0 to 3.
-        text: if seed % 3 == 0 { key.to_string() } else { format!("{below}:{key}") }.into_bytes(),
+        text: if seed.is_multiple_of(3) { key.to_string() } else { format!("{below}:{key}") }
+            .into_bytes(),
         loss: (below as f64 + 1.0) * 0.2 + f64::from(key) * 0.05,
     };
     Hierarchy::new(domain, &levels, general).unwrap()
@@ -121,13 +122,13 @@ fn check(bag: &Bag, request: &Request, found: &Recoded) {
 
 fn columns(bag: &Bag, heights: &[usize], seed: u64) -> Vec<Hierarchy> {
     let one = |(column, &height): (usize, &usize)| {
-        hierarchy(bag, column, height, seed / (column as u64 + 1), seed % 5 == 0)
+        hierarchy(bag, column, height, seed / (column as u64 + 1), seed.is_multiple_of(5))
     };
     heights.iter().enumerate().map(one).collect()
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1500))]
+    #![proptest_config(ProptestConfig::with_cases(1000))]
     #[test]
     fn classes_have_k_rows_and_all_are_kept(
         rows in common::rows(4, 6, 40),
@@ -345,7 +346,7 @@ fn little_of_the_adult_table_is_lost() {
     let Some(path) = data("arx-adult/adult.csv") else { return };
     let bag = separated(&path, ';');
     let Some(hierarchies) = adult(&bag, &ADULT) else { return };
-    for (k, most) in [(2, 0.0240), (5, 0.0582), (6, 0.0650), (11, 0.0882), (25, 0.1246)] {
+    for (k, most) in [(2, 0.0238), (5, 0.0578), (6, 0.0646), (11, 0.0878), (25, 0.1242)] {
         let request = Request { k, hierarchies: &hierarchies, weights: None, sensitive: None };
         let found = generalize(&bag, &request, &Watch::unlimited()).unwrap();
         check(&bag, &request, &found);

@@ -7,7 +7,8 @@
 //!    columns, to try next; groups of rows that a form makes alike get a class (`assign/open`), those that
 //!    lack some borrow them (`assign/borrow`).
 //! 3. `improve` works on all classes: rows that are left join one (`improve/join`), rows change places
-//!    with those that are like them (`improve/near`, `improve/swap`).
+//!    with those that are like them (`improve/near`, `improve/swap`), a few classes are taken apart and put
+//!    together again (`improve/region`).
 //! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and what that loses.
 //! 5. `check`: the classes of the release, as its reader sees them, are looked at once more.
 
@@ -126,7 +127,7 @@ fn best(
     Ok(outcome::release(&partition, bag, request.hierarchies, watch)?)
 }
 
-/// Classes for all rows that can have one, as good as moving single rows makes them.
+/// Classes for all rows that can have one, improved.
 fn finish<'a>(
     assignment: Assignment<'a>,
     rule: &'a Rule,

@@ -17,6 +17,7 @@ pub(super) fn release(
     let mut shares: Vec<(u32, u32, u64)> = partition
         .shares
         .iter()
+        .filter(|share| share.weight > 0)
         .map(|share| (people.rows[share.row as usize], share.class, share.weight))
         .collect();
     shares.sort_unstable();

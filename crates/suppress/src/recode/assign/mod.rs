@@ -72,7 +72,7 @@ pub(crate) fn search<'a>(
         let grain = (frontier.band() / GRAINS).max(1);
         let scores = open(&mut assignment, &forms, rule, grain, watch)?;
         if !assignment.free.is_empty() && rule.is_plain() && !tried.is_empty() {
-            let most = 2 * entries / assignment.shares.len().max(1);
+            let most = entries / assignment.shares.len().max(1);
             let forms = &forms[..most.clamp(1, forms.len())];
             let costs: Vec<u64> = forms.iter().map(|form| frontier.cost(form)).collect();
             borrow(&mut assignment, forms, &costs, rule.k, LOSS as u64, watch)?;

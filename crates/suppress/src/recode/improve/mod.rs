@@ -3,12 +3,14 @@
 mod join;
 mod near;
 mod partition;
+mod region;
 mod swap;
 
 pub(crate) use partition::Partition;
 
 use super::assign::Form;
 use near::Near;
+use region::Regions;
 use swap::Swaps;
 use table::{Stop, Watch};
 
@@ -18,13 +20,17 @@ const PASSES: usize = 4;
 /// Cells of the rows that are looked at in all passes.
 const CELLS: usize = 1 << 21;
 
+/// In the same way for regions: rounds, and the cells of the rows in all of them.
+const ROUNDS: usize = 8;
+const REGION_CELLS: usize = 5 << 17;
+
 /// The bytes that classes take, and what is known of them while rows are moved.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
     Near::bytes(rows) + rows as u64 * (2 * width as u64 + 160)
 }
 
-/// Lets rows move and change places with rows that are like them while less is lost by it. `forms` are
-/// those in which they are looked for.
+/// Lets rows move and change places with rows that are like them while less is lost by it, then takes
+/// classes apart that are near each other. `forms` are those in which like rows are looked for.
 pub(crate) fn improve(
     partition: &mut Partition<'_>,
     forms: &[Vec<Form>],
@@ -41,6 +47,11 @@ pub(crate) fn improve(
         let changed = swaps.pass(&near, watch)?;
         if changed * 1000 < near.len() {
             break;
+        }
+    }
+    if partition.rule.is_plain() {
+        for round in 0..(REGION_CELLS / cells.max(1)).min(ROUNDS) {
+            Regions::new(partition, &near).pass(round as u64, watch)?;
         }
     }
     Ok(())

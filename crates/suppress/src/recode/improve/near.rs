@@ -9,7 +9,7 @@ use table::{Stop, Watch};
 /// Rows that are remembered for each row.
 const MOST: usize = 10;
 
-/// Cells looked at before those that have met few are left with these: a second or two.
+/// Cells looked at, at most: a second or two. Each band has its part of them.
 const CELLS: usize = 1 << 30;
 
 /// For each row some that it meets in the forms that lose least.
@@ -23,12 +23,12 @@ impl Near {
     pub fn new(people: &People, bands: &[Vec<Form>], watch: &Watch) -> Result<Self, Stop> {
         let mut near = Near { rows: vec![[0; MOST]; people.len()], counts: vec![0; people.len()] };
         let mut seekers: Vec<u32> = (0..people.len() as u32).collect();
-        let mut cells = 0;
         for forms in bands {
-            cells += seekers.len() * forms.len() * people.width();
-            if seekers.is_empty() || cells > CELLS {
+            if seekers.is_empty() {
                 break;
             }
+            let cells = seekers.len() * people.width() * bands.len();
+            let forms = &forms[..forms.len().min(1 + CELLS / cells.max(1))];
             let weights = vec![1; seekers.len()];
             let crowd = Crowd {
                 seekers: &people.select(seekers.iter().copied()),

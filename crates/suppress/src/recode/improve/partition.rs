@@ -6,6 +6,7 @@ use crate::recode::rule::{self, Rule, Tally};
 use table::{Stop, Watch};
 
 /// Rows that are shown alike. A class without rows is gone.
+#[derive(Default)]
 pub(crate) struct Class {
     pub size: u64,
     /// What a row of it loses that has no NULL.
@@ -22,6 +23,7 @@ pub(crate) struct Partition<'a> {
     pub rule: &'a Rule,
     pub classes: Vec<Class>,
     levels: Vec<u8>,
+    /// Those without copies are of the past.
     pub shares: Vec<Share>,
     /// Rows without a class, and how many copies.
     pub waiting: Vec<(u32, u64)>,
@@ -118,6 +120,13 @@ impl<'a> Partition<'a> {
         self.count(number, to);
     }
 
+    /// Takes all rows out of a class; they are to enter others.
+    pub fn dissolve(&mut self, class: u32) {
+        for share in std::mem::take(&mut self.classes[class as usize]).members {
+            self.shares[share as usize].weight = 0;
+        }
+    }
+
     /// What the rows of a class lose together.
     pub fn loss(&self, class: u32) -> u64 {
         let members = self.classes[class as usize].members.iter();
@@ -139,11 +148,5 @@ impl<'a> Partition<'a> {
         }
         self.classes[from as usize] = Class::default();
         self.tighten(to);
-    }
-}
-
-impl Default for Class {
-    fn default() -> Self {
-        Class { size: 0, loss: 0, members: Vec::new(), tally: Tally::new() }
     }
 }
