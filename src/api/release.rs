@@ -36,10 +36,6 @@ impl From<suppress::Error> for Error {
                     "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
                 )
             }
-            suppress::Error::NotDiverse { .. } => Error::argument(
-                format!("nothing would be left: {error}"),
-                "No class can be more diverse than the whole table. Give a smaller l.",
-            ),
             suppress::Error::Broken { .. }
             | suppress::Error::NotKept { .. }
             | suppress::Error::Shown { .. } => Error::Broken { what: error.to_string() },
