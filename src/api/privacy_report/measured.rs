@@ -3,7 +3,10 @@
 use measures::utility::{Joint, Seen, Utility};
 use measures::{CommonRecords, Comparison};
 use mining::Counts;
+use random::Coins;
+use report::Unicity;
 use std::ops::RangeInclusive;
+use suppress::Hierarchy;
 use table::{Bag, Stop, Watch};
 
 /// Columns of the combinations by which rows stand out, and items of a frequent itemset: longer ones take
@@ -22,6 +25,11 @@ const CROSSED: usize = 2;
 /// Values of a column whose combinations are not worth looking at.
 const MANY: u64 = 45;
 
+/// Cells of a row that somebody may know, at most; and how many rows and choices of such cells are tried
+/// where they are too many to count.
+const KNOWN: usize = 4;
+const SAMPLES: u64 = 10_000;
+
 /// What is to be counted.
 pub struct Plan {
     pub min_support: f64,
@@ -34,6 +42,7 @@ pub struct Measured {
     /// By column.
     pub risk: Vec<Counts>,
     pub risky_values: Vec<RiskyValue>,
+    pub unicity: Vec<Unicity>,
     pub releases: Vec<MeasuredRelease>,
 }
 
@@ -50,6 +59,9 @@ pub struct MeasuredRelease {
     pub itemsets: Comparison,
     pub score: Option<f64>,
     pub common: CommonRecords,
+    pub unicity: Vec<Unicity>,
+    /// What a cell of each column lost.
+    pub loss: Vec<f64>,
     /// By column; nothing beyond [`COLUMNS`].
     pub shown: Vec<ShownColumn>,
     pub crossed: Vec<CrossedValues>,
@@ -76,10 +88,20 @@ pub struct CrossedValues {
 }
 
 impl Plan {
-    pub fn measure(&self, original: &Bag, releases: Vec<&Bag>, watch: &Watch) -> Result<Measured, Stop> {
+    /// The hierarchies are those of the original's columns.
+    pub fn measure(
+        &self,
+        original: &Bag,
+        hierarchies: &[Hierarchy],
+        releases: Vec<&Bag>,
+        watch: &Watch,
+    ) -> Result<Measured, Stop> {
         let (risk, risky_values) = self.risk(original, watch)?;
-        let releases = releases.into_iter().map(|release| self.release(original, release, watch));
-        Ok(Measured { risk, risky_values, releases: releases.collect::<Result<_, _>>()? })
+        let unicity = unicity(original, watch)?;
+        let releases = releases.into_iter();
+        let releases = releases.map(|release| self.release(original, hierarchies, release, watch));
+        let releases = releases.collect::<Result<_, _>>()?;
+        Ok(Measured { risk, risky_values, unicity, releases })
     }
 
     fn risk(&self, original: &Bag, watch: &Watch) -> Result<(Vec<Counts>, Vec<RiskyValue>), Stop> {
@@ -102,7 +124,17 @@ impl Plan {
         Ok((risk.into_iter().map(|column| column.total).collect(), values))
     }
 
-    fn release(&self, original: &Bag, released: &Bag, watch: &Watch) -> Result<MeasuredRelease, Stop> {
+    fn release(
+        &self,
+        original: &Bag,
+        hierarchies: &[Hierarchy],
+        released: &Bag,
+        watch: &Watch,
+    ) -> Result<MeasuredRelease, Stop> {
+        let columns = hierarchies.iter().enumerate();
+        let loss = columns
+            .map(|(c, h)| Ok(suppress::column_loss(released, original, c, h, watch)?.mean()))
+            .collect::<Result<_, Stop>>()?;
         let (utility, shown, crossed) = {
             let joint = Joint::new(original, released, watch)?;
             let utility = Utility::of(&joint, watch)?;
@@ -116,10 +148,26 @@ impl Plan {
             itemsets: measures::compare_itemsets(original, released, self.min_support, length, watch)?,
             score: measures::anonymity_score(released, original, watch)?.map(|score| score.normalised),
             common: measures::common_records(released, original, watch)?,
+            unicity: unicity(released, watch)?,
+            loss,
             shown,
             crossed,
         })
     }
+}
+
+/// The share of rows that somebody finds who knows one cell of them, two, and so on. Where it is sampled it
+/// is so with the same coins each time, so that a report can be repeated.
+fn unicity(bag: &Bag, watch: &Watch) -> Result<Vec<Unicity>, Stop> {
+    let mut coins = Coins::seeded(1);
+    let mut found = Vec::new();
+    for known in 1..=KNOWN.min(bag.width()) {
+        let below = |n| random::below(&mut coins, n);
+        if let Some(unicity) = measures::unicity(bag, known, 1, SAMPLES, below, watch)? {
+            found.push(Unicity { known: known as u32, share: unicity.share });
+        }
+    }
+    Ok(found)
 }
 
 /// What is shown of each column.

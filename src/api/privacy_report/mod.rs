@@ -12,6 +12,7 @@ mod options;
 mod told;
 
 use super::arguments::{ORIGINAL, RELEASED};
+use super::hierarchy::of_column;
 use super::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -26,6 +27,7 @@ use pgrx::IntoDatum;
 use pgrx::pg_sys::Oid;
 use report::Report;
 use serde_json::Value as Json;
+use suppress::Hierarchy;
 
 const OPTIONS: Argument<Json> = Argument {
     name: "options",
@@ -64,7 +66,9 @@ fn made(call: &Call) -> Result<Report, Error> {
     let plan = options.plan();
     let measured = {
         let (original, releases) = (&tables.original.bag, tables.releases.iter().map(|r| &r.bag).collect());
-        pool::run("reporting", tables.memory(), |watch| plan.measure(original, releases, watch))?
+        pool::run("reporting", tables.memory(), |watch| {
+            plan.measure(original, &tables.hierarchies, releases, watch)
+        })?
     };
     let made_at = sql::texts("SELECT pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD HH24:MI TZ')", &[])?;
     let mut report = told::report(&tables, &options, &plan, measured);
@@ -76,6 +80,8 @@ fn made(call: &Call) -> Result<Report, Error> {
 /// The original and the releases, with the same columns in the same order.
 struct Tables {
     original: Input,
+    /// Those of the original's columns: the declared ones, or proposed ones where nothing is declared.
+    hierarchies: Vec<Hierarchy>,
     releases: Vec<Input>,
 }
 
@@ -95,7 +101,12 @@ impl Tables {
         };
         let places = releases.iter().map(places).collect::<Result<Vec<_>, _>>()?;
         let bag = reader::read(&original, &columns)?.bag;
-        let mut tables = Tables { original: Input { name: original.name, bag }, releases: Vec::new() };
+        let hierarchies = columns.iter().zip(bag.domains());
+        let hierarchies = hierarchies
+            .map(|(&column, domain)| of_column(&original, &original.columns[column], domain, true))
+            .collect::<Result<_, Error>>()?;
+        let original = Input { name: original.name, bag };
+        let mut tables = Tables { original, hierarchies, releases: Vec::new() };
         for (release, places) in releases.into_iter().zip(places) {
             let bag = reader::read_beside(&release, &places, tables.memory())?.bag;
             tables.releases.push(Input { name: release.name, bag });
@@ -105,7 +116,8 @@ impl Tables {
 
     /// The bytes that they hold.
     fn memory(&self) -> u64 {
-        self.releases.iter().chain([&self.original]).map(|table| table.bag.memory()).sum()
+        let tables = self.releases.iter().chain([&self.original]).map(|table| table.bag.memory());
+        tables.chain(self.hierarchies.iter().map(Hierarchy::memory)).sum()
     }
 }
 

@@ -69,7 +69,7 @@ fn original(table: &Input, names: &[String], plan: &Plan, measured: &Measured) -
             })
             .collect(),
         risky_values: values.collect(),
-        unicity: Vec::new(),
+        unicity: measured.unicity.clone(),
     }
 }
 
@@ -112,7 +112,7 @@ fn release(
             of_released: measured.common.of_released,
             of_original: measured.common.of_original,
         },
-        unicity: Vec::new(),
+        unicity: measured.unicity,
     }
 }
 
@@ -144,7 +144,7 @@ fn columns(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<
             original_values: change.original_values,
             released_values: change.released_values,
             changed: change.tv,
-            loss: None,
+            loss: measured.loss.get(i).copied(),
             values: measured
                 .shown
                 .get(i)

@@ -18,6 +18,11 @@ SELECT r #> '{releases,0,guarantee}' = sanitize.guarantee('k_anonymize', '{"k": 
        (SELECT bool_and((x -> 'released_nulls')::float8 = share) FROM jsonb_array_elements(r #> '{releases,0,columns}') AS x
           JOIN sanitize.suppression('reported_k') ON column_name = x ->> 'column') AS suppression
   FROM reports;
+SELECT (SELECT jsonb_agg(c -> 'loss') FROM jsonb_array_elements(r #> '{releases,0,columns}') AS c)
+       = (SELECT jsonb_agg(loss) FROM sanitize.information_loss('reported_k', 'reported') WHERE column_name IS NOT NULL) AS loss,
+       (r #> '{original,unicity,1,share}')::float8 = (SELECT share FROM sanitize.unicity('reported', 2)) AS before,
+       (r #> '{releases,0,unicity,1,share}')::float8 = (SELECT share FROM sanitize.unicity('reported_k', 2)) AS after
+  FROM sanitize.privacy_report('reported', 'reported_k') AS r;
 SELECT x ->> 'about' AS about, x ->> 'tone' AS tone, x ->> 'sentence' AS sentence FROM reports, jsonb_array_elements(r #> '{releases,0,verdict}') AS x;
 -- Without a method no guarantee is stated; a label that the table does not keep is told.
 SELECT x ->> 'tone' AS tone, x ->> 'sentence' AS sentence FROM jsonb_array_elements(sanitize.privacy_report('reported', 'reported_half') #> '{releases,0,verdict}') AS x;
