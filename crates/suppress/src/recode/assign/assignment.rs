@@ -47,19 +47,19 @@ impl<'a> Assignment<'a> {
         let classes = release.classes(bag, watch)?;
         let mut number = vec![0; people.len()];
         people.rows.iter().zip(0u32..).for_each(|(&row, own)| number[row as usize] = own);
-        let pieces = || release.pieces().iter().map(|piece| (number[piece.row as usize], piece));
-        let mut members: Vec<Vec<u32>> = vec![Vec::new(); classes.sizes().len()];
-        for (place, (row, _)) in pieces().enumerate() {
+        // In an order of their own: the release has them in that of the bag.
+        let mut members: Vec<Vec<(u32, u64)>> = vec![Vec::new(); classes.sizes().len()];
+        for (place, piece) in release.pieces().iter().enumerate() {
             watch.poll(place)?;
-            members[classes.of(place) as usize].push(row);
+            members[classes.of(place) as usize].push((number[piece.row as usize], piece.weight));
         }
+        members.iter_mut().for_each(|rows| rows.sort_unstable());
+        members.sort_unstable();
         let mut assignment = Assignment::new(people);
-        for rows in members {
-            assignment.class(rows);
-        }
-        for (place, (row, piece)) in pieces().enumerate() {
+        for (place, rows) in members.iter().enumerate() {
             watch.poll(place)?;
-            assignment.settle(row, piece.weight, classes.of(place));
+            let class = assignment.class(rows.iter().map(|&(row, _)| row));
+            rows.iter().for_each(|&(row, weight)| assignment.settle(row, weight, class));
         }
         assignment.sweep();
         Ok(assignment)
