@@ -146,7 +146,9 @@ mod tests {
             prop_assert!(rho >= concentrated);
             let mu = (2.0 * rho).sqrt();
             let found = gaussian_delta(epsilon, mu, 1024.0 / mu);
-            prop_assert!(rho == concentrated || found <= delta * (1.0 + 1e-9), "{} {}", found, delta);
+            // The bound was met by the mu that rho was made of; that of rho differs from it in its last place, and
+            // with it, by a cancellation, the bound in the ninth or so.
+            prop_assert!(rho == concentrated || found <= delta * (1.0 + 1e-7), "{} {}", found, delta);
             // A fifth of delta is what zCDP gives away.
             prop_assert!(exponent < 3.0 || rho > 1.03 * concentrated, "{} {}", rho, concentrated);
         }
