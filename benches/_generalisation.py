@@ -12,7 +12,7 @@ from _forest import accuracy
 sys.path.append(str(ROOT / "docs" / "figures"))
 from loss_curve import drawn
 
-RUNS = 3
+RUNS = 10
 
 PEOPLE = """
 CREATE TABLE people AS
