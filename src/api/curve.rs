@@ -1,7 +1,8 @@
 //! What k-anonymity costs for several k, before one is chosen.
 
 use super::arguments::{COLUMNS, RELATION, yes_or_no};
-use super::hierarchy::of_column;
+use super::hierarchy::of_columns;
+use super::release::unless_stopped;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Given, Type};
 use crate::pg::call::Call;
@@ -12,7 +13,6 @@ use crate::pg::signature::Returns;
 use crate::pg::{pool, reader};
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Request};
-use table::Stop;
 
 const KS: Argument<Vec<u64>> = Argument {
     name: "ks",
@@ -64,24 +64,17 @@ fn loss_curve(call: &Call) -> Result<Datum, Error> {
     if bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
     }
-    let hierarchies = bag
-        .domains()
-        .iter()
-        .zip(&columns)
-        .map(|(domain, &position)| match generalize {
-            true => of_column(&relation, &relation.columns[position], domain, true),
-            false => Ok(Hierarchy::flat(domain.len())),
-        })
-        .collect::<Result<Vec<_>, Error>>()?;
+    let hierarchies = if generalize {
+        of_columns(&relation, &columns, bag.domains())?
+    } else {
+        bag.domains().iter().map(|domain| Hierarchy::flat(domain.len())).collect()
+    };
     let mut rows = ResultRows::begin(call)?;
     for k in ks {
         let request = Request { k, hierarchies: &hierarchies, weights: None, sensitive: None };
         let recoded = pool::run("generalising", bag.memory(), |watch| {
             let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-            match suppress::generalize(&bag, &request, watch) {
-                Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
-                decided => Ok(decided),
-            }
+            unless_stopped(suppress::generalize(&bag, &request, watch))
         })??;
         rows.push([Value::Int(k as i32), Value::Float(recoded.loss), Value::count(recoded.dropped)]);
     }

@@ -2,7 +2,7 @@
 
 use super::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
 use super::compare::Pair;
-use super::hierarchy::of_column;
+use super::hierarchy::of_columns;
 use super::levels::{self, Levels};
 use super::release::keeping;
 use super::typed_source::TypedSource;
@@ -65,13 +65,8 @@ fn information_loss(call: &Call) -> Result<Datum, Error> {
     let pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
     let original = Relation::open(call.get(&ORIGINAL)?)?;
     let domains = pair.original.bag.domains();
-    let hierarchies = domains
-        .iter()
-        .map(|domain| {
-            let column = &original.columns[original.position(domain.name())?];
-            of_column(&original, column, domain, true)
-        })
-        .collect::<Result<Vec<Hierarchy>, Error>>()?;
+    let names = domains.iter().map(|domain| original.position(domain.name()));
+    let hierarchies = of_columns(&original, &names.collect::<Result<Vec<_>, Error>>()?, domains)?;
     let mut rows = ResultRows::begin(call)?;
     let losses = pair.run("measuring", |released, original, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;

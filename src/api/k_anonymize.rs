@@ -1,7 +1,7 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
 use super::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
-use super::release::{keeping, release};
+use super::release::{keeping, release, unless_stopped};
 use super::typed_source::TypedSource;
 use super::weights;
 use crate::method::{Label, Method, methods};
@@ -12,7 +12,6 @@ use crate::pg::signature::Returns;
 use guarantee::{Classes, Guarantee};
 use pgrx::pg_sys::Datum;
 use suppress::{Diversity, DiversityKind, Hierarchy, Request};
-use table::Stop;
 
 /// What a cell of each column is worth.
 const WEIGHTS: Argument<Option<weights::Named>> = Argument {
@@ -145,10 +144,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
         Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
     let recoded = source.run("generalising", |bag, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        match suppress::generalize(bag, &request, watch) {
-            Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
-            decided => Ok(decided),
-        }
+        unless_stopped(suppress::generalize(bag, &request, watch))
     })??;
     source.release_shown(call, recoded.release, &hierarchies)
 }

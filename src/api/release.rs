@@ -49,11 +49,18 @@ pub fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release = source.run("suppressing", |bag, watch| match suppress(bag, watch) {
-        Err(suppress::Error::Stopped(stop)) => Err::<_, Stop>(stop),
-        decided => Ok(decided),
-    })??;
+    let release = source.run("suppressing", |bag, watch| unless_stopped(suppress(bag, watch)))??;
     source.release(call, release)
+}
+
+/// A stop is the pool's to tell; what else is wrong is the caller's.
+pub fn unless_stopped<T>(
+    decided: Result<T, suppress::Error>,
+) -> Result<Result<T, suppress::Error>, Stop> {
+    match decided {
+        Err(suppress::Error::Stopped(stop)) => Err(stop),
+        decided => Ok(decided),
+    }
 }
 
 const MII_SUPPRESS: Method = Method {

@@ -178,13 +178,7 @@ impl TypedSource {
     /// The hierarchies of the first columns that take part: the declared ones, or proposed ones where
     /// nothing is declared.
     pub fn hierarchies(&self, width: usize) -> Result<Vec<Hierarchy>, Error> {
-        let domains = self.bag().domains()[..width].iter().zip(&self.columns);
-        domains
-            .map(|(domain, &position)| {
-                let column = &self.relation.columns[position];
-                hierarchy::of_column(&self.relation, column, domain, true)
-            })
-            .collect()
+        hierarchy::of_columns(&self.relation, &self.columns, &self.bag().domains()[..width])
     }
 
     /// The declared hierarchies of the columns that take part, and the levels that are wanted of them.

@@ -7,6 +7,7 @@ use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::{jsonb, settings};
 use pgrx::pg_sys::Oid;
+use std::sync::Arc;
 use suppress::Hierarchy;
 use table::Domain;
 
@@ -27,6 +28,17 @@ pub fn of_column(
         Some(levels) => build(relation, column, domain, &Levels::read(&levels, column)?, None),
         None => Ok(Hierarchy::flat(domain.len())),
     }
+}
+
+/// The hierarchies of some columns, the domains being theirs: the declared ones, or proposed ones where nothing
+/// is declared.
+pub fn of_columns<'a>(
+    relation: &Relation,
+    columns: &[usize],
+    domains: impl IntoIterator<Item = &'a Arc<Domain>>,
+) -> Result<Vec<Hierarchy>, Error> {
+    let columns = columns.iter().map(|&position| &relation.columns[position]);
+    columns.zip(domains).map(|(column, domain)| of_column(relation, column, domain, true)).collect()
 }
 
 /// Bytes that a value may take while a hierarchy is built if it shares its general value with no other: for

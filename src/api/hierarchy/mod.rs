@@ -14,7 +14,7 @@ mod spec;
 mod suggest;
 mod tree;
 
-pub use build::of_column;
+pub use build::{of_column, of_columns};
 
 use super::arguments::RELATION;
 use super::domains::{COLUMN_NAME, column};

@@ -12,7 +12,7 @@ mod options;
 mod told;
 
 use super::arguments::{ORIGINAL, RELEASED};
-use super::hierarchy::of_column;
+use super::hierarchy::of_columns;
 use super::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -101,10 +101,7 @@ impl Tables {
         };
         let places = releases.iter().map(places).collect::<Result<Vec<_>, _>>()?;
         let bag = reader::read(&original, &columns)?.bag;
-        let hierarchies = columns.iter().zip(bag.domains());
-        let hierarchies = hierarchies
-            .map(|(&column, domain)| of_column(&original, &original.columns[column], domain, true))
-            .collect::<Result<_, Error>>()?;
+        let hierarchies = of_columns(&original, &columns, bag.domains())?;
         let original = Input { name: original.name, bag };
         let mut tables = Tables { original, hierarchies, releases: Vec::new() };
         for (release, places) in releases.into_iter().zip(places) {
