@@ -2,11 +2,10 @@
 
 use super::assignment::Assignment;
 use super::frontier::Form;
-use crate::k_anonymize::group::{Crowd, Meeting, Scratch};
+use crate::k_anonymize::group::{Crowd, Meeting, Scratch, auction};
 use crate::recode::prepare::Selected;
 use rayon::prelude::*;
 use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use table::{Stop, Watch};
 
 /// Shares of classes with rows to spare, those that lose most first.
@@ -76,34 +75,20 @@ pub(crate) fn borrow(
         .map_init(Scratch::default, meet)
         .collect::<Result<_, Stop>>()?;
     let mut market = Market { lenders: &lenders, k, most, spent: Vec::new() };
-    let mut heap = BinaryHeap::new();
-    for (form, meeting) in meetings.iter().enumerate() {
-        for group in 0..meeting.keys.len() {
-            if let Some(offer) = market.offer(assignment, &forms[form], meeting, group) {
-                heap.push((offer.rank(), meeting.keys[group], form as u32, group as u32));
-            }
-        }
-    }
-    let mut steps = 0;
-    while let Some((rank, key, form, group)) = heap.pop() {
-        steps += 1;
-        watch.poll_every(256, steps)?;
-        let meeting = &meetings[form as usize];
-        let now = market.offer(assignment, &forms[form as usize], meeting, group as usize);
-        let Some(offer) = now else { continue };
-        if offer.rank() != rank {
-            heap.push((offer.rank(), key, form, group));
-            continue;
-        }
-        let lent = |share: u32| assignment.shares[share as usize].row;
-        let rows: Vec<u32> =
-            offer.rows.iter().copied().chain(offer.taken.iter().map(|t| lent(t.0))).collect();
+    let offer = |assignment: &Assignment<'_>, form: usize, group: usize| {
+        let offer = market.offer(assignment, &forms[form], &meetings[form], group)?;
+        Some((offer.rank(), offer))
+    };
+    let accept = |assignment: &mut Assignment<'_>, _: usize, _: usize, offer: Offer| {
+        let lent = offer.taken.iter().map(|&(share, _)| assignment.shares[share as usize].row);
+        let rows: Vec<u32> = offer.rows.iter().copied().chain(lent).collect();
         let class = assignment.class(rows);
         for &row in &offer.rows {
             assignment.settle(row, assignment.left(row), class);
         }
         offer.taken.iter().for_each(|&(share, weight)| assignment.lend(share, weight, class));
-    }
+    };
+    auction(assignment, &meetings, offer, accept, watch)?;
     assignment.sweep();
     Ok(())
 }
