@@ -4,8 +4,7 @@
 
 use super::argument::{Declared, Type};
 use super::error::Error;
-use super::text;
-use pgrx::Spi;
+use super::{sql, text};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -165,7 +164,7 @@ fn mismatch(function: Oid, what: &str) -> Error {
         let name = pg_sys::format_procedure(function);
         text::to_utf8(CStr::from_ptr(name).to_bytes())
     };
-    let version = Spi::get_one_with_args::<String>(
+    let version = sql::texts(
         "SELECT e.extversion FROM pg_catalog.pg_extension AS e
            JOIN pg_catalog.pg_depend AS d ON d.refobjid OPERATOR(pg_catalog.=) e.oid
           WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_proc'::pg_catalog.regclass
@@ -176,7 +175,7 @@ fn mismatch(function: Oid, what: &str) -> Error {
     Error::Version {
         function: name,
         what: what.into(),
-        sql: version.ok().flatten(),
+        sql: version.ok().and_then(|found| found.into_iter().next().flatten()),
         library: env!("CARGO_PKG_VERSION"),
     }
 }

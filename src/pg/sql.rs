@@ -2,9 +2,11 @@
 //! statement: there are few of them, and none is in a hurry.
 
 use super::error::Error;
-use super::text::Text;
+use super::text::{self, Text};
 use pgrx::datum::DatumWithOid;
-use pgrx::{Spi, pg_sys};
+use pgrx::pg_sys::Datum;
+use pgrx::{FromDatum, Spi, pg_sys};
+use std::ffi::{CString, c_char};
 
 /// One row of text.
 pub type Row = Vec<Option<String>>;
@@ -34,29 +36,63 @@ pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Erro
     .map_err(Error::query)
 }
 
-/// The first column of a query's rows, a text, read with the caller's rights.
+/// The first column of a query's rows, a text, read as [`rows`] reads.
 pub fn texts(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Option<String>>, Error> {
-    let read = Spi::connect(|client| {
-        let rows = client.select(query, None, arguments)?;
-        rows.map(|row| row.get::<Text>(1)).collect::<Result<Vec<_>, _>>()
-    });
-    let read = read.map_err(Error::query)?.into_iter();
-    Ok(read.map(|text| text.map(|Text(text)| text)).collect())
+    Ok(rows(query, arguments)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
 }
 
-/// The rows of a query whose columns are texts, read with the caller's rights.
+/// The rows of a query whose columns are texts, read with the caller's rights and in the caller's snapshot.
+///
+/// Not by pgrx' client: in a transaction that has written it would begin a command of its own, which is an
+/// error in the leader of a parallel query.
 pub fn rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Error> {
-    let read = Spi::connect(|client| {
-        let mut rows = Vec::new();
-        for tuple in client.select(query, None, arguments)? {
-            let row: Result<Row, pgrx::spi::Error> = (1..=tuple.columns())
-                .map(|i| Ok(tuple.get::<Text>(i)?.map(|Text(text)| text)))
-                .collect();
-            rows.push(row?);
-        }
-        Ok::<_, pgrx::spi::Error>(rows)
-    });
-    read.map_err(Error::query)
+    let query = CString::new(text::from_utf8(query)).map_err(Error::fault)?;
+    let mut types: Vec<_> = arguments.iter().map(DatumWithOid::oid).collect();
+    let mut values: Vec<_> = arguments
+        .iter()
+        .map(|a| a.datum().map_or(Datum::null(), pgrx::datum::Datum::sans_lifetime))
+        .collect();
+    let nulls: Vec<_> =
+        arguments.iter().map(|a| if a.datum().is_some() { b' ' } else { b'n' } as c_char).collect();
+    Spi::connect(|_| {
+        // SAFETY: as many types, values and marks as the count says; an error unwinds through this frame.
+        let status = unsafe {
+            pg_sys::SPI_execute_with_args(
+                query.as_ptr(),
+                arguments.len() as i32,
+                types.as_mut_ptr(),
+                values.as_mut_ptr(),
+                nulls.as_ptr(),
+                true,
+                0,
+            )
+        };
+        Spi::check_status(status)?;
+        // SAFETY: the table of the query that has just succeeded; all its columns are texts.
+        Ok::<_, pgrx::spi::Error>(unsafe {
+            found(pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize)
+        })
+    })
+    .map_err(Error::query)
+}
+
+/// The texts of a result.
+///
+/// # Safety
+/// `table` is what SPI found: `count` tuples whose columns are texts.
+unsafe fn found(table: *mut pg_sys::SPITupleTable, count: usize) -> Vec<Row> {
+    // SAFETY: as the caller says.
+    unsafe {
+        let shape = (*table).tupdesc;
+        let cell = |tuple, column| {
+            let mut is_null = false;
+            let datum = pg_sys::SPI_getbinval(tuple, shape, column, &mut is_null);
+            Text::from_datum(datum, is_null).map(|Text(text)| text)
+        };
+        let row =
+            |i| (1..=(*shape).natts).map(|column| cell(*(*table).vals.add(i), column)).collect();
+        (0..count).map(row).collect()
+    }
 }
 
 /// Runs a statement without a result with the caller's rights.

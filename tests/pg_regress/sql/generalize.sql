@@ -93,4 +93,16 @@ CREATE TABLE gen_other (birth date, sex text);
 INSERT INTO gen_other SELECT birth, 'x' FROM gen_people WHERE id <= 100;
 SELECT * FROM sanitize.information_loss('gen_other', 'gen_people', '{birth,sex}');
 SELECT sanitize.information_loss('gen_other', 'gen_people', '{zip}');
-DROP TABLE gen_people, gen_released, gen_blanked, gen_diverse, gen_entropy, gen_other;
+
+-- In a transaction that writes, the leader of a parallel query reads declarations without a command of its own.
+SET parallel_setup_cost = 0;
+SET parallel_tuple_cost = 0;
+SET min_parallel_table_scan_size = 0;
+CREATE TABLE gen_parallel AS
+SELECT p.id, f.column_name
+  FROM gen_people AS p, sanitize.information_loss('gen_released', 'gen_people', '{birth,zip,sex}') AS f;
+SELECT count(DISTINCT id) > 1 AS has_rows, count(DISTINCT column_name) AS columns FROM gen_parallel;
+RESET parallel_setup_cost;
+RESET parallel_tuple_cost;
+RESET min_parallel_table_scan_size;
+DROP TABLE gen_people, gen_released, gen_blanked, gen_diverse, gen_entropy, gen_other, gen_parallel;
