@@ -8,7 +8,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
-use crate::pg::{pool, reader, text};
+use crate::pg::{pool, range, reader, text};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use suppress::Hierarchy;
@@ -191,6 +191,17 @@ impl TypedSource {
         self.release_shown(call, release, &[])
     }
 
+    /// What is shown of a column by its text: general values, and in a range type all others before them.
+    fn shown_texts(&self, column: usize, hierarchies: &[Hierarchy]) -> Vec<String> {
+        let single = |range| {
+            let values = self.table.bag.domain(column).values();
+            values.map(move |value| range::single(range, &text::to_utf8(value)))
+        };
+        let read = self.relation.columns[self.columns[column]].range.map(single);
+        let general = hierarchies.get(column).map(Hierarchy::texts).into_iter().flatten();
+        read.into_iter().flatten().chain(general.map(|general| text::to_utf8(general))).collect()
+    }
+
     /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.
     pub fn release_shown(
         self,
@@ -203,15 +214,12 @@ impl TypedSource {
         let released = pool::run("releasing", held, move |watch| {
             release.rows(&table.bag, part.as_ref(), watch)
         })?;
-        let general: Vec<Vec<String>> = hierarchies
-            .iter()
-            .map(|h| h.texts().iter().map(|t| text::to_utf8(t)).collect())
-            .collect();
-        let mut texts: Vec<Vec<&str>> =
-            general.iter().map(|texts| texts.iter().map(String::as_str).collect()).collect();
-        texts.resize(columns.len(), Vec::new());
-        let general = TextValues::new(texts, relation, columns);
-        let values = ShownValues::new(ReadValues::new(table, relation, columns), general);
+        let texts: Vec<Vec<String>> =
+            (0..columns.len()).map(|column| self.shown_texts(column, hierarchies)).collect();
+        let texts = texts.iter().map(|texts| texts.iter().map(String::as_str).collect()).collect();
+        let others = TextValues::new(texts, relation, columns);
+        let read = ReadValues::new(table, relation, columns);
+        let values = ShownValues::new(read, others, relation, columns);
         let mut rows = TypedRows::begin(call, relation, columns, values)?;
         for i in 0..released.distinct() {
             rows.push(released.row(i), released.weight(i));

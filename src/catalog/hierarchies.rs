@@ -6,6 +6,7 @@ use crate::pg::relation::{Column, Relation};
 use crate::pg::sql;
 use crate::pg::text::Text;
 use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value as Json};
 
 /// What is stored of a hierarchy.
 pub struct Stored {
@@ -13,6 +14,14 @@ pub struct Stored {
     pub levels: String,
     /// The relation of a hierarchy that is a table.
     pub lookup: Option<Oid>,
+}
+
+impl Stored {
+    /// True if general values are names that a tree or a table has, not ranges or units.
+    pub fn is_by_name(&self) -> bool {
+        let kind = serde_json::from_str::<Map<String, Json>>(&self.levels).unwrap_or_default();
+        !["ranges", "dates"].iter().any(|one| kind.contains_key(*one))
+    }
 }
 
 /// What the owner declared for the column. The caller's rights suffice to read that: everybody may.

@@ -15,6 +15,7 @@ pub mod notice;
 pub mod option;
 pub mod pool;
 pub mod progress;
+pub mod range;
 pub mod reader;
 pub mod record;
 pub mod relation;

@@ -20,9 +20,16 @@ pub struct Column {
     pub base_type: pg_sys::Oid,
     pub number: i16,
     pub not_null: bool,
+    /// The range type in which a release shows its values, if not as they are.
+    pub range: Option<pg_sys::Oid>,
 }
 
 impl Column {
+    /// The type in which its values are shown, and its modifier.
+    pub fn shown_type(&self) -> (pg_sys::Oid, i32) {
+        self.range.map_or((self.type_oid, self.typmod), |range| (range, -1))
+    }
+
     /// The name, quoted by Postgres itself where needed.
     pub fn quoted(&self) -> String {
         // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
@@ -107,6 +114,7 @@ impl Relation {
                         base_type: pg_sys::getBaseType(description.atttypid),
                         number: description.attnum,
                         not_null: description.attnotnull,
+                        range: None,
                     }
                 })
                 .collect();

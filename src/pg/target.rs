@@ -117,6 +117,11 @@ impl NewColumn {
         relation.columns.iter().map(like).collect()
     }
 
+    /// The same column in another type.
+    pub fn of_type(self, type_oid: Oid) -> Self {
+        NewColumn { type_oid, typmod: -1, collation: pg_sys::InvalidOid, ..self }
+    }
+
     /// Columns for what a function returns.
     pub fn of_result(columns: &[(&str, Type)]) -> Result<Vec<Self>, Error> {
         let of = |&(name, of): &(&str, Type)| {

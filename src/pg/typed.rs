@@ -9,15 +9,47 @@ use super::rowset::ResultRows;
 use super::text;
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Datum};
+use std::cell::Cell;
 use std::ffi::CStr;
 use table::{CodedTable, NONE};
 
 /// Values of a domain up to which their datums are made once and kept.
 const KEPT: usize = 1 << 16;
 
+thread_local! {
+    /// A row type, and the relation whose rows are made of it.
+    static STANDING: Cell<Option<(pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+}
+
+/// Runs `work`; in it the row type of `table` stands for that of `source`: rows are read from there and come
+/// back with the columns of the table, which have the same names and the same types or range types.
+pub fn standing_for<T>(table: &Relation, source: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            STANDING.set(None);
+        }
+    }
+    let _reset = Reset;
+    STANDING.set(Some((table.row_type_oid(), source)));
+    work()
+}
+
 /// The relation of a row type, to be read.
 pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
-    Relation::open(relation_oid(row_type)?)
+    let oid = relation_oid(row_type)?;
+    let Some((_, source)) = STANDING.get().filter(|(standing, _)| *standing == row_type) else {
+        return Relation::open(oid);
+    };
+    let shown = Relation::row_type(oid)?;
+    let mut relation = Relation::open(source)?;
+    for column in &mut relation.columns {
+        let shown = shown.columns.iter().find(|shown| shown.name == column.name);
+        let shown = shown.ok_or(Error::Context)?;
+        column.attribute = shown.attribute;
+        column.range = (shown.type_oid != column.type_oid).then_some(shown.type_oid);
+    }
+    Ok(relation)
 }
 
 /// The relation or composite type of a row type.
@@ -87,15 +119,15 @@ impl<'a> TextValues<'a> {
     /// Column `c` of the texts is for column `columns[c]` of the relation.
     pub fn new(texts: Vec<Vec<&'a str>>, relation: &Relation, columns: &[usize]) -> Self {
         let input = |&position: &usize| {
-            let column = &relation.columns[position];
+            let (type_oid, typmod) = relation.columns[position].shown_type();
             let (mut oid, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
             let mut function = pg_sys::FmgrInfo::default();
             // SAFETY: look-ups by type OID; the context of the call outlives the values.
             unsafe {
-                pg_sys::getTypeInputInfo(column.type_oid, &mut oid, &mut parameter);
+                pg_sys::getTypeInputInfo(type_oid, &mut oid, &mut parameter);
                 pg_sys::fmgr_info_cxt(oid, &mut function, pg_sys::CurrentMemoryContext);
             }
-            Input { function, parameter, typmod: column.typmod }
+            Input { function, parameter, typmod }
         };
         TextValues { texts, inputs: columns.iter().map(input).collect() }
     }
@@ -114,33 +146,46 @@ impl Values for TextValues<'_> {
     }
 }
 
-/// Values that were read from the relation and, numbered after them, general ones that no row has.
+/// Values that were read from the relation and, numbered after them, others given as texts.
 pub struct ShownValues<'a> {
     read: ReadValues<'a>,
-    general: TextValues<'a>,
+    /// How many values of each column are shown as they were read.
+    counts: Vec<usize>,
+    others: TextValues<'a>,
 }
 
 impl<'a> ShownValues<'a> {
-    pub fn new(read: ReadValues<'a>, general: TextValues<'a>) -> Self {
-        ShownValues { read, general }
+    /// Of a column in a range type nothing is shown as it was read: the texts have all its values.
+    pub fn new(
+        read: ReadValues<'a>,
+        others: TextValues<'a>,
+        relation: &Relation,
+        columns: &[usize],
+    ) -> Self {
+        let count = |(column, &position): (usize, &usize)| match relation.columns[position].range {
+            None => read.count(column),
+            Some(_) => 0,
+        };
+        let counts = columns.iter().enumerate().map(count).collect();
+        ShownValues { read, counts, others }
     }
 }
 
 impl Values for ShownValues<'_> {
     fn count(&self, column: usize) -> usize {
-        self.read.count(column) + self.general.count(column)
+        self.counts[column] + self.others.count(column)
     }
 
     fn datum(&mut self, column: usize, code: u32) -> Datum {
-        match code.checked_sub(self.read.count(column) as u32) {
+        match code.checked_sub(self.counts[column] as u32) {
             None => self.read.datum(column, code),
-            Some(general) => self.general.datum(column, general),
+            Some(other) => self.others.datum(column, other),
         }
     }
 }
 
 /// A column of the result that has values: where they come from and how they are made.
-struct Cell {
+struct Made {
     attribute: usize,
     column: usize,
     /// Datums made so far, by code; empty if the domain is too large for that.
@@ -151,7 +196,7 @@ struct Cell {
 pub struct TypedRows<V> {
     rows: ResultRows,
     values: V,
-    cells: Vec<Cell>,
+    cells: Vec<Made>,
     datums: Vec<Datum>,
     nulls: Vec<bool>,
     /// For each attribute, its domain type until it is known to allow NULL.
@@ -174,13 +219,13 @@ impl<V: Values> TypedRows<V> {
         let mut cells = Vec::with_capacity(columns.len());
         for (column, &position) in columns.iter().enumerate() {
             let attribute = relation.columns[position].attribute;
-            let of_column = relation.columns[position].type_oid;
+            let (of_column, _) = relation.columns[position].shown_type();
             if descriptor.get(attribute).is_none_or(|d| d.atttypid != of_column) {
                 return Err(Error::Context);
             }
             let count = values.count(column);
             let made = if count <= KEPT { vec![None; count] } else { Vec::new() };
-            cells.push(Cell { attribute, column, made });
+            cells.push(Made { attribute, column, made });
         }
         let domains = descriptor
             .iter()
@@ -232,7 +277,7 @@ impl<V: Values> TypedRows<V> {
     /// Makes all values that are kept, so that one that its type refuses is an error whether it is
     /// drawn or not.
     pub fn make_values(&mut self) {
-        for Cell { column, made, .. } in &mut self.cells {
+        for Made { column, made, .. } in &mut self.cells {
             for (code, made) in made.iter_mut().enumerate() {
                 *made = Some(self.values.datum(*column, code as u32));
             }
@@ -246,7 +291,7 @@ impl<V: Values> TypedRows<V> {
         if self.domains.iter().any(Option::is_some) {
             return None;
         }
-        let datums = |cell: &Cell| {
+        let datums = |cell: &Made| {
             let made: Option<Vec<Datum>> = cell.made.iter().copied().collect();
             let made = made.filter(|made| made.len() == self.values.count(cell.column));
             made.map(|made| (cell.attribute, made))

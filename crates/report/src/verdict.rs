@@ -119,7 +119,8 @@ impl Release {
             return (Tone::Poor, "There are no rows to compare.".into());
         };
         let two = measure("tv_two_mean");
-        let (tone, how) = match two.unwrap_or(one) {
+        let loss = self.coarsening();
+        let (tone, how) = match loss.or(two).unwrap_or(one) {
             far if far <= CLOSE => (Tone::Good, "Close to the original"),
             far if far <= ALIKE => (Tone::Fair, "Like the original, with differences that show"),
             _ => (Tone::Poor, "Far from the original"),
@@ -134,7 +135,23 @@ impl Release {
                 format!("; {kept} of the frequent combinations are still frequent")
             }
         };
-        (tone, format!("{how}: columns are off by {} on average{pairs}{kept}.", share(one)))
+        let coarser = loss.map_or_else(String::new, |loss| {
+            format!("its cells lost {} of what they told. Counted by exact values, ", share(loss))
+        });
+        (
+            tone,
+            format!("{how}: {coarser}columns are off by {} on average{pairs}{kept}.", share(one)),
+        )
+    }
+
+    /// The mean loss of the cells of a table whose values were made coarser, not drawn: there an exact value
+    /// that is missing has not gone, it is shown as its range.
+    fn coarsening(&self) -> Option<f64> {
+        let kind = self.guarantee.as_ref()?.get("kind").and_then(Value::as_str)?;
+        let losses: Vec<f64> = self.columns.iter().filter_map(|column| column.loss).collect();
+        let coarser = self.columns.iter().any(|c| c.loss.is_some_and(|loss| loss < c.changed));
+        let applies = kind == "k-anonymity" && coarser && losses.len() == self.columns.len();
+        applies.then(|| losses.iter().sum::<f64>() / losses.len() as f64)
     }
 }
 
@@ -176,6 +193,7 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::data::ColumnChange;
     use serde_json::json;
 
     fn privacy(guarantee: Option<Value>, smallest: u64) -> Verdict {
@@ -203,6 +221,26 @@ mod tests {
         let part = privacy(Some(part), 1);
         assert_eq!(part.tone, Tone::Fair);
         assert!(part.sentence.contains("only of the released table, without the columns id."));
+    }
+
+    #[test]
+    fn coarser_values_are_judged_by_what_they_lost() {
+        let usefulness = |kind: &str, loss: f64| {
+            let columns =
+                vec![ColumnChange { changed: 0.9, loss: Some(loss), ..ColumnChange::default() }];
+            let utility = [("tv_one_mean".into(), Some(0.9))].into();
+            let guarantee = Some(json!({"kind": kind, "k": 5}));
+            let release = Release { columns, utility, guarantee, ..Release::default() };
+            release.judge(&Original::default()).remove(1)
+        };
+        let Verdict { tone, sentence, .. } = usefulness("k-anonymity", 0.04);
+        assert_eq!(tone, Tone::Good);
+        assert!(sentence.contains("lost 4.0 % of what they told"), "{sentence}");
+        for (kind, loss) in [("k-anonymity", 0.9), ("dp", 0.04)] {
+            let Verdict { tone, sentence, .. } = usefulness(kind, loss);
+            assert_eq!(tone, Tone::Poor);
+            assert!(!sentence.contains("lost"), "{sentence}");
+        }
     }
 
     #[test]

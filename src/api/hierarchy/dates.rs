@@ -5,9 +5,8 @@ use crate::catalog::bounds;
 use crate::pg::chunks;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
-use crate::pg::sql;
 use crate::pg::text::{Text, from_utf8, to_utf8};
-use crate::pg::types;
+use crate::pg::{range, sql, types};
 use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Length, Numbered, Unit, covered};
@@ -172,20 +171,22 @@ fn generals(
     ends: Option<(f64, f64)>,
 ) -> Result<Vec<General>, Error> {
     let of = type_name(column);
-    let next = format!("n OPERATOR(pg_catalog.+) {}::pg_catalog.int8", length.count());
+    let next = format!("(n OPERATOR(pg_catalog.+) {}::pg_catalog.int8)", length.count());
     let at = |number: &str| number_of(Length::Hours(1), &format!("({})", beginning(length, number)));
     let query = format!(
-        "SELECT (({})::pg_catalog.{of})::pg_catalog.text, ({})::pg_catalog.text, ({})::pg_catalog.text
+        "SELECT (({})::pg_catalog.{of})::pg_catalog.text, (({})::pg_catalog.{of})::pg_catalog.text,
+                ({})::pg_catalog.text, ({})::pg_catalog.text
            FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i)
           CROSS JOIN LATERAL (SELECT t::pg_catalog.int8 AS n) AS x ORDER BY i",
         beginning(length, "n"),
+        beginning(length, &next),
         at("n"),
-        at(&format!("({next})")),
+        at(&next),
     );
     let mut generals = Vec::with_capacity(begin.len());
     chunks::each(begin.iter().map(|number| Some(number.to_string())), |texts| {
         for row in sql::rows(&query, &[texts.into()])? {
-            let Ok([Some(shown), Some(low), Some(next)]) = <[_; 3]>::try_from(row) else {
+            let Ok([Some(shown), Some(end), Some(low), Some(next)]) = <[_; 4]>::try_from(row) else {
                 return Err(Error::query("a calendar unit has no beginning"));
             };
             let hours = |text: &str| text.parse::<f64>().map_err(Error::query);
@@ -193,8 +194,11 @@ fn generals(
             let last = if column.base_type == pg_sys::DATEOID { 24.0 } else { 0.0 };
             let (low, high) = (hours(&low)?, hours(&next)? - last);
             let loss = ends.map_or(0.0, |ends| covered((low, high), ends));
-            let shown = types::accepted(column, &shown)?;
-            generals.push(General { text: from_utf8(&shown), loss });
+            let text = match column.range {
+                Some(range) => range::text(range, &shown, &end),
+                None => types::accepted(column, &shown)?,
+            };
+            generals.push(General { text: from_utf8(&text), loss });
         }
         Ok(())
     })?;

@@ -6,7 +6,7 @@ use crate::pg::chunks;
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::text::{Text, from_utf8, to_utf8};
-use crate::pg::{sql, types};
+use crate::pg::{range, sql, types};
 use pgrx::AnyNumeric;
 use suppress::General;
 use suppress::levels::{Growing, Numbered, covered};
@@ -118,10 +118,12 @@ fn generals(
     // it a float has.
     let query = format!(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
-                (v OPERATOR(pg_catalog.-) $2::pg_catalog.numeric)::pg_catalog.text
-           FROM (SELECT t::pg_catalog.numeric AS v, i
+                pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
+                (v OPERATOR(pg_catalog.-) $2::pg_catalog.numeric)::pg_catalog.text, t
+           FROM (SELECT t, t::pg_catalog.numeric AS v, i
                    FROM pg_catalog.unnest($1) WITH ORDINALITY AS u(t, i) OFFSET 0) AS x ORDER BY i",
         literal(&shown_at),
+        literal(width),
     );
     let float = |number: &str| number.parse::<f64>().map_err(Error::query);
     let reach = float(&reach.to_string())?;
@@ -133,13 +135,16 @@ fn generals(
     let mut generals = Vec::with_capacity(lows.len());
     chunks::each(lows.iter().cloned().map(Some), |texts| {
         for row in sql::rows(&query, &[texts.into(), low_end.clone().into()])? {
-            let Ok([Some(shown), from]) = <[_; 2]>::try_from(row) else {
+            let Ok([Some(shown), Some(next), from, Some(low)]) = <[_; 4]>::try_from(row) else {
                 return Err(Error::query("a range has no end"));
             };
             let from = from.map_or(Ok(0.0), |from| float(&from))?;
             let loss = covered((from, from + reach), (0.0, span));
-            let text = from_utf8(&types::accepted(column, &shown)?);
-            generals.push(General { text, loss });
+            let text = match column.range {
+                Some(range) => range::text(range, &low, &next),
+                None => types::accepted(column, &shown)?,
+            };
+            generals.push(General { text: from_utf8(&text), loss });
         }
         Ok(())
     })?;

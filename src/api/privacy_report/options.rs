@@ -6,7 +6,7 @@ use crate::api::compare::MIN_SHARE;
 use crate::api::registry;
 use crate::pg::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::error::Error;
-use guarantee::Guarantee;
+use crate::pg::sql;
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
@@ -22,11 +22,34 @@ pub struct Options {
     pub candidates: Vec<Candidate>,
 }
 
-/// A release, and how it was made if that was said.
+/// A release, and how it was made if that was said, or recorded when it was published.
 pub struct Candidate {
     pub relation: Oid,
     pub method: Option<String>,
-    pub guarantee: Option<Guarantee>,
+    /// Its label.
+    pub guarantee: Option<Json>,
+}
+
+impl Candidate {
+    /// A release made by a method.
+    fn by(relation: Oid, method: String, options: Json) -> Result<Self, Error> {
+        let guarantee = registry::label(&method, options)?;
+        let label = serde_json::to_value(guarantee.label()).map_err(Error::fault)?;
+        Ok(Candidate { relation, method: Some(method), guarantee: Some(label) })
+    }
+
+    /// A table of which nothing is said: a release that was published has its label.
+    fn recorded(relation: Oid) -> Result<Self, Error> {
+        let found = sql::rows(
+            "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
+              WHERE target OPERATOR(pg_catalog.=) $1",
+            &[relation.into()],
+        )?;
+        let mut found = found.into_iter().flatten().flatten();
+        let method = found.next();
+        let guarantee = found.next().map(|label| serde_json::from_str(&label)).transpose();
+        Ok(Candidate { relation, method, guarantee: guarantee.map_err(Error::fault)? })
+    }
 }
 
 const fn method(name: &'static str, about: &'static str) -> Argument<Option<String>> {
@@ -41,7 +64,7 @@ const fn options(name: &'static str, about: &'static str) -> Argument<Json> {
 }
 
 const METHOD: Argument<Option<String>> =
-    method("method", "The function that made the release; without it no guarantee is stated.");
+    method("method", "The function that made the release; without it, the label is that of a published release, or none.");
 const METHOD_OPTIONS: Argument<Json> = options("options", "Its arguments by name.");
 const COMPARE_METHOD: Argument<Option<String>> =
     method("compare_method", "The function that made the second release.");
@@ -110,13 +133,11 @@ impl Options {
             )
         };
         let candidate = |relation, method: &Argument<Option<String>>, options: &Argument<Json>| {
-            let name = given.get(method)?;
-            let guarantee = match &name {
-                Some(name) => Some(registry::label(name, given.get(options)?)?),
-                None if given.has(options)? => return Err(needs(options.name, method.name)),
-                None => None,
-            };
-            Ok(Candidate { relation, method: name, guarantee })
+            match given.get(method)? {
+                Some(name) => Candidate::by(relation, name, given.get(options)?),
+                None if given.has(options)? => Err(needs(options.name, method.name)),
+                None => Candidate::recorded(relation),
+            }
         };
         let mut candidates = vec![candidate(released, &METHOD, &METHOD_OPTIONS)?];
         match given.get(&COMPARE)? {
@@ -136,7 +157,8 @@ impl Options {
 
     /// What is to be counted.
     pub fn plan(&self) -> Plan {
-        let k = self.candidates.iter().filter_map(|candidate| candidate.guarantee.as_ref()?.k).max();
+        let label = |candidate: &Candidate| candidate.guarantee.as_ref()?.get("k")?.as_u64();
+        let k = self.candidates.iter().filter_map(label).max();
         Plan { min_support: self.min_support, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
     }
 }

@@ -82,15 +82,13 @@ fn release(
     measured: MeasuredRelease,
 ) -> Release {
     let rows = [original, table].map(|table| table.bag.row_count());
-    let guarantee = candidate.guarantee.as_ref();
-    let label = guarantee.and_then(|guarantee| serde_json::to_value(guarantee.label()).ok());
     let measures = measured.utility.measures().into_iter();
     let itemsets = measured.itemsets;
     Release {
         name: table.name.clone(),
         rows: table.bag.row_count(),
         method: candidate.method.clone(),
-        guarantee: label,
+        guarantee: candidate.guarantee.clone(),
         verdict: Vec::new(),
         classes: classes(&table.bag),
         columns: columns(&measured, names, rows),

@@ -2,15 +2,16 @@
 
 use crate::api::arguments::RELATION;
 use crate::api::registry;
-use crate::catalog::protection;
+use crate::catalog::{hierarchies, protection};
 use crate::method::{Label, Method};
 use crate::pg::argument::Type;
 use crate::pg::error::Error;
 use crate::pg::option::{self, Parameter};
-use crate::pg::relation::Relation;
+use crate::pg::relation::{Column, Relation};
 use crate::pg::signature::Returns;
 use crate::pg::statement::{self, Written};
 use crate::pg::target::NewColumn;
+use crate::pg::{range, typed};
 use guarantee::Guarantee;
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde_json::{Map, Value as Json};
@@ -18,11 +19,16 @@ use serde_json::{Map, Value as Json};
 /// How many arguments a function call can have in Postgres.
 const COUNTED: usize = 100;
 
+/// The option that is no argument of a method, but says how its releases are stored.
+const RANGES: &str = "ranges";
+
 /// A method that makes releases, and its options.
 pub struct Maker<'a> {
     method: &'static Method,
     label: &'static Label,
     options: &'a Map<String, Json>,
+    /// Coarser numbers and dates are shown in range types.
+    as_ranges: bool,
 }
 
 /// How a method makes a release of a source, if it does.
@@ -49,7 +55,9 @@ impl<'a> Maker<'a> {
             ));
         };
         let arguments = &method.arguments[1..];
-        let known: Vec<&str> = arguments.iter().map(|argument| argument.name()).collect();
+        let generalizes = arguments.iter().any(|a| ["generalize", "levels"].contains(&a.name()));
+        let more = generalizes.then_some(RANGES);
+        let known: Vec<&str> = arguments.iter().map(|argument| argument.name()).chain(more).collect();
         if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(registry::no_option(name, &known));
         }
@@ -61,12 +69,32 @@ impl<'a> Maker<'a> {
                 format!("{} needs it: {}", method.name, missing.about()),
             ));
         }
-        Ok(Maker { method, label, options })
+        let as_ranges = match options.get(RANGES) {
+            None | Some(Json::Null) => false,
+            Some(Json::String(shown)) if shown == "range" => {
+                let asked = options.get("generalize").and_then(Json::as_bool).unwrap_or(false);
+                if !asked && !given("levels") {
+                    return Err(Error::argument(
+                        format!("option {RANGES} is given without option generalize"),
+                        "Nothing is shown coarser without it: set generalize to true.",
+                    ));
+                }
+                true
+            }
+            Some(other) => {
+                return Err(Error::argument(
+                    format!("option {RANGES} is {other}"),
+                    "It is \"range\": coarser numbers and dates in range types, [20,30) say.",
+                ));
+            }
+        };
+        Ok(Maker { method, label, options, as_ranges })
     }
 
     /// What a release of the source protects, with what a call would find in the terms of its protection.
     pub fn label(&self, source: &Relation) -> Result<Guarantee, Error> {
         let mut options = self.options.clone();
+        options.remove(RANGES);
         if self.label.further.iter().any(|further| further.name() == "unit")
             && let Some(terms) = protection::terms(source.oid)?
         {
@@ -82,8 +110,44 @@ impl<'a> Maker<'a> {
     pub fn columns(&self, source: &Relation) -> Result<Vec<NewColumn>, Error> {
         match self.method.returns {
             Returns::Table(columns) => NewColumn::of_result(columns),
+            _ if self.as_ranges => {
+                let ranges = self.ranges(source)?.into_iter();
+                let columns = NewColumn::like(source).into_iter().zip(ranges);
+                Ok(columns.map(|(like, range)| match range {
+                    Some(range) => like.of_type(range),
+                    None => like,
+                }).collect())
+            }
             _ => Ok(NewColumn::like(source)),
         }
+    }
+
+    /// The range type of each of the source's columns that is shown in one: of those that take part, numbers
+    /// and dates, unless their general values are names of a tree.
+    fn ranges(&self, source: &Relation) -> Result<Vec<Option<Oid>>, Error> {
+        let levels = self.options.get("levels").and_then(Json::as_object);
+        let range = |column: &Column| {
+            let coarser = self.takes_part(&column.name)
+                && levels.is_none_or(|levels| levels.contains_key(&column.name));
+            let Some(range) = range::over(column.base_type).filter(|_| coarser) else {
+                return Ok(None);
+            };
+            let declared = hierarchies::declared(source, column)?;
+            let named = declared.is_some_and(|stored| stored.is_by_name());
+            Ok(Some(range).filter(|_| !named))
+        };
+        source.columns.iter().map(range).collect()
+    }
+
+    /// True for a column that takes part, as the options of methods that release rows of the source say it.
+    fn takes_part(&self, column: &str) -> bool {
+        let named = |option: &str| match self.options.get(option)? {
+            Json::Array(list) => Some(list.iter().any(|name| name.as_str() == Some(column))),
+            Json::String(name) => Some(name == column),
+            _ => None,
+        };
+        let kept = || named("keep").unwrap_or(false) || named("sensitive").unwrap_or(false);
+        named("columns").unwrap_or_else(|| !kept())
     }
 
     /// True if its releases have the columns of the source.
@@ -99,15 +163,7 @@ impl<'a> Maker<'a> {
         if !declares("keep") {
             return Vec::new();
         }
-        let named = |option: &str, column: &str| {
-            let list = self.options.get(option).and_then(Json::as_array);
-            list.map(|list| list.iter().any(|name| name.as_str() == Some(column)))
-        };
-        let takes_part = |column: &str| match named("columns", column) {
-            Some(listed) => listed,
-            None => !named("keep", column).unwrap_or(false),
-        };
-        let columns = target.columns.iter().filter(|column| takes_part(&column.name));
+        let columns = target.columns.iter().filter(|column| self.takes_part(&column.name));
         columns.map(|column| column.quoted()).collect()
     }
 
@@ -115,6 +171,7 @@ impl<'a> Maker<'a> {
     /// many there are, and which share of the cells that may be blanked is NULL.
     pub fn write(&self, source: &Relation, target: &Relation) -> Result<(u64, Option<f64>), Error> {
         let (of, value) = match self.keeps_columns() {
+            true if self.as_ranges => (target.row_type_oid(), None),
             true => (source.row_type_oid(), None),
             false => (pg_sys::REGCLASSOID, Some(Datum::from(source.oid))),
         };
@@ -145,7 +202,11 @@ impl<'a> Maker<'a> {
             arguments.join(", "),
             counts.join(", "),
         );
-        let Written { rows, sum } = statement::write(&statement, target.oid, &parameters)?;
+        let write = || statement::write(&statement, target.oid, &parameters);
+        let Written { rows, sum } = match self.as_ranges {
+            true => typed::standing_for(target, source.oid, write)?,
+            false => write()?,
+        };
         let cells = rows as f64 * blanked.len() as f64;
         Ok((rows, (cells > 0.0).then(|| sum as f64 / cells)))
     }

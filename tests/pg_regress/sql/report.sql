@@ -82,5 +82,10 @@ GRANT SELECT ON reported TO regress_report_reader;
 SET ROLE regress_report_reader;
 SELECT sanitize.privacy_report('reported', 'reported_k') #> '{original,rows}' AS rows;
 RESET ROLE;
-DROP TABLE reported, reported_k, reported_half, reported_empty, reports;
+-- A release that was published has its own label, unless another is given.
+SELECT sanitize.publish('reported_public', 'reported', 'k_anonymize', '{"k": 7}') -> 'k' AS k;
+SELECT r #> '{releases,0,guarantee,k}' AS k, r #>> '{releases,0,method}' AS method, r #>> '{releases,1,method}' AS second
+  FROM sanitize.privacy_report('reported', 'reported_public', '{"compare": "reported_k"}') AS r;
+SELECT sanitize.privacy_report('reported', 'reported_public', '{"method": "k_mii", "options": {"k": 3}}') #> '{releases,0,guarantee,k}' AS k;
+DROP TABLE reported_public, reported, reported_k, reported_half, reported_empty, reports;
 DROP ROLE regress_report_reader;
