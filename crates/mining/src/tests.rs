@@ -1,7 +1,7 @@
 //! The miners against the definitions, on thousands of small random tables.
 
 use crate::list::List;
-use crate::mii::Forward;
+use crate::mii::{Forward, Way};
 use crate::orthogonal::OrthogonalArray;
 use crate::reference::{self, Found};
 use crate::{ColumnRisk, Counts, Subtree, Visitor, closed, frequent, mii, miis, risk, visit_miis};
@@ -160,7 +160,8 @@ proptest! {
         prop_assert_eq!(found(&miis(&bag, theta, max_length, &watch).unwrap()), expected.clone());
         // The same without narrow searches, and with few.
         for narrow in [0, 3] {
-            let list = mii::search(&bag, theta, max_length, narrow, &watch, || List::new(&watch));
+            let way = Way::Projections { narrow };
+            let list = mii::search(&bag, theta, max_length, way, &watch, || List::new(&watch));
             prop_assert_eq!(found(&list.unwrap().finish().unwrap()), expected.clone());
         }
     }
@@ -173,8 +174,24 @@ proptest! {
         visit_miis(&bag, theta, max_length, &watch, &collect).unwrap();
         collect.check(&bag, &expected)?;
         let collect = Collect::default();
-        mii::search(&bag, theta, max_length, 2, &watch, || Forward(&collect)).unwrap();
+        let way = Way::Projections { narrow: 2 };
+        mii::search(&bag, theta, max_length, way, &watch, || Forward(&collect)).unwrap();
         collect.check(&bag, &expected)?;
+    }
+
+    #[test]
+    fn bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], theta in thresholds(), max_length in 1usize..4) {
+        let watch = Watch::unlimited();
+        let way = Way::Projections { narrow: 256 };
+        let by_projections = mii::search(&bag, theta, Some(max_length), way, &watch, || List::new(&watch));
+        let expected = found(&by_projections.unwrap().finish().unwrap());
+        let collect = Collect::default();
+        mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || Forward(&collect)).unwrap();
+        collect.check(&bag, &expected)?;
+        same_on_all_pools(|| {
+            let list = mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || List::new(&watch));
+            list.and_then(List::finish)
+        });
     }
 
     #[test]
@@ -183,7 +200,8 @@ proptest! {
         let expected = marked(&bag, &reference::miis(&bag, theta, max_length));
         for narrow in [0, 3, 256] {
             let marks = Marks::new(&bag);
-            mii::search(&bag, theta, max_length, narrow, &watch, || Forward(&marks)).unwrap();
+            let way = Way::Projections { narrow };
+            mii::search(&bag, theta, max_length, way, &watch, || Forward(&marks)).unwrap();
             for row in 0..bag.distinct() as u32 {
                 for item in Bag::row_items(bag.row(row as usize)) {
                     let mark = marks.cells[row as usize].load(Relaxed) >> item.column & 1 == 1;
@@ -285,7 +303,8 @@ fn skipping_happens() {
     let rows = OrthogonalArray::new(6, 5, 4).unwrap();
     let bag = Bag::from_text(6, rows.map(|row| row.into_iter().map(|c| Some(c.to_string()))));
     let marks = Marks::new(&bag);
-    mii::search(&bag, 1, None, 8, &Watch::unlimited(), || Forward(&marks)).unwrap();
+    let way = Way::Projections { narrow: 8 };
+    mii::search(&bag, 1, None, way, &Watch::unlimited(), || Forward(&marks)).unwrap();
     assert!(marks.skipped.load(Relaxed));
     assert!(marks.cells.iter().all(|cells| cells.load(Relaxed) == 0x3f));
 }

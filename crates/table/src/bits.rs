@@ -84,6 +84,13 @@ pub fn numbers(set: &[u64]) -> impl Iterator<Item = usize> {
     set.iter().enumerate().flat_map(|(word, &bits)| ones(bits).map(move |bit| word * WORD + bit))
 }
 
+/// The numbers that two sets have in common, ascending.
+#[inline]
+pub fn common<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
+    let words = a.iter().zip(b).enumerate();
+    words.flat_map(|(word, (a, b))| ones(a & b).map(move |bit| word * WORD + bit))
+}
+
 /// The bits of a word that are set, lowest first.
 #[inline]
 pub fn ones(word: u64) -> Ones {
@@ -318,6 +325,12 @@ impl BitSets {
     pub fn push(&mut self, set: &[u64]) {
         debug_assert_eq!(set.len(), self.stride);
         self.words.extend_from_slice(set);
+    }
+
+    /// Adds all sets of another list, of the same size.
+    pub fn append(&mut self, other: &Self) {
+        debug_assert_eq!(other.stride, self.stride);
+        self.words.extend_from_slice(&other.words);
     }
 
     /// Adds a copy of a set; returns its number.

@@ -2,9 +2,10 @@
 //!
 //! This file has the phases: rare items, pairs, and what is longer, each begun by one task per
 //! item. `task` extends a prefix depth first along a `path` of projections; `narrow` takes over
-//! where few groups are left. `visitor` says who is told of what is found, `risk` is one who counts.
+//! where few groups are left. `bitmaps` does it all where columns are many and lengths limited. `visitor` says who is told of what is found, `risk` is one who counts.
 //! `sperner` bounds how many there can be.
 
+mod bitmaps;
 mod narrow;
 mod path;
 mod risk;
@@ -38,7 +39,7 @@ pub fn miis(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
-    search(bag, theta, max_length, NARROW, watch, || List::new(watch))?.finish()
+    search(bag, theta, max_length, Way::Cheapest, watch, || List::new(watch))?.finish()
 }
 
 /// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
@@ -49,14 +50,27 @@ pub fn visit_miis<V: Visitor>(
     watch: &Watch,
     visitor: &V,
 ) -> Result<(), Stop> {
-    search(bag, theta, max_length, NARROW, watch, || Forward(visitor)).map(|_| ())
+    search(bag, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
+}
+
+/// How MIIs are searched for; what is found is the same.
+#[derive(Clone, Copy)]
+pub(crate) enum Way {
+    /// By what the bag and the lengths promise.
+    Cheapest,
+    /// By bitmaps, which find the short ones only.
+    #[cfg(test)]
+    Bitmaps,
+    /// By projections, which are searched as narrow ones from so many groups on.
+    #[cfg(test)]
+    Projections { narrow: usize },
 }
 
 pub(crate) fn search<S: Sink>(
     bag: &Bag,
     theta: u64,
     max_length: Option<usize>,
-    narrow: usize,
+    way: Way,
     watch: &Watch,
     sink: impl Fn() -> S + Sync,
 ) -> Result<S, Stop> {
@@ -74,6 +88,17 @@ pub(crate) fn search<S: Sink>(
     }
     // An item that every row has reduces no support.
     let items = ranked(&supports, |support| support > theta && support < bag.row_count());
+    let (by_bitmaps, narrow) = match way {
+        Way::Cheapest => (bitmaps::pay(bag, &supports, &items, max_length, watch), NARROW),
+        #[cfg(test)]
+        Way::Bitmaps => (true, NARROW),
+        #[cfg(test)]
+        Way::Projections { narrow } => (false, narrow),
+    };
+    if by_bitmaps {
+        drop(budget);
+        return bitmaps::search(bag, theta, max_length, &items, watch, &sink)?.then(found);
+    }
     let projection = Projection::root(bag, &items, &mut Scratch::new(0, S::ROWS, watch))?;
     let root = Node { projection, ..Node::default() };
     let (width, first) = (bag.width(), Vec::new());
