@@ -210,8 +210,8 @@ def program(name):
 class OwnServer:
     """A folder for a server beside the one under test, of the same version and under the same user."""
 
-    def __init__(self, port):
-        self.port = port
+    def __init__(self, port, listen=""):
+        self.port, self.listen = port, listen
         with psycopg.connect(dbname="postgres") as server:
             owner = os.stat(f"/proc/{server.info.backend_pid}").st_uid
         # PostgreSQL does not run as root, and only the owner of its files may start it.
@@ -230,10 +230,23 @@ class OwnServer:
         )
         assert done.returncode == 0, done.stderr + done.stdout
 
-    def start(self, **environment):
-        options = (
-            f"-c port={self.port} -c unix_socket_directories={self.folder} -c listen_addresses=''"
+    def initialise(self, *settings):
+        """A new cluster with these lines in its configuration. Only who comes by TCP needs a password."""
+        self.run(
+            "initdb",
+            f"--pgdata={self.data}",
+            "--username=postgres",
+            "--auth-local=trust",
+            "--auth-host=scram-sha-256",
+            "--encoding=UTF8",
+            "--no-locale",
+            "--no-sync",
         )
+        with open(os.path.join(self.data, "postgresql.conf"), "a") as file:
+            file.writelines(f"{line}\n" for line in ("fsync = off", *settings))
+
+    def start(self, **environment):
+        options = f"-c port={self.port} -c unix_socket_directories={self.folder} -c listen_addresses='{self.listen}'"
         log = os.path.join(self.folder, "log")
         self.run(
             "pg_ctl",
@@ -248,8 +261,11 @@ class OwnServer:
     def connect(self, **options):
         return psycopg.connect(host=self.folder, port=self.port, autocommit=True, **options)
 
+    def stop(self, mode):
+        self.run("pg_ctl", "stop", f"--mode={mode}", f"--pgdata={self.data}")
+
     def drop(self):
-        self.run("pg_ctl", "stop", "--mode=immediate", f"--pgdata={self.data}")
+        self.stop("immediate")
         shutil.rmtree(self.folder)
 
 
