@@ -207,18 +207,29 @@ def program(name):
     return os.path.join(os.path.dirname(executable), name)
 
 
+def server_owner():
+    """Whose process the server under test is."""
+    with psycopg.connect(dbname="postgres") as server:
+        return pwd.getpwuid(os.stat(f"/proc/{server.info.backend_pid}").st_uid)
+
+
+def server_folder():
+    """A new folder with a short path, of the user who runs the server under test."""
+    folder = tempfile.mkdtemp(dir="/tmp", prefix="server")
+    shutil.chown(folder, server_owner().pw_uid)
+    return folder
+
+
 class OwnServer:
     """A folder for a server beside the one under test, of the same version and under the same user."""
 
     def __init__(self, port, listen=""):
         self.port, self.listen = port, listen
-        with psycopg.connect(dbname="postgres") as server:
-            owner = os.stat(f"/proc/{server.info.backend_pid}").st_uid
         # PostgreSQL does not run as root, and only the owner of its files may start it.
-        user = pwd.getpwuid(owner).pw_name
-        self._user = [] if os.geteuid() == owner else ["runuser", "-u", user, "--"]
-        self.folder = tempfile.mkdtemp(dir="/tmp", prefix="server")
-        shutil.chown(self.folder, owner)
+        owner = server_owner()
+        same = os.geteuid() == owner.pw_uid
+        self._user = [] if same else ["runuser", "-u", owner.pw_name, "--"]
+        self.folder = server_folder()
         self.data = os.path.join(self.folder, "data")
 
     def run(self, name, *arguments, **environment):
