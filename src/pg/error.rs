@@ -1,7 +1,9 @@
 //! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
 
-use pgrx::pg_sys::{self, panic::ErrorReport};
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use table::{Stop, WireError};
 
@@ -442,7 +444,14 @@ impl Error {
     /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
     /// left to drop.
     pub fn leave(self) -> pg_sys::Datum {
-        let Message { code, message, detail, hint } = self.message();
+        let own = self.message();
+        let known = Code::from(own.code) as i32;
+        if known != own.code
+            && let Ok(mut last) = STRANGE.lock()
+        {
+            *last = Some(own.clone());
+        }
+        let Message { code, message, detail, hint } = own;
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
         if let Error::Fault { what } = &self {
             // SAFETY: `report` made it.
@@ -463,6 +472,21 @@ impl Error {
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
+}
+
+/// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by
+/// another one of ours, the error comes back through the guard of pgrx, which does not know that SQLSTATE
+/// and takes it for an internal error.
+static STRANGE: Mutex<Option<Message>> = Mutex::new(None);
+
+/// The error as it was raised, if it is one that the guard has changed.
+pub fn restored(caught: &CaughtError) -> Option<Error> {
+    let CaughtError::PostgresError(report) = caught else { return None };
+    if report.sql_error_code() != Code::ERRCODE_INTERNAL_ERROR {
+        return None;
+    }
+    let raised = STRANGE.lock().ok()?.take_if(|last| last.message == report.message())?;
+    Some(Error::Told(Box::new(raised)))
 }
 
 /// The error that the function on its way out will raise.

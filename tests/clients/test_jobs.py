@@ -5,9 +5,10 @@ import os
 import re
 import subprocess
 
+import psycopg
 import pytest
 from helpers import ROOT, fresh_name
-from publishing import make_visits, publish, record
+from publishing import make_visits, publish, record, refresh
 
 SCRIPT = re.search(r"^```sh\n(.*?)^```$", (ROOT / "docs" / "jobs.md").read_text(), re.M | re.S)[1]
 
@@ -53,3 +54,31 @@ def test_runs_do_not_overlap(job, tmp_path):
         waiting = run(target)
     assert waiting.returncode == 75 and "earlier run" in waiting.stderr
     assert run(target).returncode == 0
+
+
+def test_a_spent_budget_has_its_own_sqlstate(connection):
+    """So that a job can tell it from a fault, whichever function has called the one that charges."""
+    source, target = make_visits(connection), fresh_name("spent")
+    connection.execute(f"ALTER TABLE {source} ADD COLUMN id int GENERATED ALWAYS AS IDENTITY")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 1)")
+    options = '{"measures": {"n": "count"}, "epsilon": 1}'
+    publish(connection, target, source, "dp_aggregate", options)
+    before = connection.execute(f"SELECT * FROM {target}").fetchall()
+    for call in (
+        lambda: refresh(connection, target),
+        lambda: publish(connection, fresh_name("never"), source, "dp_aggregate", options),
+    ):
+        with pytest.raises(psycopg.Error) as error:
+            call()
+        assert error.value.sqlstate == "PS001"
+        assert error.value.diag.message_detail.startswith("Left: epsilon 0")
+        assert "dp_cost" in error.value.diag.message_hint
+    # Another error afterwards is what it is.
+    with pytest.raises(psycopg.errors.UndefinedTable):
+        refresh(connection, "nowhere")
+    assert connection.execute(f"SELECT * FROM {target}").fetchall() == before
+    caught = connection.execute(f"""
+        DO $$ BEGIN PERFORM sanitize.refresh('{target}');
+        EXCEPTION WHEN SQLSTATE 'PS001' THEN NULL; END $$""")
+    assert caught.statusmessage == "DO"
+    assert connection.execute(f"SELECT * FROM {target}").fetchall() == before
