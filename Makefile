@@ -2,12 +2,13 @@
 PG ?= 15 18
 PG_CONFIG ?= pg_config
 
-.PHONY: help demo test test-browser fuzz install bench lint psql clean
+.PHONY: help demo test test-browser test-bi fuzz install bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
 	@echo 'make test [PG="15 18"]        every test, on these PostgreSQL versions'
 	@echo 'make test-browser             look at privacy reports in a real browser (installs Chromium)'
+	@echo 'make test-bi                  look at releases through JDBC, ODBC and Superset (installs 1.5 GB)'
 	@echo 'make fuzz                     a million random calls, and queries by sqlsmith'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
@@ -28,6 +29,12 @@ test-browser:
 	@scripts/build 15
 	@scripts/server restart 15
 	@scripts/browser 15
+
+test-bi:
+	@scripts/setup build 15 clients bi
+	@scripts/build 15
+	@scripts/server restart 15
+	@scripts/bi 15
 
 fuzz:
 	@scripts/setup build 15 clients fuzz

@@ -1,70 +1,18 @@
 """pgBouncer in transaction mode: clients share connections, and budgets, settings and releases hold."""
 
 import os
-import shutil
-import subprocess
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
 import psycopg
 import pytest
-from helpers import ROOT, cancel_after, fresh_name, server_folder, server_owner
+from helpers import cancel_after, fresh_name
+from pooler import Pooler
 from publishing import K5, ROWS, Background, make_visits, publish, refresh, slow_view, wait_for
 
-BOUNCER = (ROOT / ".local" / "pgbouncer" / "usr" / "sbin" / "pgbouncer").resolve()
-PORT = 55994
 CONNECTIONS = 3
 COUNT = """SELECT value FROM sanitize.dp_aggregate('people', '{"n": "count"}', %s)"""
-
-
-class Pooled:
-    """A database through a pooler that has few connections to it for each of these roles."""
-
-    def __init__(self, database, *users):
-        self.database = database
-        self.folder = server_folder()
-        settings = os.path.join(self.folder, "pgbouncer.ini")
-        with open(settings, "w") as file:
-            file.write(f"""
-[databases]
-* = host={os.environ["PGHOST"]} port={os.environ["PGPORT"]}
-[pgbouncer]
-listen_port = {PORT}
-unix_socket_dir = {self.folder}
-auth_type = trust
-auth_file = {self.folder}/users
-pool_mode = transaction
-default_pool_size = {CONNECTIONS}
-""")
-        with open(os.path.join(self.folder, "users"), "w") as file:
-            file.writelines(f'"{user}" ""\n' for user in users)
-        # It does not run as root either.
-        with open(os.path.join(self.folder, "log"), "w") as log:
-            self.process = subprocess.Popen(
-                [BOUNCER, "--user", server_owner().pw_name, settings], stderr=log
-            )
-
-    def connect(self, user=None):
-        """A client's connection. What is prepared in one of the server's is not known in the next, so
-        psycopg must not prepare."""
-        return psycopg.connect(
-            host=self.folder,
-            port=PORT,
-            dbname=self.database.name,
-            autocommit=True,
-            prepare_threshold=None,
-            **({"user": user} if user else {}),
-        )
-
-    def log(self):
-        with open(os.path.join(self.folder, "log")) as file:
-            return file.read()
-
-    def drop(self):
-        self.process.terminate()
-        self.process.wait(timeout=30)
-        shutil.rmtree(self.folder)
 
 
 @pytest.fixture(scope="module")
@@ -73,22 +21,24 @@ def roles(database):
     return database.regular_user(), database.regular_user("CREATE ON SCHEMA public")
 
 
+class Pooled:
+    """The tests' database through a pooler."""
+
+    def __init__(self, database, *users):
+        self.name = database.name
+        server = f"host={os.environ['PGHOST']} port={os.environ['PGPORT']}"
+        passwords = dict.fromkeys([os.environ["PGUSER"], *users], "")
+        self.pooler = Pooler(server, passwords, port=55994, connections=CONNECTIONS)
+
+    def connect(self, user=None):
+        return self.pooler.connect(self.name, user or os.environ["PGUSER"])
+
+
 @pytest.fixture(scope="module")
 def pooled(database, roles):
-    if not BOUNCER.exists():
-        pytest.skip("no pgbouncer: scripts/setup clients unpacks it")
-    made = Pooled(database, os.environ["PGUSER"], *roles)
-    deadline = time.monotonic() + 30
-    while True:
-        try:
-            made.connect().close()
-            break
-        except psycopg.OperationalError as error:
-            assert time.monotonic() < deadline and made.process.poll() is None, made.log()
-            assert "No such file" in str(error) or "refused" in str(error), made.log()
-            time.sleep(0.05)
+    made = Pooled(database, *roles)
     yield made
-    made.drop()
+    made.pooler.drop()
 
 
 @pytest.fixture
