@@ -130,7 +130,7 @@ impl Bins {
             }
         };
         if self.type_oid != self.base_type {
-            types::check_domain(self.type_oid, datum);
+            types::check_domain(self.type_oid, Some(datum));
         }
         datum
     }

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 /// session. Settings that could change what a statement means, and messages to the client, are pinned.
 ///
 /// An error leaves the switch to the abort of the transaction, which undoes it.
-pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> T) -> T {
     // SAFETY: user, context and settings are put back as they were found; errors unwind past this
     // frame into the abort, which restores all three.
     unsafe {
@@ -28,6 +28,18 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> Result<T, Error>) -> 
         pg_sys::AtEOXact_GUC(false, level);
         pg_sys::SetUserIdAndSecContext(user, context);
         result
+    }
+}
+
+/// Runs `work`, which reads or checks a value of the type. The functions of a domain's constraints may run
+/// then, and none of them gets rights that its author does not have: they run with those of the type's owner,
+/// unless that is the caller or a superuser.
+pub fn with_rights_for_type<T>(type_oid: Oid, work: impl FnOnce() -> T) -> T {
+    match type_owner(type_oid) {
+        Some(owner) if owner != current_user() && !is_superuser(owner) => {
+            with_rights_of(owner, work)
+        }
+        _ => work(),
     }
 }
 
@@ -111,6 +123,18 @@ pub fn may_read(relation: Oid) -> bool {
     }
 }
 
+/// True if the current user may read the relation, or some of its columns.
+pub fn may_read_some(relation: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe {
+        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        let any = pg_sys::AclMaskHow::ACLMASK_ANY;
+        may_read(relation)
+            || pg_sys::pg_attribute_aclcheck_all(relation, current_user(), right, any)
+                == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
 /// True if `role` is `group` or a member of it; being a superuser does not count.
 pub fn is_member(role: Oid, group: Oid) -> bool {
     // SAFETY: a catalog look-up.
@@ -136,6 +160,21 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
             return None;
         }
         let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
+        pg_sys::ReleaseSysCache(tuple);
+        Some(owner)
+    }
+}
+
+/// The owner of a type that exists.
+fn type_owner(type_oid: Oid) -> Option<Oid> {
+    // SAFETY: the tuple is read while the cache holds it.
+    unsafe {
+        let key = pg_sys::Datum::from(type_oid);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
+        if tuple.is_null() {
+            return None;
+        }
+        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>()).typowner;
         pg_sys::ReleaseSysCache(tuple);
         Some(owner)
     }

@@ -6,7 +6,7 @@ use super::error::Error;
 use super::layout::{Layout, Tuples};
 use super::relation::Relation;
 use super::rowset::ResultRows;
-use super::text;
+use super::{rights, text, types};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Datum};
 use std::cell::Cell;
@@ -110,6 +110,7 @@ pub struct TextValues<'a> {
 }
 
 struct Input {
+    of: pg_sys::Oid,
     function: pg_sys::FmgrInfo,
     parameter: pg_sys::Oid,
     typmod: i32,
@@ -127,7 +128,7 @@ impl<'a> TextValues<'a> {
                 pg_sys::getTypeInputInfo(type_oid, &mut oid, &mut parameter);
                 pg_sys::fmgr_info_cxt(oid, &mut function, pg_sys::CurrentMemoryContext);
             }
-            Input { function, parameter, typmod }
+            Input { of: type_oid, function, parameter, typmod }
         };
         TextValues { texts, inputs: columns.iter().map(input).collect() }
     }
@@ -140,9 +141,11 @@ impl Values for TextValues<'_> {
 
     fn datum(&mut self, column: usize, code: u32) -> Datum {
         let text = text::c_string(self.texts[column][code as usize]);
-        let Input { function, parameter, typmod } = &mut self.inputs[column];
+        let Input { of, function, parameter, typmod } = &mut self.inputs[column];
         // SAFETY: the type's own input function on a C string in the database's encoding.
-        unsafe { pg_sys::InputFunctionCall(function, text, *parameter, *typmod) }
+        rights::with_rights_for_type(*of, || unsafe {
+            pg_sys::InputFunctionCall(function, text, *parameter, *typmod)
+        })
     }
 }
 
@@ -311,11 +314,7 @@ impl<V: Values> TypedRows<V> {
     fn check_domains(&mut self) {
         for (domain, &null) in self.domains.iter_mut().zip(&self.nulls) {
             if null && let Some(type_oid) = domain.take() {
-                let mut extra = std::ptr::null_mut();
-                // SAFETY: `type_oid` is a domain; `extra` is the check's own cache.
-                unsafe {
-                    pg_sys::domain_check(Datum::null(), true, type_oid, &mut extra, self.context);
-                }
+                types::check_domain(type_oid, None);
             }
         }
     }

@@ -88,12 +88,12 @@ pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
         Error::argument("a value contains a zero byte", "Text of Postgres has none.")
     })?;
     // SAFETY: the input function of the type itself.
-    unsafe {
+    Ok(rights::with_rights_for_type(type_oid, || unsafe {
         let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
         pg_sys::getTypeInputInfo(type_oid, &mut function, &mut parameter);
         let input = input.as_ptr().cast_mut();
-        Ok(pg_sys::OidInputFunctionCall(function, input, parameter, typmod))
-    }
+        pg_sys::OidInputFunctionCall(function, input, parameter, typmod)
+    }))
 }
 
 /// A value of the type from its text, as the type writes it itself. Raises what the type raises if
@@ -186,13 +186,14 @@ pub fn text_literal(value: &str) -> String {
     text::to_utf8(quoted.to_bytes())
 }
 
-/// Raises what the domain raises if this value of its base type is none of its values.
-pub fn check_domain(domain: Oid, value: Datum) {
+/// Raises what the domain raises if this value of its base type, `None` for NULL, is none of its values.
+pub fn check_domain(domain: Oid, value: Option<Datum>) {
     let mut extra = std::ptr::null_mut();
+    let (null, value) = (value.is_none(), value.unwrap_or(Datum::null()));
     // SAFETY: a value of the domain's base type; `extra` is the check's own cache, in this context.
-    unsafe {
-        pg_sys::domain_check(value, false, domain, &mut extra, pg_sys::CurrentMemoryContext);
-    }
+    rights::with_rights_for_type(domain, || unsafe {
+        pg_sys::domain_check(value, null, domain, &mut extra, pg_sys::CurrentMemoryContext);
+    })
 }
 
 /// True for a domain whose values obey a constraint, its own or one of a domain that it is over.
