@@ -66,8 +66,8 @@ impl Name {
     /// Waits for others who publish under this name, until they have committed.
     pub fn wait_for_turn(&self) {
         let mut hasher = DefaultHasher::new();
-        (self.schema.to_u32(), &self.name).hash(&mut hasher);
-        worker::one_publisher_at_a_time(hasher.finish() as u32);
+        self.name.hash(&mut hasher);
+        worker::one_publisher_at_a_time(self.schema, hasher.finish() as u32);
         // What they made is looked for next.
         // SAFETY: takes note of what others have changed in the catalog.
         unsafe { pg_sys::AcceptInvalidationMessages() };
@@ -224,14 +224,16 @@ pub fn unsuitable(table: Oid) -> Option<String> {
         } else if form.relrowsecurity {
             Some("it has row security".into())
         } else {
-            trigger(opened).map(|name| format!("it has the trigger {name}"))
+            trigger(opened)
         };
         pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
         reason
     }
 }
 
-/// A trigger that somebody made, enabled or not; foreign keys have triggers of their own.
+/// What a trigger would do to rows that are written: one that somebody made, enabled or not; that of a foreign
+/// key that refers to the table, which would change or refuse for the sake of rows elsewhere; that of a
+/// constraint that can be checked later, by whoever commits.
 unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
     // SAFETY: the relation is open, and its list of triggers has as many entries as it says.
     unsafe {
@@ -240,9 +242,16 @@ unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
             triggers.triggers,
             usize::try_from(triggers.numtriggers).ok()?,
         );
-        let made = triggers.iter().find(|trigger| !trigger.tgisinternal)?;
-        let quoted = pg_sys::quote_identifier(made.tgname);
-        Some(text::to_utf8(CStr::from_ptr(quoted).to_bytes()))
+        triggers.iter().find_map(|trigger| {
+            if !trigger.tgisinternal {
+                let quoted = CStr::from_ptr(pg_sys::quote_identifier(trigger.tgname));
+                Some(format!("it has the trigger {}", text::to_utf8(quoted.to_bytes())))
+            } else if pg_sys::RI_FKey_trigger_type(trigger.tgfoid) == pg_sys::RI_TRIGGER_PK as i32 {
+                Some("a foreign key refers to it".into())
+            } else {
+                trigger.tgdeferrable.then(|| "it has a deferrable constraint".into())
+            }
+        })
     }
 }
 

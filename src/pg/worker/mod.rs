@@ -63,7 +63,10 @@ pub struct Announcement(pg_sys::LOCKTAG);
 
 impl Announcement {
     fn new(kind: Kind, handle: u32) -> Self {
-        let tag = tag(kind, handle);
+        Announcement::of(tag(kind, handle))
+    }
+
+    fn of(tag: pg_sys::LOCKTAG) -> Self {
         // SAFETY: a lock of ours; waits if somebody has it.
         unsafe { pg_sys::LockAcquire(&tag, EXCLUSIVE, false, false) };
         Announcement(tag)
@@ -89,9 +92,11 @@ pub fn one_at_a_time(hash: u32) -> Announcement {
     Announcement::new(Kind::Question, hash)
 }
 
-/// Waits until no other transaction publishes to a name with this hash; ends with the transaction.
-pub fn one_publisher_at_a_time(hash: u32) {
-    Announcement::new(Kind::Target, hash);
+/// Waits until no other transaction publishes to a name with this hash in the schema; ends with the transaction.
+/// Names of other schemas do not count, lest somebody find one of the same hash and keep others waiting.
+pub fn one_publisher_at_a_time(schema: Oid, hash: u32) {
+    let tag = pg_sys::LOCKTAG { locktag_field3: schema.to_u32(), ..tag(Kind::Target, hash) };
+    Announcement::of(tag);
 }
 
 /// Handle and process of everything announced in this database.
