@@ -1,9 +1,7 @@
 """Releases as tables, through several connections: what readers see during a refresh, and what is left when a
 publish ends early."""
 
-import json
 import os
-import random
 import signal
 import subprocess
 import threading
@@ -16,7 +14,6 @@ from publishing import (
     K5,
     ROWS,
     Background,
-    make_source,
     make_visits,
     publish,
     record,
@@ -215,66 +212,3 @@ def test_logical_replication_of_a_release_can_delete(connection, source, target)
     assert connection.execute(
         "SELECT count(*) FROM pg_publication_tables WHERE tablename = %s", [target]
     ).fetchone() == (1,)
-
-
-@pytest.mark.parametrize("seed", range(50))
-def test_random_operations_keep_the_record_and_the_tables_together(database, connection, seed):
-    draw = random.Random(seed)
-    source = make_source(connection)
-    user = database.regular_user(f"SELECT ON {source}", "CREATE ON SCHEMA public")
-    names = [fresh_name("random") for _ in range(2)]
-    sleepy = fresh_name("sleepy")
-    connection.execute(
-        f"CREATE VIEW {sleepy} AS SELECT * FROM {source} WHERE pg_sleep(0.01) IS NOT NULL"
-    )
-    connection.execute(f"GRANT SELECT ON {sleepy} TO {user}")
-    there, entries = {}, 0
-    with database.connect(user) as own:
-        for _ in range(8):
-            name = draw.choice(names)
-            what = draw.choice(
-                ["publish", "publish", "refresh", "retire", "drop", "cancel", "rollback"]
-            )
-            options = draw.choice([K5, '{"k": 5, "columns": ["ward"]}', '{"k": 500}'])
-            fails = options == '{"k": 500}'
-            if what in ("publish", "rollback"):
-                try:
-                    with own.transaction(force_rollback=what == "rollback"):
-                        publish(own, name, source, options=options)
-                    assert not fails
-                    if what == "publish":
-                        there[name], entries = options, entries + 1
-                except psycopg.errors.InvalidParameterValue:
-                    assert fails
-            elif what == "cancel":
-                own.execute("SET statement_timeout = '100ms'")
-                with pytest.raises(psycopg.errors.QueryCanceled):
-                    publish(own, name, sleepy)
-                own.execute("RESET statement_timeout")
-            elif what == "drop":
-                own.execute(f"DROP TABLE IF EXISTS {name}")
-                there.pop(name, None)
-            elif name not in there:
-                with pytest.raises(psycopg.errors.UndefinedTable):
-                    own.execute(f"SELECT sanitize.{what}('{name}')")
-            elif what == "refresh":
-                refresh(own, name)
-                entries += 1
-            else:
-                own.execute(f"SELECT sanitize.retire('{name}')")
-                there.pop(name)
-            found = own.execute(
-                "SELECT target::text, options FROM sanitize.releases WHERE target::text = ANY (%s)",
-                [names],
-            ).fetchall()
-            assert dict(found) == {name: json.loads(o) for name, o in there.items()}
-            for name in names:
-                exists = own.execute("SELECT to_regclass(%s) IS NOT NULL", [name]).fetchone()[0]
-                assert exists == (name in there)
-                if exists:
-                    assert own.execute(f"SELECT count(*) FROM {name}").fetchone() == (100,)
-            counted = connection.execute(
-                "SELECT count(*) FROM sanitize.release_entry WHERE source = %s::pg_catalog.text::pg_catalog.regclass",
-                [source],
-            ).fetchone()[0]
-            assert counted == entries

@@ -266,17 +266,3 @@ def test_an_analyst_publishes_answers_about_what_only_the_owner_may_read(
         assert other.execute(f"SELECT count(*) FROM {target}").fetchone() == (1,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             publish(other, target + "_2", source)
-
-
-def test_planner_statistics_hold_released_values_only(connection, target):
-    source = fresh_name("rare")
-    connection.execute(f"""
-        CREATE TABLE {source} AS SELECT CASE WHEN i = 1 THEN 'the only one' ELSE 'w' || i % 3 END AS ward
-            FROM generate_series(1, 300) AS i""")
-    publish(connection, target, source)
-    connection.execute(f"ANALYZE {target}")
-    seen = connection.execute(
-        "SELECT most_common_vals::text || coalesce(histogram_bounds::text, '') FROM pg_stats WHERE tablename = %s",
-        [target],
-    ).fetchone()[0]
-    assert "only" not in seen

@@ -93,14 +93,12 @@ class World:
                 FROM generate_series(1, 60) AS i""")
         source = self.literal(self.table)
         owner.execute(f"SELECT sanitize.protect({source}, {self.literal(columns[2])}, 1e5, 0.1)")
-        for call, given in (
-            ("declare_domain", "'{w0,w1,w2}'"),
-            ("declare_bounds", "'0', '9'"),
-        ):
-            column = columns[0] if call == "declare_domain" else columns[1]
-            owner.execute(f"SELECT sanitize.{call}({source}, {self.literal(column)}, {given})")
+        for column, values in zip(columns, (["w0", "w1", "w2"], range(5), range(1, 61))):
+            given = f"{self.literal(column)}, {self.literal([str(value) for value in values])}"
+            owner.execute(f"SELECT sanitize.declare_domain({source}, {given})")
         owner.execute(
-            f"SELECT sanitize.declare_bounds({source}, {self.literal(columns[2])}, '0', '99')"
+            f"SELECT sanitize.declare_hierarchy({source}, {self.literal(columns[1])}, %s)",
+            ['{"ranges": [2, 4]}'],
         )
         two = f"ARRAY[{self.literal(columns[0])}, {self.literal(columns[1])}]"
         self.model = owner.execute(f"SELECT sanitize.krimp_model({source}, 5, {two})").fetchone()[0]
@@ -129,7 +127,7 @@ class World:
             ("guarantee", "method"): "'k_mii'",
             ("guarantee", "options"): self.json({"k": 2}),
             ("generalize", "levels"): self.json({day: 1}),
-            ("declare_hierarchy", "levels"): self.json({"ranges": {"width": [2, 4]}}),
+            ("declare_hierarchy", "levels"): self.json({"ranges": [2, 4]}),
             ("declare_hierarchy", "column_name"): self.literal(day),
             ("declare_bounds", "column_name"): self.literal(day),
             ("entropy_loss_of", "column_name"): self.literal(day),
@@ -156,7 +154,9 @@ class World:
             "items": self.json({ward: "w1"}),
             "forbidden": self.json([]),
             "weights": self.json({ward: 2}),
-            "queries": self.json([]),
+            "queries": self.json(
+                {"unit": unit, "low": 0, "high": 9, "answers": [{"sum": day, "filter": {}}]}
+            ),
             "cells": self.json([]),
             "workload": self.json([[ward]]),
             "low": "'0'",
@@ -186,6 +186,6 @@ class World:
         given = [
             f"{name} => {value if name == changed else self.value(function, name, of)}"
             for name, of, optional in arguments
-            if not optional or name == changed
+            if not optional or name == changed or (function, name) == ("publish", "options")
         ]
         return f"SELECT * FROM sanitize.{function}({', '.join(given)}) LIMIT 3"
