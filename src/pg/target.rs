@@ -211,6 +211,8 @@ pub fn unsuitable(table: Oid) -> Option<String> {
     // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
     unsafe {
         let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
+        // By a function in its own source, say, which would write a release within a release.
+        pg_sys::CheckTableNotInUse(opened, c"publish".as_ptr());
         let form = &*(*opened).rd_rel;
         let reason = if form.relkind as u8 != pg_sys::RELKIND_RELATION {
             Some("it is no ordinary table".into())

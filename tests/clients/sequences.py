@@ -327,22 +327,27 @@ class Draws:
     def target(self, model):
         return self.pick("t1", "t2", *(r.name for r in model.releases.values()))
 
-    def of_release(self, model):
+    def of_release(self, model, source=None):
+        """Publish, refresh or retire; publish if a source is given."""
         by = self.pick(*ROLES)
         target = self.target(model)
-        # Most often by somebody who may.
         there = model.named(target)
-        if there is not None and self.random.random() < 0.7:
+        # Most often by somebody who may, and of something that is there.
+        if there is not None and self.random.random() < 0.8:
             by = self.pick(there.owner, there.owner, None)
-        what = self.pick("publish", "publish", "publish", "refresh", "refresh", "refresh", "retire")
-        if what != "publish":
+        often = ("publish",) * 8 if there is None else ("publish", "refresh", "refresh")
+        what = self.pick("publish", "publish", "refresh", "retire", *often)
+        if what != "publish" and source is None:
             return Operation(by, what, (target,))
-        source = self.pick("a", "a", "paced", "people", *(s.name for s in model.sources.values()))
+        sources = [table.name for table in model.sources.values()]
+        source = source or self.pick("a", *sources, *sources)
         if source == "people" and self.random.random() < 0.7:
-            return Operation(by, what, (target, source, "dp_aggregate", DP, None))
-        options = self.pick({"k": 2}, {"k": 3}, {"k": 3, "columns": ["ward"]}, {"k": 5000})
+            return Operation(by, "publish", (target, source, "dp_aggregate", DP, None))
+        options = self.pick(
+            {"k": 2}, {"k": 2}, {"k": 3}, {"k": 3, "columns": ["ward"]}, {"k": 5000}
+        )
         comment = self.pick(None, None, "for the ward")
-        return Operation(by, what, (target, source, "k_mii", options, comment))
+        return Operation(by, "publish", (target, source, "k_mii", options, comment))
 
     def column(self, model, name):
         table = model.named(name)
@@ -364,6 +369,7 @@ class Draws:
         )
         column = self.column(model, name)
         table = model.named(name)
+        is_number = table is None or table.columns.get(column) in ("integer", "bigint", None)
         if what == "drop_column" and table is not None and len(table.columns) < 2:
             what = "add_column"
         given = {
@@ -371,7 +377,7 @@ class Draws:
             "add_column": (name, self.pick(new, "more", column)),
             "drop_column": (name, column),
             "rename_column": (name, column, self.pick(new, "day")),
-            "alter_type": (name, column, self.pick("bigint", "text")),
+            "alter_type": (name, column, self.pick("bigint", "text") if is_number else "text"),
             "alter_owner": (name, self.pick(*ROLES)),
             "drop": (name,),
             "rename_schema": (f"{model.schema.split('_of_')[0]}_of_{new}",),

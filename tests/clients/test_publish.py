@@ -212,3 +212,9 @@ def test_logical_replication_of_a_release_can_delete(connection, source, target)
     assert connection.execute(
         "SELECT count(*) FROM pg_publication_tables WHERE tablename = %s", [target]
     ).fetchone() == (1,)
+
+
+def test_a_source_without_columns_is_refused(connection, target):
+    connection.execute(f"CREATE TABLE {target}_bare ()")
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match="has no columns"):
+        publish(connection, target, f"{target}_bare")

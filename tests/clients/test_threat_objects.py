@@ -212,3 +212,56 @@ def test_owner_rights_end_with_the_call(connection, wire, mallory):
             IF current_user <> 'postgres' THEN RAISE; END IF; END $$"""
     )
     assert connection.execute(who).fetchone() == before
+
+
+# Ways out of the rights of the owner, tried by a function that a refresh by somebody else runs.
+ESCAPES = {
+    "the role": "RESET ROLE; PERFORM {trap}(1)",
+    "the session": "SET SESSION AUTHORIZATION DEFAULT; PERFORM {trap}(1)",
+    "a cursor that outlives the transaction": "EXECUTE 'DECLARE out CURSOR WITH HOLD FOR SELECT {trap}(1)'",
+    "a trigger at commit": "INSERT INTO {name}_late VALUES (1)",
+    "a temporary function": "CREATE TEMP TABLE {name}_t (i int)",
+    "a setting that stays": "PERFORM set_config('session_preload_libraries', 'x', false)",
+    "a listener": "EXECUTE 'LISTEN out'",
+}
+
+
+@pytest.mark.parametrize("way", ESCAPES)
+def test_ways_out_of_the_owner_s_rights(connection, wire, mallory, way):
+    """Whatever of it is allowed is over when the call is over."""
+    name, own = mallory
+    function = trap(own, wire, name)
+    source, target, escape = make_source(own), fresh_name("release"), fresh_name("escape")
+    own.execute(f"""
+        CREATE TABLE {escape}_late (i int);
+        CREATE FUNCTION {escape}_trigger() RETURNS trigger LANGUAGE plpgsql AS
+            $$ BEGIN PERFORM {function}(1); RETURN NULL; END $$;
+        CREATE CONSTRAINT TRIGGER late AFTER INSERT ON {escape}_late DEFERRABLE INITIALLY DEFERRED
+            FOR EACH ROW EXECUTE FUNCTION {escape}_trigger();
+        CREATE FUNCTION {escape}(i int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN i; END';
+        CREATE VIEW {escape}_v AS SELECT {escape}(ward) AS ward, day FROM {source}""")
+    publish(own, target, f"{escape}_v")
+    refresh(connection, target)
+    body = ESCAPES[way].format(trap=function, name=escape)
+    own.execute(f"""
+        CREATE OR REPLACE FUNCTION {escape}(i int) RETURNS int LANGUAGE plpgsql AS $$
+        BEGIN
+            BEGIN
+                {body};
+            EXCEPTION WHEN insufficient_privilege OR invalid_transaction_state OR feature_not_supported
+                OR duplicate_table OR duplicate_cursor THEN NULL;
+            END;
+            RETURN i;
+        END $$""")
+    settings = "SELECT name, setting FROM pg_settings"
+    before = connection.execute(settings).fetchall()
+    try:
+        refresh(connection, target)
+    except psycopg.Error as error:
+        assert error.sqlstate[:2] in ("0A", "42", "25", "55"), error
+    assert wire.is_whole()
+    assert connection.execute("SELECT current_user, session_user").fetchone() == ("postgres",) * 2
+    assert connection.execute(settings).fetchall() == before
+    for left in ("pg_cursors", "pg_listening_channels()"):
+        found = connection.execute(f"SELECT count(*) FROM {left} AS c WHERE c::text LIKE '%out%'")
+        assert found.fetchone() == (0,)

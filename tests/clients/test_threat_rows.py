@@ -90,6 +90,25 @@ def test_a_role_that_may_read_some_columns(database, connection, world):
     assert went > 20
 
 
+def test_comparing_with_what_one_may_not_read(database, world):
+    """Functions of two relations, of which the caller may read one, whichever that is."""
+    with database.connect(database.regular_user("CREATE ON SCHEMA public")) as stranger:
+        own = fresh_name("own")
+        stranger.execute(
+            f"CREATE TABLE {own} AS SELECT 'w1' AS ward, 1 AS day, i AS id FROM generate_series(1, 9) AS i"
+        )
+        tried = 0
+        for name, arguments in world.functions:
+            relations = [argument for argument, of, _ in arguments if of == "regclass"]
+            for relation in relations if len(relations) > 1 else ():
+                call = world.call(name, arguments, relation, f"'{own}'::regclass")
+                # Domains are public.
+                if name != "rr_support":
+                    assert outcome(stranger, call) == "42501", call
+                    tried += 1
+    assert tried > 10
+
+
 SECURED = """
     CREATE TABLE {t} AS SELECT (ARRAY['mine', 'theirs'])[1 + i % 2] AS ward, i % 5 AS day FROM generate_series(1, 60) AS i;
     ALTER TABLE {t} ENABLE ROW LEVEL SECURITY;

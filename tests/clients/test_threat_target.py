@@ -144,6 +144,28 @@ def test_gone_or_moved_while_a_refresh_waits(database, owner, release, change, s
         )
 
 
+@pytest.mark.parametrize("what", ["refresh", "retire", "publish"])
+def test_a_source_that_works_on_its_own_release(owner, what):
+    """A function in the source is called while the release is written: there is no release within a release."""
+    source, target, view = make_source(owner), fresh_name("release"), fresh_name("reflexive")
+    call = f"sanitize.{what}('{target}')"
+    if what == "publish":
+        call = f"sanitize.publish('{target}', '{source}', 'k_mii', '{{\"k\": 5}}')"
+    owner.execute(f"""
+        CREATE FUNCTION {view}_f(i int) RETURNS int LANGUAGE plpgsql AS 'BEGIN RETURN i; END';
+        CREATE VIEW {view} AS SELECT {view}_f(ward) AS ward, day FROM {source}""")
+    publish(owner, target, view)
+    owner.execute(f"""CREATE OR REPLACE FUNCTION {view}_f(i int) RETURNS int LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM {call}; RETURN i; END $$""")
+    with pytest.raises(psycopg.errors.ObjectInUse):
+        refresh(owner, target)
+    assert count(owner, target) == ROWS
+    found = owner.execute(
+        "SELECT rows FROM sanitize.releases WHERE target = to_regclass(%s)", [target]
+    )
+    assert found.fetchone() == (ROWS,)
+
+
 def test_given_away_while_a_refresh_waits(database, connection):
     """Who waits as the owner is none any more when the turn comes."""
     mallory = database.regular_user("CREATE ON SCHEMA public")

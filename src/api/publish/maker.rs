@@ -217,7 +217,7 @@ impl<'a> Maker<'a> {
         for argument in self.method.arguments.iter().filter(|one| one.of() == Type::Relation) {
             let given = option::parameter(*argument, self.options)?.and_then(|given| given.value);
             if let Some(oid) = given.filter(|_| argument.name() != RELATION.name) {
-                let named = Relation::open(Oid::from(oid.value() as u32))?;
+                let named = Relation::row_type(Oid::from(oid.value() as u32))?;
                 options.insert(argument.name().into(), named.from().into());
             }
         }

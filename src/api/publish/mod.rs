@@ -33,9 +33,16 @@ fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) -> Res
     }
 }
 
-/// The source, which stays as it is until the transaction ends.
+/// The source, which stays as it is until the transaction ends; whoever may not read it gets no lock that
+/// others would have to wait for.
 fn open_source(source: Oid) -> Result<Relation, Error> {
-    let relation = Relation::open(source)?;
+    let relation = match rights::may_read_some(source) {
+        true => Relation::open(source)?,
+        false => Relation::row_type(source)?,
+    };
+    if relation.columns.is_empty() {
+        return Err(Error::Empty { relation: relation.name, of: "columns" });
+    }
     if relation.is_temporary() {
         return Err(Error::argument(
             format!("source is {}, which is temporary", relation.name),
