@@ -163,8 +163,10 @@ class Sequence:
         if stop is None and kind < 0.24 and self.step[0].what in OWN:
             return self.rolled_back()
         if stop is None and kind < 0.55:
-            change = self.pick(self.draws.of_source, self.draws.of_target, self.draws.of_rows)
-            self.step.append(change(self.model))
+            changes = [self.draws.of_source, self.draws.of_target, self.draws.of_rows]
+            # Writers of rows do not wait for each other: there would be more orders than two.
+            writes = self.step[0].what in ("update", "add_rows")
+            self.step.append(self.pick(*changes[: 2 if writes else 3])(self.model))
         self.said.append((stop, self.step))
         roles = [self.step[0].by, "other superuser"]
         running = [self.prepare(*of) for of in zip(self.step, roles)]
