@@ -265,3 +265,23 @@ def test_ways_out_of_the_owner_s_rights(connection, wire, mallory, way):
     for left in ("pg_cursors", "pg_listening_channels()"):
         found = connection.execute(f"SELECT count(*) FROM {left} AS c WHERE c::text LIKE '%out%'")
         assert found.fetchone() == (0,)
+
+
+def test_a_security_definer_function_publishes_for_its_owner(database, wire, mallory):
+    """Whoever may call it gets what it returns, and no table."""
+    name, own = mallory
+    source, target = make_source(own), fresh_name("release")
+    own.execute(f"""CREATE FUNCTION {target}_f() RETURNS jsonb LANGUAGE sql SECURITY DEFINER AS
+        $$SELECT sanitize.publish('public.{target}', 'public.{source}', 'k_mii', '{{"k": 5}}')$$""")
+    with database.connect(database.regular_user()) as other:
+        assert other.execute(f"SELECT {target}_f()->>'rows'").fetchone() == ("100",)
+        for statement in (
+            f"SELECT * FROM {target}",
+            f"SELECT sanitize.refresh('{target}')",
+            f"SELECT sanitize.retire('{target}')",
+        ):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                other.execute(statement)
+        assert other.execute("SELECT current_user").fetchone() == (other.info.user,)
+    found = "SELECT tableowner, published_by FROM pg_tables, sanitize.releases WHERE tablename = %s AND target = to_regclass(%s)"
+    assert own.execute(found, [target, target]).fetchone() == (name, name)
