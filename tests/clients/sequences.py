@@ -59,6 +59,8 @@ class Model:
             3: Table("people", None, {**columns, "id": "integer"}, number=3),
         }
         self.releases = {}
+        # Tables that are neither.
+        self.plain = {}
         self.entries = {1: 0, 2: 0, 3: 0}
         self.spent = 0
         self.numbers = 3
@@ -72,8 +74,10 @@ class Model:
 
     def named(self, name):
         """The table of a name, a source or a target; None if there is none."""
-        tables = [*self.sources.values(), *self.releases.values()]
-        return next((table for table in tables if table.name == name), None)
+        return next((table for table in self.tables() if table.name == name), None)
+
+    def tables(self):
+        return [*self.sources.values(), *self.releases.values(), *self.plain.values()]
 
     def found(self, name):
         table = self.named(name)
@@ -88,7 +92,7 @@ class Model:
         there = self.named(target)
         if there is not None and by not in (None, there.owner):
             raise Refused("not the owner")
-        if there is not None and not isinstance(there, Release):
+        if there is not None and there.number not in self.releases:
             raise Refused("not a release")
         made = there or Release(target, by, {}, number=self.new_number())
         made = copy.copy(made)
@@ -100,7 +104,7 @@ class Model:
         made = self.found(target)
         if by not in (None, made.owner):
             raise Refused("not the owner")
-        if not isinstance(made, Release):
+        if made.number not in self.releases:
             raise Refused("not a release")
         of = self.sources.get(made.source)
         if of is None:
@@ -108,8 +112,6 @@ class Model:
         self.fill(copy.copy(made), of)
 
     def fill(self, made, of, new=False):
-        if isinstance(of, Release):
-            raise Refused("releases of releases are not modelled")
         if made.method == "dp_aggregate":
             columns = {
                 "groups": "jsonb",
@@ -145,14 +147,14 @@ class Model:
         made = self.found(target)
         if by not in (None, made.owner):
             raise Refused("not the owner")
-        if not isinstance(made, Release):
+        if made.number not in self.releases:
             raise Refused("not a release")
         del self.releases[made.number]
 
     def drop(self, name):
         table = self.found(name)
-        self.releases.pop(table.number, None)
-        self.sources.pop(table.number, None)
+        for tables in (self.releases, self.sources, self.plain):
+            tables.pop(table.number, None)
 
     def rename(self, name, to):
         if self.named(to):
@@ -210,6 +212,11 @@ class Model:
         self.sources[number] = Table(name, None, columns, number=number)
         self.entries[number] = 0
 
+    def restore(self):
+        """A dump has no record of a release whose source is gone: there is no name for it."""
+        for number in [n for n, r in self.releases.items() if r.source not in self.sources]:
+            self.plain[number] = self.releases.pop(number)
+
     @staticmethod
     def loses(table, column):
         if column == "version" and isinstance(table, Release):
@@ -220,9 +227,7 @@ class Model:
         return {
             "schema": self.schema,
             "tables": sorted(
-                [t.name, t.owner, sorted(t.columns.items())]
-                for t in [*self.sources.values(), *self.releases.values()]
-                if t.number != 2
+                [t.name, t.owner, sorted(t.columns.items())] for t in self.tables() if t.number != 2
             ),
             "releases": {
                 r.name: [
@@ -240,7 +245,8 @@ class Model:
                 r.name for r in self.releases.values() if r.source not in self.sources
             ),
             "entries": {
-                source.name: self.entries[source.number] for source in self.sources.values()
+                table.name: self.entries.get(table.number, 0)
+                for table in [*self.sources.values(), *self.plain.values()]
             },
         }
 

@@ -312,6 +312,7 @@ def test_the_record_and_the_tables_agree(server, seed):
             if step == STEPS // 2 and sequence.has(RESTORED):
                 sequence.said.append(("restore", []))
                 server.restore()
+                sequence.model.restore()
                 sequence.settle([])
     finally:
         sequence.end()
