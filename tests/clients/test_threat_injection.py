@@ -54,7 +54,7 @@ def outcome(connection, statement):
 
 def forms(world, of, hostile):
     """The hostile text as a value of the type, in the places that it can have."""
-    if of in ("text", "regclass"):
+    if of == "text":
         yield world.literal(hostile)
     elif of == "text[]":
         yield world.literal([hostile]) + "::text[]"
@@ -77,7 +77,8 @@ def test_every_argument_of_every_function(anybody, wire, functions):
     tried = 0
     for function, _, arguments in functions:
         for argument, of, _ in arguments:
-            if of not in ("text", "text[]", "jsonb", "regclass"):
+            # What is no name of a relation Postgres itself refuses.
+            if of not in ("text", "text[]", "jsonb"):
                 continue
             # jsonb has many places for a text: one hostile text, which has something of all others.
             for hostile in HOSTILE[-2:-1] if of == "jsonb" else HOSTILE:
@@ -85,7 +86,7 @@ def test_every_argument_of_every_function(anybody, wire, functions):
                     outcome(anybody, world.call(function, arguments, argument, value))
                     tried += 1
     assert wire.is_whole()
-    assert tried > 2000
+    assert tried > 1000
 
 
 def test_very_long_texts(anybody, wire, functions):
@@ -111,13 +112,13 @@ def calls_of(world, functions):
 def test_names_of_schemas_tables_and_columns(anybody, wire, functions):
     """A table does what it does, whatever it is called."""
     usual = [outcome(anybody, call) for call in calls_of(World(anybody), functions)]
-    for hostile in list(names())[:2]:
-        quoted = sql.Identifier(hostile).as_string(anybody)
-        anybody.execute(f"CREATE SCHEMA {quoted}".encode())
-        columns = [hostile, f"{hostile[:20]}' {hostile[:10]}", 'i"d;']
-        named = World(anybody, f"{quoted}.{quoted}", columns)
-        for call, expected in zip(calls_of(named, functions), usual):
-            assert outcome(anybody, call) == expected, call
+    hostile = next(names())
+    quoted = sql.Identifier(hostile).as_string(anybody)
+    anybody.execute(f"CREATE SCHEMA {quoted}".encode())
+    columns = [hostile, "'); SELECT nextval('wire'); --", 'i"d;']
+    named = World(anybody, f"{quoted}.{quoted}", columns)
+    for call, expected in zip(calls_of(named, functions), usual):
+        assert outcome(anybody, call) == expected, call
     assert wire.is_whole()
     # The values take most functions past their checks.
     assert usual.count("00000") > len(usual) / 2

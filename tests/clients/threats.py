@@ -25,11 +25,7 @@ LONG = "'\"" + "x" * 20000
 
 def names():
     """Hostile names, short enough for the catalog to keep them whole."""
-    for name in [
-        """x"; DROP TABLE canary; --""",
-        "'); SELECT nextval('wire'); --",
-        'a"b.c$$\n\\d;',
-    ]:
+    for name in ["""a"'; DROP TABLE canary; --$$.\n\\""", "'); SELECT nextval('wire'); --"]:
         yield fresh_name(name)
 
 
