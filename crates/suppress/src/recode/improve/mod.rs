@@ -1,9 +1,12 @@
 //! Better classes for rows that have one.
 
+mod alike;
+mod anneal;
 mod join;
 mod near;
 mod partition;
 mod region;
+mod set;
 mod swap;
 
 pub(crate) use partition::Partition;
@@ -24,13 +27,17 @@ const CELLS: usize = 1 << 21;
 const ROUNDS: usize = 8;
 const REGION_CELLS: usize = 5 << 17;
 
+/// Up to this k ten classes have room in a region of 128 rows.
+const SMALL: u64 = 12;
+
 /// The bytes that classes take, and what is known of them while rows are moved.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
     Near::bytes(rows) + rows as u64 * (2 * width as u64 + 160)
 }
 
-/// Lets rows move and change places with rows that are like them while less is lost by it, then takes
-/// classes apart that are near each other. `forms` are those in which like rows are looked for.
+/// Finds better classes for the rows of a few that are near each other; if the table is large or more than
+/// k is asked for, rows move and change places with rows that are like them while less is lost by it.
+/// `forms` are those in which like rows are looked for.
 pub(crate) fn improve(
     partition: &mut Partition<'_>,
     forms: &[Vec<Form>],
@@ -42,16 +49,20 @@ pub(crate) fn improve(
         return Ok(());
     }
     let near = Near::new(partition.people, forms, watch)?;
+    let plain = partition.rule.is_plain() && partition.rule.k > 1;
+    let rounds = if plain { (REGION_CELLS / cells.max(1)).min(ROUNDS) } else { 0 };
     let mut swaps = Swaps::new(partition);
-    for _ in 0..passes {
+    // Regions find what single rows do.
+    for _ in 0..if rounds > 1 { 0 } else { passes } {
         let changed = swaps.pass(&near, watch)?;
         if changed * 1000 < near.len() {
             break;
         }
     }
-    if partition.rule.is_plain() {
-        for round in 0..(REGION_CELLS / cells.max(1)).min(ROUNDS) {
-            Regions::new(partition, &near).pass(round as u64, watch)?;
+    for round in 0..rounds as u64 {
+        match partition.rule.k {
+            ..=SMALL => Regions::<2>::new(partition, &near).pass(round, watch)?,
+            _ => Regions::<4>::new(partition, &near).pass(round, watch)?,
         }
     }
     Ok(())

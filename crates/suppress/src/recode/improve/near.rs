@@ -9,8 +9,8 @@ use table::{Stop, Watch};
 /// Rows that are remembered for each row.
 const MOST: usize = 10;
 
-/// Cells looked at, at most: a second or two. Each band has its part of them.
-const CELLS: usize = 1 << 30;
+/// Cells looked at, at most: a tenth of a second or two. Each band has its part of them.
+const CELLS: usize = 1 << 26;
 
 /// For each row some that it meets in the forms that lose least.
 pub(crate) struct Near {
