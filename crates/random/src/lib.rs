@@ -4,7 +4,7 @@
 //! From a call's coins to a noisy integer, in order:
 //! 1. `coins`: a caller makes [`Coins`] of the operating system, or of a seed for tests and replays;
 //!    [`Key`] makes independent streams of them for threads and for noise by cell.
-//! 2. `uniform`: integers below a bound and random orders, from any `rand::Rng`.
+//! 2. `uniform`: integers below a bound, different ones and random orders, from any `rand::Rng`.
 //! 3. `ratio`: a float parameter becomes the exact fraction that it is.
 //! 4. `sampler`: `bernoulli` draws with exact probabilities p/q and exp(-x), `laplace` from those,
 //!    `gaussian` from both.
@@ -36,4 +36,4 @@ pub use error::Error;
 pub use noise::Noise;
 pub use ratio::Ratio;
 pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
-pub use uniform::{below, below_big, shuffle};
+pub use uniform::{below, below_big, distinct, shuffle};

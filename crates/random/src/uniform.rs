@@ -7,6 +7,7 @@
 
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
+use std::collections::HashSet;
 
 /// Uniform on `0..n`, exactly; 0 if `n` is 0.
 ///
@@ -54,6 +55,37 @@ pub fn shuffle<T, R: Rng + ?Sized>(rng: &mut R, items: &mut [T]) {
     }
 }
 
+/// `count` different numbers below `n`, or all of them if there are fewer, in a uniformly random order.
+///
+/// Numbers drawn before are rejected while at most half of all are wanted, so that a draw is repeated once on
+/// average at the most; otherwise all are put into a random order. `go_on` is asked now and then.
+pub fn distinct<R: Rng + ?Sized, E>(
+    rng: &mut R,
+    n: u64,
+    count: usize,
+    mut go_on: impl FnMut() -> Result<(), E>,
+) -> Result<Vec<u64>, E> {
+    const BETWEEN: usize = 1 << 16;
+    if count as u64 > n / 2 {
+        go_on()?;
+        let mut all: Vec<u64> = (0..n).collect();
+        shuffle(rng, &mut all);
+        all.truncate(count);
+        return Ok(all);
+    }
+    let (mut drawn, mut seen) = (Vec::with_capacity(count), HashSet::with_capacity(count));
+    while drawn.len() < count {
+        if drawn.len() % BETWEEN == 0 {
+            go_on()?;
+        }
+        let number = below(rng, n);
+        if seen.insert(number) {
+            drawn.push(number);
+        }
+    }
+    Ok(drawn)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -99,6 +131,27 @@ mod tests {
             shuffle(&mut coins, &mut items);
             items[0] * 2 + i64::from(items[1] > items[2])
         });
+    }
+
+    #[test]
+    fn every_choice_of_different_numbers_is_equally_likely() {
+        // Below 4 two are drawn one by one, and three are cut from an order of all.
+        for (count, orders) in [(2, 12), (3, 24)] {
+            let mut coins = Coins::seeded(3);
+            assert_fits(&uniform(orders), 40_000, || {
+                let drawn = distinct(&mut coins, 4, count, || Ok::<_, ()>(())).unwrap();
+                // The number of each order: each place counts the smaller ones that were left.
+                let mut left = vec![0, 1, 2, 3];
+                drawn.iter().fold(0, |number, drawn| {
+                    let place = left.iter().position(|number| number == drawn).unwrap();
+                    left.remove(place);
+                    number * (left.len() as i64 + 1) + place as i64
+                })
+            });
+        }
+        let mut coins = Coins::seeded(1);
+        assert_eq!(distinct(&mut coins, 3, 9, || Ok::<_, ()>(())).unwrap().len(), 3);
+        assert_eq!(distinct(&mut coins, 9, 1, || Err(())), Err(()));
     }
 
     #[test]
