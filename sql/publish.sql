@@ -59,6 +59,13 @@ CREATE FUNCTION sanitize.retire(target pg_catalog.regclass) RETURNS pg_catalog.v
 COMMENT ON FUNCTION sanitize.retire(pg_catalog.regclass) IS
     'drops the table of a release, unless something depends on it, and forgets how it was made; that it was there is still counted';
 
+CREATE FUNCTION sanitize.sanitize_in_place(target pg_catalog.regclass, method pg_catalog.text,
+        options pg_catalog.jsonb DEFAULT '{}', confirm pg_catalog.text DEFAULT NULL)
+    RETURNS pg_catalog.jsonb
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_sanitize_in_place';
+COMMENT ON FUNCTION sanitize.sanitize_in_place(pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text) IS
+    'replaces the rows of a table of the caller''s by a release of it, and its keys, with what refers to them, by random values; returns the label, and what stays as it was';
+
 CREATE VIEW sanitize.releases WITH (security_barrier) AS
     SELECT p.target, p.source, p.method,
            CASE WHEN seen.owner THEN p.options END AS options,

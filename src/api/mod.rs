@@ -26,6 +26,7 @@ families! {
     generate,
     hierarchy,
     hide,
+    in_place,
     itemsets,
     k_anonymize,
     krimp,

@@ -196,7 +196,10 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     }
     // What is spent is read after the lock: a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
-        return Err(Error::FixedSnapshot);
+        return Err(Error::FixedSnapshot {
+            function: "sanitize.protect",
+            why: "It takes over what is spent, which the transaction sees as it was when it began.",
+        });
     }
     entries::settle(&role_name())?;
     protection::protect(relation.oid, &new)?;

@@ -49,6 +49,10 @@ pub enum Error {
     NotARelease { relation: String },
     /// A table cannot hold a release, or not any more.
     Unsuitable { relation: String, reason: String },
+    /// A table cannot be sanitized in place.
+    NotInPlace { relation: String, reason: String },
+    /// A cell is blank in a column that must not be NULL.
+    Blanked { what: String },
     /// A relation is not what it was when the call began.
     Swapped,
     /// A private mechanism needs a domain that is known without looking at the data.
@@ -88,7 +92,7 @@ pub enum Error {
     /// A view whose rows may depend on more than their own units.
     Unstable { relation: String, reason: String },
     /// The transaction sees the ledger as it was, not as it is.
-    FixedSnapshot,
+    FixedSnapshot { function: &'static str, why: &'static str },
     /// Reading a protected relation failed. Says nothing more: why may depend on the data.
     Unreadable,
 }
@@ -263,6 +267,18 @@ impl Error {
                 Some("The release that is there stays as it is.".into()),
                 "Undo that, or retire the release and publish it anew.".into(),
             ),
+            Error::NotInPlace { relation, reason } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} cannot be sanitized in place: {reason}"),
+                Some("Nothing was changed.".into()),
+                "Undo that, or publish a release beside the table with sanitize.publish.".into(),
+            ),
+            Error::Blanked { what } => (
+                Code::ERRCODE_NOT_NULL_VIOLATION,
+                what.clone(),
+                Some("The method blanks cells of the column. Nothing was changed.".into()),
+                "Drop its NOT NULL, or name it in keep to leave it as it is, unprotected.".into(),
+            ),
             Error::Swapped => (
                 Code::ERRCODE_OBJECT_IN_USE,
                 "a relation was renamed or replaced while the call ran".into(),
@@ -411,10 +427,10 @@ impl Error {
                 Some(format!("The view has {reason}.")),
                 "Then a bound on the rows of a unit bounds nothing. Protect a simpler view, or the table; or, if every row depends on its own unit all the same, its owner says so with sanitize.protect(…, assume_stable => true).".into(),
             ),
-            Error::FixedSnapshot => (
+            Error::FixedSnapshot { function, why } => (
                 Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
-                "sanitize.protect cannot be called in a REPEATABLE READ or SERIALIZABLE transaction".into(),
-                Some("It takes over what is spent, which the transaction sees as it was when it began.".into()),
+                format!("{function} cannot be called in a REPEATABLE READ or SERIALIZABLE transaction"),
+                Some((*why).into()),
                 "Call it in a READ COMMITTED transaction.".into(),
             ),
             Error::Unreadable => (

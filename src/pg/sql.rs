@@ -41,6 +41,16 @@ pub fn texts(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Option<S
     Ok(rows(query, arguments)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
 }
 
+/// As [`rows`], of what is committed by now: a statement that has waited for a lock sees what was made meanwhile.
+pub fn latest_rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Error> {
+    // SAFETY: the snapshot is taken away again; an error leaves that to the end of the transaction.
+    unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
+    let read = rows(query, arguments);
+    // SAFETY: the one pushed above.
+    unsafe { pg_sys::PopActiveSnapshot() };
+    read
+}
+
 /// The rows of a query whose columns are texts, read with the caller's rights and in the caller's snapshot.
 ///
 /// Not by pgrx' client: in a transaction that has written it would begin a command of its own, which is an

@@ -1,13 +1,16 @@
-//! Statements that write one table and nothing else. They are parsed once and run as they were parsed:
-//! whoever renames schemas meanwhile cannot have them write to another table.
+//! Statements that write or read one table and nothing else. They are parsed once and run as they were
+//! parsed: whoever renames schemas meanwhile cannot have them write to another table.
 
 use super::error::Error;
+use super::held::Held;
 use super::option::Parameter;
 use super::progress::Progress;
 use super::rows::{Receiver, RowSink};
 use super::text;
+use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgList, PgTupleDesc};
+use pgrx::{PgList, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
+use std::panic::AssertUnwindSafe;
 
 /// What a statement did.
 pub struct Written {
@@ -36,8 +39,8 @@ impl RowSink for Sum {
 
     unsafe fn row(&mut self, values: *const Datum, _nulls: *const bool) -> Result<bool, Error> {
         for i in 0..self.columns {
-            // SAFETY: as many int4 values as the descriptor has columns; RETURNING counts, which is never NULL.
-            self.sum += unsafe { (*values.add(i)).value() as u32 as u64 };
+            // SAFETY: as many integers as the descriptor has columns; they count, and are neither NULL nor below 0.
+            self.sum += unsafe { (*values.add(i)).value() as u64 };
         }
         if self.rows.is_multiple_of(BATCH) {
             self.progress.get_or_insert_with(|| Progress::begin("writing")).rows(self.rows);
@@ -47,11 +50,70 @@ impl RowSink for Sum {
     }
 }
 
-/// Runs INSERT or DELETE on the table, which the caller has locked, with the caller's rights. What it returns,
-/// if anything, are counts.
+/// Whether the foreign keys of the table that is written are looked after.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum References {
+    Checked,
+    /// By the caller, who changes both sides: no action of theirs runs, and nothing is checked.
+    LeftAlone,
+}
+
+/// Runs a statement on the table, which the caller has locked, with the caller's rights. What it returns, if
+/// anything, are counts.
 pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Written, Error> {
+    write_beside(&Held::new(), statement, table, parameters, References::Checked)
+}
+
+/// As [`write`], where the statement may read what is held.
+pub fn write_beside(
+    held: &Held,
+    statement: &str,
+    table: Oid,
+    parameters: &[Parameter],
+    references: References,
+) -> Result<Written, Error> {
     let mut sum = Sum::default();
-    let mut receiver = Receiver::new(&mut sum);
+    let rows = run(held, statement, table, parameters, references, &mut sum)?;
+    Ok(Written { rows, sum: sum.sum })
+}
+
+/// As [`write_beside`], for rows whose cells may have been blanked: a NULL where there may be none has a hint.
+pub fn write_blanked(held: &Held, statement: &str, table: Oid) -> Result<Written, Error> {
+    let write = || write_beside(held, statement, table, &[], References::Checked);
+    PgTryBuilder::new(AssertUnwindSafe(write))
+        .catch_when(PgSqlErrorCode::ERRCODE_NOT_NULL_VIOLATION, |error| match error {
+            CaughtError::PostgresError(report) => {
+                Err(Error::Blanked { what: report.message().to_string() })
+            }
+            other => other.rethrow(),
+        })
+        .execute()
+}
+
+/// Holds the rows of a query, which reads the table, functions or what is held, under a name; returns how many
+/// there are.
+pub fn hold(
+    held: &mut Held,
+    name: &str,
+    query: &str,
+    table: Oid,
+    parameters: &[Parameter],
+) -> Result<u64, Error> {
+    let mut store = held.store();
+    let rows = run(held, query, table, parameters, References::Checked, &mut store)?;
+    held.keep(name, store);
+    Ok(rows)
+}
+
+fn run(
+    held: &Held,
+    statement: &str,
+    table: Oid,
+    parameters: &[Parameter],
+    references: References,
+    sink: &mut dyn RowSink,
+) -> Result<u64, Error> {
+    let mut receiver = Receiver::new(sink);
     let types: Vec<Oid> = parameters.iter().map(|parameter| parameter.of).collect();
     // SAFETY: the steps by which Postgres runs a statement of its own; texts, trees and values live in the
     // current context, and an error in between is cleaned up by the transaction's end.
@@ -65,14 +127,14 @@ pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Wr
         pg_sys::PushCopiedSnapshot(pg_sys::GetTransactionSnapshot());
         pg_sys::UpdateActiveSnapshotCommandId();
         let count = types.len() as i32;
-        let nothing = std::ptr::null_mut();
+        let environment = held.environment();
         #[cfg(feature = "pg14")]
         let rewritten = pg_sys::pg_analyze_and_rewrite(
             parsed,
             source,
             types.as_ptr().cast_mut(),
             count,
-            nothing,
+            environment,
         );
         #[cfg(not(feature = "pg14"))]
         let rewritten = pg_sys::pg_analyze_and_rewrite_fixedparams(
@@ -80,7 +142,7 @@ pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Wr
             source,
             types.as_ptr(),
             count,
-            nothing,
+            environment,
         );
         let rewritten = PgList::<pg_sys::Query>::from_pg(rewritten);
         let Some(query) = rewritten.get_ptr(0).filter(|_| rewritten.len() == 1) else {
@@ -105,10 +167,13 @@ pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Wr
             std::ptr::null_mut(),
             (&raw mut receiver).cast(),
             values,
-            std::ptr::null_mut(),
+            environment,
             0,
         );
         pg_sys::ExecutorStart(run, 0);
+        if references == References::LeftAlone {
+            leave_references_alone((*run).estate);
+        }
         let forward = pg_sys::ScanDirection::ForwardScanDirection;
         #[cfg(feature = "pg18")]
         pg_sys::ExecutorRun(run, forward, 0);
@@ -120,19 +185,48 @@ pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Wr
         pg_sys::FreeQueryDesc(run);
         pg_sys::PopActiveSnapshot();
         pg_sys::CommandCounterIncrement();
-        Ok(Written { rows, sum: sum.sum })
+        Ok(rows)
     }
 }
 
-/// True if the table is the only relation of the plan.
+/// Takes the triggers of foreign keys away from what a statement that has not begun will write. No other
+/// statement misses them, not even one that this one makes run.
+unsafe fn leave_references_alone(estate: *mut pg_sys::EState) {
+    // SAFETY: the executor's own list of what it has opened to write; the copies live as long as it.
+    unsafe {
+        let written = (*estate).es_opened_result_relations;
+        for written in PgList::<pg_sys::ResultRelInfo>::from_pg(written).iter_ptr() {
+            let Some(all) = (*written).ri_TrigDesc.as_ref() else { continue };
+            let count = usize::try_from(all.numtriggers).unwrap_or(0);
+            let triggers = std::slice::from_raw_parts(all.triggers, count);
+            let of_reference = |trigger: &&pg_sys::Trigger| {
+                pg_sys::RI_FKey_trigger_type(trigger.tgfoid) != pg_sys::RI_TRIGGER_NONE as i32
+            };
+            let mut left: Vec<pg_sys::Trigger> =
+                triggers.iter().filter(|one| !of_reference(one)).copied().collect();
+            let size = left.len() * size_of::<pg_sys::Trigger>();
+            let copy = pg_sys::palloc(size.max(1)).cast::<pg_sys::Trigger>();
+            copy.copy_from_nonoverlapping(left.as_mut_ptr(), left.len());
+            let described = pg_sys::palloc(size_of::<pg_sys::TriggerDesc>());
+            let described = described.cast::<pg_sys::TriggerDesc>();
+            described.write(pg_sys::TriggerDesc {
+                triggers: copy,
+                numtriggers: left.len() as i32,
+                ..*all
+            });
+            (*written).ri_TrigDesc = described;
+        }
+    }
+}
+
+/// True if no relation but the table is in the plan.
 unsafe fn touches_only(planned: *mut pg_sys::PlannedStmt, table: Oid) -> bool {
     // SAFETY: the planner's own list of what the plan reads and writes.
     unsafe {
         let entries = PgList::<pg_sys::RangeTblEntry>::from_pg((*planned).rtable);
-        let mut relations = entries
+        entries
             .iter_ptr()
             .filter(|&entry| (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION)
-            .peekable();
-        relations.peek().is_some() && relations.all(|entry| (*entry).relid == table)
+            .all(|entry| (*entry).relid == table)
     }
 }

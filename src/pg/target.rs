@@ -298,6 +298,43 @@ pub fn comment(table: Oid, comment: &str) {
     }
 }
 
+/// Whether a name, qualified or not, is that of the relation: as it is, or quoted where it must be.
+pub fn is_called(relation: &Relation, name: &str) -> bool {
+    // SAFETY: look-ups of a relation that exists; the names are palloc'd C strings.
+    let (plain, quoted) = unsafe {
+        let plain = pg_sys::get_rel_name(relation.oid);
+        if plain.is_null() {
+            return false;
+        }
+        let quoted = CStr::from_ptr(pg_sys::quote_identifier(plain));
+        (text::to_utf8(CStr::from_ptr(plain).to_bytes()), text::to_utf8(quoted.to_bytes()))
+    };
+    [plain, quoted, relation.from()].iter().any(|own| own == name)
+}
+
+/// True for tables of the system's own schemas and of the extension.
+pub fn is_systems(table: Oid) -> bool {
+    // SAFETY: catalog look-ups of a relation that exists; the name is a palloc'd C string.
+    unsafe {
+        let schema_oid = pg_sys::get_rel_namespace(table);
+        let schema = pg_sys::get_namespace_name(schema_oid);
+        schema.is_null()
+            || (pg_sys::IsReservedName(schema) && !pg_sys::isTempNamespace(schema_oid))
+            || [c"sanitize", c"information_schema"].contains(&CStr::from_ptr(schema))
+    }
+}
+
+/// Refuses a locked table that a query of this session reads at the moment, or whose constraints wait to be
+/// checked.
+pub fn refuse_in_use(table: Oid, verb: &CStr) {
+    // SAFETY: the table is locked; raises Postgres' own error.
+    unsafe {
+        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
+        pg_sys::CheckTableNotInUse(opened, verb.as_ptr());
+        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
+    }
+}
+
 /// Drops a table that the caller has locked, unless something depends on it.
 pub fn drop(table: &Relation) -> Result<(), Error> {
     sql::run_as_caller(&format!("DROP TABLE {} RESTRICT", table.from()), &[])?;

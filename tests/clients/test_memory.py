@@ -46,6 +46,10 @@ CASES = {
         (40, 160),
         """SELECT sanitize.publish('kept', 'visits', 'k_mii', '{"k": 3}')""",
     ),
+    "sanitize_in_place": (
+        (40, 160),
+        """SELECT sanitize.sanitize_in_place('copied', 'k_mii', '{"k": 3}', 'copied')""",
+    ),
     "k_anonymize": ((64, 320), "SELECT count(*) FROM sanitize.k_anonymize(NULL::visits, 3)"),
     "k_anonymize with keep": (
         (40, 160),
@@ -234,6 +238,8 @@ def tables(database):
         admin.execute("CREATE TABLE bags AS SELECT sanitize.row_bag(v) AS b FROM values_ AS v")
         admin.execute("CREATE TABLE models AS SELECT sanitize.krimp_model('people', 5000) AS m")
         admin.execute("CREATE TABLE patients AS SELECT * FROM visits")
+        admin.execute("CREATE TABLE copied AS SELECT * FROM visits")
+        admin.execute("ALTER TABLE copied ADD PRIMARY KEY (id)")
         domains = {"visits": columns[:5], "patients": columns[:5], "people": columns}
         for table, names in domains.items():
             for name, _ in names:

@@ -91,6 +91,31 @@ impl<'a> Maker<'a> {
         Ok(Maker { method, label, options, as_ranges })
     }
 
+    /// A method whose releases are rows of the source's own columns.
+    pub fn of_rows(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
+        let gives_rows =
+            |one: &&Method| label_of_release(one).is_some() && matches!(one.returns, Returns::Set(_));
+        let all = || registry::all().filter(gives_rows);
+        if !all().any(|one| one.name == method) {
+            return Err(Error::argument(
+                format!("method is \"{method}\", which makes no rows of the source's columns"),
+                format!("method is {}.", registry::one_of(all().map(|one| one.name))),
+            ));
+        }
+        let maker = Maker::new(method, options)?;
+        if maker.as_ranges {
+            return Err(Error::argument(
+                format!("option {RANGES} is given for a table that keeps its types"),
+                "Publish a release with ranges, or leave the option out.",
+            ));
+        }
+        Ok(maker)
+    }
+
+    pub fn name(&self) -> &'static str {
+        self.method.name
+    }
+
     /// What a release of the source protects, with what a call would find in the terms of its protection.
     pub fn label(&self, source: &Relation) -> Result<Guarantee, Error> {
         let mut options = self.options.clone();
@@ -141,13 +166,13 @@ impl<'a> Maker<'a> {
 
     /// True for a column that takes part, as the options of methods that release rows of the source say it.
     fn takes_part(&self, column: &str) -> bool {
-        let named = |option: &str| match self.options.get(option)? {
-            Json::Array(list) => Some(list.iter().any(|name| name.as_str() == Some(column))),
-            Json::String(name) => Some(name == column),
-            _ => None,
-        };
-        let kept = || named("keep").unwrap_or(false) || named("sensitive").unwrap_or(false);
-        named("columns").unwrap_or_else(|| !kept())
+        let comes_back = || self.keeps(column) || self.is("sensitive", column);
+        self.lists("columns", column).unwrap_or_else(|| !comes_back())
+    }
+
+    /// True if an option is the name of a column.
+    fn is(&self, option: &str, column: &str) -> bool {
+        self.options.get(option).and_then(Json::as_str) == Some(column)
     }
 
     /// True if its releases have the columns of the source.
@@ -155,24 +180,89 @@ impl<'a> Maker<'a> {
         matches!(self.method.returns, Returns::Set(_))
     }
 
+    fn declares(&self, name: &str) -> bool {
+        self.method.arguments.iter().any(|argument| argument.name() == name)
+    }
+
+    /// Whether an option that lists columns has this one; `None` if it is not given.
+    fn lists(&self, option: &str, column: &str) -> Option<bool> {
+        let list = self.options.get(option).and_then(Json::as_array);
+        list.map(|list| list.iter().any(|name| name.as_str() == Some(column)))
+    }
+
     /// Which columns of the target have cells that may be blanked: for methods that release rows of the
     /// source, and may be told to keep columns.
     fn blanked(&self, target: &Relation) -> Vec<String> {
-        let declares =
-            |name: &str| self.method.arguments.iter().any(|argument| argument.name() == name);
-        if !declares("keep") {
+        if !self.declares("keep") {
             return Vec::new();
         }
         let columns = target.columns.iter().filter(|column| self.takes_part(&column.name));
         columns.map(|column| column.quoted()).collect()
     }
 
-    /// Writes the release into a locked table, in the order in which the method returns its rows; returns how
-    /// many there are, and which share of the cells that may be blanked is NULL.
-    pub fn write(&self, source: &Relation, target: &Relation) -> Result<(u64, Option<f64>), Error> {
+    /// True if it is told to keep a column as it is.
+    pub fn keeps(&self, column: &str) -> bool {
+        self.lists("keep", column).unwrap_or(false)
+    }
+
+    /// True if some option names a column, to take part or to be kept.
+    pub fn names(&self, column: &str) -> bool {
+        let groups = self.options.get("groups").and_then(Json::as_array).into_iter().flatten();
+        let mut listed = groups.filter_map(Json::as_array).flatten().filter_map(Json::as_str);
+        self.lists("columns", column).unwrap_or(false)
+            || self.keeps(column)
+            || self.is("class", column)
+            || self.is("sensitive", column)
+            || listed.any(|name| name == column)
+    }
+
+    /// True if a column may come back with values: it takes part or is kept. All others are NULL.
+    pub fn fills(&self, column: &str) -> bool {
+        let narrows = self.declares("groups") || (self.options.get("columns").is_some_and(Json::is_array) && !self.returns_all());
+        !narrows || self.names(column)
+    }
+
+    /// True if it returns every column, whatever takes part.
+    fn returns_all(&self) -> bool {
+        self.method.name == "impute"
+    }
+
+    /// True if each row of the source comes back once, in whatever order, with the columns that are kept.
+    pub fn keeps_rows(&self) -> bool {
+        let draws_rows = self.method.name == "dp_mii_sample";
+        self.returns_all() || (self.declares("keep") && !draws_rows)
+    }
+
+    /// The options with which these columns of the source take no part; where rows are kept, they come back as
+    /// they are.
+    pub fn sparing(&self, source: &Relation, spared: &[&str]) -> Map<String, Json> {
+        let mut options = self.options.clone();
+        let given = |option: &str| self.options.get(option).is_some_and(|list| !list.is_null());
+        if spared.is_empty() || self.returns_all() {
+            return options;
+        }
+        if self.keeps_rows() {
+            let kept = self.options.get("keep").and_then(Json::as_array).cloned();
+            let mut kept = kept.unwrap_or_default();
+            kept.extend(spared.iter().map(|&name| Json::from(name)));
+            options.insert("keep".into(), kept.into());
+        } else if self.declares("columns") && !given("columns") {
+            let left = source.columns.iter().map(|column| column.name.as_str());
+            let left = left.filter(|name| !spared.contains(name) && !self.keeps(name));
+            options.insert("columns".into(), left.map(Json::from).collect());
+        }
+        options
+    }
+
+    /// The call that makes the release, as it stands in FROM, and its parameters; its rows are of the type of
+    /// those of `like`, if they have the source's columns.
+    pub fn call(
+        &self,
+        source: &Relation,
+        like: &Relation,
+    ) -> Result<(String, Vec<Parameter>), Error> {
         let (of, value) = match self.keeps_columns() {
-            true if self.as_ranges => (target.row_type_oid(), None),
-            true => (source.row_type_oid(), None),
+            true => (like.row_type_oid(), None),
             false => (pg_sys::REGCLASSOID, Some(Datum::from(source.oid))),
         };
         let mut parameters = vec![Parameter { of, value }];
@@ -183,6 +273,14 @@ impl<'a> Maker<'a> {
                 arguments.push(format!("{} => ${}", argument.name(), parameters.len()));
             }
         }
+        Ok((format!("sanitize.{}({})", self.method.name, arguments.join(", ")), parameters))
+    }
+
+    /// Writes the release into a locked table, in the order in which the method returns its rows; returns how
+    /// many there are, and which share of the cells that may be blanked is NULL.
+    pub fn write(&self, source: &Relation, target: &Relation) -> Result<(u64, Option<f64>), Error> {
+        let like = if self.as_ranges { target } else { source };
+        let (call, parameters) = self.call(source, like)?;
         let columns: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
         let blanked = self.blanked(target);
         // A count for each row, of nothing if need be: so it is told how many are written.
@@ -194,12 +292,10 @@ impl<'a> Maker<'a> {
             counts.push("0".into());
         }
         let statement = format!(
-            "INSERT INTO {} ({}) SELECT made.{} FROM sanitize.{}({}) AS made RETURNING {}",
+            "INSERT INTO {} ({}) SELECT made.{} FROM {call} AS made RETURNING {}",
             target.from(),
             columns.join(", "),
             columns.join(", made."),
-            self.method.name,
-            arguments.join(", "),
             counts.join(", "),
         );
         let write = || statement::write(&statement, target.oid, &parameters);

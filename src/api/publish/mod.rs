@@ -1,6 +1,6 @@
 //! Releases that stay: published as tables, refreshed, retired. [`maker`] has how a method fills one.
 
-mod maker;
+pub mod maker;
 
 use super::arguments::{RELATION, relation, text};
 use super::budget::role_name;
@@ -25,7 +25,7 @@ use serde_json::{Value as Json, json};
 
 /// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
 /// index on a function say, runs with the rights of somebody else.
-fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     match rights::owner_of(table.oid) {
         None => Err(Error::Swapped),
         Some(owner) if owner == rights::current_user() => work(),
@@ -109,7 +109,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
 }
 
 /// The label for the caller, with a notice if it does not hold for this release beside the earlier ones.
-fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error> {
+pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error> {
     if earlier > 0 {
         let releases = if earlier == 1 { "release" } else { "releases" };
         notice_hint(

@@ -1,0 +1,297 @@
+//! `sanitize_in_place`: the rows of a table are replaced by a release of it, for copies that go to test and
+//! training. [`plan`] has which keys are replaced and where, [`rewrite`] the statements.
+
+mod plan;
+mod rewrite;
+
+use super::arguments::relation;
+use super::publish::maker::Maker;
+use super::publish::{as_owner, tell};
+use super::registry::{self, METHOD, OPTIONS};
+use crate::catalog::{protection, releases};
+use crate::method::{Method, methods};
+use crate::pg::argument::{Argument, Type};
+use crate::pg::call::Call;
+use crate::pg::error::Error;
+use crate::pg::keys;
+use crate::pg::notice::notice_hint;
+use crate::pg::relation::{Column, Relation};
+use crate::pg::signature::Returns;
+use crate::pg::target::{self, Lock};
+use crate::pg::worker::running::Running;
+use crate::pg::{rights, sql, statistics};
+use guarantee::Guarantee;
+use pgrx::pg_sys::{Datum, Oid};
+use plan::Plan;
+use rewrite::Rewrite;
+use serde_json::{Value as Json, json};
+
+const TARGET: Argument<Oid> = Argument {
+    name: "target",
+    of: Type::Relation,
+    default: None,
+    about: "The table whose rows are replaced.",
+    read: relation,
+};
+
+const CONFIRM: Argument<Option<String>> = Argument {
+    name: "confirm",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The name of the table once more, to say that its rows may go.",
+    read: |given| given.text(),
+};
+
+const SANITIZE_IN_PLACE: Method = Method {
+    name: "sanitize_in_place",
+    arguments: &[&TARGET, &METHOD, &OPTIONS, &CONFIRM],
+    returns: Returns::One(Type::Json),
+    run: sanitize_in_place,
+    label: None,
+    price: None,
+};
+
+/// Refuses unless the caller names the table once more.
+fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<(), Error> {
+    if confirm.is_some_and(|name| target::is_called(target, name)) {
+        return Ok(());
+    }
+    let found = match confirm {
+        Some(name) => format!("confirm is \"{name}\", which is not the name of {}", target.name),
+        None => "confirm is missing".to_string(),
+    };
+    let name = target.name.replace('\'', "''");
+    let hint = format!(
+        "The rows of the table are replaced and cannot be had back. If that is meant: confirm => '{name}'."
+    );
+    Err(Error::argument(found, hint))
+}
+
+/// Why a locked table cannot be written in place.
+fn refuse_unsuitable(table: &Relation) -> Result<(), Error> {
+    let reason = if target::is_systems(table.oid) {
+        Some("it is a table of the system or of the extension".into())
+    } else if releases::find(table.oid)?.is_some() {
+        Some("it is a release, which the next refresh makes anew from its source".into())
+    } else if protection::terms(table.oid)?.is_some() {
+        Some("it has a budget, which counts what was told of the rows that are there".into())
+    } else {
+        target::unsuitable(table.oid)
+    };
+    if let Some(reason) = reason {
+        return Err(Error::NotInPlace { relation: table.name.clone(), reason });
+    }
+    target::refuse_in_use(table.oid, c"sanitize");
+    Ok(())
+}
+
+/// Refuses what cannot be done with the columns, before a row is read.
+fn check_columns(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<(), Error> {
+    let generated = keys::generated_columns(target.oid)?;
+    for column in target.columns.iter().filter(|column| !generated.contains(&column.number)) {
+        let name = &column.name;
+        if plan.spares(target.oid, column.number) {
+            if maker.names(name) {
+                return Err(Error::argument(
+                    format!("column \"{name}\" of {} is part of a key, or refers to it", target.name),
+                    "Keys take no part in the method: they are replaced by random values, wherever something refers to them too.",
+                ));
+            }
+        } else if column.not_null && !maker.fills(name) {
+            return Err(Error::argument(
+                format!("column \"{name}\" of {} takes no part, and must not be NULL", target.name),
+                "What takes no part is blanked. Name the column in columns, or in keep to leave it as it is; or drop its NOT NULL.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn sanitize_in_place(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.sanitize_in_place()");
+    if rights::has_fixed_snapshot() {
+        return Err(Error::FixedSnapshot {
+            function: "sanitize.sanitize_in_place",
+            why: "It would miss rows that came after the transaction began.",
+        });
+    }
+    let (method, options) = (call.get(&METHOD)?, registry::object(call.get(&OPTIONS)?)?);
+    let maker = Maker::of_rows(&method, &options)?;
+    let oid = call.get(&TARGET)?;
+    check_confirmed(&Relation::row_type(oid)?, call.get(&CONFIRM)?.as_deref())?;
+    let target = target::lock(oid, Lock::Write)?;
+    refuse_unsuitable(&target)?;
+    let plan = Plan::of(&target, &maker)?;
+    let referring: Vec<Relation> = plan
+        .referring
+        .iter()
+        .map(|&table| target::lock(table, Lock::Write))
+        .collect::<Result<_, _>>()?;
+    if Plan::of(&target, &maker)? != plan {
+        return Err(Error::Swapped);
+    }
+    let written = |table: &&Relation| {
+        let mut places = plan.replaced.iter().flat_map(|one| one.places());
+        places.any(|place| place.table == table.oid)
+    };
+    for table in referring.iter().filter(written) {
+        refuse_unsuitable(table)?;
+    }
+    check_columns(&target, &plan, &maker)?;
+    let label = label(&target, &plan, &maker)?;
+    let earlier = if label.composes() { 0 } else { releases::earlier(target.oid)? };
+    let label = serde_json::to_value(label.after(earlier).label()).map_err(Error::fault)?;
+
+    let running = Running::begin(&target.from(), target.oid, &method);
+    let (rows, mut left_alone) = replace(&target, &plan, &maker, &referring)?;
+    if let Some(running) = running {
+        running.end();
+    }
+    left_alone.splice(0..0, stayed(&target, &plan, &maker));
+    let told = told(label, rows, &target, &plan, &referring, left_alone)?;
+    let all: Vec<&str> =
+        std::iter::once(&target).chain(&referring).map(|table| table.name.as_str()).collect();
+    notice_hint(
+        &format!(
+            "the originals are still in old row versions of {}, in the WAL and in backups",
+            all.join(", ")
+        ),
+        &format!(
+            "After the commit: VACUUM (FULL, ANALYZE) {}; then rotate WAL and backups away.",
+            all.join(", ")
+        ),
+    );
+    tell((told, earlier), &target.name)
+}
+
+/// Replaces the rows and all keys; returns how many rows there are, and what of the sequences stays.
+fn replace(
+    target: &Relation,
+    plan: &Plan,
+    maker: &Maker<'_>,
+    referring: &[Relation],
+) -> Result<(u64, Vec<String>), Error> {
+    let generated = keys::generated_columns(target.oid)?;
+    let spared = target.columns.iter().filter(|column| {
+        plan.spares(target.oid, column.number)
+            || (generated.contains(&column.number) && !maker.names(&column.name))
+    });
+    let spared: Vec<&str> = spared.map(|column| column.name.as_str()).collect();
+    let options = maker.sparing(target, &spared);
+    let sparing = Maker::of_rows(maker.name(), &options)?;
+    let mut rewrite = Rewrite::new(target, plan);
+    let (rows, left_alone) = as_owner(target, || {
+        let rows = rewrite.rows(&sparing)?;
+        statistics::forget(target.oid, None);
+        Ok((rows, restart_sequences(plan, &rewrite)?))
+    })?;
+    for table in referring {
+        as_owner(table, || {
+            rewrite.refuse_orphans(table)?;
+            rewrite.references(table)
+        })?;
+        let places = plan.replaced.iter().flat_map(|one| one.places());
+        let columns: Vec<i16> =
+            places.filter(|place| place.table == table.oid).map(|place| place.column).collect();
+        statistics::forget(table.oid, Some(&columns));
+    }
+    rewrite.end();
+    Ok((rows, left_alone))
+}
+
+/// Lets sequences of replaced keys go on behind the new ones; returns those of which that cannot be said.
+fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>, Error> {
+    let mut left_alone = Vec::new();
+    for (i, replaced) in plan.replaced.iter().enumerate() {
+        let Some(highest) = rewrite.highest(i) else { continue };
+        for sequence in keys::sequences(replaced.root)? {
+            let is_behind = sequence.last.is_some_and(|last| last > highest);
+            match sequence.most.filter(|&most| most > highest) {
+                Some(_) if is_behind => {}
+                Some(_) => sql::run_as_caller(
+                    &format!("ALTER SEQUENCE {} RESTART WITH {}", sequence.name, highest + 1),
+                    &[],
+                )?,
+                None => left_alone.push(format!(
+                    "sequence {}: may give values that new keys have",
+                    sequence.name
+                )),
+            }
+        }
+    }
+    Ok(left_alone)
+}
+
+/// What the rows protect, where keys that stay are columns that are kept.
+fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee, Error> {
+    let stays = |number: i16| plan.kept.iter().any(|&(kept, _)| kept == number);
+    let kept = target.columns.iter().filter(|column| stays(column.number));
+    let kept: Vec<&str> = kept.map(|column| column.name.as_str()).collect();
+    let options = maker.sparing(target, &kept);
+    Maker::of_rows(maker.name(), &options)?.label(target)
+}
+
+/// The columns that are as they were, and why.
+fn stayed(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Vec<String> {
+    let why = |number: i16, name: &str| {
+        let kept = plan.kept.iter().find(|&&(kept, _)| kept == number).map(|&(_, why)| why);
+        kept.or_else(|| maker.keeps(name).then_some("kept, as the options say"))
+    };
+    let column = |column: &Column| {
+        Some(format!("column {}: {}", column.quoted(), why(column.number, &column.name)?))
+    };
+    target.columns.iter().filter_map(column).collect()
+}
+
+/// The label with what was done to the keys and what is left.
+fn told(
+    mut label: Json,
+    rows: u64,
+    target: &Relation,
+    plan: &Plan,
+    referring: &[Relation],
+    left_alone: Vec<String>,
+) -> Result<Json, Error> {
+    let named = |table: &Relation, number: i16| {
+        let column = table.columns.iter().find(|column| column.number == number);
+        column.map(|column| format!("{}.{}", table.name, column.quoted()))
+    };
+    let tables = || std::iter::once(target).chain(referring);
+    let keys = plan.replaced.iter().map(|one| {
+        let name = |place: &keys::Place| {
+            tables().find(|t| t.oid == place.table).and_then(|t| named(t, place.column))
+        };
+        let in_step: Vec<String> = one.referring.iter().filter_map(name).collect();
+        json!({"column": name(&one.root), "referring": in_step})
+    });
+    label["rows"] = rows.into();
+    label["keys_replaced"] = keys.collect();
+    label["left_alone"] = json!(left_alone);
+    let mut not_covered = vec![
+        "old row versions, the WAL and backups: they hold the originals until VACUUM FULL and rotation"
+            .to_string(),
+    ];
+    if !referring.is_empty() {
+        let names: Vec<&str> = referring.iter().map(|table| table.name.as_str()).collect();
+        not_covered.push(format!(
+            "tables that refer to it: {} have their own columns as before, and who knows them may find rows by them",
+            names.join(", ")
+        ));
+    }
+    if !plan.replaced.is_empty() {
+        not_covered.push(
+            "linkage by keys: the label is of the other columns; values that were equal in a column of a key, or in what refers to it, still are"
+                .to_string(),
+        );
+    }
+    let covered = label["not_covered"].as_array_mut();
+    match covered {
+        Some(lines) => lines.extend(not_covered.into_iter().map(Json::from)),
+        None => label["not_covered"] = json!(not_covered),
+    }
+    Ok(label)
+}
+
+methods! {
+    sanitize_sanitize_in_place => SANITIZE_IN_PLACE;
+}
