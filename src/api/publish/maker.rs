@@ -218,7 +218,8 @@ impl<'a> Maker<'a> {
 
     /// True if a column may come back with values: it takes part or is kept. All others are NULL.
     pub fn fills(&self, column: &str) -> bool {
-        let narrows = self.declares("groups") || (self.options.get("columns").is_some_and(Json::is_array) && !self.returns_all());
+        let has_list = self.options.get("columns").is_some_and(Json::is_array);
+        let narrows = self.declares("groups") || (has_list && !self.returns_all());
         !narrows || self.names(column)
     }
 
@@ -227,7 +228,7 @@ impl<'a> Maker<'a> {
         self.method.name == "impute"
     }
 
-    /// True if each row of the source comes back once, in whatever order, with the columns that are kept.
+    /// True if rows of the source come back with the columns that are kept, none twice, in whatever order.
     pub fn keeps_rows(&self) -> bool {
         let draws_rows = self.method.name == "dp_mii_sample";
         self.returns_all() || (self.declares("keep") && !draws_rows)
