@@ -211,8 +211,6 @@ pub fn unsuitable(table: Oid) -> Option<String> {
     // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
     unsafe {
         let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
-        // By a function in its own source, say, which would write a release within a release.
-        pg_sys::CheckTableNotInUse(opened, c"publish".as_ptr());
         let form = &*(*opened).rd_rel;
         let reason = if form.relkind as u8 != pg_sys::RELKIND_RELATION {
             Some("it is no ordinary table".into())
@@ -233,27 +231,41 @@ pub fn unsuitable(table: Oid) -> Option<String> {
     }
 }
 
-/// What a trigger would do to rows that are written: one that somebody made, enabled or not; that of a foreign
-/// key that refers to the table, which would change or refuse for the sake of rows elsewhere; that of a
-/// constraint that can be checked later, by whoever commits.
+/// A trigger that somebody made, enabled or not; foreign keys have triggers of their own.
 unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
+    // SAFETY: the relation is open.
+    let made = unsafe { triggers(relation) }.iter().find(|trigger| !trigger.tgisinternal)?;
+    // SAFETY: the name of a trigger is a C string.
+    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_identifier(made.tgname)) };
+    Some(format!("it has the trigger {}", text::to_utf8(quoted.to_bytes())))
+}
+
+/// The triggers of an open relation, those of constraints too.
+unsafe fn triggers<'a>(relation: pg_sys::Relation) -> &'a [pg_sys::Trigger] {
     // SAFETY: the relation is open, and its list of triggers has as many entries as it says.
     unsafe {
-        let triggers = (*relation).trigdesc.as_ref()?;
-        let triggers = std::slice::from_raw_parts(
-            triggers.triggers,
-            usize::try_from(triggers.numtriggers).ok()?,
-        );
-        triggers.iter().find_map(|trigger| {
-            if !trigger.tgisinternal {
-                let quoted = CStr::from_ptr(pg_sys::quote_identifier(trigger.tgname));
-                Some(format!("it has the trigger {}", text::to_utf8(quoted.to_bytes())))
-            } else if pg_sys::RI_FKey_trigger_type(trigger.tgfoid) == pg_sys::RI_TRIGGER_PK as i32 {
+        match (*relation).trigdesc.as_ref() {
+            Some(all) => std::slice::from_raw_parts(all.triggers, all.numtriggers as usize),
+            None => &[],
+        }
+    }
+}
+
+/// Why the rows of a locked table cannot be replaced by others: a foreign key that refers to it would change or
+/// refuse for the sake of rows elsewhere; a constraint that can be checked later would be, by whoever commits.
+pub fn bound(table: Oid) -> Option<String> {
+    // SAFETY: the caller holds a lock, so the list of triggers stays.
+    unsafe {
+        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
+        let reason = triggers(opened).iter().find_map(|trigger| {
+            if pg_sys::RI_FKey_trigger_type(trigger.tgfoid) == pg_sys::RI_TRIGGER_PK as i32 {
                 Some("a foreign key refers to it".into())
             } else {
                 trigger.tgdeferrable.then(|| "it has a deferrable constraint".into())
             }
-        })
+        });
+        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
+        reason
     }
 }
 

@@ -72,11 +72,14 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
             "A release is a table beside its source.",
         ));
     }
-    let reason =
-        target::unsuitable(target.oid).or(target::difference(target, &maker.columns(&source)?));
+    let reason = target::unsuitable(target.oid)
+        .or_else(|| target::bound(target.oid))
+        .or(target::difference(target, &maker.columns(&source)?));
     if let Some(reason) = reason {
         return Err(Error::Unsuitable { relation: target.name.clone(), reason });
     }
+    // By a function in its own source, say, which would write a release within a release.
+    target::refuse_in_use(target.oid, c"publish");
     let label = maker.label(&source)?;
     let earlier = if label.composes() { 0 } else { releases::earlier(source.oid)? };
     let label = label.after(earlier);
