@@ -2,7 +2,7 @@
 PG ?= 15 18
 PG_CONFIG ?= pg_config
 
-.PHONY: help demo test test-browser test-bi fuzz install bench lint psql clean
+.PHONY: help demo test test-browser test-bi fuzz install deb bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test-bi                  look at releases through JDBC, ODBC and Superset (installs 1.5 GB)'
 	@echo 'make fuzz                     a million random calls, and queries by sqlsmith'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
+	@echo 'make deb [PG_CONFIG=...]      a Debian package for that server, in target/deb'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
 	@echo 'make bench                    measure, beside other programs'
 	@echo 'make lint                     formatting, clippy, cargo-deny, shellcheck, ruff, house rules'
@@ -45,6 +46,9 @@ fuzz:
 
 install:
 	@scripts/install $(PG_CONFIG)
+
+deb:
+	@scripts/deb $(PG_CONFIG)
 
 psql:
 	@scripts/server start 15

@@ -221,10 +221,12 @@ def server_folder():
 
 
 class OwnServer:
-    """A folder for a server beside the one under test, of the same version and under the same user."""
+    """A folder for a server beside the one under test, of the same version and under the same user.
+    Its programs are those of the one under test, unless a folder with others is named."""
 
-    def __init__(self, port, listen=""):
+    def __init__(self, port, listen="", programs=None):
         self.port, self.listen = port, listen
+        self._programs = programs or os.path.dirname(program("postgres"))
         # PostgreSQL does not run as root, and only the owner of its files may start it.
         owner = server_owner()
         same = os.geteuid() == owner.pw_uid
@@ -233,8 +235,8 @@ class OwnServer:
         self.data = os.path.join(self.folder, "data")
 
     def run(self, name, *arguments, **environment):
-        """Runs a program of the server's version."""
-        command = [*self._user, program(name), *arguments]
+        """Runs a program of the server."""
+        command = [*self._user, os.path.join(self._programs, name), *arguments]
         environment = {**os.environ, **environment}
         done = subprocess.run(
             command, cwd="/", capture_output=True, text=True, timeout=120, env=environment
