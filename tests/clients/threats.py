@@ -29,6 +29,14 @@ def names():
         yield fresh_name(name)
 
 
+# What may be left out, but makes the call a sensible one.
+NEEDED = {
+    ("publish", "options"),
+    ("sanitize_in_place", "options"),
+    ("sanitize_in_place", "confirm"),
+}
+
+
 class Wire:
     """A sequence that everybody may draw from, a table that everybody may drop rows of, and whether both are
     as they were."""
@@ -120,6 +128,9 @@ class World:
             ("publish", "method"): "'k_mii'",
             ("publish", "options"): self.json({"k": 2, "columns": [ward]}),
             ("publish", "target"): self.literal(self.target),
+            ("sanitize_in_place", "method"): "'k_mii'",
+            ("sanitize_in_place", "options"): self.json({"k": 2, "columns": [ward]}),
+            ("sanitize_in_place", "confirm"): self.literal(self.table),
             ("guarantee", "method"): "'k_mii'",
             ("guarantee", "options"): self.json({"k": 2}),
             ("generalize", "levels"): self.json({day: 1}),
@@ -182,6 +193,6 @@ class World:
         given = [
             f"{name} => {value if name == changed else self.value(function, name, of)}"
             for name, of, optional in arguments
-            if not optional or name == changed or (function, name) == ("publish", "options")
+            if not optional or name == changed or (function, name) in NEEDED
         ]
         return f"SELECT * FROM sanitize.{function}({', '.join(given)}) LIMIT 3"
