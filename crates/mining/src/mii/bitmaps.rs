@@ -3,8 +3,8 @@
 //! Projections pay where they make the data smaller from step to step. In a table of a hundred columns nearly every
 //! pair is frequent, and each would be projected to almost all that there is. Here nothing is projected: the rows that
 //! have an itemset are an intersection of bitmaps, which is counted only until it is known to have more than theta
-//! rows. 100,000 rows of 100 columns with 2 to 10 values: pairs in 0.1 s instead of 13, triples (theta 1) in 2 s
-//! instead of 50.
+//! rows. 100,000 rows of 100 columns with 2 to 10 values: pairs in 0.03 s instead of 10, triples in 2.8 s (theta 1) and
+//! 4.9 s (theta 50, 4.3 million itemsets) instead of a minute and more.
 
 use crate::mii::Sink;
 use rayon::prelude::*;
