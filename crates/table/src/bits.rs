@@ -98,6 +98,7 @@ pub fn ones(word: u64) -> Ones {
 }
 
 /// See [`ones`].
+#[derive(Clone)]
 pub struct Ones(u64);
 
 impl Iterator for Ones {
@@ -196,7 +197,7 @@ impl<const W: usize> BitSet<W> {
 
     /// The numbers, ascending.
     #[inline]
-    pub fn iter(self) -> impl Iterator<Item = usize> {
+    pub fn iter(self) -> impl Iterator<Item = usize> + Clone {
         self.0
             .into_iter()
             .enumerate()

@@ -1,15 +1,15 @@
 //! What the rows of a region have in common.
 
-use super::set::Set;
 use crate::k_anonymize::prepare::mix;
 use crate::recode::prepare::People;
 use hashbrown::HashSet;
 use table::Keyed;
+use table::bits::BitSet;
 
 /// Rows that are shown alike, and what one of them loses then that has no NULL.
 #[derive(Clone, Copy)]
 pub(crate) struct Group<const N: usize> {
-    pub set: Set<N>,
+    pub set: BitSet<N>,
     pub loss: u64,
 }
 
@@ -76,11 +76,11 @@ impl<const N: usize> Alike<N> {
 
     /// What a row loses in a class of the given ones.
     #[inline]
-    pub fn loss(&self, set: &Set<N>) -> u64 {
+    pub fn loss(&self, set: &BitSet<N>) -> u64 {
         let Some(first) = set.iter().next() else { return 0 };
         let lowest = |path: &[u32]| {
             let mut groups = path.iter().map(|&group| &self.groups[group as usize]);
-            groups.find(|group| set.without(&group.set).is_empty()).map_or(0, |group| group.loss)
+            groups.find(|group| group.set.contains(set)).map_or(0, |group| group.loss)
         };
         self.path(first).map(|(_, path)| lowest(path)).sum()
     }
@@ -88,7 +88,7 @@ impl<const N: usize> Alike<N> {
     /// The groups of at least `k` rows that some form makes alike, those that lose least first.
     pub fn groups(&self, forms: &[Box<[u8]>], k: u64) -> Vec<Group<N>> {
         let mut tried: HashSet<u64, Keyed> = HashSet::default();
-        let mut sets: HashSet<Set<N>, Keyed> = HashSet::default();
+        let mut sets: HashSet<BitSet<N>, Keyed> = HashSet::default();
         let mut found = Vec::new();
         for form in forms {
             // Above the levels at which all are alike forms do not differ.
@@ -97,20 +97,20 @@ impl<const N: usize> Alike<N> {
             if !tried.insert(levels.fold(0, |packed, level| mix(packed ^ level as u64))) {
                 continue;
             }
-            let mut left: Set<N> = (0..self.rows).collect();
-            while left.len() >= k
+            let mut left: BitSet<N> = (0..self.rows).collect();
+            while left.len() as u64 >= k
                 && let Some(first) = left.iter().next()
             {
                 let group = |(column, path): (usize, &[u32])| path[level(column, path.len())];
                 let same = self.path(first).map(group);
-                let set = same.fold(left, |set, g| set.and(&self.groups[g as usize].set));
-                left = left.without(&set);
-                if set.len() >= k && sets.insert(set) {
+                let set = same.fold(left, |set, g| set & self.groups[g as usize].set);
+                left = left.minus(&set);
+                if set.len() as u64 >= k && sets.insert(set) {
                     found.push(Group { set, loss: self.loss(&set) });
                 }
             }
         }
-        found.sort_unstable_by_key(|group| (group.loss, group.set));
+        found.sort_unstable_by_key(|group| (group.loss, *group.set.words()));
         found
     }
 }

@@ -5,8 +5,8 @@
 //! that Adult loses .0634 at k = 6, without it .0639.
 
 use super::alike::{Alike, Group};
-use super::set::Set;
 use crate::k_anonymize::prepare::mix;
+use table::bits::BitSet;
 
 /// What an attempt may lose more at first, of what a class loses on average: parts of 1024. With half of it
 /// and with twice as much .0001 to .0003 more is lost of Adult at k = 6 or 25.
@@ -14,15 +14,15 @@ const HEAT: u64 = 600;
 
 #[derive(Clone, Copy)]
 struct Class<const N: usize> {
-    set: Set<N>,
+    set: BitSet<N>,
     size: u64,
     /// What all its rows lose.
     loss: i64,
 }
 
 impl<const N: usize> Class<N> {
-    fn new(alike: &Alike<N>, set: Set<N>) -> Self {
-        let size = set.len();
+    fn new(alike: &Alike<N>, set: BitSet<N>) -> Self {
+        let size = set.len() as u64;
         Class { set, size, loss: (size * alike.loss(&set)) as i64 }
     }
 }
@@ -51,7 +51,7 @@ impl<'r, const N: usize> Annealing<'r, N> {
         k: u64,
         alike: &'r Alike<N>,
         groups: &'r [Group<N>],
-        classes: &[Set<N>],
+        classes: &[BitSet<N>],
         seed: u64,
     ) -> Self {
         let mut choices = vec![Vec::new(); alike.rows];
@@ -75,7 +75,7 @@ impl<'r, const N: usize> Annealing<'r, N> {
     }
 
     /// The classes that lose least of all that are found, if they lose less than the first ones.
-    pub fn run(&mut self, attempts: u64) -> Option<Vec<Set<N>>> {
+    pub fn run(&mut self, attempts: u64) -> Option<Vec<BitSet<N>>> {
         let first: i64 = self.classes.iter().map(|class| class.loss).sum();
         let warm = first as u64 / self.classes.len() as u64 * HEAT / 1024;
         let (mut now, mut least, mut best) = (first, first, None);
@@ -125,23 +125,23 @@ impl<'r, const N: usize> Annealing<'r, N> {
         };
         self.next.clear();
         self.more = 0;
-        let mut left = Set::EMPTY;
+        let mut left = BitSet::EMPTY;
         for i in 0..self.classes.len() {
             let class = self.classes[i];
-            let rest = class.set.without(&own);
+            let rest = class.set.minus(&own);
             if rest == class.set {
                 self.next.push(class);
                 continue;
             }
             self.more -= class.loss;
-            if rest.len() >= self.k { self.open(rest) } else { left = left.or(&rest) }
+            if rest.len() as u64 >= self.k { self.open(rest) } else { left = left.union(&rest) }
         }
         self.open(own);
         self.more <= limit && self.settle(left, limit)
     }
 
     /// A row and those of its group that lose most now: k, or all that lose no more in the group.
-    fn neediest(&mut self, group: &Group<N>, place: usize, all: bool) -> Set<N> {
+    fn neediest(&mut self, group: &Group<N>, place: usize, all: bool) -> BitSet<N> {
         let k = self.k as usize;
         self.costs.clear();
         let others = group.set.iter().filter(|&other| other != place);
@@ -156,30 +156,30 @@ impl<'r, const N: usize> Annealing<'r, N> {
 
     /// A row and those of its group in its class, then in others until there are k: few classes are broken
     /// up by that. If `some`, classes that are left with k give no more than is needed.
-    fn together(&self, group: &Group<N>, place: usize, begin: usize, some: bool) -> Set<N> {
+    fn together(&self, group: &Group<N>, place: usize, begin: usize, some: bool) -> BitSet<N> {
         let count = self.classes.len();
-        let first = self.classes.iter().position(|class| class.set.contains(place)).unwrap_or(0);
-        let mut own = self.classes[first].set.and(&group.set);
+        let first = self.classes.iter().position(|class| class.set.has(place)).unwrap_or(0);
+        let mut own = self.classes[first].set & group.set;
         for i in 0..count {
-            let lacking = self.k.saturating_sub(own.len());
+            let lacking = self.k.saturating_sub(own.len() as u64);
             if lacking == 0 {
                 break;
             }
             let class = &self.classes[(begin + i) % count];
-            let comes = class.set.and(&group.set);
+            let comes = class.set & group.set;
             let enough = some && class.size >= self.k + lacking;
-            own = own.or(&if enough { comes.first(lacking) } else { comes });
+            own = own.union(&if enough { at_most(comes, lacking) } else { comes });
         }
         own
     }
 
-    fn open(&mut self, set: Set<N>) {
+    fn open(&mut self, set: BitSet<N>) {
         let class = Class::new(self.alike, set);
         self.more += class.loss;
         self.next.push(class);
     }
 
-    fn change(&mut self, number: usize, set: Set<N>) {
+    fn change(&mut self, number: usize, set: BitSet<N>) {
         let class = Class::new(self.alike, set);
         self.more += class.loss - self.next[number].loss;
         self.next[number] = class;
@@ -187,7 +187,7 @@ impl<'r, const N: usize> Annealing<'r, N> {
 
     /// Finds classes for rows that are left: new ones, then new ones that borrow rows of others, at last any
     /// that is there. False as soon as more than `limit` is lost.
-    fn settle(&mut self, mut left: Set<N>, limit: i64) -> bool {
+    fn settle(&mut self, mut left: BitSet<N>, limit: i64) -> bool {
         let least =
             |place: usize| self.choices[place].first().map(|&g| self.groups[g as usize].loss);
         let least: u64 = left.iter().filter_map(least).sum();
@@ -196,12 +196,12 @@ impl<'r, const N: usize> Annealing<'r, N> {
             return false;
         }
         let mut groups = self.groups.iter();
-        while self.more <= limit && left.len() >= self.k {
-            let whole = |group: &&Group<N>| group.set.and(&left).len() >= self.k;
+        while self.more <= limit && left.len() as u64 >= self.k {
+            let whole = |group: &&Group<N>| (group.set & left).len() as u64 >= self.k;
             let Some(group) = groups.find(whole) else { break };
-            let own = group.set.and(&left);
+            let own = group.set & left;
             self.open(own);
-            left = left.without(&own);
+            left = left.minus(&own);
         }
         if left.is_empty() || self.more > limit {
             return self.more <= limit;
@@ -211,12 +211,12 @@ impl<'r, const N: usize> Annealing<'r, N> {
             if self.more > limit || left.is_empty() {
                 break;
             }
-            let own = group.set.and(&left);
-            if own.is_empty() || group.set.and(&lenders.or(&own)).len() < self.k {
+            let own = group.set & left;
+            if own.is_empty() || ((group.set & lenders.union(&own)).len() as u64) < self.k {
                 continue;
             }
             if self.borrow(own, group) {
-                left = left.without(&own);
+                left = left.minus(&own);
                 lenders = self.lenders();
             }
         }
@@ -230,16 +230,16 @@ impl<'r, const N: usize> Annealing<'r, N> {
     }
 
     /// The rows of classes that can spare some.
-    fn lenders(&self) -> Set<N> {
+    fn lenders(&self) -> BitSet<N> {
         let rich = self.next.iter().filter(|class| class.size > self.k);
-        rich.fold(Set::EMPTY, |all, class| all.or(&class.set))
+        rich.fold(BitSet::EMPTY, |all, class| all.union(&class.set))
     }
 
     /// Opens a class of rows of a group and others of it that their classes can spare, if these are enough.
-    fn borrow(&mut self, mut own: Set<N>, group: &Group<N>) -> bool {
+    fn borrow(&mut self, mut own: BitSet<N>, group: &Group<N>) -> bool {
         let k = self.k;
-        let mut lacking = k.saturating_sub(own.len());
-        let spare = |class: &Class<N>| class.set.and(&group.set).len().min(class.size - k);
+        let mut lacking = k.saturating_sub(own.len() as u64);
+        let spare = |class: &Class<N>| ((class.set & group.set).len() as u64).min(class.size - k);
         if self.next.iter().map(spare).sum::<u64>() < lacking {
             return false;
         }
@@ -248,9 +248,9 @@ impl<'r, const N: usize> Annealing<'r, N> {
             let lent = spare(&class).min(lacking);
             if lent > 0 {
                 lacking -= lent;
-                let lent = class.set.and(&group.set).first(lent);
-                own = own.or(&lent);
-                self.change(number, class.set.without(&lent));
+                let lent = at_most(class.set & group.set, lent);
+                own = own.union(&lent);
+                self.change(number, class.set.minus(&lent));
             }
         }
         self.open(own);
@@ -275,4 +275,9 @@ impl<'r, const N: usize> Annealing<'r, N> {
 /// A number below `most` from one of 32 bits.
 fn below(random: u64, most: usize) -> usize {
     ((random * most as u64) >> 32) as usize
+}
+
+/// The first numbers of a set, at most so many.
+fn at_most<const N: usize>(set: BitSet<N>, most: u64) -> BitSet<N> {
+    set.iter().take(most as usize).collect()
 }

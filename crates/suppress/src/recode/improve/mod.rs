@@ -6,7 +6,6 @@ mod join;
 mod near;
 mod partition;
 mod region;
-mod set;
 mod swap;
 
 pub(crate) use partition::Partition;

@@ -4,9 +4,9 @@ use super::alike::Alike;
 use super::anneal::Annealing;
 use super::near::Near;
 use super::partition::Partition;
-use super::set::Set;
 use crate::k_anonymize::prepare::mix;
 use hashbrown::HashSet;
+use table::bits::BitSet;
 use table::{Keyed, Stop, Watch};
 
 /// Classes in a region, at most, if they are small.
@@ -78,7 +78,7 @@ impl<'p, 'a, const N: usize> Regions<'p, 'a, N> {
             let number = queue[next];
             next += 1;
             let class = &self.partition.classes[number as usize];
-            if self.rows.len() as u64 + class.size > Set::<N>::ROOM as u64 {
+            if self.rows.len() as u64 + class.size > (64 * N) as u64 {
                 continue;
             }
             self.classes.push(number);
@@ -113,7 +113,7 @@ impl<'p, 'a, const N: usize> Regions<'p, 'a, N> {
             begin += self.partition.classes[class as usize].size as usize;
             (from..begin).collect()
         });
-        let classes: Vec<Set<N>> = classes.collect();
+        let classes: Vec<BitSet<N>> = classes.collect();
         let k = self.partition.rule.k;
         let groups = alike.groups(&self.forms, k);
         let attempts = (ATTEMPTS / N as u64).min(ROW_ATTEMPTS * alike.rows as u64);
@@ -128,7 +128,7 @@ impl<'p, 'a, const N: usize> Regions<'p, 'a, N> {
     }
 
     /// What the rows of a set lose in a class of their own.
-    fn loss(&mut self, set: &Set<N>) -> u64 {
+    fn loss(&mut self, set: &BitSet<N>) -> u64 {
         let people = self.partition.people;
         let rows = set.iter().map(|place| self.rows[place]);
         let Some(first) = rows.clone().next() else { return 0 };
@@ -137,7 +137,7 @@ impl<'p, 'a, const N: usize> Regions<'p, 'a, N> {
         rows.map(|row| people.loss(row, &self.levels)).sum()
     }
 
-    fn apply(&mut self, classes: &[Set<N>]) {
+    fn apply(&mut self, classes: &[BitSet<N>]) {
         for &class in &self.classes {
             let members = &self.partition.classes[class as usize].members;
             for &share in members {
