@@ -5,7 +5,7 @@ import psycopg
 import pytest
 from helpers import fresh_name
 from publishing import WAITS, Background, make_source, publish, refresh, slow_view, wait_for
-from threats import FUNCTIONS, World
+from threats import FUNCTIONS, World, outcome
 
 # Functions that whoever may not read a relation can call: they tell what was declared of it, which is public, or
 # draw from a model that the caller has.
@@ -31,15 +31,6 @@ def world(database):
         ]
         publish(admin, made.target, made.table)
         yield made
-
-
-def outcome(connection, statement):
-    try:
-        with connection.transaction(force_rollback=True):
-            connection.execute(statement)
-        return "00000"
-    except psycopg.Error as error:
-        return error.sqlstate
 
 
 def test_a_role_without_any_right(database, world):

@@ -1,10 +1,9 @@
 """Threat: what comes first in the search path, or lies in a temporary schema, is called in place of Postgres' own.
 All functions, operators, types and tables of pg_catalog have a hostile twin here."""
 
-import psycopg
 import pytest
 from helpers import fresh_name
-from threats import FUNCTIONS, Wire, World
+from threats import FUNCTIONS, Wire, World, outcome
 
 # A twin of everything that a plain role can make one of; each pulls the wire.
 TWINS = """
@@ -66,15 +65,6 @@ END $$"""
 def wire(database):
     with database.admin() as admin:
         yield Wire(admin)
-
-
-def outcome(connection, statement):
-    try:
-        with connection.transaction(force_rollback=True):
-            connection.execute(statement)
-        return "00000"
-    except psycopg.Error as error:
-        return error.sqlstate
 
 
 @pytest.mark.parametrize("role", ["superuser", "plain role"])

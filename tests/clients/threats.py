@@ -4,6 +4,7 @@ The wire is a sequence: a value that is drawn from it stays drawn, whatever is r
 
 import json
 
+import psycopg
 from helpers import fresh_name
 from psycopg import sql
 
@@ -56,6 +57,16 @@ class Wire:
 
     def mend(self):
         self.admin.execute("SELECT setval('wire', 1, false)")
+
+
+def outcome(connection, statement):
+    """The SQLSTATE with which a statement ends; it is rolled back."""
+    try:
+        with connection.transaction(force_rollback=True):
+            connection.execute(statement)
+        return "00000"
+    except psycopg.Error as error:
+        return error.sqlstate
 
 
 def trap(connection, wire, allowed, schema="public"):
