@@ -6,9 +6,10 @@
 //! 2. `assign` gives rows classes, band by band of loss. `assign/frontier` says which forms, levels of all
 //!    columns, to try next; groups of rows that a form makes alike get a class (`assign/open`), those that
 //!    lack some borrow them (`assign/borrow`).
-//! 3. `improve` works on all classes: rows that are left join one (`improve/join`), rows change places
-//!    with those that are like them (`improve/near`, `improve/swap`), or a few classes near each other
-//!    (`improve/region`, `improve/alike`) are opened and dissolved by annealing (`improve/anneal`).
+//! 3. `improve` works on all classes: rows that are left join one (`improve/join`), classes are chosen anew
+//!    by what rows would pay for them (`improve/price`), rows change places with those that are like them
+//!    (`improve/near`, `improve/swap`), or a few classes near each other (`improve/region`,
+//!    `improve/alike`) are opened and dissolved by annealing (`improve/anneal`).
 //! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and what that loses.
 //! 5. `check`: the classes of the release, as its reader sees them, are looked at once more.
 
