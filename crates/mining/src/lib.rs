@@ -22,7 +22,8 @@
 //! contain a prefix are reduced to the items that may still follow, and rows that become equal are
 //! merged into groups. `mii` and `frequent` are depth-first searches over these projections, a
 //! rayon task per first item or two; where few groups are left, a set of groups is a few machine
-//! words and the search goes on with those (`narrow`). What is found goes to a `Sink`: a list
+//! words and the search goes on with those (`narrow`). Where rows have many items, nothing is projected
+//! and supports are counted from `bitmaps` of the items' rows. What is found goes to a `Sink`: a list
 //! within the limits of the watch, or a visitor. `reference` has all of it by definition, for tests.
 //!
 //! # Why frequent itemsets are mined in two ways
@@ -37,6 +38,7 @@
 //! as there are columns. Closed candidates come from [`closed`] and are put into such a tree.
 #![forbid(unsafe_code)]
 
+mod bitmaps;
 mod candidates;
 mod frequent;
 mod list;

@@ -238,7 +238,11 @@ proptest! {
     #[test]
     fn frequent_itemsets_match_the_definition(bag in small(), min_support in thresholds(), max_length in lengths()) {
         let list = frequent(&bag, min_support, max_length, &Watch::unlimited()).unwrap();
-        prop_assert_eq!(found(&list), reference::frequent(&bag, min_support.max(1), max_length));
+        let expected = reference::frequent(&bag, min_support.max(1), max_length);
+        prop_assert_eq!(found(&list), expected.clone());
+        let watch = Watch::unlimited();
+        let list = frequent::search(&bag, min_support, max_length, Way::Bitmaps, &watch).unwrap();
+        prop_assert_eq!(found(&list), expected);
     }
 
     #[test]
@@ -246,7 +250,7 @@ proptest! {
         let watch = Watch::unlimited();
         let expected = reference::closed(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&closed(&bag, min_support, max_length, &watch).unwrap()), expected.clone());
-        let wide = frequent::search_closed(&bag, min_support, max_length, 0, &watch).unwrap();
+        let wide = frequent::search_closed(&bag, min_support, max_length, Way::Projections { narrow: 0 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), expected);
     }
 
@@ -270,6 +274,27 @@ proptest! {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    #[test]
+    fn frequent_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
+        let watch = Watch::unlimited();
+        let mine = |way| frequent::search(&bag, min_support, max_length, way, &watch);
+        let by_projections = found(&mine(Way::Projections { narrow: 0 }).unwrap());
+        let by_bitmaps = same_on_all_pools(|| mine(Way::Bitmaps));
+        prop_assert_eq!(found(&by_bitmaps), by_projections);
+    }
+
+    #[test]
+    fn closed_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
+        let watch = Watch::unlimited();
+        let expected = found(&frequent::search_closed(&bag, min_support, max_length, Way::Projections { narrow: 8 }, &watch).unwrap());
+        let by_bitmaps = same_on_all_pools(|| frequent::search_closed(&bag, min_support, max_length, Way::Bitmaps, &watch));
+        prop_assert_eq!(found(&by_bitmaps), expected);
+    }
+}
+
+proptest! {
     #![proptest_config(ProptestConfig::with_cases(10))]
 
     #[test]
@@ -280,7 +305,7 @@ proptest! {
         let list = same_on_all_pools(|| frequent(&bag, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::frequent(&bag, theta, None));
         let list = same_on_all_pools(|| closed(&bag, theta, None, &watch));
-        let wide = frequent::search_closed(&bag, theta, None, 8, &watch).unwrap();
+        let wide = frequent::search_closed(&bag, theta, None, Way::Projections { narrow: 8 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), found(&list));
     }
 }

@@ -91,6 +91,18 @@ pub fn common<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = usize> + '
     words.flat_map(|(word, (a, b))| ones(a & b).map(move |bit| word * WORD + bit))
 }
 
+/// How many numbers a set has.
+#[inline]
+pub fn count(set: &[u64]) -> u64 {
+    set.iter().map(|word| u64::from(word.count_ones())).sum()
+}
+
+/// How many numbers two sets have in common.
+#[inline]
+pub fn count_common(a: &[u64], b: &[u64]) -> u64 {
+    a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}
+
 /// The bits of a word that are set, lowest first.
 #[inline]
 pub fn ones(word: u64) -> Ones {
@@ -332,6 +344,11 @@ impl BitSets {
     pub fn append(&mut self, other: &Self) {
         debug_assert_eq!(other.stride, self.stride);
         self.words.extend_from_slice(&other.words);
+    }
+
+    /// Makes `times` as many sets of these, all of them and then all of them again.
+    pub fn repeat(&mut self, times: usize) {
+        self.words = self.words.repeat(times);
     }
 
     /// Adds a copy of a set; returns its number.

@@ -1,14 +1,14 @@
 //! Itemsets as candidates of a compressor: few bytes each, in one fixed order.
 //!
-//! `grow` makes a `tree` of all frequent itemsets; closed ones are mined first and put into a tree
-//! here. The nodes are then sorted into candidate order by a key of support and length.
+//! `grow` makes a `tree` of all frequent itemsets; closed ones, and short ones of wide tables, are mined first and
+//! put into a tree here. The nodes are then sorted into candidate order by a key of support and length.
 
 mod grow;
 mod tree;
 
 use crate::candidates::grow::Grower;
 use crate::candidates::tree::{Keys, Link, NO_NODE, Tree};
-use crate::closed;
+use crate::{closed, frequent};
 use table::{Bag, Item, Itemsets, Stop, Watch, sort_watched};
 
 /// Which frequent itemsets are candidates.
@@ -110,7 +110,10 @@ pub fn candidates(
 ) -> Result<CandidateList, Stop> {
     let before = watch.memory();
     let tree = match kind {
-        Kind::All => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
+        Kind::All => match frequent::few_by_bitmaps(bag, min_support, max_length, watch)? {
+            Some(sets) => tree_of(&sets, bag.width(), &allowed, watch)?,
+            None => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
+        },
         Kind::Closed => {
             let sets = closed(bag, min_support, max_length, watch)?;
             tree_of(&sets, bag.width(), &allowed, watch)?
@@ -319,5 +322,26 @@ mod tests {
         let watch = Watch::new(10 << 20, u64::MAX);
         let stopped = candidates(&bag, Kind::All, 1, None, |_| true, &watch).err();
         assert_eq!(stopped, Some(Stop::Memory { limit: 10 << 20 }));
+    }
+
+    /// Short itemsets of wide tables come from bitmaps, and in the same order.
+    #[test]
+    fn wide_tables_have_the_same_candidates() {
+        let row =
+            |i: u32| (0..30u32).map(move |c| Some(((i * 31 + c * 17).pow(2) / 11 % 3).to_string()));
+        let bag = Bag::from_text(30, (0..60).map(row));
+        let watch = Watch::unlimited();
+        let refused = Item { column: 3, code: 1 };
+        let allowed = |items: &[Item]| !items.contains(&refused);
+        for (min_support, max_length) in [(1, 2), (5, 3), (12, 3)] {
+            let asked = Some(max_length);
+            assert!(frequent::few_by_bitmaps(&bag, min_support, asked, &watch).unwrap().is_some());
+            let list = candidates(&bag, Kind::All, min_support, asked, allowed, &watch).unwrap();
+            let tree =
+                Grower::new(&bag, min_support, asked, &watch).unwrap().grow(&allowed).unwrap();
+            let grown = super::list(tree, 30, watch.memory(), &watch).unwrap();
+            assert!(!list.is_empty());
+            assert_eq!(listed(&list), listed(&grown));
+        }
     }
 }

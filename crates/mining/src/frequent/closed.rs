@@ -1,8 +1,9 @@
 //! Closed itemsets.
 
+use crate::frequent::bitmaps::{self, Asked};
 use crate::frequent::closed_narrow::ClosedNarrow;
 use crate::list::List;
-use crate::mii::Sink;
+use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
@@ -22,22 +23,34 @@ pub fn closed(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
-    search(bag, min_support, max_length, ClosedNarrow::GROUPS, watch)
+    search(bag, min_support, max_length, Way::Cheapest, watch)
 }
 
 pub(crate) fn search(
     bag: &Bag,
     min_support: u64,
     max_length: Option<usize>,
-    narrow: usize,
+    way: Way,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
+    let supports = bag.supports();
+    let asked = Asked { min_support, max_length, closed: true };
+    let items = ranked(&supports, |support| support >= min_support);
+    let (by_bitmaps, narrow) = match way {
+        Way::Cheapest => (bitmaps::pay(bag, &supports, &items, asked, watch), ClosedNarrow::GROUPS),
+        #[cfg(test)]
+        Way::Bitmaps => (true, ClosedNarrow::GROUPS),
+        #[cfg(test)]
+        Way::Projections { narrow } => (false, narrow),
+    };
+    if by_bitmaps {
+        return bitmaps::search(bag, asked, &items, watch)?.finish();
+    }
     let total = bag.row_count();
     let mut all = List::new(watch);
     // The closure of the empty set is the items that every row has.
-    let supports = bag.supports();
     let common = ranked(&supports, |support| support == total);
     if total < min_support || common.len() > max_length {
         return all.finish();

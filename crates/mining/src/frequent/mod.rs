@@ -1,6 +1,7 @@
 //! Frequent itemsets: all of them here, closed ones in `closed`, which goes on in `closed_narrow`
-//! where few groups of rows are left.
+//! where few groups of rows are left; `bitmaps` finds either where columns are many.
 
+mod bitmaps;
 mod closed;
 mod closed_narrow;
 
@@ -8,8 +9,9 @@ pub use closed::closed;
 #[cfg(test)]
 pub(crate) use closed::search as search_closed;
 
+use crate::frequent::bitmaps::Asked;
 use crate::list::List;
-use crate::mii::Sink;
+use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
@@ -25,13 +27,55 @@ pub fn frequent(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    search(bag, min_support, max_length, Way::Cheapest, watch)
+}
+
+/// The longest itemsets that [`few_by_bitmaps`] lists: where longer ones are asked for, they may be too many for a list.
+const FEW: usize = 3;
+
+/// What [`frequent`] gives if only short itemsets are asked for and bitmaps find them soonest.
+pub(crate) fn few_by_bitmaps(
+    bag: &Bag,
+    min_support: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Option<Itemsets>, Stop> {
+    let max_length = max_length.unwrap_or(usize::MAX);
+    let asked = Asked { min_support: min_support.max(1), max_length, closed: false };
+    let supports = bag.supports();
+    let items = ranked(&supports, |support| support >= asked.min_support);
+    if max_length > FEW || !bitmaps::pay(bag, &supports, &items, asked, watch) {
+        return Ok(None);
+    }
+    bitmaps::search(bag, asked, &items, watch)?.finish().map(Some)
+}
+
+pub(crate) fn search(
+    bag: &Bag,
+    min_support: u64,
+    max_length: Option<usize>,
+    way: Way,
+    watch: &Watch,
+) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
     let list = || List::new(watch);
     if max_length == 0 {
         return list().finish();
     }
-    let items = &ranked(&bag.supports(), |support| support >= min_support);
+    let supports = bag.supports();
+    let items = &ranked(&supports, |support| support >= min_support);
+    let asked = Asked { min_support, max_length, closed: false };
+    let by_bitmaps = match way {
+        Way::Cheapest => bitmaps::pay(bag, &supports, items, asked, watch),
+        #[cfg(test)]
+        Way::Bitmaps => true,
+        #[cfg(test)]
+        Way::Projections { .. } => false,
+    };
+    if by_bitmaps {
+        return bitmaps::search(bag, asked, items, watch)?.finish();
+    }
     let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
     let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;

@@ -53,15 +53,15 @@ pub fn visit_miis<V: Visitor>(
     search(bag, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
 }
 
-/// How MIIs are searched for; what is found is the same.
+/// How itemsets are searched for; what is found is the same.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     /// By what the bag and the lengths promise.
     Cheapest,
-    /// By bitmaps, which find the short ones only.
+    /// By bitmaps, which find short MIIs only.
     #[cfg(test)]
     Bitmaps,
-    /// By projections, which are searched as narrow ones from so many groups on.
+    /// By projections; with at most so many groups they are searched as narrow ones.
     #[cfg(test)]
     Projections { narrow: usize },
 }

@@ -1,0 +1,359 @@
+//! Frequent itemsets by a bitmap for each item: for tables of many columns with few values each.
+//!
+//! Where rows do not become equal, a projection is as large as the rows that it was made of, and making it takes
+//! longer than what is counted in it. Here the rows that have an itemset are a bitmap, and its support with a further
+//! item is the size of an intersection. A row that occurs several times has as many bits.
+//!
+//! Closed itemsets are those of which no two rows, and so on to the last, agree on a further item. Rows of wide tables
+//! that have a few items in common seldom agree on more, so that a look at a few of them is enough.
+
+use crate::bitmaps::{Numbering, each_pair, memory};
+use crate::list::List;
+use crate::mii::Sink;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use table::bits::{self, BitSets};
+use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
+
+/// Items per row from which on rows that share a few hardly become equal: projections merge too little then.
+const WIDE: f64 = 24.0;
+
+/// The longest closed itemsets that are found here. There may be far fewer of these than frequent ones, the more so
+/// the longer they are.
+const LONGEST_CLOSED: usize = 4;
+
+/// Rows that are looked at before closed itemsets are searched for, and how many of them an item must be in to tell
+/// something.
+const PILOT_ROWS: usize = 1000;
+const PILOT_SUPPORT: u64 = 30;
+
+/// Words that are intersected and counted while a row gets one bit in a bitmap.
+const WORDS_PER_BIT: usize = 6;
+
+/// Intersections between two looks at the watch.
+const STEP: usize = 1 << 10;
+
+/// What is searched for.
+#[derive(Clone, Copy)]
+pub(super) struct Asked {
+    pub min_support: u64,
+    pub max_length: usize,
+    pub closed: bool,
+}
+
+/// Whether the search goes by bitmaps, for these items: whether the table is wide and all pairs of bitmaps have fewer
+/// words than the rows have pairs of cells, which projections go through.
+pub(super) fn pay(
+    bag: &Bag,
+    supports: &[Vec<u64>],
+    items: &[Item],
+    asked: Asked,
+    watch: &Watch,
+) -> bool {
+    let support = |item: &Item| supports[item.column as usize][item.code as usize] as f64;
+    let rows = bag.row_count() as usize;
+    let per_row = items.iter().map(support).sum::<f64>() / rows as f64;
+    let words = (items.len() as f64).powi(2) / 2.0 * bits::words(rows) as f64;
+    let free = watch.memory_limit().saturating_sub(watch.memory());
+    per_row >= WIDE
+        && words <= per_row * per_row * bag.distinct() as f64
+        && memory(rows, items.len()) <= free / 4
+        && (!asked.closed || asked.max_length <= LONGEST_CLOSED && rows_differ(bag))
+}
+
+/// Whether rows that share an item seldom agree on another one, all of them: by a look at some rows.
+fn rows_differ(bag: &Bag) -> bool {
+    // Of each item the first row that has it, how many do, and where they agree.
+    let mut seen: HashMap<Item, (usize, u64, Vec<u32>), Keyed> = HashMap::default();
+    for number in (0..bag.distinct()).step_by(bag.distinct().div_ceil(PILOT_ROWS).max(1)) {
+        let row = bag.row(number);
+        for item in Bag::row_items(row) {
+            let others = || Bag::row_items(row).filter(|other| other.column != item.column);
+            let (first, rows, columns) = seen
+                .entry(item)
+                .or_insert_with(|| (number, 0, others().map(|o| o.column).collect()));
+            let first = bag.row(*first);
+            *rows += 1;
+            columns.retain(|&column| first[column as usize] == row[column as usize]);
+        }
+    }
+    let often = seen.values().filter(|(_, rows, _)| *rows >= PILOT_SUPPORT);
+    let implying = often.clone().filter(|(.., columns)| !columns.is_empty());
+    2 * implying.count() < often.count()
+}
+
+/// The frequent itemsets of these items, which are the frequent ones in rank order.
+pub(super) fn search<'w>(
+    bag: &Bag,
+    asked: Asked,
+    items: &[Item],
+    watch: &'w Watch,
+) -> Result<List<'w>, Stop> {
+    let max_length = asked.max_length;
+    let mut found = List::new(watch);
+    if max_length == 0 {
+        return Ok(found);
+    }
+    let mut budget = Reservation::new(watch);
+    let rows = bag.row_count() as usize;
+    let matrix = items.len() * bits::words(items.len()) * size_of::<u64>();
+    budget.add(memory(rows, items.len()) + matrix as u64)?;
+    let rows = (0..bag.distinct())
+        .flat_map(|row| std::iter::repeat_n(row as u32, bag.weight(row) as usize))
+        .collect();
+    let mut root = Level { rows, items: (0..items.len() as u32).collect(), ..Level::default() };
+    Numbering::new(bag, items).fill(&root.rows, &mut root.having, watch)?;
+    let mut bitmaps = Bitmaps { bag, asked, items, frequent: BitSets::default() };
+    let mut columns = Vec::new();
+    for (rank, &item) in items.iter().enumerate() {
+        let rows = root.having.set(rank);
+        if bitmaps.is_asked(&[item], &root.rows, [rows, rows], &mut columns) {
+            found.push(&[item], bits::count(rows))?;
+        }
+    }
+    if max_length == 1 {
+        return Ok(found);
+    }
+    watch.begin(items.len() as u64 * if max_length > 2 { 2 } else { 1 });
+    let pairs = bitmaps.pairs(&root, watch)?;
+    found = found.then(pairs)?;
+    if max_length == 2 {
+        return Ok(found);
+    }
+    // The larger part first: what is second is copied.
+    bitmaps.longer(&root, watch)?.then(found)
+}
+
+struct Bitmaps<'a> {
+    bag: &'a Bag,
+    asked: Asked,
+    items: &'a [Item],
+    /// The later items that are frequent with an item.
+    frequent: BitSets,
+}
+
+/// Items that extend a prefix, and which rows have prefix and item.
+#[derive(Default)]
+struct Level {
+    /// The ranks of the items, ascending.
+    items: Vec<u32>,
+    /// By position in `items`; may have one more.
+    having: BitSets,
+    /// The rows of the prefix, if the bitmaps are of them.
+    rows: Vec<u32>,
+    /// The number of the level whose rows the bitmaps are of, if it is another one.
+    base: Option<usize>,
+    /// The next item to extend the prefix by.
+    next: usize,
+}
+
+impl Level {
+    /// Empties it for these items.
+    fn begin(&mut self, items: impl Iterator<Item = u32>) {
+        self.items.clear();
+        self.items.extend(items);
+        self.rows.clear();
+        self.base = None;
+        self.next = 0;
+    }
+
+    /// The rows that the bitmaps are of.
+    fn rows<'l>(&'l self, levels: &'l [Level], root: &'l Level) -> &'l [u32] {
+        match self.base {
+            Some(0) => &root.rows,
+            Some(base) => &levels[base - 1].rows,
+            None => &self.rows,
+        }
+    }
+
+    fn memory(&self) -> u64 {
+        (self.having.memory() + (self.items.capacity() + self.rows.capacity()) * 4) as u64
+    }
+}
+
+impl Bitmaps<'_> {
+    /// The frequent pairs; learns which these are.
+    fn pairs<'w>(&mut self, root: &Level, watch: &'w Watch) -> Result<List<'w>, Stop> {
+        let list = || List::new(watch);
+        let visit = |pair: [usize; 2], found: &mut List<'w>, columns: &mut Vec<u32>| {
+            let rows = pair.map(|item| root.having.set(item));
+            let support = bits::count_common(rows[0], rows[1]);
+            if support < self.asked.min_support {
+                return Ok(false);
+            }
+            let set = pair.map(|item| self.items[item]);
+            if self.is_asked(&set, &root.rows, rows, columns) {
+                found.push(&set, support)?;
+            }
+            Ok(true)
+        };
+        let (found, frequent) = each_pair(self.items, watch, &list, visit)?;
+        self.frequent = frequent;
+        Ok(found)
+    }
+
+    /// The frequent itemsets of three and more items.
+    fn longer<'w>(&self, root: &Level, watch: &'w Watch) -> Result<List<'w>, Stop> {
+        (0..self.items.len())
+            .into_par_iter()
+            .try_fold(
+                || Task::new(self, root, watch),
+                |mut task, first| {
+                    task.below(first)?;
+                    watch.advance(1);
+                    Ok(task)
+                },
+            )
+            .map(|task| task.map(|task| task.found))
+            .try_reduce(|| List::new(watch), List::then)
+    }
+
+    /// Whether a frequent itemset is asked for; its rows are those of `rows` that two bitmaps have in common.
+    #[inline]
+    fn is_asked(
+        &self,
+        set: &[Item],
+        rows: &[u32],
+        [a, b]: [&[u64]; 2],
+        columns: &mut Vec<u32>,
+    ) -> bool {
+        if !self.asked.closed {
+            return true;
+        }
+        let mut rows = bits::common(a, b).map(|place| self.bag.row(rows[place] as usize));
+        let Some(first) = rows.next() else { return true };
+        let further = |item: &Item| set.iter().all(|own| own.column != item.column);
+        columns.clear();
+        columns.extend(Bag::row_items(first).filter(further).map(|item| item.column));
+        !rows.all(|row| {
+            columns.retain(|&column| row[column as usize] == first[column as usize]);
+            !columns.is_empty()
+        }) || columns.is_empty()
+    }
+}
+
+/// A part of the search, by one thread.
+struct Task<'a, 'w> {
+    bitmaps: &'a Bitmaps<'a>,
+    root: &'a Level,
+    numbering: Numbering<'a>,
+    found: List<'w>,
+    /// The itemset reached.
+    set: Vec<Item>,
+    /// A level for each prefix of the set. That of the empty one, number 0, is `root`.
+    levels: Vec<Level>,
+    /// Levels not in use, kept to be filled again.
+    spare: Vec<Level>,
+    /// Of the items that a new level takes over, the positions in the one before.
+    positions: Vec<usize>,
+    columns: Vec<u32>,
+    budget: Reservation<'w>,
+    watch: &'w Watch,
+    counted: usize,
+}
+
+impl<'a, 'w> Task<'a, 'w> {
+    fn new(bitmaps: &'a Bitmaps<'a>, root: &'a Level, watch: &'w Watch) -> Self {
+        Task {
+            bitmaps,
+            root,
+            numbering: Numbering::new(bitmaps.bag, &[]),
+            found: List::new(watch),
+            set: Vec::new(),
+            levels: Vec::new(),
+            spare: Vec::new(),
+            positions: Vec::new(),
+            columns: Vec::new(),
+            budget: Reservation::new(watch),
+            watch,
+            counted: 0,
+        }
+    }
+
+    /// Lists the frequent itemsets of three and more items that begin with an item.
+    ///
+    /// A set can have as many items as there are columns: too many for recursion.
+    fn below(&mut self, first: usize) -> Result<(), Stop> {
+        self.positions.clear();
+        self.positions.extend(bits::numbers(self.bitmaps.frequent.set(first)));
+        self.set.push(self.bitmaps.items[first]);
+        self.descend(first)?;
+        while let Some(level) = self.levels.last_mut() {
+            let at = level.next;
+            level.next += 1;
+            if at < level.items.len() {
+                self.extend(at)?;
+            } else {
+                self.spare.extend(self.levels.pop());
+                self.set.pop();
+            }
+        }
+        Ok(())
+    }
+
+    /// Extends the set by an item of its level and lists it with each later item with which it is frequent. These
+    /// are the next level, if longer sets are asked for.
+    fn extend(&mut self, at: usize) -> Result<(), Stop> {
+        let Bitmaps { items, frequent, asked, .. } = self.bitmaps;
+        let Some(level) = self.levels.last() else { return Ok(()) };
+        let (item, own) = (level.items[at], level.having.set(at));
+        let with = frequent.set(item as usize);
+        let rows = level.rows(&self.levels, self.root);
+        self.set.push(items[item as usize]);
+        self.positions.clear();
+        for position in at + 1..level.items.len() {
+            let later = level.items[position] as usize;
+            if !bits::has(with, later) {
+                continue;
+            }
+            self.counted += 1;
+            self.watch.poll_every(STEP, self.counted)?;
+            let both = [own, level.having.set(position)];
+            let support = bits::count_common(both[0], both[1]);
+            if support >= asked.min_support {
+                self.set.push(items[later]);
+                if self.bitmaps.is_asked(&self.set, rows, both, &mut self.columns) {
+                    self.found.push(&self.set, support)?;
+                }
+                self.set.pop();
+                self.positions.push(position);
+            }
+        }
+        if self.positions.len() < 2 || self.set.len() + 2 > asked.max_length {
+            self.set.pop();
+            return Ok(());
+        }
+        self.descend(at)
+    }
+
+    /// Makes the level of the items at `positions` of the present one, after the set has got the item at `at`.
+    fn descend(&mut self, at: usize) -> Result<(), Stop> {
+        let mut child = self.spare.pop().unwrap_or_default();
+        let held: u64 = self.levels.iter().chain(&self.spare).map(Level::memory).sum();
+        let level = self.levels.last().unwrap_or(self.root);
+        child.begin(self.positions.iter().map(|&position| level.items[position]));
+        let own = level.having.set(at);
+        let (items, rows) = (child.items.len(), bits::count(own) as usize);
+        self.numbering.assign(child.items.iter().map(|&rank| self.bitmaps.items[rank as usize]));
+        // To count pairs takes less time in bitmaps of these rows only, but they have to be made.
+        let pairs = items * items / 2;
+        let anew = rows * self.numbering.width() * WORDS_PER_BIT + pairs * bits::words(rows);
+        if anew < (items + pairs) * own.len() {
+            self.budget.raise(held + memory(rows, items))?;
+            let rows = level.rows(&self.levels, self.root);
+            child.rows.extend(bits::numbers(own).map(|place| rows[place]));
+            self.numbering.fill(&child.rows, &mut child.having, self.watch)?;
+        } else {
+            self.budget.raise(held + (items * size_of_val(own)) as u64)?;
+            child.base = Some(level.base.unwrap_or(self.levels.len()));
+            child.having.reset(items, own.len() * u64::BITS as usize);
+            for (to, &position) in self.positions.iter().enumerate() {
+                let words = own.iter().zip(level.having.set(position));
+                let to = child.having.set_mut(to).iter_mut();
+                to.zip(words).for_each(|(to, (a, b))| *to = a & b);
+            }
+        }
+        self.levels.push(child);
+        Ok(())
+    }
+}
