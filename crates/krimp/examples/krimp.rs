@@ -1,6 +1,6 @@
 //! Compresses a file of transactions and says how well and how fast: for benchmarks.
 //!
-//! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES]
+//! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES] [SECONDS]
 //!
 //! A line is a row of item numbers separated by white space. Prints the sizes, the number of
 //! itemsets of two or more items, and the shortest time of the runs, mining included.
@@ -17,7 +17,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, kind, min_support, rest @ ..] = args.as_slice() else {
         return Err(
-            "usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES]".into()
+            "usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES] [SECONDS]".into()
         );
     };
     let bag = transactions::read(&std::fs::read_to_string(path)?);
@@ -28,6 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             _ => Candidates::All,
         },
         prune: rest.first().is_some_and(|word| word == "prune"),
+        time: rest.get(4).map(|s| s.parse().map(Duration::from_secs_f64)).transpose()?,
         ..Options::new(min_support.parse()?)
     };
     let number = |i: usize| rest.get(i).map_or(Ok(1), |s| s.parse::<usize>());

@@ -104,6 +104,24 @@ fn pairs_end_with_what_they_have_when_time_or_memory_is_over() {
     assert_eq!(watch.memory(), 0);
 }
 
+/// Whatever the clock allows, it is a part of the way that a fit without a limit goes.
+#[test]
+fn more_time_never_makes_a_wide_model_worse() {
+    let bag = bag(300, 70, 3);
+    for prune in [false, true] {
+        let options = Options { candidates: Candidates::Pairs, prune, ..Options::new(20) };
+        let after = |time| {
+            let options = Options { time, max_length: Some(4), ..options.clone() };
+            fitted(&bag, &options, &Watch::unlimited()).unwrap()
+        };
+        let times = [Some(2), Some(10), Some(50), None].map(|t| t.map(Duration::from_millis));
+        let sizes = times.map(|time| after(time).sizes.total_bits);
+        assert!(sizes.is_sorted_by(|a, b| b <= a), "{sizes:?}");
+        assert!(after(None).sizes.ratio < 0.9);
+        assert_eq!(after(None), after(None));
+    }
+}
+
 #[test]
 fn progress_ends_where_the_result_is() {
     let bag = bag(200, 8, 3);
@@ -184,7 +202,7 @@ fn the_widest_tables_fit_the_stack() {
     let table = fitted(&bag, &closed, u64::MAX).unwrap();
     assert_eq!(table.patterns()[0].items.len(), width);
     let bag = Bag::from_text(width, [row(1), row(1)]);
-    let time = Some(Duration::from_millis(1500));
+    let time = Some(Duration::from_secs(6));
     let pairs = Options { candidates: Candidates::Pairs, time, ..Options::new(2) };
     assert!(fitted(&bag, &pairs, u64::MAX).unwrap().sizes.ratio < 1.0);
 }

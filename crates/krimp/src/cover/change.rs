@@ -8,8 +8,14 @@ pub(crate) trait Observer {
     /// An element enters at a slot; rows that use it follow.
     fn enters(&mut self, slot: u32);
 
+    /// So many rows will follow.
+    fn begins(&mut self, _rows: usize) {}
+
     /// A row's cover, as ids in no fixed order, before and after the change.
     fn row(&mut self, weight: u64, before: &[u32], after: &[u32]);
+
+    /// All rows have been told of.
+    fn ends(&mut self) {}
 
     /// An element has left its slot.
     fn leaves(&mut self, slot: u32);

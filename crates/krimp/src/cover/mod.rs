@@ -289,6 +289,11 @@ impl<'a, const W: usize> Cover<'a, W> {
         support
     }
 
+    /// The rows that contain an item, as bits, if there is a bitmap of them.
+    pub(crate) fn rows_of(&self, item: u32) -> Option<&[u64]> {
+        self.uncovered.bitmap(item)
+    }
+
     /// Tells of the rows whose cover has the element.
     fn users(&self, slot: u32, mut tell: impl FnMut(Affected<W>)) {
         let element = self.elements.get(slot);
@@ -336,6 +341,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         // By column: the length of the element that covers it, before and after.
         let mut lengths = vec![(1, 1); self.ground.width];
         let (mut before, mut after) = (Vec::new(), Vec::new());
+        observer.begins(rows.len());
         let ids = |ids: &mut Vec<u32>, cells: &[u32], cover: &[u32], free: Columns<W>| {
             ids.clear();
             ids.extend(cover.iter().map(|slot| items + slot));
@@ -377,6 +383,7 @@ impl<'a, const W: usize> Cover<'a, W> {
                 self.uncovered.change(row, cells[column], old, new);
             }
         }
+        observer.ends();
         let mut fell = Vec::new();
         for (id, delta) in deltas.drain() {
             let old = self.usages[id as usize];

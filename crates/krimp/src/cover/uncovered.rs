@@ -70,18 +70,20 @@ impl Uncovered {
             bitmaps,
             lists: vec![Vec::new(); ground.items()],
             set_of,
-            rows: BitSets::new(sets * bitmaps, ground.rows()),
-            summary: BitSets::new(sets * bitmaps, words),
+            rows: BitSets::new(bitmaps, ground.rows()),
+            summary: BitSets::new(bitmaps, words),
             reserved,
         };
         for row in 0..ground.rows() {
             for &item in ground.row(row).iter().filter(|&&item| item != NONE) {
                 match all.bitmap_of[item as usize] {
                     NONE => all.lists[item as usize].push(row as u32),
-                    bitmap => (0..sets).for_each(|set| all.set(set, bitmap, row)),
+                    bitmap => all.set(0, bitmap, row),
                 }
             }
         }
+        all.rows.repeat(sets);
+        all.summary.repeat(sets);
         all
     }
 
@@ -122,6 +124,13 @@ impl Uncovered {
         for set in new..old {
             self.set(set, bitmap, row);
         }
+    }
+
+    /// The rows that contain an item, if it has bitmaps: at the highest level nothing is covered.
+    pub(crate) fn bitmap(&self, item: u32) -> Option<&[u64]> {
+        let bitmap = self.bitmap_of[item as usize];
+        let set = self.set_of[self.set_of.len() - 1] * self.bitmaps;
+        (bitmap != NONE).then(|| self.rows.set(set + bitmap as usize))
     }
 
     /// Tells of all rows in which `items` are uncovered at `level`, in ascending order.

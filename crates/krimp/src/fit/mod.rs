@@ -1,9 +1,10 @@
 //! Krimp: candidates enter the code table if they make the total size smaller.
 //!
 //! This file tries a list of candidates in order, with several threads. `unions` makes candidates of
-//! the `pairs` that often cover a row together; `prune` takes out what no longer earns its place;
+//! the `pairs` that often cover a row together, which `changes` adds up; `prune` takes out what no longer earns its place;
 //! `code_table` is the result, `options` what is asked for, `progress` how far it is.
 
+mod changes;
 mod code_table;
 mod options;
 mod pairs;
@@ -26,6 +27,7 @@ use prune::prune;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
 /// Candidates that a thread evaluates before it looks at the watch and at what others found.
@@ -132,12 +134,14 @@ fn fit_pairs<const W: usize>(
     watch: &Watch,
     progress: &Progress,
 ) -> Result<CodeTable, Error> {
+    // A time beyond all clocks is no limit.
+    let deadline = options.time.and_then(|time| Instant::now().checked_add(time));
     progress.begin(0);
     watch.begin(0);
     let ground = Ground::new(bag, watch)?;
     let longest = ground.width.min(options.max_length.unwrap_or(usize::MAX));
     let mut cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
-    let counts = unions::search(&mut cover, options, watch, progress)?;
+    let counts = unions::search(&mut cover, options, deadline, watch, progress)?;
     let table = CodeTable::new(&cover, bag, null_codes, counts);
     watch.release(ground.reserved() + cover.reserved());
     Ok(table)

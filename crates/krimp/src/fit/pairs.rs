@@ -1,8 +1,11 @@
 //! How often two elements cover a row together.
 
+use crate::cover::ground::Ground;
 use crate::cover::{Cover, Observer};
+use crate::fit::changes::{Change, Changes};
+use rayon::prelude::*;
 use std::collections::HashMap;
-use table::{Keyed, Stop, Watch};
+use table::{Keyed, Stop, Watch, bits};
 
 /// Up to this many items, pairs of them are counted in a matrix.
 const MATRIX: usize = 2000;
@@ -10,8 +13,14 @@ const MATRIX: usize = 2000;
 /// Bytes of a pair in the map, at its usual load.
 const PAIR_BYTES: usize = 48;
 
+/// Rows from which on the changes of one step are added up before pairs are looked up.
+const MANY_ROWS: usize = 16;
+
+/// Ids that come and go in one row, up to which the row's changes are added up.
+const FEW_MOVES: usize = 32;
+
 /// What is known of two elements.
-#[derive(Default)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pair {
     /// Rows whose cover has both.
     pub together: u64,
@@ -34,6 +43,10 @@ pub(crate) struct Pairs {
     pub reserved: u64,
     /// Pairs that became more frequent.
     pub grown: Vec<(u32, u32)>,
+    /// Changes that are not counted yet.
+    changes: Changes,
+    /// Whether changes are added up first.
+    adds_up: bool,
     stays: Vec<u32>,
     goes: Vec<u32>,
     comes: Vec<u32>,
@@ -50,6 +63,8 @@ impl Pairs {
             slots: Vec::new(),
             reserved: 0,
             grown: Vec::new(),
+            changes: Changes::default(),
+            adds_up: false,
             stays: Vec::new(),
             goes: Vec::new(),
             comes: Vec::new(),
@@ -64,6 +79,16 @@ impl Pairs {
         watch: &Watch,
     ) -> Result<(), Stop> {
         let ground = cover.ground;
+        if bitmaps_pay(ground)
+            && let Some(bitmaps) = (0..ground.items() as u32).map(|i| cover.rows_of(i)).collect()
+        {
+            return self.count_bitmaps(ground, bitmaps, watch);
+        }
+        self.count_cells(ground, watch)
+    }
+
+    /// Counts them row by row.
+    fn count_cells(&mut self, ground: &Ground, watch: &Watch) -> Result<(), Stop> {
         let cells = ground.items() * ground.items();
         let bytes = cells as u64 * 8;
         let small = ground.items() <= MATRIX && watch.reserve(bytes).is_ok();
@@ -93,9 +118,35 @@ impl Pairs {
         self.account(0, watch)
     }
 
+    /// Counts them by intersecting the rows of each two items, if no row occurs twice.
+    fn count_bitmaps(
+        &mut self,
+        ground: &Ground,
+        bitmaps: Vec<&[u64]>,
+        watch: &Watch,
+    ) -> Result<(), Stop> {
+        let with = |a: u32| {
+            watch.check()?;
+            let end = ground.starts[ground.columns[a as usize] as usize + 1];
+            let rows = |b: u32| bits::count_common(bitmaps[a as usize], bitmaps[b as usize]);
+            let later = (end..ground.items() as u32).map(|b| (b, rows(b)));
+            Ok(later.filter(|&(_, together)| together > 0).collect())
+        };
+        let found: Vec<Vec<(u32, u64)>> =
+            (0..ground.items() as u32).into_par_iter().map(with).collect::<Result<_, Stop>>()?;
+        for (a, with) in (0..).zip(found) {
+            for (b, together) in with {
+                self.by_serials.insert((a, b), Pair { together, refused_at: None });
+            }
+            self.account(0, watch)?;
+        }
+        Ok(())
+    }
+
     /// Reserves what the pairs have come to take, and `more` bytes.
     pub(crate) fn account(&mut self, more: usize, watch: &Watch) -> Result<(), Stop> {
-        let bytes = (self.by_serials.capacity() * PAIR_BYTES + more) as u64;
+        let pairs = self.by_serials.capacity() * PAIR_BYTES;
+        let bytes = (pairs + self.changes.memory() + more) as u64;
         if bytes > self.reserved {
             watch.reserve(bytes - self.reserved)?;
             self.reserved = bytes;
@@ -148,6 +199,35 @@ impl Pairs {
             }
         }
     }
+
+    /// Counts the changes that were added up, as if each had been counted by itself.
+    fn settle(&mut self) {
+        let mut changes = std::mem::take(&mut self.changes);
+        changes.take(|a, b, Change { net, least, grown, .. }| {
+            let (a, b) = (self.serial(a), self.serial(b));
+            let key = (a.min(b), a.max(b));
+            if grown {
+                self.grown.push(key);
+            }
+            let pair = self.by_serials.entry(key).or_default();
+            let forgotten = least < 0 && pair.together == least.unsigned_abs();
+            pair.together = pair.together.wrapping_add_signed(net);
+            if forgotten {
+                pair.refused_at = None;
+            }
+            if pair.together == 0 {
+                self.by_serials.remove(&key);
+            }
+        });
+        self.changes = changes;
+    }
+}
+
+/// Whether pairs are counted by bitmaps: whether those have fewer words than the rows have pairs of cells, and a bit
+/// stands for one row.
+fn bitmaps_pay(ground: &Ground) -> bool {
+    let words = ground.items() * ground.items() * bits::words(ground.rows());
+    words <= ground.rows() * ground.width * ground.width && ground.weights.iter().all(|&w| w == 1)
 }
 
 impl Observer for Pairs {
@@ -160,6 +240,19 @@ impl Observer for Pairs {
         self.slots.push(Some(slot as u32));
     }
 
+    fn begins(&mut self, rows: usize) {
+        self.adds_up = rows >= MANY_ROWS;
+        if self.adds_up {
+            self.changes.begin(self.items as usize + self.serials.len());
+        }
+    }
+
+    fn ends(&mut self) {
+        if self.adds_up {
+            self.settle();
+        }
+    }
+
     fn leaves(&mut self, slot: u32) {
         let number = self.serials[slot as usize] - self.items;
         self.slots[number as usize] = None;
@@ -169,6 +262,22 @@ impl Observer for Pairs {
         let mut lists = [&mut self.stays, &mut self.goes, &mut self.comes].map(std::mem::take);
         let [stays, goes, comes] = &mut lists;
         lists_of(before, after, &mut self.marks, [stays, goes, comes]);
+        let moves = goes.len() + comes.len();
+        if self.adds_up && (moves > FEW_MOVES || self.changes.is_full()) {
+            self.settle();
+        }
+        if self.adds_up && moves <= FEW_MOVES {
+            let changes = &mut self.changes;
+            goes.iter().chain(&*comes).for_each(|&id| changes.moves(id));
+            for (moving, weight) in [(&*goes, -(weight as i64)), (&*comes, weight as i64)] {
+                for (i, &a) in moving.iter().enumerate() {
+                    let others = moving[i + 1..].iter().chain(&*stays);
+                    others.for_each(|&b| changes.add(a, b, weight));
+                }
+            }
+            [self.stays, self.goes, self.comes] = lists;
+            return;
+        }
         for ids in [&mut *stays, goes, comes] {
             ids.iter_mut().for_each(|id| *id = self.serial(*id));
         }
@@ -194,4 +303,84 @@ fn lists_of(before: &[u32], after: &[u32], marks: &mut Vec<bool>, lists: [&mut V
         if std::mem::take(&mut marks[id as usize]) { stays.push(id) } else { goes.push(id) }
     }
     comes.extend(after.iter().filter(|&&id| std::mem::take(&mut marks[id as usize])));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const IDS: u32 = 8;
+
+    /// The ids that cover a row.
+    fn cover() -> impl Strategy<Value = Vec<u32>> {
+        prop::collection::btree_set(0..IDS, 0..5).prop_map(|ids| ids.into_iter().collect())
+    }
+
+    fn told(pairs: &mut Pairs, rows: usize, changes: &[(u64, Vec<u32>, Vec<u32>)]) {
+        pairs.begins(rows);
+        changes.iter().for_each(|(weight, before, after)| pairs.row(*weight, before, after));
+        pairs.ends();
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(500))]
+
+        /// Changes that are added up first leave what they leave one by one: counts, what was refused at which
+        /// count, and which pairs grew.
+        #[test]
+        fn adding_up_changes_nothing(
+            rows in prop::collection::vec((1u64..4, cover()), 1..6),
+            steps in prop::collection::vec(prop::collection::vec((any::<prop::sample::Index>(), cover()), 1..8), 1..6),
+            refused in prop::collection::vec(any::<prop::sample::Index>(), 6),
+        ) {
+            let mut one_by_one = Pairs::new(IDS as usize);
+            let mut added_up = Pairs::new(IDS as usize);
+            let mut rows = rows;
+            let first: Vec<_> = rows.iter().map(|(weight, ids)| (*weight, Vec::new(), ids.clone())).collect();
+            told(&mut one_by_one, 1, &first);
+            told(&mut added_up, MANY_ROWS, &first);
+            for (step, refused) in steps.into_iter().zip(refused) {
+                let keys: BTreeSet<(u32, u32)> = one_by_one.by_serials.keys().copied().collect();
+                if let Some(key) = keys.iter().nth(refused.index(keys.len().max(1))) {
+                    for pairs in [&mut one_by_one, &mut added_up] {
+                        let pair = pairs.by_serials.get_mut(key).unwrap();
+                        pair.refused_at = Some(pair.together);
+                    }
+                }
+                let changes: Vec<_> = step
+                    .into_iter()
+                    .map(|(row, after)| {
+                        let (weight, cover) = row.get_mut(&mut rows);
+                        (*weight, std::mem::replace(cover, after.clone()), after)
+                    })
+                    .collect();
+                told(&mut one_by_one, 1, &changes);
+                told(&mut added_up, MANY_ROWS, &changes);
+                prop_assert_eq!(&added_up.by_serials, &one_by_one.by_serials);
+                let [one, all] = [&mut one_by_one, &mut added_up]
+                    .map(|pairs| pairs.grown.drain(..).collect::<BTreeSet<_>>());
+                prop_assert_eq!(all, one);
+            }
+        }
+
+        /// Bitmaps count what a look at every two cells counts.
+        #[test]
+        fn bitmaps_count_the_same(
+            rows in prop::collection::btree_set(prop::collection::vec(prop::option::weighted(0.9, 0u8..3), 6), 1..80),
+        ) {
+            let text = |cell: &Option<u8>| cell.map(|value| value.to_string());
+            let bag = table::Bag::from_text(6, rows.iter().map(|row| row.iter().map(text)));
+            let watch = Watch::unlimited();
+            let ground = Ground::new(&bag, &watch).unwrap();
+            let cover: Cover<'_, 1> = Cover::new(&ground, 6, &watch).unwrap();
+            let mut by_bitmaps = Pairs::new(ground.items());
+            let bitmaps = (0..ground.items() as u32).map(|item| cover.rows_of(item).unwrap()).collect();
+            by_bitmaps.count_bitmaps(&ground, bitmaps, &watch).unwrap();
+            let mut by_cells = Pairs::new(ground.items());
+            by_cells.count_cells(&ground, &watch).unwrap();
+            prop_assert_eq!(by_bitmaps.by_serials, by_cells.by_serials);
+        }
+    }
 }

@@ -77,6 +77,7 @@ struct Candidate {
 pub(crate) fn search<const W: usize>(
     cover: &mut Cover<'_, W>,
     options: &Options,
+    deadline: Option<Instant>,
     watch: &Watch,
     progress: &Progress,
 ) -> Result<(Ended, u64, u64), Stop> {
@@ -94,8 +95,7 @@ pub(crate) fn search<const W: usize>(
         scratches,
         seen: 0,
         accepted: 0,
-        // A time beyond all clocks is no limit.
-        deadline: options.time.and_then(|time| Instant::now().checked_add(time)),
+        deadline,
         options,
         watch,
         progress,

@@ -1,0 +1,90 @@
+//! How often pairs come and go while one element enters or leaves, added up before anybody looks at it.
+//!
+//! An element that enters a wide table takes two others out of the covers of many rows, and each of these pairs with
+//! everything else that covers the row. The ids that move are few and the rows many, so a count for each id that moves
+//! and each other one is a small table; looking up every pair of every row took most of the time.
+
+use table::NONE;
+
+/// Counts that a table of changes may have before it is emptied.
+const ROOM: usize = 1 << 20;
+
+/// What became of a pair of ids.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Change {
+    /// Rows that have come to have both, less those that have ceased to.
+    pub net: i64,
+    /// The least that this was on the way: a pair that nobody has any more is forgotten.
+    pub least: i64,
+    /// Whether any row has come to have both.
+    pub grown: bool,
+    touched: bool,
+}
+
+/// Changes of pairs by ids.
+#[derive(Default)]
+pub(super) struct Changes {
+    /// By id: its number among those that moved, or [`NONE`].
+    numbers: Vec<u32>,
+    /// The ids that moved.
+    moved: Vec<u32>,
+    /// By number and id. A pair of which both moved is with the one that did so first.
+    table: Vec<Change>,
+    touched: Vec<(u32, u32)>,
+}
+
+impl Changes {
+    /// For ids below `ids`; nothing must be left of earlier changes.
+    pub(super) fn begin(&mut self, ids: usize) {
+        self.numbers.resize(ids.max(self.numbers.len()), NONE);
+    }
+
+    /// Whether what was noted should be taken before more is.
+    pub(super) fn is_full(&self) -> bool {
+        self.moved.len() * self.numbers.len() > ROOM
+    }
+
+    /// Notes that an id comes or goes in a row.
+    pub(super) fn moves(&mut self, id: u32) {
+        if self.numbers[id as usize] == NONE {
+            self.numbers[id as usize] = self.moved.len() as u32;
+            self.moved.push(id);
+            let room = self.moved.len() * self.numbers.len();
+            if self.table.len() < room {
+                self.table.resize(room, Change::default());
+            }
+        }
+    }
+
+    /// Notes that rows of a weight have come to have both of two ids, or, below 0, ceased to; `a` is one that moves.
+    #[inline]
+    pub(super) fn add(&mut self, a: u32, b: u32, weight: i64) {
+        let [first, second] = [a, b].map(|id| self.numbers[id as usize]);
+        let (number, other) = if second < first { (second, a) } else { (first, b) };
+        let change = &mut self.table[number as usize * self.numbers.len() + other as usize];
+        if !change.touched {
+            change.touched = true;
+            self.touched.push((number, other));
+        }
+        change.net += weight;
+        change.least = change.least.min(change.net);
+        change.grown |= weight > 0;
+    }
+
+    /// Tells of all pairs that changed and forgets them.
+    pub(super) fn take(&mut self, mut tell: impl FnMut(u32, u32, Change)) {
+        for (number, other) in self.touched.drain(..) {
+            let change = &mut self.table[number as usize * self.numbers.len() + other as usize];
+            tell(self.moved[number as usize], other, std::mem::take(change));
+        }
+        for id in self.moved.drain(..) {
+            self.numbers[id as usize] = NONE;
+        }
+    }
+
+    pub(super) fn memory(&self) -> usize {
+        self.table.capacity() * size_of::<Change>()
+            + self.numbers.capacity() * 4
+            + self.touched.capacity() * 8
+    }
+}
