@@ -191,9 +191,17 @@ impl Coder {
             }
             codes.push(own);
         }
+        grown.add(self.memory() - before)?;
+        self.add_rows(bag, &codes, watch)
+    }
+
+    /// Adds all rows of a bag: `codes` has, for each of its columns and codes, the code of this coder. The cells
+    /// of further columns are those of the current row.
+    pub fn add_rows(&mut self, bag: &Bag, codes: &[Vec<u32>], watch: &Watch) -> Result<(), Stop> {
+        let before = self.memory();
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
             watch.poll_with(i, || watch.room_for(self.memory() - before))?;
-            for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(&codes) {
+            for ((cell, &code), codes) in self.row.iter_mut().zip(row).zip(codes) {
                 *cell = if code == NONE { NONE } else { codes[code as usize] };
             }
             self.rows.add(&self.row, weight);

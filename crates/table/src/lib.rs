@@ -7,6 +7,7 @@
 //! * [`Coder`] takes cells while they are read and gives a [`CodedTable`]: the bag, and the bytes
 //!   that its values were read from. Bags also come from bytes ([`Bag::decode`]), from projections
 //!   and filters of other bags, and from a [`BagBuilder`].
+//! * [`pack`] makes text of a bag's bytes, for servers that send every value as text.
 //! * [`Part`] is some of the columns as a bag of their own, where the others are kept as they are.
 //! * [`Recoding`] turns a bag into one of other domains: public ones, known without its rows.
 //! * [`Itemsets`] is what miners return.
@@ -19,6 +20,7 @@
 mod arena;
 mod bag;
 pub mod bits;
+mod bitstream;
 mod builder;
 mod choice;
 mod coder;
@@ -26,6 +28,7 @@ mod counter;
 mod index;
 mod itemsets;
 mod null_items;
+mod packed;
 mod part;
 mod recode;
 mod release;
@@ -44,6 +47,7 @@ pub use coder::{CodedTable, Coder, Encoding};
 pub use counter::RowCounter;
 pub use index::{Codes, Index, Keyed, Slots};
 pub use itemsets::{Item, Itemsets};
+pub use packed::{pack, unpack};
 pub use part::Part;
 pub use recode::Recoding;
 pub use release::{Classes, Counts, Piece, Release};
