@@ -160,6 +160,37 @@ impl Bounded {
         }
     }
 
+    /// Calls `visit` with each row that counts, for another process that adds up: whether it is the first
+    /// of its unit in its group, group and values. Nothing of it tells the unit. See `reservoir.md`.
+    pub fn each_kept(&self, mut visit: impl FnMut(bool, u32, &[i64])) {
+        let mut rows = Vec::new();
+        for part in &self.parts {
+            for unit in &part.units {
+                rows.clear();
+                let counted = part.rows_of(unit).map(|row| (part.groups[row], row));
+                rows.extend(counted.filter(|&(group, _)| group != DROPPED));
+                rows.sort_unstable();
+                let mut last = DROPPED;
+                for &(group, row) in &rows {
+                    visit(group != last, group, &part.values[row * self.width..][..self.width]);
+                    last = group;
+                }
+            }
+        }
+    }
+
+    /// A row that [`Bounded::each_kept`] of another process told, which all rows of the unit went to.
+    pub fn kept_row(&mut self, is_first: bool, group: u32, values: &[i64]) {
+        self.next_part = (self.next_part + 1) % PARTS;
+        let part = &mut self.parts[self.next_part];
+        if is_first {
+            part.units.push(Unit { seen: 1, first: part.groups.len() as u32 });
+        }
+        part.next.push(END);
+        part.groups.push(group);
+        part.values.extend_from_slice(&values[..self.width]);
+    }
+
     /// Calls `visit` with group and values of each row that counts.
     pub fn each_row(&self, mut visit: impl FnMut(u32, &[i64])) {
         for part in &self.parts {

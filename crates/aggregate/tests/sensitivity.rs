@@ -50,22 +50,44 @@ struct Unit {
     own: Vec<(u32, Vec<i64>)>,
 }
 
+/// What is kept of the units' rows, by one process or by so many shards, each of which has all rows of
+/// its units and tells the kept ones as a bag.
+fn keep(query: &Query, width: usize, units: &[&Unit], shards: usize, coins: &mut Coins) -> Bounded {
+    let bounded = || Bounded::new(query.rows_per_unit, query.groups_per_unit, width);
+    let mut servers: Vec<Bounded> = (0..shards.max(1)).map(|_| bounded()).collect();
+    for (number, unit) in (0..).zip(units) {
+        let server = &mut servers[number as usize % shards.max(1)];
+        for (group, values) in &unit.rows {
+            server.row_of_number(number, *group, values, coins);
+        }
+    }
+    if shards == 0 {
+        return servers.remove(0);
+    }
+    let mut whole = bounded();
+    for server in &mut servers {
+        let mut bag: BTreeMap<(bool, u32, Vec<i64>), u64> = BTreeMap::new();
+        server.finish(coins);
+        server.each_kept(|is_first, group, values| {
+            *bag.entry((is_first, group, values.to_vec())).or_default() += 1;
+        });
+        for ((is_first, group, values), count) in bag {
+            (0..count).for_each(|_| whole.kept_row(is_first, group, &values));
+        }
+    }
+    whole
+}
+
 /// The integers of each group, and the units in each. The units' coins are `seed`.
-fn totals(query: &Query, units: &[&Unit], seed: i64) -> (Vec<Vec<i128>>, Vec<i128>) {
+fn totals(query: &Query, units: &[&Unit], shards: usize, seed: i64) -> (Vec<Vec<i128>>, Vec<i128>) {
     // Which groups are shown does not matter here: all of them.
     let public = Query { private_groups: false, ..query.clone() };
     let plan = Plan::new(public, 1.0, 0.0).unwrap();
-    let (rows_per_unit, groups_per_unit) = (query.rows_per_unit, query.groups_per_unit);
     let mut coins = Coins::seeded(seed);
-    let mut rows = Bounded::new(rows_per_unit, groups_per_unit, plan.row_width());
+    let mut rows = keep(query, plan.row_width(), units, shards, &mut coins);
     let mut own = UnitRows::new(plan.unit_width());
-    for (number, unit) in (0..).zip(units) {
-        for (group, values) in &unit.rows {
-            rows.row_of_number(number, *group, values, &mut coins);
-        }
-        for (group, values) in &unit.own {
-            own.push(*group, values);
-        }
+    for (group, values) in units.iter().flat_map(|unit| &unit.own) {
+        own.push(*group, values);
     }
     let mut slots = Vec::new();
     let visit = |group: u32, found: &[i128], _: &mut Coins| {
@@ -327,11 +349,12 @@ fn noise_and_charge_cover_every_unit() {
         let limit = query.rows_per_unit.min(query.groups_per_unit);
         let others: Vec<Unit> = (0..4).map(|_| dice.unit(&query, limit, 1)).collect();
         let mut all: Vec<&Unit> = others.iter().collect();
-        let before = totals(&query, &all, 0);
+        let shards = dice.below(4) as usize;
+        let before = totals(&query, &all, shards, 0);
         let (rows, groups) = (dice.one_of(&[1, 5, 40]), dice.one_of(&[1, 2, GROUPS as u64]));
         let unit = dice.unit(&query, rows, groups);
         all.push(&unit);
-        let after = totals(&query, &all, run);
+        let after = totals(&query, &all, shards, run);
         let loss = loss(&plan, &before, &after);
         *(if loss.gaussian { &mut gaussian } else { &mut laplace }) += 1;
         check(&query, &plan, &loss, &format!("run {run}: {query:?} {epsilon} {delta}"));
@@ -384,13 +407,13 @@ fn the_worst_unit_takes_all_of_the_charge() {
                     };
                     let plan = Plan::new(query.clone(), 1.0, delta).unwrap();
                     let what = format!("{query:?}");
-                    let before = totals(&query, &[], 0);
+                    let before = totals(&query, &[], 0, 0);
                     let mut most = (0.0f64, 0.0f64);
                     let range = kind.range();
                     for value in range.map_or([0, 1], |range| [range.low, range.high]) {
-                        for spread in [false, true] {
+                        for (spread, shards) in [(false, 0), (true, 0), (false, 2), (true, 2)] {
                             let unit = worst_unit(&query, value, spread);
-                            let after = totals(&query, &[&unit], 7);
+                            let after = totals(&query, &[&unit], shards, 7);
                             let loss = loss(&plan, &before, &after);
                             check(&query, &plan, &loss, &what);
                             most.0 = most.0.max(loss.epsilon.to_f64());
@@ -421,7 +444,7 @@ fn a_unit_has_no_more_rows_and_groups_than_it_may() {
             min_units: None,
         };
         let unit = dice.unit(&query, 60, GROUPS as u64);
-        let (slots, units) = totals(&query, &[&unit], run);
+        let (slots, units) = totals(&query, &[&unit], run as usize % 3, run);
         let counted: i128 = slots.iter().map(|slots| slots[0]).sum();
         let places = slots.iter().filter(|slots| slots[0] > 0).count() as u64;
         assert!(counted <= i128::from(rows) && places <= groups && places >= 1);

@@ -119,7 +119,7 @@ proptest! {
             let request = Request { k: 2, ..request(scheme, 3) };
             let shown = |bag: &Bag| {
                 let mut shown = run(bag, request, seed).to_bag(bag, &Watch::unlimited()).unwrap();
-                shown.encode(&Watch::unlimited()).unwrap()
+                shown.encode("", &Watch::unlimited()).unwrap()
             };
             prop_assert_eq!(shown(&one), shown(&other), "{:?}", scheme);
         }

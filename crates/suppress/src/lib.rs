@@ -7,6 +7,7 @@
 //!
 //! * `mii` holds [`mii_suppress`], which blanks the cells that minimal infrequent itemsets lie in as
 //!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
+//! * `sampled` does both with the itemsets of a sample.
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
 //!   phases are told there.
 //! * `recode` holds [`generalize`], which shows cells less exactly instead of blanking them. Its phases
@@ -31,6 +32,7 @@ pub mod levels;
 mod loss;
 mod mii;
 mod recode;
+mod sampled;
 mod shuffle;
 mod whole;
 
@@ -42,6 +44,7 @@ pub use k_anonymize::k_anonymize;
 pub use loss::{Loss, column_loss};
 pub use mii::{k_mii, mii_suppress};
 pub use recode::{Diversity, DiversityKind, Recoded, Request, generalize};
+pub use sampled::{k_mii_sampled, mii_suppress_sampled};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use whole::{at_levels, whole_columns};
 

@@ -273,4 +273,18 @@ impl Guarantee {
         }
         self
     }
+
+    /// Infrequent combinations were searched for in a share of the rows only. What was checked on all rows still
+    /// holds; what rests on the search does not.
+    pub fn searched_in_sample(mut self, share: f64) -> Self {
+        self.metrics.remove("min_support_in_source");
+        if self.kind == Kind::None {
+            (self.paper_claim, self.paper_claim_holds) = (None, None);
+        }
+        self.incomplete = Some(format!(
+            "infrequent combinations were searched for in a share of {share} of the rows"
+        ));
+        self.not_covered.push("infrequent combinations that the sample does not show".into());
+        self
+    }
 }

@@ -139,6 +139,9 @@ pub struct Guarantee {
     pub metrics: BTreeMap<&'static str, f64>,
     pub assumptions: Vec<String>,
     pub not_covered: Vec<String>,
+    /// What was left out of a search.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub incomplete: Option<String>,
     pub mechanism: String,
     pub mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,6 +181,7 @@ impl Guarantee {
             metrics: BTreeMap::new(),
             assumptions: Vec::new(),
             not_covered: Vec::new(),
+            incomplete: None,
             mechanism: mechanism.into(),
             mode: Mode::Default,
             rng: None,
