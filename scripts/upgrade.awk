@@ -2,7 +2,8 @@
 # second. Used by scripts/upgrade: awk -f scripts/upgrade.awk -v told=FILE OLD NEW
 #
 # What is new is printed as it stands. A function of which only the body or the properties changed is
-# replaced; one with other arguments or another result is dropped and made again. Tables and types hold
+# replaced; one with other arguments or another result is dropped and made again. Functions that are gone go
+# last if an aggregate that stays was made of them: until it is replaced, it needs them. Tables and types hold
 # data: how they change stands in the file `told`, written by hand, and is missed here.
 
 # text_of(S): the statement in one line, without comments, to compare by.
@@ -58,8 +59,10 @@ function object_of(text, words) {
     return words[2] " " words[3] (words[4] == "ON" ? " ON " words[5] : "")
 }
 
-# head_of(TEXT): name, arguments and result of a function, which cannot be replaced.
+# head_of(TEXT): name, arguments and result of a function, which cannot be replaced. The result of an aggregate
+# is that of its functions.
 function head_of(text) {
+    if (text ~ /^CREATE AGGREGATE /) return object_of(text)
     sub(/ LANGUAGE .*/, "", text)
     return text
 }
@@ -69,6 +72,16 @@ function subject_of(text) {
     if (text !~ /^(COMMENT|GRANT|REVOKE) .*ON (FUNCTION|AGGREGATE) /) return ""
     sub(/^(COMMENT|GRANT|REVOKE) ([^ ]+ )*ON /, "", text)
     return substr(text, 1, index(text, ")"))
+}
+
+# is_part(OBJECT): whether an aggregate that stays was made of the function.
+function is_part(object, name, aggregate) {
+    name = substr(object, 1, index(object, "(") - 1)
+    sub(/^FUNCTION /, "", name)
+    for (aggregate in made)
+        if (aggregate ~ /^AGGREGATE / && aggregate in now && index(made[aggregate], "FUNC = " name ","))
+            return 1
+    return 0
 }
 
 function fail(what) {
@@ -113,7 +126,8 @@ END {
         object = order[i]
         callable = object ~ /^(FUNCTION|AGGREGATE) /
         if (!(object in now)) {
-            if (callable || object ~ /^VIEW /) drop = drop "DROP " object ";\n"
+            if (is_part(object)) drop_last = drop_last "DROP " object ";\n"
+            else if (callable || object ~ /^VIEW /) drop = drop "DROP " object ";\n"
             else if (index(by_hand, substr(object, index(object, " ") + 1)) == 0)
                 fail(object " is gone: say in " told " what becomes of it")
         } else if (callable && head_of(made[object]) != head_of(now[object])) {
@@ -139,5 +153,6 @@ END {
             }
         }
     }
+    if (drop_last != "") print drop_last
     exit failed
 }

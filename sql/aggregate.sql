@@ -47,37 +47,29 @@ CREATE FUNCTION sanitize.dp_noise(value pg_catalog.int8, sensitivity pg_catalog.
 COMMENT ON FUNCTION sanitize.dp_noise(pg_catalog.int8, pg_catalog.int8, pg_catalog.float8, pg_catalog.text, pg_catalog.float8) IS
     'the value plus exact discrete noise for that sensitivity: laplace, or gaussian (with delta, or without one epsilon^2/2-zCDP). No ledger: for one''s own aggregates';
 
-CREATE FUNCTION sanitize.clamped_sum_trans(pg_catalog.internal, pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
-    RETURNS pg_catalog.internal
+-- The state is the sum in 128 bits: the high half and the low one.
+CREATE FUNCTION sanitize.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
+    RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_sum_trans';
-CREATE FUNCTION sanitize.clamped_squares_trans(pg_catalog.internal, pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
-    RETURNS pg_catalog.internal
+CREATE FUNCTION sanitize.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
+    RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_squares_trans';
-CREATE FUNCTION sanitize.clamped_combine(pg_catalog.internal, pg_catalog.internal)
-    RETURNS pg_catalog.internal
+CREATE FUNCTION sanitize.clamped_combine(pg_catalog.int8[], pg_catalog.int8[])
+    RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_combine';
-CREATE FUNCTION sanitize.clamped_serial(pg_catalog.internal) RETURNS pg_catalog.bytea
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_serial';
-CREATE FUNCTION sanitize.clamped_deserial(pg_catalog.bytea, pg_catalog.internal)
-    RETURNS pg_catalog.internal
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_deserial';
-CREATE FUNCTION sanitize.clamped_final(pg_catalog.internal) RETURNS pg_catalog.int8
+CREATE FUNCTION sanitize.clamped_final(pg_catalog.int8[]) RETURNS pg_catalog.int8
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_final';
-COMMENT ON FUNCTION sanitize.clamped_sum_trans(pg_catalog.internal, pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS 'part of the aggregate clamped_sum';
-COMMENT ON FUNCTION sanitize.clamped_squares_trans(pg_catalog.internal, pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS 'part of the aggregate clamped_sum_squares';
-COMMENT ON FUNCTION sanitize.clamped_combine(pg_catalog.internal, pg_catalog.internal) IS 'part of the clamped aggregates';
-COMMENT ON FUNCTION sanitize.clamped_serial(pg_catalog.internal) IS 'part of the clamped aggregates';
-COMMENT ON FUNCTION sanitize.clamped_deserial(pg_catalog.bytea, pg_catalog.internal) IS 'part of the clamped aggregates';
-COMMENT ON FUNCTION sanitize.clamped_final(pg_catalog.internal) IS 'part of the clamped aggregates';
+COMMENT ON FUNCTION sanitize.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS 'part of the aggregate clamped_sum';
+COMMENT ON FUNCTION sanitize.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS 'part of the aggregate clamped_sum_squares';
+COMMENT ON FUNCTION sanitize.clamped_combine(pg_catalog.int8[], pg_catalog.int8[]) IS 'part of the clamped aggregates';
+COMMENT ON FUNCTION sanitize.clamped_final(pg_catalog.int8[]) IS 'part of the clamped aggregates';
 
 CREATE AGGREGATE sanitize.clamped_sum(x pg_catalog.int8, low pg_catalog.int8, high pg_catalog.int8) (
     SFUNC = sanitize.clamped_sum_trans,
-    STYPE = pg_catalog.internal,
-    SSPACE = 16,
+    STYPE = pg_catalog.int8[],
+    INITCOND = '{0,0}',
     FINALFUNC = sanitize.clamped_final,
     COMBINEFUNC = sanitize.clamped_combine,
-    SERIALFUNC = sanitize.clamped_serial,
-    DESERIALFUNC = sanitize.clamped_deserial,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.clamped_sum(pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
@@ -85,13 +77,30 @@ COMMENT ON AGGREGATE sanitize.clamped_sum(pg_catalog.int8, pg_catalog.int8, pg_c
 
 CREATE AGGREGATE sanitize.clamped_sum_squares(x pg_catalog.int8, low pg_catalog.int8, high pg_catalog.int8) (
     SFUNC = sanitize.clamped_squares_trans,
-    STYPE = pg_catalog.internal,
-    SSPACE = 16,
+    STYPE = pg_catalog.int8[],
+    INITCOND = '{0,0}',
     FINALFUNC = sanitize.clamped_final,
     COMBINEFUNC = sanitize.clamped_combine,
-    SERIALFUNC = sanitize.clamped_serial,
-    DESERIALFUNC = sanitize.clamped_deserial,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.clamped_sum_squares(pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
     'the sum of the squares of values moved into low..high; NULL counts nothing. It stops at the ends of bigint';
+
+CREATE FUNCTION sanitize.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, VARIADIC "any")
+    RETURNS sanitize.bag
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_bounded_rows_trans';
+CREATE FUNCTION sanitize.bounded_rows_final(sanitize.bag) RETURNS sanitize.bag
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_bounded_rows_final';
+COMMENT ON FUNCTION sanitize.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, "any") IS 'part of the aggregate bounded_rows';
+COMMENT ON FUNCTION sanitize.bounded_rows_final(sanitize.bag) IS 'part of the aggregate bounded_rows';
+
+CREATE AGGREGATE sanitize.bounded_rows(terms pg_catalog.jsonb, VARIADIC columns "any") (
+    SFUNC = sanitize.bounded_rows_trans,
+    STYPE = sanitize.bag,
+    SSPACE = 1048576,
+    FINALFUNC = sanitize.bounded_rows_final,
+    FINALFUNC_MODIFY = read_write,
+    PARALLEL = unsafe
+);
+COMMENT ON AGGREGATE sanitize.bounded_rows(pg_catalog.jsonb, "any") IS
+    'what dp_aggregate asks of a shard: at most so many random rows of each unit, without the unit, as a bag. It holds the data itself and adds no noise';

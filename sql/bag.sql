@@ -25,35 +25,86 @@ COMMENT ON FUNCTION sanitize.bag_out(sanitize.bag) IS 'text form of a bag (as by
 COMMENT ON FUNCTION sanitize.bag_recv(pg_catalog.internal) IS 'binary form of a bag, checked';
 COMMENT ON FUNCTION sanitize.bag_send(sanitize.bag) IS 'binary form of a bag';
 
-CREATE FUNCTION sanitize.row_bag_trans(pg_catalog.internal, pg_catalog.record)
-    RETURNS pg_catalog.internal
+CREATE FUNCTION sanitize.bag_packed(sanitize.bag) RETURNS pg_catalog.text
+    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_packed';
+COMMENT ON FUNCTION sanitize.bag_packed(sanitize.bag) IS
+    'a bag as text of seven bits a character, as a shard sends it: see the page on shards';
+
+-- The aggregates' state is a bag that is worked on in place and written only when it travels, between the
+-- processes of a parallel query or between servers.
+CREATE FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record)
+    RETURNS sanitize.bag
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_trans';
-CREATE FUNCTION sanitize.row_bag_combine(pg_catalog.internal, pg_catalog.internal)
-    RETURNS pg_catalog.internal
-    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_combine';
-CREATE FUNCTION sanitize.row_bag_serial(pg_catalog.internal) RETURNS pg_catalog.bytea
-    LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_serial';
-CREATE FUNCTION sanitize.row_bag_deserial(pg_catalog.bytea, pg_catalog.internal)
-    RETURNS pg_catalog.internal
-    LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_deserial';
-CREATE FUNCTION sanitize.row_bag_final(pg_catalog.internal) RETURNS sanitize.bag
-    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_final';
-COMMENT ON FUNCTION sanitize.row_bag_trans(pg_catalog.internal, pg_catalog.record) IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_combine(pg_catalog.internal, pg_catalog.internal) IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_serial(pg_catalog.internal) IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_deserial(pg_catalog.bytea, pg_catalog.internal) IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_final(pg_catalog.internal) IS 'part of the aggregate row_bag';
+-- Names are text[], or cstring[], which has no collation: see the aggregates.
+CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], VARIADIC pg_catalog."any")
+    RETURNS sanitize.bag
+    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
+CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], VARIADIC pg_catalog."any")
+    RETURNS sanitize.bag
+    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
+CREATE FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[])
+    RETURNS sanitize.bag
+    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_cell_bag_trans';
+CREATE FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag)
+    RETURNS sanitize.bag
+    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_combine';
+CREATE FUNCTION sanitize.row_bag_final(sanitize.bag) RETURNS sanitize.bag
+    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_final';
+COMMENT ON FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record) IS 'part of the aggregate row_bag';
+COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], pg_catalog."any") IS 'part of the aggregate row_bag';
+COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], pg_catalog."any") IS 'part of the aggregate row_bag';
+COMMENT ON FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[]) IS 'part of the aggregate cell_bag';
+COMMENT ON FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag) IS 'part of the aggregates row_bag and cell_bag';
+COMMENT ON FUNCTION sanitize.row_bag_final(sanitize.bag) IS 'part of the aggregates row_bag and cell_bag';
 
 CREATE AGGREGATE sanitize.row_bag(pg_catalog.record) (
     SFUNC = sanitize.row_bag_trans,
-    STYPE = pg_catalog.internal,
+    STYPE = sanitize.bag,
     SSPACE = 1048576,
     FINALFUNC = sanitize.row_bag_final,
     FINALFUNC_MODIFY = read_write,
     COMBINEFUNC = sanitize.row_bag_combine,
-    SERIALFUNC = sanitize.row_bag_serial,
-    DESERIALFUNC = sanitize.row_bag_deserial,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.record) IS
     'the rows as a bag: SELECT sanitize.row_bag(t) FROM patients t. NULL if there are no rows';
+
+CREATE AGGREGATE sanitize.row_bag(names pg_catalog.text[], VARIADIC columns pg_catalog."any") (
+    SFUNC = sanitize.row_bag_columns_trans,
+    STYPE = sanitize.bag,
+    SSPACE = 1048576,
+    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC_MODIFY = read_write,
+    COMBINEFUNC = sanitize.row_bag_combine,
+    PARALLEL = safe
+);
+COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.text[], pg_catalog."any") IS
+    'columns under the given names as a bag: SELECT sanitize.row_bag(ARRAY[''age'', ''sex''], age, sex) FROM patients. NULL if there are no rows';
+
+-- The same with names in a type without a collation. postgres_fdw ships an aggregate only if the collation of
+-- its arguments comes from a column of the foreign table; text[] has one, and a table of numbers has none.
+CREATE AGGREGATE sanitize.row_bag(names pg_catalog.cstring[], VARIADIC columns pg_catalog."any") (
+    SFUNC = sanitize.row_bag_columns_trans,
+    STYPE = sanitize.bag,
+    SSPACE = 1048576,
+    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC_MODIFY = read_write,
+    COMBINEFUNC = sanitize.row_bag_combine,
+    PARALLEL = safe
+);
+COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.cstring[], pg_catalog."any") IS
+    'columns under the given names as a bag, for remote servers: as row_bag(text[], …), but postgres_fdw ships it for any columns';
+
+-- Citus runs an aggregate on its workers only if the arguments are of exactly the types that are declared: neither
+-- a record nor "any" is ever the type of a value.
+CREATE AGGREGATE sanitize.cell_bag(names pg_catalog.text[], cells pg_catalog.text[]) (
+    SFUNC = sanitize.cell_bag_trans,
+    STYPE = sanitize.bag,
+    SSPACE = 1048576,
+    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC_MODIFY = read_write,
+    COMBINEFUNC = sanitize.row_bag_combine,
+    PARALLEL = safe
+);
+COMMENT ON AGGREGATE sanitize.cell_bag(pg_catalog.text[], pg_catalog.text[]) IS
+    'rows given as the texts of their cells as a bag: SELECT sanitize.cell_bag(ARRAY[''age'', ''sex''], ARRAY[age::text, sex]) FROM patients. NULL if there are no rows';

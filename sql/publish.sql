@@ -35,9 +35,23 @@ COMMENT ON TABLE sanitize.release_entry IS
     'every publish and every refresh there was, of retired releases too: what composition has to count';
 COMMENT ON SEQUENCE sanitize.release_entry_id_seq IS 'numbers the entries';
 
+CREATE TABLE sanitize.sharded_release (
+    target pg_catalog.regclass PRIMARY KEY,
+    row_type pg_catalog.regtype NOT NULL,
+    mark pg_catalog.text NOT NULL,
+    generation pg_catalog.int8 CHECK (generation > 0),
+    written_in pg_catalog.xid8
+);
+COMMENT ON COLUMN sanitize.sharded_release.written_in IS
+    'the transaction that made the generation: until it has committed, the one before is what readers see';
+COMMENT ON TABLE sanitize.sharded_release IS
+    'the releases whose rows lie on shards: the mark in the comments of their tables there, and the generation that readers see';
+
 -- As in the budget's tables: rows of relations that are gone would be dumped as bare numbers.
 SELECT pg_catalog.pg_extension_config_dump('sanitize.published',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source) AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = target AND c.reltype = row_type)');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.sharded_release',
+    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = target AND c.reltype = row_type)');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry',
     'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry_id_seq', '');
@@ -58,6 +72,11 @@ CREATE FUNCTION sanitize.retire(target pg_catalog.regclass) RETURNS pg_catalog.v
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_retire';
 COMMENT ON FUNCTION sanitize.retire(pg_catalog.regclass) IS
     'drops the table of a release, unless something depends on it, and forgets how it was made; that it was there is still counted';
+
+CREATE FUNCTION sanitize.drop_leftovers(target pg_catalog.regclass) RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_leftovers';
+COMMENT ON FUNCTION sanitize.drop_leftovers(pg_catalog.regclass) IS
+    'drops, on the shards of a sharded release, what earlier publishes and refreshes left behind, those that crashed too; what readers see stays';
 
 CREATE FUNCTION sanitize.sanitize_in_place(target pg_catalog.regclass, method pg_catalog.text,
         options pg_catalog.jsonb DEFAULT '{}', confirm pg_catalog.text DEFAULT NULL)

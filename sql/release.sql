@@ -1,18 +1,18 @@
 -- Releases: rows of the source's own type.
 CREATE FUNCTION sanitize.mii_suppress(source anyelement, theta pg_catalog.int4,
         columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL,
-        max_length pg_catalog.int4 DEFAULT NULL)
+        max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL)
     RETURNS SETOF anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_mii_suppress';
-COMMENT ON FUNCTION sanitize.mii_suppress(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4) IS
+COMMENT ON FUNCTION sanitize.mii_suppress(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8) IS
     'the relation with every cell blanked that lies in a minimal infrequent itemset: what is left of a row is shared by more than theta rows of the source. No promise about the release itself: see k_mii and k_anonymize';
 
 CREATE FUNCTION sanitize.k_mii(source anyelement, k pg_catalog.int4,
         columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL,
-        max_length pg_catalog.int4 DEFAULT NULL)
+        max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL)
     RETURNS SETOF anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_mii';
-COMMENT ON FUNCTION sanitize.k_mii(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4) IS
+COMMENT ON FUNCTION sanitize.k_mii(anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8) IS
     'a k-anonymous release by suppression of minimal infrequent itemsets: every row of it equals at least k - 1 others in the columns that take part';
 
 CREATE FUNCTION sanitize.k_anonymize(source anyelement, k pg_catalog.int4,

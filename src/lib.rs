@@ -43,4 +43,5 @@ pgrx::extension_sql_file!("../sql/operators.sql", name = "operators", requires =
 pgrx::extension_sql_file!("../sql/entropy.sql", name = "entropy", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/cells.sql", name = "cells", requires = ["schema"]);
 pgrx::extension_sql_file!("../sql/publish.sql", name = "publish", requires = ["schema"]);
+pgrx::extension_sql_file!("../sql/shard.sql", name = "shard", requires = ["publish", "bag"]);
 pgrx::extension_sql_file!("../sql/report.sql", name = "report", requires = ["schema"]);

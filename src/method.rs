@@ -25,9 +25,10 @@ pub struct Method {
 pub type Price = fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>;
 
 impl Method {
-    /// False for what Postgres calls itself, for a type or an aggregate.
+    /// False for what Postgres calls itself, for a type, an aggregate or a trigger.
     pub fn is_called_by_name(&self) -> bool {
-        let internal = |of: Type| matches!(of, Type::Internal | Type::CString | Type::Bytes);
+        use Type::{Bag, Bytes, CString, Internal, Sums, Trigger};
+        let internal = |of: Type| matches!(of, Internal | CString | Bytes | Bag | Sums | Trigger);
         let returned = match self.returns {
             Returns::One(of) | Returns::Set(of) => internal(of),
             Returns::Table(_) => false,

@@ -12,12 +12,6 @@ pub const fn passed(name: &'static str, of: Type) -> Argument<()> {
     Argument { name, of, default: None, about: "What Postgres passes.", read: |_| Ok(()) }
 }
 
-pub const STATE: Argument<()> = passed("state", Type::Internal);
-/// The state of another process, or nothing of interest.
-pub const OTHER: Argument<()> = passed("other", Type::Internal);
-/// A state as it travels.
-pub const BYTES: Argument<()> = passed("bytes", Type::Bytes);
-
 /// Such a function.
 pub const fn part(
     name: &'static str,

@@ -2,12 +2,11 @@
 
 use crate::catalog::public::{self, Public};
 use crate::pg::error::Error;
-use crate::pg::relation::Relation;
+use crate::pg::relation::{Asked, Relation};
 use crate::pg::typed::{TextValues, Values};
 use crate::pg::{pool, reader, text, types};
 use pgrx::pg_sys::Datum;
 use random::{Coins, below};
-use std::ffi::CString;
 use std::sync::Arc;
 use table::{Bag, CodedTable, Domain, NONE, Recoding};
 
@@ -99,18 +98,18 @@ impl PublicSource {
 
     /// Reads the columns, and after them the columns `beside`, in codes of the values that the rows have.
     pub fn read_coded(&self, beside: &[usize]) -> Result<CodedTable, Error> {
-        reader::read_query(&self.relation, &self.query(beside), 0)
+        reader::read_asked(&self.relation, &self.asked(beside), 0)
     }
 
     /// As [`PublicSource::read_coded`], but equal rows may stay apart.
     pub fn read_listed(&self, beside: &[usize]) -> Result<CodedTable, Error> {
-        reader::read_listed(&self.relation, &self.query(beside))
+        reader::read_listed(&self.relation, &self.asked(beside))
     }
 
     /// Asks for values, or for the numbers of their bins.
-    fn query(&self, beside: &[usize]) -> CString {
+    fn asked(&self, beside: &[usize]) -> Asked {
         let positions: Vec<usize> = self.positions.iter().chain(beside).copied().collect();
-        self.relation.query_with(&positions, |column, quoted| {
+        self.relation.asked_with(&positions, |column, quoted| {
             match &self.columns.get(column)?.public {
                 Public::Values(_) => None,
                 Public::Range { bins, .. } => Some(bins.expression(quoted)),

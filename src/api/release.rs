@@ -63,20 +63,47 @@ pub fn unless_stopped<T>(
     }
 }
 
+/// The share of the rows in which itemsets are searched for.
+const SAMPLE_SHARE: Argument<Option<f64>> = Argument {
+    name: "sample_share",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.",
+    read: |given| match given.float8()? {
+        Some(share) if !(share > 0.0 && share <= 1.0) => Err(given.refuse(
+            share,
+            "sample_share is above 0 and at most 1. Leave it out to search all rows.",
+        )),
+        share => Ok(share),
+    },
+};
+
+/// A label that says whether only a sample was searched.
+fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let share = options.get(&SAMPLE_SHARE)?.filter(|&share| share < 1.0);
+    Ok(match share {
+        Some(share) => label.searched_in_sample(share),
+        None => label,
+    })
+}
+
 const MII_SUPPRESS: Method = Method {
     name: "mii_suppress",
-    arguments: &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH],
+    arguments: &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
     returns: Returns::Set(Type::Any),
     run: |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(call, source, |bag, watch| suppress::mii_suppress(bag, theta, max_length, watch))
+        release(call, source, |bag, watch| {
+            suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
+        })
     },
     label: Some(Label {
         further: &[],
         of: |options| {
             let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
-            keeping(label, options)
+            keeping(sampled(label, options)?, options)
         },
     }),
     price: None,
@@ -90,17 +117,21 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, E
 
 const K_MII: Method = Method {
     name: "k_mii",
-    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH],
+    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
     returns: Returns::Set(Type::Any),
     run: |call| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(call, source, |bag, watch| suppress::k_mii(bag, k, max_length, watch))
+        release(call, source, |bag, watch| {
+            suppress::k_mii_sampled(bag, k, max_length, share, watch)
+        })
     },
     label: Some(Label {
         further: &[],
         of: |options| {
-            keeping(Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?), options)
+            let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
+            keeping(sampled(label, options)?, options)
         },
     }),
     price: None,

@@ -90,13 +90,23 @@ impl TypedSource {
     }
 
     fn read_columns(
-        relation: Relation,
+        mut relation: Relation,
         mut columns: Vec<usize>,
         keep: Vec<usize>,
     ) -> Result<Self, Error> {
         let width = columns.len();
         columns.extend(keep);
-        let table = reader::read(&relation, &columns)?;
+        let table = match relation.leaf.take() {
+            None => reader::read(&relation, &columns)?,
+            Some(leaf) => {
+                // Kept as it is: whatever is released of a row, it is known in which leaf it was.
+                let (table, _) =
+                    reader::read_by_shard(&relation, &columns)?.ok_or(Error::Swapped)?;
+                columns.push(relation.columns.len());
+                relation.columns.push(leaf);
+                table
+            }
+        };
         let mut source = TypedSource { relation, columns, table, part: None };
         if width < source.columns.len() {
             let part =

@@ -11,6 +11,7 @@
 //! * [`hierarchies`]: what a column's values can be shown as (`declared_hierarchy`).
 //! * [`public`]: both together, for mechanisms that need to know every value.
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
+//! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
@@ -26,6 +27,7 @@ pub mod ledger;
 pub mod protection;
 pub mod public;
 pub mod releases;
+pub mod sharded;
 pub mod stability;
 
 use crate::pg::error::Error;

@@ -39,12 +39,22 @@ pub enum Type {
     CString,
     Record,
     Void,
-    /// The state of an aggregate.
+    /// What a trigger returns.
+    Trigger,
+    /// What SQL cannot write.
     Internal,
+    /// A bag that Postgres hands from one of its own calls to another: the state of an aggregate, say.
+    Bag,
+    /// Two halves of a sum: the state of an aggregate.
+    Sums,
+    /// The cells of a row as texts.
+    Cells,
     /// The row type of a relation, or any other type where the text of a value is wanted.
     Any,
-    /// `sanitize.bag`.
-    Bag,
+    /// Columns of any types, as many as are given: `VARIADIC "any"`.
+    Columns,
+    /// The names of such columns.
+    Names,
     /// A relation, its name or a bag.
     Source,
 }
@@ -72,9 +82,14 @@ impl Type {
             Type::CString => &["cstring"],
             Type::Record => &["record"],
             Type::Void => &["void"],
+            Type::Trigger => &["trigger"],
             Type::Internal => &["internal"],
             Type::Any => &["anyelement"],
+            Type::Columns => &["\"any\""],
+            Type::Names => &["text[]", "cstring[]"],
             Type::Bag => &["sanitize.bag"],
+            Type::Sums => &["bigint[]"],
+            Type::Cells => &["text[]"],
             Type::Source => &["regclass", "sanitize.bag", "text"],
         }
     }

@@ -56,8 +56,20 @@ impl Call {
         let mut context = std::ptr::null_mut();
         // SAFETY: fcinfo is valid; the out-variable is filled only if the result is not 0.
         match unsafe { pg_sys::AggCheckCallContext(self.fcinfo, &mut context) } {
-            0 => Err(Error::Context),
+            0 => Err(Error::NoAggregate),
             _ => Ok(context),
+        }
+    }
+
+    /// Refuses a call that no aggregate makes: as [`Call::aggregate_context`], but without a call of Postgres, which
+    /// functions that run once for each row would notice.
+    #[inline]
+    pub fn needs_aggregate(&self) -> Result<(), Error> {
+        // SAFETY: what a call has as its context is a node or NULL.
+        let tag = unsafe { (*self.fcinfo).context.as_ref().map(|node| node.type_) };
+        match tag {
+            Some(pg_sys::NodeTag::T_AggState | pg_sys::NodeTag::T_WindowAggState) => Ok(()),
+            _ => Err(Error::NoAggregate),
         }
     }
 

@@ -31,8 +31,8 @@ pub enum Error {
     Cancelled,
     /// The bytes of a bag are damaged.
     Bag(WireError),
-    /// A bag holds text that is not valid in this database's encoding.
-    BagEncoding,
+    /// A bag holds text in another encoding than this database's, or (`None`) text that is not valid in it.
+    BagEncoding { of: Option<String>, here: String },
     /// A value would exceed what Postgres can hold in one datum.
     TooLarge { what: &'static str, bytes: usize },
     /// An argument that stands for a relation by its row type is of another type.
@@ -65,6 +65,10 @@ pub enum Error {
     NoEntropy { what: String },
     /// A set was returned where the caller takes none.
     Context,
+    /// A part of an aggregate was called otherwise.
+    NoAggregate,
+    /// Bags do not fit into memory together.
+    Merging { limit: u64 },
     /// Only superusers may do this.
     NotSuperuser,
     /// Nobody has set a budget for the relation.
@@ -87,7 +91,7 @@ pub enum Error {
     ReaderGone,
     /// Somebody holds a lock that reading needs.
     Locked,
-    /// What a background worker said went wrong.
+    /// What a background worker, or another server, said went wrong.
     Told(Box<Message>),
     /// A view whose rows may depend on more than their own units.
     Unstable { relation: String, reason: String },
@@ -127,12 +131,25 @@ impl Error {
         Error::Argument { message: message.into(), hint: hint.into() }
     }
 
+    /// What went wrong while bags were merged.
+    pub fn of_merging(self) -> Self {
+        match self {
+            Error::Memory { limit } => Error::Merging { limit },
+            other => other,
+        }
+    }
+
     pub fn fault(what: impl std::fmt::Display) -> Self {
         Error::Fault { what: what.to_string() }
     }
 
     pub fn query(error: impl std::fmt::Display) -> Self {
         Error::Query { what: error.to_string() }
+    }
+
+    /// An error of another server, as it was told.
+    pub fn told(code: Code, message: String, detail: Option<String>, hint: String) -> Self {
+        Error::Told(Box::new(Message { code: code as i32, message, detail, hint }))
     }
 
     fn parts(&self) -> (Code, String, Option<String>, String) {
@@ -204,11 +221,18 @@ impl Error {
                 Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
                 "the value is not a bag".into(),
                 Some(format!("{error}.")),
-                "Make bags with sanitize.row_bag and store them unchanged.".into(),
+                match error {
+                    WireError::Version(_) => "It was written by another version of pg_sanitize: install the newest one here.",
+                    _ => "Make bags with sanitize.row_bag and store them unchanged.",
+                }
+                .into(),
             ),
-            Error::BagEncoding => (
+            Error::BagEncoding { of, here } => (
                 Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
-                "the bag holds text that is not valid in this database's encoding".into(),
+                match of {
+                    Some(of) => format!("the bag holds text in encoding {of}, the database's is {here}"),
+                    None => "the bag holds text that is not valid in this database's encoding".into(),
+                },
                 None,
                 "Bags travel between databases of the same encoding.".into(),
             ),
@@ -332,6 +356,18 @@ impl Error {
                 "the function returns rows, which cannot be used here".into(),
                 None,
                 "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
+            ),
+            Error::NoAggregate => (
+                Code::ERRCODE_FEATURE_NOT_SUPPORTED,
+                "the function is part of an aggregate and cannot be called by itself".into(),
+                None,
+                "Call the aggregate.".into(),
+            ),
+            Error::Merging { limit } => (
+                Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
+                "the bags do not fit together into the memory that pg_sanitize may use".into(),
+                Some(format!("pg_sanitize.max_memory is {} MB.", limit >> 20)),
+                "Raise pg_sanitize.max_memory, give fewer columns, or make a bag of a sample of the rows; max_length bounds what mining needs beside the bag.".into(),
             ),
             Error::NotSuperuser => (
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,

@@ -3,16 +3,18 @@
 
 use super::cell::Form;
 use super::error::Error;
+use super::input::Input;
 use super::pool;
 use super::progress::Progress;
-use super::relation::Relation;
+use super::relation::{Asked, Relation};
 use super::rows::{RowSink, each_row};
-use super::settings;
-use pgrx::pg_sys::{self, Datum};
+use super::shards::{Shard, Shards};
+use super::{settings, text};
+use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgTupleDesc};
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use table::{CodedTable, Coder, RowCounter};
+use table::{Bag, CodedTable, Coder, RowCounter, WireError};
 
 /// Rows between two looks at memory and clock.
 const BATCH: u64 = 4096;
@@ -27,20 +29,16 @@ struct Cell {
 impl Cell {
     /// # Safety
     /// `context` lives at least as long as the cell.
-    unsafe fn new(
-        attribute: usize,
-        description: &pg_sys::FormData_pg_attribute,
-        context: pg_sys::MemoryContext,
-    ) -> Self {
+    unsafe fn new(attribute: usize, type_oid: Oid, context: pg_sys::MemoryContext) -> Self {
         let mut function = pg_sys::InvalidOid;
         let mut is_varlena = false;
         let mut output = pg_sys::FmgrInfo::default();
         // SAFETY: catalog look-ups by type OID; `output` is filled by fmgr_info_cxt.
         unsafe {
-            pg_sys::getTypeOutputInfo(description.atttypid, &mut function, &mut is_varlena);
+            pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
             pg_sys::fmgr_info_cxt(function, &mut output, context);
         }
-        Cell { attribute, form: Form::of(description.atttypid), output }
+        Cell { attribute, form: Form::of(type_oid), output }
     }
 }
 
@@ -62,22 +60,39 @@ impl RowCoder {
     /// # Safety
     /// `context` lives at least as long as the coder.
     pub unsafe fn new(descriptor: &PgTupleDesc, context: pg_sys::MemoryContext) -> Self {
-        let mut cells = Vec::new();
-        let mut columns = Vec::new();
-        for (i, attribute) in descriptor.iter().enumerate() {
-            if attribute.attisdropped {
-                continue;
-            }
-            // SAFETY: the caller vouches for `context`.
-            let cell = unsafe { Cell::new(i, attribute, context) };
+        let columns = descriptor.iter().enumerate().filter(|(_, column)| !column.attisdropped);
+        let columns = columns.map(|(i, column)| {
             // SAFETY: a name of the catalog ends with NUL.
-            let name = unsafe { CStr::from_ptr(attribute.attname.data.as_ptr()) };
-            columns.push((super::text::to_utf8(name.to_bytes()), cell.form.encoding()));
+            let name = unsafe { CStr::from_ptr(column.attname.data.as_ptr()) };
+            let name = match name.is_empty() {
+                // A row made by an expression may have no names: then they are those of ROW(…).
+                true => format!("f{}", i + 1),
+                false => text::to_utf8(name.to_bytes()),
+            };
+            (i, column.atttypid, name)
+        });
+        // SAFETY: as the caller says.
+        unsafe { RowCoder::of_columns(columns, context) }
+    }
+
+    /// A coder for columns of these places in a row, types and names.
+    ///
+    /// # Safety
+    /// `context` lives at least as long as the coder.
+    pub unsafe fn of_columns(
+        columns: impl Iterator<Item = (usize, Oid, String)>,
+        context: pg_sys::MemoryContext,
+    ) -> Self {
+        let (mut cells, mut coded) = (Vec::new(), Vec::new());
+        for (place, type_oid, name) in columns {
+            // SAFETY: the caller vouches for `context`.
+            let cell = unsafe { Cell::new(place, type_oid, context) };
+            coded.push((name, cell.form.encoding()));
             cells.push(cell);
         }
         RowCoder {
             cells,
-            coder: Coder::new(columns),
+            coder: Coder::new(coded),
             // SAFETY: a plain child context; its parent deletes it.
             scratch: unsafe {
                 pg_sys::AllocSetContextCreateExtended(
@@ -114,7 +129,7 @@ impl RowCoder {
     /// # Safety
     /// As for [`RowCoder::row`].
     #[inline]
-    unsafe fn code(&mut self, values: *const Datum, nulls: *const bool) {
+    pub(super) unsafe fn code(&mut self, values: *const Datum, nulls: *const bool) {
         for (column, cell) in self.cells.iter_mut().enumerate() {
             // SAFETY: the attribute lies within the deformed row.
             let (value, null) =
@@ -129,7 +144,12 @@ impl RowCoder {
     }
 
     /// Looks at memory and clock after so many rows, of which so many are distinct.
-    fn end_batch(&mut self, read: u64, memory: u64, distinct: usize) -> Result<(), Error> {
+    pub(super) fn end_batch(
+        &mut self,
+        read: u64,
+        memory: u64,
+        distinct: usize,
+    ) -> Result<(), Error> {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
         // Row numbers are 32 bits wide; a limit that allows so many rows does not change that.
@@ -140,9 +160,76 @@ impl RowCoder {
         Ok(())
     }
 
+    /// Adds the rows of a bag, whose columns are the first ones here. Each of its values is read by the input of its
+    /// column, so that it is what it were if its rows had come one by one. `last` is the text of one more column.
+    pub fn add_bag(
+        &mut self,
+        bag: Bag,
+        inputs: &mut [Input],
+        last: Option<&str>,
+    ) -> Result<(), Error> {
+        let read = self.coder.read().checked_add(bag.row_count());
+        let read = read.filter(|&read| read <= i64::MAX as u64);
+        let read = read.ok_or(WireError::Damaged("there are too many rows"))?;
+        let mut codes = Vec::with_capacity(bag.width());
+        for (column, (domain, input)) in bag.domains().iter().zip(inputs).enumerate() {
+            let mut own = Vec::with_capacity(domain.len());
+            for (i, value) in domain.values().enumerate() {
+                self.code_text(column, input, value)?;
+                own.push(self.coder.row()[column]);
+                if (i as u64).is_multiple_of(BATCH) {
+                    pgrx::check_for_interrupts!();
+                    let memory = self.coder.memory() + bag.memory();
+                    self.end_batch(self.coder.read(), memory, self.coder.distinct())?;
+                }
+            }
+            codes.push(own);
+        }
+        if let Some(last) = last {
+            self.coder.text(bag.width(), last.as_bytes());
+        }
+        let held = self.held + bag.memory() + self.coder.memory();
+        let coder = &mut self.coder;
+        pool::run("merging bags", held, move |watch| coder.add_rows(&bag, &codes, watch))?;
+        self.end_batch(read, self.coder.memory(), self.coder.distinct())
+    }
+
+    /// Codes the value that a text stands for.
+    fn code_text(&mut self, column: usize, input: &mut Input, value: &[u8]) -> Result<(), Error> {
+        if input.takes_all() {
+            self.coder.text(column, value);
+            return Ok(());
+        }
+        let text = CString::new(value)
+            .map_err(|_| Error::BagEncoding { of: None, here: text::encoding() })?;
+        let cell = self.cells.get_mut(column).ok_or(Error::Context)?;
+        // SAFETY: the value is of the type that the cell was made for; it lives in the scratch context, which
+        // nothing outlives.
+        unsafe {
+            let value = PgMemoryContexts::For(self.scratch).switch_to(|_| input.value(&text));
+            code(&mut self.coder, column, cell, value, self.scratch);
+        }
+        Ok(())
+    }
+
+    /// Tells the progress of what comes now under another name.
+    pub fn begin(&mut self, phase: &'static str) {
+        self.progress = Progress::begin(phase);
+    }
+
+    /// The bytes held, by the call too.
+    pub fn memory(&self) -> u64 {
+        self.held + self.coder.memory()
+    }
+
     /// Says how many bytes others hold now.
     pub fn beside(&mut self, held: u64) {
         self.held = held;
+    }
+
+    /// Where copies of values may be made that last until the batch ends.
+    pub(super) fn scratch(&self) -> pg_sys::MemoryContext {
+        self.scratch
     }
 
     pub fn coder(&mut self) -> &mut Coder {
@@ -211,16 +298,16 @@ unsafe fn code_bytes(
     }
 }
 
-/// Makes the coder once the shape of the rows is known.
-struct Reader {
-    rows: Option<RowCoder>,
+/// Makes the coder once the shape of the rows is known; one that is there goes on.
+pub(super) struct Reader {
+    pub(super) rows: Option<RowCoder>,
     /// The caller's, which lives longer than the query.
     context: pg_sys::MemoryContext,
     held: u64,
 }
 
 impl Reader {
-    fn new(held: u64) -> Self {
+    pub(super) fn new(held: u64) -> Self {
         // SAFETY: the context of the call.
         Reader { rows: None, context: unsafe { pg_sys::CurrentMemoryContext }, held }
     }
@@ -233,9 +320,11 @@ impl Reader {
 
 impl RowSink for Reader {
     fn begin(&mut self, descriptor: &PgTupleDesc) {
-        // SAFETY: the context outlives the coder.
-        let rows = unsafe { RowCoder::new(descriptor, self.context) };
-        self.rows = Some(RowCoder { held: self.held, ..rows });
+        self.rows.get_or_insert_with(|| {
+            // SAFETY: the context outlives the coder.
+            let rows = unsafe { RowCoder::new(descriptor, self.context) };
+            RowCoder { held: self.held, ..rows }
+        });
     }
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
@@ -254,7 +343,30 @@ pub fn read(relation: &Relation, columns: &[usize]) -> Result<CodedTable, Error>
 
 /// As [`read`], for a call that holds `held` bytes already.
 pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<CodedTable, Error> {
-    read_query(relation, &relation.query(columns), held)
+    read_asked(relation, &relation.asked(columns), held)
+}
+
+/// Reads what is asked of the relation, for a call that holds `held` bytes already. What is on shards comes as bags.
+pub fn read_asked(relation: &Relation, asked: &Asked, held: u64) -> Result<CodedTable, Error> {
+    match Shards::with_bags(asked)? {
+        Some(shards) => shards.read(held, false)?.finish(),
+        None => read_query(relation, &asked.query(), held),
+    }
+}
+
+/// As [`read`], with one more column: the number of the leaf, in the list that is returned too, that a row is in.
+/// `None` if all rows are on this server.
+pub fn read_by_shard(
+    relation: &Relation,
+    columns: &[usize],
+) -> Result<Option<(CodedTable, Vec<Shard>)>, Error> {
+    let asked = relation.asked(columns);
+    let Some(shards) = Shards::of(&asked)? else { return Ok(None) };
+    let rows = match shards.noted()? {
+        true => shards.read(0, true)?,
+        false => shards.read_rows(0)?,
+    };
+    Ok(Some((rows.finish()?, shards.leaves)))
 }
 
 /// Reads what a query on the relation returns, for a call that holds `held` bytes already.
@@ -310,9 +422,13 @@ impl RowSink for Listing<'_> {
     }
 }
 
-/// As [`read_query`], but equal rows may stay apart, see [`RowCounter::listing`], and another thread counts them:
+/// As [`read_asked`], but equal rows may stay apart, see [`RowCounter::listing`], and another thread counts them:
 /// that was a third of the time to read 5 million rows of 15 columns.
-pub fn read_listed(relation: &Relation, query: &CStr) -> Result<CodedTable, Error> {
+pub fn read_listed(relation: &Relation, asked: &Asked) -> Result<CodedTable, Error> {
+    if let Some(shards) = Shards::with_bags(asked)? {
+        return shards.read(0, false)?.finish();
+    }
+    let query = &asked.query();
     let (mut counter, counted) = (None, Counted::default());
     let count = |batch: &mut Batch| {
         let counter = counter.get_or_insert_with(|| RowCounter::new(batch.width).listing());

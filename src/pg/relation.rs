@@ -48,6 +48,8 @@ pub struct Relation {
     pub columns: Vec<Column>,
     /// A table of this server or a materialized view, without tables that inherit from it.
     pub is_plain_table: bool,
+    /// The column of the result that tells in which leaf of the relation a row is, if that is wanted.
+    pub leaf: Option<Column>,
 }
 
 /// What can be read as rows.
@@ -119,43 +121,37 @@ impl Relation {
                 })
                 .collect();
             pg_sys::relation_close(opened, released as pg_sys::LOCKMODE);
-            Ok((Relation { oid, name, from, columns, is_plain_table }, readable))
+            Ok((Relation { oid, name, from, columns, is_plain_table, leaf: None }, readable))
         }
     }
 
-    /// `SELECT … FROM …` for the given columns. Every identifier is quoted by Postgres itself and
-    /// the relation qualified, so that neither a name nor the search path can change its meaning.
-    pub fn query(&self, columns: &[usize]) -> CString {
-        self.query_with(columns, |_, _| None)
+    /// What a query for the given columns asks for.
+    pub fn asked(&self, columns: &[usize]) -> Asked {
+        self.asked_with(columns, |_, _| None)
     }
 
-    /// As [`Relation::query`], where `expression` may say what is asked for in place of a column, given its
+    /// As [`Relation::asked`], where `expression` may say what is asked for in place of a column, given its
     /// place among `columns` and its quoted name.
-    pub fn query_with(
+    pub fn asked_with(
         &self,
         columns: &[usize],
         expression: impl Fn(usize, &str) -> Option<String>,
-    ) -> CString {
-        let mut query = b"SELECT ".to_vec();
-        for (i, &column) in columns.iter().enumerate() {
-            if i > 0 {
-                query.extend_from_slice(b", ");
-            }
+    ) -> Asked {
+        let term = |(i, &column): (usize, &usize)| {
             let column = &self.columns[column];
-            if let Some(expression) = expression(i, &column.quoted()) {
-                query.extend_from_slice(&text::from_utf8(&expression));
-                query.extend_from_slice(b" AS ");
-            }
             // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
             let quoted =
                 unsafe { CStr::from_ptr(pg_sys::quote_identifier(column.catalog_name.as_ptr())) };
-            query.extend_from_slice(quoted.to_bytes());
-        }
-        query.extend_from_slice(b" FROM ");
-        query.extend_from_slice(self.from.to_bytes());
-        query.push(0);
-        // Made of C strings and constants: the only NUL is the last byte.
-        CString::from_vec_with_nul(query).unwrap_or_default()
+            let quoted = quoted.to_bytes().to_vec();
+            let expression = expression(i, &column.quoted());
+            Term {
+                column: column.catalog_name.clone(),
+                expression: expression.map_or(quoted.clone(), |made| text::from_utf8(&made)),
+                quoted,
+            }
+        };
+        let terms = columns.iter().enumerate().map(term).collect();
+        Asked { relation: self.oid, terms, from: self.from.to_bytes().to_vec() }
     }
 
     /// Its name for a query, qualified and quoted.
@@ -253,6 +249,24 @@ impl Relation {
             && unsafe { !pg_sys::get_collation_isdeterministic(collation) }
     }
 
+    /// Its name alone, as the catalog has it.
+    pub fn own_name(&self) -> Option<String> {
+        // SAFETY: returns null or a palloc'd C string.
+        unsafe {
+            let name = pg_sys::get_rel_name(self.oid);
+            (!name.is_null()).then(|| text::to_utf8(CStr::from_ptr(name).to_bytes()))
+        }
+    }
+
+    /// The name of its schema, as the catalog has it.
+    pub fn schema(&self) -> Option<String> {
+        // SAFETY: returns null or a palloc'd C string.
+        unsafe {
+            let name = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(self.oid));
+            (!name.is_null()).then(|| text::to_utf8(CStr::from_ptr(name).to_bytes()))
+        }
+    }
+
     /// Its row type, if it has one.
     pub fn row_type_oid(&self) -> pg_sys::Oid {
         // SAFETY: a catalog look-up.
@@ -278,6 +292,84 @@ impl Relation {
         let existing: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
         positions(&self.name, &existing, argument, names)
     }
+}
+
+/// What is asked of each row of a relation: columns, or expressions over single ones. Every identifier is quoted
+/// by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
+/// meaning. All is in the database's encoding.
+pub struct Asked {
+    pub relation: pg_sys::Oid,
+    terms: Vec<Term>,
+    from: Vec<u8>,
+}
+
+struct Term {
+    /// The column as the catalog has it.
+    column: CString,
+    quoted: Vec<u8>,
+    expression: Vec<u8>,
+}
+
+impl Asked {
+    /// `SELECT … FROM …`.
+    pub fn query(&self) -> CString {
+        self.query_from(&[(b"", &self.from)])
+    }
+
+    /// The same of other relations with these columns, one after the other, each with further terms.
+    pub fn query_from(&self, relations: &[(&[u8], &[u8])]) -> CString {
+        let mut query = Vec::new();
+        for (i, (further, from)) in relations.iter().enumerate() {
+            query.extend_from_slice(if i == 0 { b"SELECT " } else { b" UNION ALL SELECT " });
+            for (i, term) in self.terms.iter().enumerate() {
+                if i > 0 {
+                    query.extend_from_slice(b", ");
+                }
+                if term.expression != term.quoted {
+                    query.extend_from_slice(&term.expression);
+                    query.extend_from_slice(b" AS ");
+                }
+                query.extend_from_slice(&term.quoted);
+            }
+            query.extend_from_slice(further);
+            query.extend_from_slice(b" FROM ");
+            query.extend_from_slice(from);
+        }
+        c_string(query)
+    }
+
+    /// How the relation is named in a query.
+    pub fn from(&self) -> &[u8] {
+        &self.from
+    }
+
+    /// How many columns are asked for.
+    pub fn width(&self) -> usize {
+        self.terms.len()
+    }
+
+    /// The names of the columns as the catalog has them.
+    pub fn columns(&self) -> impl Iterator<Item = &CStr> {
+        self.terms.iter().map(|term| term.column.as_c_str())
+    }
+
+    /// What is asked for, to stand as arguments.
+    pub fn expressions(&self) -> Vec<u8> {
+        let expressions: Vec<&[u8]> = self.terms.iter().map(|t| t.expression.as_slice()).collect();
+        expressions.join(&b", "[..])
+    }
+
+    /// The same as texts.
+    pub fn texts(&self) -> Vec<u8> {
+        let text = |term: &Term| [b"(", &term.expression[..], b")::pg_catalog.text"].concat();
+        let texts: Vec<Vec<u8>> = self.terms.iter().map(text).collect();
+        texts.join(&b", "[..])
+    }
+}
+
+/// A query made of C strings and constants, which have no zero byte.
+pub fn c_string(query: Vec<u8>) -> CString {
+    CString::new(query).unwrap_or_default()
 }
 
 /// The positions of `names` (all if `None`) among the `existing` columns, ascending.

@@ -60,6 +60,18 @@ pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<
     }
 }
 
+/// Runs `work` with the caller's rights, but with a search path that nobody can put anything into.
+pub fn with_fixed_names<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // SAFETY: the setting is put back as it was found, by the abort if an error unwinds.
+    unsafe {
+        let level = pg_sys::NewGUCNestLevel();
+        pin(&[(c"search_path", c"pg_catalog, pg_temp")]);
+        let result = work();
+        pg_sys::AtEOXact_GUC(false, level);
+        result
+    }
+}
+
 /// Sets settings until the current nest level ends.
 unsafe fn pin(settings: &[(&CStr, &CStr)]) {
     for (name, value) in settings {

@@ -105,6 +105,45 @@ pub fn hold(
     Ok(rows)
 }
 
+/// The only value of a query that returns one row of one column, which is not NULL and of variable length. It is in
+/// the caller's memory context.
+pub fn value(held: &Held, query: &str, table: Oid) -> Result<Parameter, Error> {
+    // SAFETY: the context of the caller, which outlives the query.
+    let context = unsafe { pg_sys::CurrentMemoryContext };
+    let mut only = Only { of: pg_sys::InvalidOid, value: None, context };
+    run(held, query, table, &[], References::Checked, &mut only)?;
+    match only.value {
+        Some(value) => Ok(Parameter { of: only.of, value: Some(value) }),
+        None => Err(Error::fault("a query has no result")),
+    }
+}
+
+/// Keeps the first value of the last row.
+struct Only {
+    of: Oid,
+    value: Option<Datum>,
+    context: pg_sys::MemoryContext,
+}
+
+impl RowSink for Only {
+    fn begin(&mut self, descriptor: &PgTupleDesc) {
+        self.of = descriptor.get(0).map_or(pg_sys::InvalidOid, |column| column.atttypid);
+    }
+
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        // SAFETY: the caller's query returns a varlena.
+        unsafe {
+            if !*nulls {
+                let before = pg_sys::MemoryContextSwitchTo(self.context);
+                let copy = pg_sys::pg_detoast_datum_copy((*values).cast_mut_ptr());
+                pg_sys::MemoryContextSwitchTo(before);
+                self.value = Some(copy.into());
+            }
+        }
+        Ok(true)
+    }
+}
+
 fn run(
     held: &Held,
     statement: &str,

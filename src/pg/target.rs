@@ -6,6 +6,7 @@ use super::relation::Relation;
 use super::worker;
 use super::{rights, sql, text};
 use pgrx::pg_sys::{self, Oid};
+use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
@@ -36,6 +37,58 @@ impl Name {
             ));
         }
         Ok(name)
+    }
+
+    /// The table of this name in the schema of another one.
+    pub fn beside(table: Oid, name: &str) -> Result<Self, Error> {
+        // SAFETY: a catalog look-up.
+        let schema = unsafe { pg_sys::get_rel_namespace(table) };
+        Ok(Name { schema, name: CString::new(text::from_utf8(name)).map_err(Error::fault)? })
+    }
+
+    /// Makes a row type with these columns and a last one, a text.
+    pub fn create_row_type(&self, columns: &[NewColumn], last: &str) -> Result<Relation, Error> {
+        let columns: Vec<String> = columns.iter().map(NewColumn::definition).collect();
+        let (columns, last) = (columns.join(", "), identifier(last)?);
+        let name = self.quoted();
+        sql::run_as_caller(
+            &format!("CREATE TYPE {name} AS ({columns}, {last} pg_catalog.text)"),
+            &[],
+        )?;
+        let made = self.find().ok_or(Error::Swapped)?;
+        if rights::owner_of(made) != Some(rights::current_user()) {
+            return Err(Error::Swapped);
+        }
+        Relation::row_type(made)
+    }
+
+    pub fn drop_row_type(&self) -> Result<(), Error> {
+        sql::run_as_caller(&format!("DROP TYPE {} RESTRICT", self.quoted()), &[])
+    }
+
+    /// The table of this name in this schema.
+    pub fn within(schema: &str, name: &str) -> Result<Self, Error> {
+        let wanted = CString::new(text::from_utf8(schema)).map_err(Error::fault)?;
+        // SAFETY: a catalog look-up by name.
+        let found = unsafe { pg_sys::get_namespace_oid(wanted.as_ptr(), true) };
+        if found == pg_sys::InvalidOid {
+            return Err(Error::argument(
+                format!("there is no schema \"{schema}\""),
+                "The part of a release lies in a schema of the same name on every server: CREATE SCHEMA makes it.",
+            ));
+        }
+        let bytes = text::from_utf8(name);
+        if bytes.is_empty() || bytes.len() >= pg_sys::NAMEDATALEN as usize {
+            return Err(Error::argument(
+                format!("\"{name}\" cannot be the name of a table"),
+                "A name has at most 63 bytes.",
+            ));
+        }
+        let name = Name { schema: found, name: CString::new(bytes).map_err(Error::fault)? };
+        match name.refused() {
+            Some(refusal) => Err(Error::argument(refusal, "Name a table in a schema of yours.")),
+            None => Ok(name),
+        }
     }
 
     fn refused(&self) -> Option<String> {
@@ -83,9 +136,19 @@ impl Name {
     /// Makes the table: nobody but the caller may read it, and nothing but types is laid down for its columns.
     /// Deletions are replicated by whole rows, as a release has no key.
     pub fn create(&self, columns: &[NewColumn]) -> Result<Oid, Error> {
+        self.create_by(columns, "")
+    }
+
+    /// As [`Name::create`], whatever the access method of other tables is.
+    pub fn create_heap(&self, columns: &[NewColumn]) -> Result<Oid, Error> {
+        self.create_by(columns, " USING heap")
+    }
+
+    fn create_by(&self, columns: &[NewColumn], method: &str) -> Result<Oid, Error> {
         let table = self.quoted();
         let columns: Vec<String> = columns.iter().map(NewColumn::definition).collect();
-        sql::run_as_caller(&format!("CREATE TABLE {table} ({})", columns.join(", ")), &[])?;
+        let columns = columns.join(", ");
+        sql::run_as_caller(&format!("CREATE TABLE {table} ({columns}){method}"), &[])?;
         sql::run_as_caller(&format!("ALTER TABLE {table} REPLICA IDENTITY FULL"), &[])?;
         let made = self.find().ok_or(Error::Swapped)?;
         if rights::owner_of(made) != Some(rights::current_user()) {
@@ -104,7 +167,50 @@ pub struct NewColumn {
     collation: Oid,
 }
 
+/// A column by names, as another server is told of it.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NamedColumn {
+    pub name: String,
+    #[serde(rename = "type")]
+    pub of: String,
+    pub typmod: i32,
+    pub collation: Option<String>,
+}
+
 impl NewColumn {
+    /// The column for another server.
+    pub fn to_named(&self) -> NamedColumn {
+        // SAFETY: a catalog look-up of a type that exists; the name is palloc'd.
+        let of = unsafe {
+            let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16;
+            let of = pg_sys::format_type_extended(self.type_oid, -1, flags);
+            text::to_utf8(CStr::from_ptr(of).to_bytes())
+        };
+        let own = ![pg_sys::InvalidOid, pg_sys::DEFAULT_COLLATION_OID].contains(&self.collation);
+        let collation = own.then(|| collation_name(self.collation));
+        NamedColumn { name: self.name.clone(), of, typmod: self.typmod, collation }
+    }
+
+    /// The column of another server, by types and collations of this one.
+    pub fn named(column: &NamedColumn) -> Result<Self, Error> {
+        let NamedColumn { name, of, typmod, collation } = column;
+        let missing = |what: &str, wanted: &str| {
+            Error::argument(
+                format!("there is no {what} {wanted}, which column \"{name}\" has"),
+                "A shard needs the types and collations of the columns under the coordinator's names.",
+            )
+        };
+        let type_oid = found("pg_catalog.to_regtype", of)?.ok_or_else(|| missing("type", of))?;
+        let collation = match collation {
+            None => pg_sys::InvalidOid,
+            Some(own) => found("pg_catalog.to_regcollation", own)?
+                .ok_or_else(|| missing("collation", own))?,
+        };
+        let quoted = identifier(name)?;
+        Ok(NewColumn { quoted, name: name.clone(), type_oid, typmod: *typmod, collation })
+    }
+
     /// Columns like those of a relation.
     pub fn like(relation: &Relation) -> Vec<Self> {
         let like = |column: &super::relation::Column| NewColumn {
@@ -163,6 +269,24 @@ impl NewColumn {
     }
 }
 
+/// A name, quoted by Postgres itself where needed.
+pub fn identifier(name: &str) -> Result<String, Error> {
+    let name = CString::new(text::from_utf8(name)).map_err(|_| {
+        Error::argument("a name contains a zero byte", "Names of Postgres have none.")
+    })?;
+    // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
+    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) };
+    Ok(text::to_utf8(quoted.to_bytes()))
+}
+
+/// The OID that a function of Postgres finds for a name, if any.
+fn found(function: &str, name: &str) -> Result<Option<Oid>, Error> {
+    let query = format!("SELECT {function}($1)::pg_catalog.oid::pg_catalog.text");
+    let found = sql::texts(&query, &[text::Text(name.into()).into()])?;
+    let oid = found.into_iter().flatten().next();
+    Ok(oid.and_then(|oid| oid.parse().ok()).map(|oid: u32| Oid::from(oid)))
+}
+
 /// The name of a collation that exists, qualified and quoted.
 fn collation_name(collation: Oid) -> String {
     // SAFETY: the tuple is read while the cache holds it.
@@ -208,6 +332,15 @@ pub fn lock(table: Oid, lock: Lock) -> Result<Relation, Error> {
 /// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
 /// release is written.
 pub fn unsuitable(table: Oid) -> Option<String> {
+    unsuitable_but(table, false)
+}
+
+/// As [`unsuitable`], for a table that others may inherit from.
+pub fn unsuitable_parent(table: Oid) -> Option<String> {
+    unsuitable_but(table, true)
+}
+
+fn unsuitable_but(table: Oid, is_parent: bool) -> Option<String> {
     // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
     unsafe {
         let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
@@ -216,7 +349,7 @@ pub fn unsuitable(table: Oid) -> Option<String> {
             Some("it is no ordinary table".into())
         } else if form.relispartition {
             Some("it is a partition".into())
-        } else if form.relhassubclass {
+        } else if form.relhassubclass && !is_parent {
             // The mark stays when they are gone, until somebody looks.
             Some("tables inherit from it, or did until its last ANALYZE".into())
         } else if !(*opened).rd_rules.is_null() {

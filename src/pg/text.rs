@@ -115,6 +115,12 @@ pub fn is_utf8() -> bool {
     unsafe { pg_sys::GetDatabaseEncoding() == pg_sys::pg_enc::PG_UTF8 as i32 }
 }
 
+/// The name of the database's encoding.
+pub fn encoding() -> String {
+    // SAFETY: the name is a constant of Postgres.
+    unsafe { CStr::from_ptr(pg_sys::GetDatabaseEncodingName()) }.to_string_lossy().into_owned()
+}
+
 /// A Rust string as bytes in the database's encoding.
 pub fn from_utf8(text: &str) -> Vec<u8> {
     // SAFETY: as above, the other way round.

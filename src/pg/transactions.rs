@@ -6,12 +6,14 @@ use super::progress::Progress;
 use super::relation::Relation;
 use super::rows::{RowSink, each_row};
 use super::settings;
+use super::shards::Shards;
 use pgrx::array::RawArray;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgMemoryContexts, PgTupleDesc};
 use randomize::seed::Code;
 use randomize::transaction::itemsets::{Listed, Seeded};
 use std::ptr::NonNull;
+use table::{CodedTable, NONE};
 
 /// Rows between two looks at memory and clock.
 const BATCH: u64 = 4096;
@@ -103,7 +105,12 @@ impl RowSink for Reader<'_> {
     }
 }
 
-fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) {
+fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) -> Result<(), Error> {
+    let asked = relation.asked(&[position]);
+    if let Some(shards) = Shards::with_bags(&asked)? {
+        let form = Form::of(relation.columns[position].type_oid);
+        return keep_counted(&shards.read(0, false)?.finish()?, form, kept);
+    }
     let mut reader = Reader {
         kept,
         scratch: PgMemoryContexts::new("pg_sanitize transaction"),
@@ -111,21 +118,47 @@ fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) {
         limit: settings::max_memory(),
         progress: Progress::begin("reading"),
     };
-    each_row(&relation.query(&[position]), &mut reader);
+    each_row(&asked.query(), &mut reader);
+    Ok(())
+}
+
+/// Keeps each transaction as often as it was counted; its values are of the form.
+fn keep_counted(table: &CodedTable, form: Form, kept: &mut dyn Kept) -> Result<(), Error> {
+    let mut scratch = PgMemoryContexts::new("pg_sanitize transaction");
+    let limit = settings::max_memory();
+    for i in 0..table.bag.distinct() {
+        let code = table.bag.row(i)[0];
+        if code == NONE {
+            continue;
+        }
+        for copy in 0..table.bag.weight(i) {
+            // SAFETY: a value of the column, made of the bytes that were read; nothing of it outlives its turn.
+            unsafe {
+                let value = scratch.switch_to(|_| form.datum(table.raw(0, code)));
+                kept.keep(value, &mut scratch)?;
+                scratch.reset();
+            }
+            if copy.is_multiple_of(BATCH) && kept.memory() + table.memory() > limit {
+                return Err(Error::Memory { limit });
+            }
+            pgrx::check_for_interrupts!();
+        }
+    }
+    Ok(())
 }
 
 /// The transactions of a column of type int4[]; rows where it is NULL have none.
-pub fn lists(relation: &Relation, position: usize) -> Listed {
+pub fn lists(relation: &Relation, position: usize) -> Result<Listed, Error> {
     let mut lists = Listed::new(settings::max_memory());
-    read(relation, position, &mut lists);
-    lists
+    read(relation, position, &mut lists)?;
+    Ok(lists)
 }
 
 /// The seeds of a column of type bytea; rows where it is NULL have none.
-pub fn seeds(relation: &Relation, position: usize, code: Code) -> Seeded {
+pub fn seeds(relation: &Relation, position: usize, code: Code) -> Result<Seeded, Error> {
     let mut seeds = Seeded::new(code);
-    read(relation, position, &mut seeds);
-    seeds
+    read(relation, position, &mut seeds)?;
+    Ok(seeds)
 }
 
 /// True if the column has lists of items, false if it has seeds; what else it may be is refused.

@@ -3,10 +3,11 @@
 use super::call::Call;
 use super::cell::Form;
 use super::error::Error;
+use super::input::Input;
 use super::layout::{Layout, Tuples};
 use super::relation::Relation;
 use super::rowset::ResultRows;
-use super::{rights, text, types};
+use super::{text, types};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Datum};
 use std::cell::Cell;
@@ -17,13 +18,28 @@ use table::{CodedTable, NONE};
 const KEPT: usize = 1 << 16;
 
 thread_local! {
-    /// A row type, and the relation whose rows are made of it.
-    static STANDING: Cell<Option<(pg_sys::Oid, pg_sys::Oid)>> = const { Cell::new(None) };
+    static STANDING: Cell<Option<Standing>> = const { Cell::new(None) };
+}
+
+/// A row type that stands for another one.
+#[derive(Clone, Copy)]
+struct Standing {
+    row_type: pg_sys::Oid,
+    /// The relation whose rows are made of it.
+    source: pg_sys::Oid,
+    /// Its last column is none of the relation's, but tells in which leaf a row is.
+    with_leaf: bool,
 }
 
 /// Runs `work`; in it the row type of `table` stands for that of `source`: rows are read from there and come
-/// back with the columns of the table, which have the same names and the same types or range types.
-pub fn standing_for<T>(table: &Relation, source: pg_sys::Oid, work: impl FnOnce() -> T) -> T {
+/// back with the columns of the table, which have the same names and the same types or range types. With
+/// `with_leaf` the table has a last column more, for the number of the leaf of the source in which a row is.
+pub fn standing_for<T>(
+    table: &Relation,
+    source: pg_sys::Oid,
+    with_leaf: bool,
+    work: impl FnOnce() -> T,
+) -> T {
     struct Reset;
     impl Drop for Reset {
         fn drop(&mut self) {
@@ -31,24 +47,25 @@ pub fn standing_for<T>(table: &Relation, source: pg_sys::Oid, work: impl FnOnce(
         }
     }
     let _reset = Reset;
-    STANDING.set(Some((table.row_type_oid(), source)));
+    STANDING.set(Some(Standing { row_type: table.row_type_oid(), source, with_leaf }));
     work()
 }
 
 /// The relation of a row type, to be read.
 pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
     let oid = relation_oid(row_type)?;
-    let Some((_, source)) = STANDING.get().filter(|(standing, _)| *standing == row_type) else {
+    let Some(standing) = STANDING.get().filter(|standing| standing.row_type == row_type) else {
         return Relation::open(oid);
     };
     let shown = Relation::row_type(oid)?;
-    let mut relation = Relation::open(source)?;
+    let mut relation = Relation::open(standing.source)?;
     for column in &mut relation.columns {
         let shown = shown.columns.iter().find(|shown| shown.name == column.name);
         let shown = shown.ok_or(Error::Context)?;
         column.attribute = shown.attribute;
         column.range = (shown.type_oid != column.type_oid).then_some(shown.type_oid);
     }
+    relation.leaf = shown.columns.last().filter(|_| standing.with_leaf).cloned();
     Ok(relation)
 }
 
@@ -109,26 +126,12 @@ pub struct TextValues<'a> {
     inputs: Vec<Input>,
 }
 
-struct Input {
-    of: pg_sys::Oid,
-    function: pg_sys::FmgrInfo,
-    parameter: pg_sys::Oid,
-    typmod: i32,
-}
-
 impl<'a> TextValues<'a> {
     /// Column `c` of the texts is for column `columns[c]` of the relation.
     pub fn new(texts: Vec<Vec<&'a str>>, relation: &Relation, columns: &[usize]) -> Self {
         let input = |&position: &usize| {
             let (type_oid, typmod) = relation.columns[position].shown_type();
-            let (mut oid, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
-            let mut function = pg_sys::FmgrInfo::default();
-            // SAFETY: look-ups by type OID; the context of the call outlives the values.
-            unsafe {
-                pg_sys::getTypeInputInfo(type_oid, &mut oid, &mut parameter);
-                pg_sys::fmgr_info_cxt(oid, &mut function, pg_sys::CurrentMemoryContext);
-            }
-            Input { of: type_oid, function, parameter, typmod }
+            Input::new(type_oid, typmod)
         };
         TextValues { texts, inputs: columns.iter().map(input).collect() }
     }
@@ -141,11 +144,8 @@ impl Values for TextValues<'_> {
 
     fn datum(&mut self, column: usize, code: u32) -> Datum {
         let text = text::c_string(self.texts[column][code as usize]);
-        let Input { of, function, parameter, typmod } = &mut self.inputs[column];
-        // SAFETY: the type's own input function on a C string in the database's encoding.
-        rights::with_rights_for_type(*of, || unsafe {
-            pg_sys::InputFunctionCall(function, text, *parameter, *typmod)
-        })
+        // SAFETY: a palloc'd C string.
+        self.inputs[column].value(unsafe { CStr::from_ptr(text) })
     }
 }
 

@@ -166,7 +166,11 @@ pub(super) unsafe fn output(type_oid: Oid, datum: Datum) -> String {
 
 /// A value as a literal of its type, for a query: `value` is what [`canonical`] made of it.
 pub fn literal(base: Oid, value: &str) -> String {
-    let quoted = text_literal(value);
+    format!("{}::{}", text_literal(value), type_name(base))
+}
+
+/// The name of a type for a query.
+fn type_name(base: Oid) -> String {
     // SAFETY: returns a palloc'd C string.
     let name = unsafe {
         CStr::from_ptr(pg_sys::format_type_extended(
@@ -175,7 +179,12 @@ pub fn literal(base: Oid, value: &str) -> String {
             pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16,
         ))
     };
-    format!("{quoted}::{}", text::to_utf8(name.to_bytes()))
+    text::to_utf8(name.to_bytes())
+}
+
+/// An expression of type text as one of this built-in type.
+pub fn cast(base: Oid, expression: &str) -> String {
+    format!("({expression})::{}", type_name(base))
 }
 
 /// A text as a literal for a query; text of Postgres has no zero byte.

@@ -4,6 +4,7 @@
 use super::cell::Form;
 use super::error::Error;
 use super::rows::{RowSink, each_row};
+use super::shards::unpacked;
 use super::worker::isolated;
 use super::{pool, rights, settings, text};
 use aggregate::{Batch, Bounded, NO_VALUE, UnitRows};
@@ -15,6 +16,7 @@ use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicU64, Ordering};
+use table::Bag;
 
 /// No such group.
 const NO_GROUP: u32 = u32::MAX;
@@ -56,6 +58,28 @@ impl Groups {
         self.codes.get(key).map(|&code| code as usize)
     }
 
+    /// The code of a group by its texts; `None` if others are listed.
+    pub fn of_key(&mut self, key: Key) -> Option<u32> {
+        match self.codes.get(&key) {
+            Some(&code) => Some(code),
+            None if self.is_public => None,
+            None => Some(self.add(key)),
+        }
+    }
+
+    /// Bytes held.
+    pub fn memory(&self) -> u64 {
+        self.bytes
+    }
+
+    fn add(&mut self, key: Key) -> u32 {
+        let code = self.keys.len() as u32;
+        self.bytes += 64 + key.iter().flatten().map(|k| k.len() as u64 + 48).sum::<u64>();
+        self.codes.insert(key.clone(), code);
+        self.keys.push(key);
+        code
+    }
+
     fn recent(&self, word: u64) -> Option<u32> {
         let (found, code) = (*self.recent.get(place(word))?)?;
         (found == word).then_some(code)
@@ -71,19 +95,8 @@ impl Groups {
             return code;
         }
         let key = key();
-        self.bytes += bytes.len() as u64
-            + 64
-            + key.iter().flatten().map(|k| k.len() as u64 + 48).sum::<u64>();
-        let code = match self.codes.get(&key) {
-            Some(&code) => code,
-            None if self.is_public => NO_GROUP,
-            None => {
-                let code = self.keys.len() as u32;
-                self.codes.insert(key.clone(), code);
-                self.keys.push(key);
-                code
-            }
-        };
+        self.bytes += bytes.len() as u64 + 64;
+        let code = self.of_key(key).unwrap_or(NO_GROUP);
         self.by_bytes.insert(bytes.into(), code);
         code
     }
@@ -374,8 +387,14 @@ impl Query<'_> {
         self.read(Target::Visitor { visit, has_text }).map(|_| ())
     }
 
-    /// Runs the query with the owner's rights. Whatever goes wrong there may depend on the data: the
-    /// caller learns only that something did, and the server's log has the rest.
+    /// The packed bags in the only column of the query's rows; `None` for NULL, and for what does not fit into memory.
+    pub fn bags(&self) -> Result<Vec<Option<Bag>>, Error> {
+        let context = PgMemoryContexts::new("pg_sanitize bag");
+        let mut bags = Bags { bags: Vec::new(), context };
+        self.run(&mut bags)?;
+        Ok(bags.bags)
+    }
+
     fn read(&self, target: Target<'_>) -> Result<Fit, Error> {
         let mut reader = Reader {
             group_columns: self.group_columns,
@@ -389,20 +408,56 @@ impl Query<'_> {
             count: 0,
             is_full: false,
         };
+        self.run(&mut reader)?;
+        Ok(if reader.is_full { Fit::TooMany } else { Fit::All })
+    }
+
+    /// Runs the query with the owner's rights. Whatever goes wrong there may depend on the data: the
+    /// caller learns only that something did, and the server's log has the rest.
+    fn run(&self, sink: &mut dyn RowSink) -> Result<(), Error> {
         let query = CString::new(text::from_utf8(self.text))
             .map_err(|_| Error::query("a query contains a zero byte"))?;
-        PgTryBuilder::new(AssertUnwindSafe(|| {
-            rights::with_rights_of(self.owner, || {
-                each_row(&query, &mut reader);
-                Ok(if reader.is_full { Fit::TooMany } else { Fit::All })
-            })
-        }))
-        .catch_when(PgSqlErrorCode::ERRCODE_QUERY_CANCELED, |_| Err(Error::Cancelled))
-        .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Err(Error::Locked))
-        .catch_others(|error| {
-            isolated::log(&error);
-            Err(Error::Unreadable)
-        })
-        .execute()
+        guarded(|| rights::with_rights_of(self.owner, || each_row(&query, sink)))
+    }
+}
+
+/// Does what may fail for reasons that the data have.
+pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
+    let work = std::cell::Cell::new(Some(work));
+    PgTryBuilder::new(AssertUnwindSafe(|| {
+        work.take().map(|work| work()).ok_or_else(|| Error::fault("work is done once"))
+    }))
+    .catch_when(PgSqlErrorCode::ERRCODE_QUERY_CANCELED, |_| Err(Error::Cancelled))
+    .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Err(Error::Locked))
+    .catch_others(|error| {
+        isolated::log(&error);
+        Err(Error::Unreadable)
+    })
+    .execute()
+}
+
+/// Takes bags, packed as text.
+struct Bags {
+    bags: Vec<Option<Bag>>,
+    context: PgMemoryContexts,
+}
+
+impl RowSink for Bags {
+    fn begin(&mut self, _descriptor: &PgTupleDesc) {}
+
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        let held = self.bags.iter().flatten().map(Bag::memory).sum();
+        let read = |packed: &[u8]| unpacked(packed, held);
+        // SAFETY: the query's rows have one column, a text.
+        let bag = unsafe {
+            let context = self.context.value();
+            (!*nulls).then(|| Form::Text.bytes(*values, context, read))
+        };
+        self.bags.push(match bag {
+            Some(Err(Error::Memory { .. })) => None,
+            bag => bag.transpose()?,
+        });
+        // One that is missing is as good as all.
+        Ok(self.bags.last().is_some_and(Option::is_some))
     }
 }

@@ -2,10 +2,11 @@
 //!
 //! The order is: understand, look for a stored answer, charge, read, add noise, send, store. From the
 //! charge on nothing but the noisy answers may tell about the data, and no error gives a refund.
-//! [`reading`] reads and adds noise, [`sorted`] adds up what does not fit into memory; the catalog keeps
-//! answers.
+//! [`reading`] reads and adds noise, [`shards`] takes what other servers have kept, [`sorted`] adds up what
+//! does not fit into memory; the catalog keeps answers.
 
 mod reading;
+mod shards;
 mod sorted;
 
 use super::ledger::{self, Outcome};

@@ -17,8 +17,8 @@ use random::Coins;
 
 /// The read of a question that is charged.
 pub struct Reading<'a> {
-    posed: &'a Posed,
-    owner: pgrx::pg_sys::Oid,
+    pub(super) posed: &'a Posed,
+    pub(super) owner: pgrx::pg_sys::Oid,
     coins: Coins,
 }
 
@@ -30,7 +30,7 @@ impl<'a> Reading<'a> {
         Ok(Reading { posed, owner, coins: Coins::os()? })
     }
 
-    fn query<'b>(&self, text: &'b str, width: usize) -> Query<'b> {
+    pub(super) fn query<'b>(&self, text: &'b str, width: usize) -> Query<'b> {
         let group_columns = self.posed.question.group_by.len();
         Query { owner: self.owner, text, group_columns, width }
     }
@@ -123,12 +123,13 @@ impl<'a> Reading<'a> {
             units: UnitRows::new(columns.units.len()),
         };
         if reads_rows {
-            let text = posed.rows_query(columns);
-            let query = self.query(&text, columns.rows.len());
-            let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
-            let fit = match question.one_row_each {
-                true => query.one_each(groups, rows, &mut self.coins)?,
-                false => query.by_unit(groups, rows, &mut self.coins)?,
+            let kept = match question.one_row_each {
+                true => None,
+                false => self.gather_kept(columns, &mut gathered)?,
+            };
+            let fit = match kept {
+                Some(fit) => fit,
+                None => self.gather_rows(columns, &mut gathered)?,
             };
             if fit == Fit::TooMany {
                 return Ok(None);
@@ -142,6 +143,21 @@ impl<'a> Reading<'a> {
             }
         }
         Ok(Some(gathered))
+    }
+
+    /// Reads rows, and keeps so many of each unit here.
+    fn gather_rows(
+        &mut self,
+        columns: &ValueColumns,
+        gathered: &mut Gathered,
+    ) -> Result<Fit, Error> {
+        let text = self.posed.rows_query(columns);
+        let query = self.query(&text, columns.rows.len());
+        let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
+        match self.posed.question.one_row_each {
+            true => query.one_each(groups, rows, &mut self.coins),
+            false => query.by_unit(groups, rows, &mut self.coins),
+        }
     }
 
     fn answer_gathered(
@@ -261,8 +277,8 @@ impl<'a> Reading<'a> {
 }
 
 /// What the rows of a question came to, before they are added up.
-struct Gathered {
-    groups: Groups,
-    rows: Bounded,
+pub(super) struct Gathered {
+    pub(super) groups: Groups,
+    pub(super) rows: Bounded,
     units: UnitRows,
 }

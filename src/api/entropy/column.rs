@@ -104,12 +104,12 @@ fn uniform(values: Vec<Rational>) -> BTreeMap<Rational, f64> {
 /// The numbers of a column, each with how many rows have it. NULL is no number.
 fn read_numbers(relation: &Relation, position: usize) -> Result<BTreeMap<Rational, u64>, Error> {
     let column = &relation.columns[position];
-    let query = relation.query_with(&[position], |_, quoted| match column.base_type {
+    let asked = relation.asked_with(&[position], |_, quoted| match column.base_type {
         base if types::is_boolean(base) => Some(format!("({quoted})::pg_catalog.int4")),
         base if types::is_integer(base) => None,
         _ => Some(format!("({quoted})::pg_catalog.numeric")),
     });
-    let bag: Bag = reader::read_query(relation, &query, 0)?.bag;
+    let bag: Bag = reader::read_asked(relation, &asked, 0)?.bag;
     let mut records = BTreeMap::new();
     for i in 0..bag.distinct() {
         let code = bag.row(i)[0];

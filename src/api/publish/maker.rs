@@ -9,7 +9,7 @@ use crate::pg::error::Error;
 use crate::pg::option::{self, Parameter};
 use crate::pg::relation::{Column, Relation};
 use crate::pg::signature::Returns;
-use crate::pg::statement::{self, Written};
+use crate::pg::statement;
 use crate::pg::target::NewColumn;
 use crate::pg::{range, typed};
 use guarantee::Guarantee;
@@ -19,8 +19,27 @@ use serde_json::{Map, Value as Json};
 /// How many arguments a function call can have in Postgres.
 const COUNTED: usize = 100;
 
-/// The option that is no argument of a method, but says how its releases are stored.
+/// Options that are no arguments of a method, but say how its releases are stored.
 const RANGES: &str = "ranges";
+const TARGET: &str = "target";
+
+/// What was written of a release.
+pub struct Written {
+    pub rows: u64,
+    /// Which share of the cells that may be blanked is NULL.
+    pub suppressed_share: Option<f64>,
+    /// The servers of its parts, if it is sharded.
+    pub shards: Vec<String>,
+}
+
+impl Written {
+    /// So many rows, in which so many of the cells that may be blanked, `width` of each row, are NULL.
+    pub fn new(counted: &statement::Written, width: usize, shards: Vec<String>) -> Self {
+        let cells = counted.rows as f64 * width as f64;
+        let suppressed_share = (cells > 0.0).then(|| counted.sum as f64 / cells);
+        Written { rows: counted.rows, suppressed_share, shards }
+    }
+}
 
 /// A method that makes releases, and its options.
 pub struct Maker<'a> {
@@ -29,6 +48,8 @@ pub struct Maker<'a> {
     options: &'a Map<String, Json>,
     /// Coarser numbers and dates are shown in range types.
     as_ranges: bool,
+    /// Rows are written to the shards of the source.
+    is_sharded: bool,
 }
 
 /// How a method makes a release of a source, if it does.
@@ -56,8 +77,13 @@ impl<'a> Maker<'a> {
         };
         let arguments = &method.arguments[1..];
         let generalizes = arguments.iter().any(|a| ["generalize", "levels"].contains(&a.name()));
-        let more = generalizes.then_some(RANGES);
-        let known: Vec<&str> = arguments.iter().map(|argument| argument.name()).chain(more).collect();
+        let makes_rows = matches!(method.returns, Returns::Set(_));
+        let more = [generalizes.then_some(RANGES), makes_rows.then_some(TARGET)];
+        let known: Vec<&str> = arguments
+            .iter()
+            .map(|argument| argument.name())
+            .chain(more.into_iter().flatten())
+            .collect();
         if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
             return Err(registry::no_option(name, &known));
         }
@@ -88,7 +114,17 @@ impl<'a> Maker<'a> {
                 ));
             }
         };
-        Ok(Maker { method, label, options, as_ranges })
+        let is_sharded = match options.get(TARGET) {
+            None | Some(Json::Null) => false,
+            Some(Json::String(target)) if target == "sharded" => true,
+            Some(other) => {
+                return Err(Error::argument(
+                    format!("option {TARGET} is {other}"),
+                    "It is \"sharded\": the rows are written to the servers on which those of the source are.",
+                ));
+            }
+        };
+        Ok(Maker { method, label, options, as_ranges, is_sharded })
     }
 
     /// A method whose releases are rows of the source's own columns.
@@ -103,6 +139,12 @@ impl<'a> Maker<'a> {
             ));
         }
         let maker = Maker::new(method, options)?;
+        if maker.is_sharded {
+            return Err(Error::argument(
+                format!("option {TARGET} is given for a table that stays where it is"),
+                "Publish a sharded release, or leave the option out.",
+            ));
+        }
         if maker.as_ranges {
             return Err(Error::argument(
                 format!("option {RANGES} is given for a table that keeps its types"),
@@ -120,6 +162,7 @@ impl<'a> Maker<'a> {
     pub fn label(&self, source: &Relation) -> Result<Guarantee, Error> {
         let mut options = self.options.clone();
         options.remove(RANGES);
+        options.remove(TARGET);
         if self.label.further.iter().any(|further| further.name() == "unit")
             && let Some(terms) = protection::terms(source.oid)?
         {
@@ -277,14 +320,27 @@ impl<'a> Maker<'a> {
         Ok((format!("sanitize.{}({})", self.method.name, arguments.join(", ")), parameters))
     }
 
-    /// Writes the release into a locked table, in the order in which the method returns its rows; returns how
-    /// many there are, and which share of the cells that may be blanked is NULL.
-    pub fn write(&self, source: &Relation, target: &Relation) -> Result<(u64, Option<f64>), Error> {
-        let like = if self.as_ranges { target } else { source };
-        let (call, parameters) = self.call(source, like)?;
-        let columns: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
+    /// True if coarser values are shown in range types.
+    pub fn shows_ranges(&self) -> bool {
+        self.as_ranges
+    }
+
+    /// True if the rows are written to the shards of the source.
+    pub fn is_sharded(&self) -> bool {
+        self.is_sharded
+    }
+
+    /// True if a released row is a row of the source, so that it can stay on its shard. All others are new.
+    pub fn rows_stay(&self) -> bool {
+        const STAYING: [&str; 6] =
+            ["generalize", "hide_itemsets", "impute", "k_anonymize", "k_mii", "mii_suppress"];
+        STAYING.contains(&self.method.name)
+    }
+
+    /// What counts, in each row of the target, the cells that are NULL of those that may be blanked, and how many
+    /// may be. A count of nothing if need be: so it is told how many rows there are.
+    pub fn counts(&self, target: &Relation) -> (String, usize) {
         let blanked = self.blanked(target);
-        // A count for each row, of nothing if need be: so it is told how many are written.
         let mut counts: Vec<String> = blanked
             .chunks(COUNTED)
             .map(|part| format!("pg_catalog.num_nulls({})", part.join(", ")))
@@ -292,20 +348,28 @@ impl<'a> Maker<'a> {
         if counts.is_empty() {
             counts.push("0".into());
         }
+        (counts.join(", "), blanked.len())
+    }
+
+    /// Writes the release into a locked table, in the order in which the method returns its rows.
+    pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written, Error> {
+        let like = if self.as_ranges { target } else { source };
+        let (call, parameters) = self.call(source, like)?;
+        let columns: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
+        let (counts, blanked) = self.counts(target);
         let statement = format!(
             "INSERT INTO {} ({}) SELECT made.{} FROM {call} AS made RETURNING {}",
             target.from(),
             columns.join(", "),
             columns.join(", made."),
-            counts.join(", "),
+            counts,
         );
         let write = || statement::write(&statement, target.oid, &parameters);
-        let Written { rows, sum } = match self.as_ranges {
-            true => typed::standing_for(target, source.oid, write)?,
+        let counted = match self.as_ranges {
+            true => typed::standing_for(target, source.oid, false, write)?,
             false => write()?,
         };
-        let cells = rows as f64 * blanked.len() as f64;
-        Ok((rows, (cells > 0.0).then(|| sum as f64 / cells)))
+        Ok(Written::new(&counted, blanked, Vec::new()))
     }
 
     /// The options with relations named in full: the search path is another one when the release is refreshed.

@@ -1,11 +1,14 @@
-//! Releases that stay: published as tables, refreshed, retired. [`maker`] has how a method fills one.
+//! Releases that stay: published as tables, refreshed, retired. [`maker`] has how a method fills one, [`sharded`] how
+//! the shards of a source do.
 
 pub mod maker;
+mod sharded;
 
 use super::arguments::{RELATION, relation, text};
 use super::budget::role_name;
 use super::registry::{self, METHOD, OPTIONS};
 use crate::catalog::releases::{self, Made, Recipe};
+use crate::catalog::sharded as sharded_record;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
@@ -18,8 +21,8 @@ use crate::pg::statement;
 use crate::pg::target::{self, Lock, Name};
 use crate::pg::text::from_utf8;
 use crate::pg::worker::running::{self, Running};
-use crate::pg::{jsonb, rights};
-use maker::Maker;
+use crate::pg::{jsonb, parts, rights, shards};
+use maker::{Maker, Written};
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::{Value as Json, json};
 
@@ -63,6 +66,9 @@ fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     Ok(made)
 }
 
+/// What a label does not cover if rows stay where they are.
+const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
+
 fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
     let maker = Maker::new(&recipe.method, &recipe.options)?;
     let source = open_source(recipe.source)?;
@@ -72,7 +78,11 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
             "A release is a table beside its source.",
         ));
     }
-    let reason = target::unsuitable(target.oid)
+    let unsuitable = match maker.is_sharded() {
+        true => target::unsuitable_parent(target.oid),
+        false => target::unsuitable(target.oid),
+    };
+    let reason = unsuitable
         .or_else(|| target::bound(target.oid))
         .or(target::difference(target, &maker.columns(&source)?));
     if let Some(reason) = reason {
@@ -83,8 +93,15 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     let label = maker.label(&source)?;
     let earlier = if label.composes() { 0 } else { releases::earlier(source.oid)? };
     let label = label.after(earlier);
-    statement::write(&format!("DELETE FROM ONLY {}", target.from()), target.oid, &[])?;
-    let (rows, suppressed_share) = maker.write(&source, target)?;
+    let (made, read) = shards::noting(source.oid, || match maker.is_sharded() {
+        true => sharded::write(&maker, &source, target),
+        false => {
+            let empty = format!("DELETE FROM ONLY {}", target.from());
+            statement::write(&empty, target.oid, &[])?;
+            maker.write(&source, target)
+        }
+    });
+    let Written { rows, suppressed_share, shards } = made?;
     let said = label.sentence();
     let comment = match &recipe.comment {
         Some(comment) => format!("{comment}\n{said}"),
@@ -95,6 +112,17 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     told["rows"] = rows.into();
     if let Some(share) = suppressed_share {
         told["suppressed_share"] = share.into();
+    }
+    if let Some(read) = read {
+        told["read"] = read.into();
+    }
+    if !shards.is_empty() {
+        told["shards"] = json!(shards);
+        if maker.rows_stay()
+            && let Some(lines) = told["not_covered"].as_array_mut()
+        {
+            lines.push(STAYS.into());
+        }
     }
     if maker.keeps_columns() {
         told["left_out"] = json!(releases::left_out(source.oid)?);
@@ -178,6 +206,9 @@ fn publish(call: &Call) -> Result<Datum, Error> {
     let Some(found) = name.find() else {
         let made = name.create(&maker.columns(&source)?)?;
         let target = target::lock(made, Lock::Write)?;
+        if maker.is_sharded() {
+            sharded_record::begin(made)?;
+        }
         if maker.keeps_columns() {
             target::copy_comments(&source, &target);
         }
@@ -224,8 +255,29 @@ fn retire(call: &Call) -> Result<Datum, Error> {
     if releases::find(target.oid)?.is_none() {
         return Err(Error::NotARelease { relation: target.name });
     }
+    if sharded_record::find(target.oid)?.is_some() {
+        as_owner(&target, || sharded::drop_generations(&target, true))?;
+        parts::drop_parts(&target)?;
+        sharded_record::forget(target.oid)?;
+    }
     target::drop(&target)?;
     releases::forget(target.oid)?;
+    Ok(Datum::null())
+}
+
+const DROP_LEFTOVERS: Method = Method {
+    name: "drop_leftovers",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Void),
+    run: drop_leftovers,
+    label: None,
+    price: None,
+};
+
+fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.drop_leftovers()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+    as_owner(&target, || sharded::drop_generations(&target, false))?;
     Ok(Datum::null())
 }
 
@@ -274,4 +326,5 @@ methods! {
     sanitize_publish => PUBLISH;
     sanitize_refresh => REFRESH;
     sanitize_retire => RETIRE;
+    sanitize_drop_leftovers => DROP_LEFTOVERS;
 }

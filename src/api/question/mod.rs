@@ -2,9 +2,11 @@
 //!
 //! [`Request`] is the call as it travels to a reader; [`Posed::new`] reads it against the catalog and the
 //! terms of protection, in the caller's process to refuse what makes no sense, and again in the reader's
-//! to do it. What it means and costs is decided in the crate `question`; [`query`] makes the SQL.
+//! to do it. What it means and costs is decided in the crate `question`; [`query`] makes the SQL, and [`shards`]
+//! that for rows on other servers.
 
 pub mod query;
+pub mod shards;
 
 use super::budget;
 use super::ledger::Asker;

@@ -16,7 +16,9 @@ use question::{Asked, Condition, Key};
 pub struct ValueColumn {
     /// The measure that it is for.
     pub measure: usize,
-    expression: String,
+    /// The column that it is made of.
+    pub(super) column: usize,
+    pub(super) expression: String,
 }
 
 /// The columns that the measures look at: those of rows, then those of units.
@@ -33,13 +35,13 @@ impl ValueColumns {
     ) -> Self {
         let (mut rows, mut units) = (Vec::new(), Vec::new());
         for (measure, asked) in measures {
-            let Some(column) = asked.column.map(|column| &relation.columns[column]) else {
-                continue;
+            let Some(column) = asked.column else { continue };
+            let (target, expression): (_, fn(&Asked, &Column) -> String) = match asked.per_unit {
+                true => (&mut units, unit_total),
+                false => (&mut rows, row_value),
             };
-            match asked.per_unit {
-                true => units.push(ValueColumn { measure, expression: unit_total(asked, column) }),
-                false => rows.push(ValueColumn { measure, expression: row_value(asked, column) }),
-            }
+            let expression = expression(asked, &relation.columns[column]);
+            target.push(ValueColumn { measure, column, expression });
         }
         ValueColumns { rows, units }
     }
@@ -189,7 +191,7 @@ impl Posed {
         self.question.group_by.iter().map(|&i| &self.relation.columns[i]).collect()
     }
 
-    fn unit_column(&self) -> &Column {
+    pub(super) fn unit_column(&self) -> &Column {
         &self.relation.columns[self.unit]
     }
 

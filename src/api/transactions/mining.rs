@@ -100,11 +100,11 @@ fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
         pool::run("mining", memory, |watch| mining.run(transactions, watch))
     };
     let found = if reading::has_lists(&relation, position)? {
-        let lists = reading::lists(&relation, position);
+        let lists = reading::lists(&relation, position)?;
         mine(&lists, lists.memory())?
     } else {
         let code = code_of_seeds(call, rho, max_itemset)?;
-        let seeds = reading::seeds(&relation, position, code);
+        let seeds = reading::seeds(&relation, position, code)?;
         mine(&seeds, seeds.memory())?
     };
     let mut rows = ResultRows::begin(call)?;

@@ -1,0 +1,118 @@
+//! The query behind a question whose rows lie on other servers, by the unit that they belong to: each of
+//! them keeps so many rows of each of its units, and tells no unit.
+//!
+//! A foreign partition may hold rows of units that belong elsewhere; Postgres does not look. So the query
+//! looks: rows of a unit count in the one partition that the unit belongs to, or nowhere. Without that a
+//! unit could have twice the rows that it may have, and the answers would tell twice as much about it.
+//!
+//! All conditions stand in the aggregate's FILTER: postgres_fdw ships them there, and neither the shard's
+//! planner nor this one can use an index for them, or leave a partition out. Where something cannot be
+//! shipped, the rows come here and the same aggregate runs here.
+
+use super::Posed;
+use super::query::{ValueColumn, ValueColumns, condition};
+use crate::pg::bounded::{ENUM, Terms, encoding, is_known, kind, probe};
+use crate::pg::error::Error;
+use crate::pg::partitions::{self, Leaf};
+use crate::pg::{sql, types};
+use aggregate::{Kind, NO_VALUE};
+
+/// More columns than a call can have.
+const MOST_COLUMNS: usize = 90;
+/// Values that one statement looks at.
+const AT_A_TIME: usize = 4096;
+
+impl Posed {
+    /// The query whose rows are the packed bags of all partitions, if they can be asked: the mark, group and
+    /// columns of the values of each kept row, NULL where a server could not. With the owner's rights.
+    pub fn shards_query(&self, values: &ValueColumns) -> Result<Option<String>, Error> {
+        let unit = self.unit_column();
+        let groups = self.group_columns();
+        let identities = [unit].into_iter().chain(groups.iter().copied());
+        let kinds: Option<Vec<u32>> = identities.map(|column| kind(column.type_oid)).collect();
+        let (Some(types), Some(leaves)) = (kinds, partitions::by_unit(&self.relation, unit)?)
+        else {
+            return Ok(None);
+        };
+        let mut columns: Vec<String> = [unit].iter().chain(&groups).map(|c| c.quoted()).collect();
+        columns.extend(values.rows.iter().map(|value| self.shipped(value)));
+        // Values of enums are hashed by numbers of this server.
+        if types[0] == ENUM || columns.len() > MOST_COLUMNS || !is_known()? {
+            return Ok(None);
+        }
+        let terms = Terms {
+            rows_per_unit: self.question.rows_per_unit,
+            groups_per_unit: self.question.groups_per_unit,
+            types,
+            encoding: encoding(),
+            probe: probe(),
+            hash: None,
+            groups: self.question.public.clone(),
+        };
+        let query = |leaf: &Leaf| {
+            let terms = Terms { hash: leaf.hash, ..terms.clone() };
+            let terms = serde_json::to_string(&terms).map_err(Error::query)?;
+            Ok(format!(
+                "SELECT sanitize.bag_packed(sanitize.bounded_rows({}::pg_catalog.jsonb, {}) FILTER (WHERE {})) FROM ONLY {}",
+                types::text_literal(&terms),
+                columns.join(", "),
+                self.leaf_conditions(leaf),
+                leaf.from
+            ))
+        };
+        let queries = leaves.iter().map(query).collect::<Result<Vec<String>, Error>>()?;
+        Ok(Some(queries.join(" UNION ALL ")))
+    }
+
+    /// Which rows of a partition count.
+    fn leaf_conditions(&self, leaf: &Leaf) -> String {
+        let mut all = vec![format!("{} IS NOT NULL", self.unit_column().quoted())];
+        all.extend(leaf.condition.iter().map(|condition| format!("({condition})")));
+        all.extend(self.question.conditions.iter().map(|part| condition(&self.relation, part)));
+        all.join(" AND ")
+    }
+
+    /// True if the measure only asks whether there is a value.
+    fn asks_presence(&self, value: &ValueColumn) -> bool {
+        let asked = &self.question.asked[value.measure];
+        asked.range.is_none() && asked.measure(None).kind != Kind::Distinct
+    }
+
+    /// What a shard is asked for in place of a value, which it could not make.
+    fn shipped(&self, value: &ValueColumn) -> String {
+        let name = self.relation.columns[value.column].quoted();
+        if self.asks_presence(value) { format!("({name} IS NOT NULL)") } else { name }
+    }
+
+    /// The values of a measure for texts of its column.
+    pub fn values_of(&self, value: &ValueColumn, texts: &[String]) -> Result<Vec<i64>, Error> {
+        if self.asks_presence(value) {
+            let of = |text: &String| if text == "t" { 0 } else { NO_VALUE };
+            return Ok(texts.iter().map(of).collect());
+        }
+        let column = &self.relation.columns[value.column];
+        let mut found = Vec::with_capacity(texts.len());
+        for texts in texts.chunks(AT_A_TIME) {
+            let literals: Vec<String> =
+                texts.iter().map(|text| types::text_literal(text)).collect();
+            let query = format!(
+                "SELECT ({})::pg_catalog.text FROM (SELECT {} AS {}, place FROM \
+                 pg_catalog.unnest(ARRAY[{}]::pg_catalog.text[]) WITH ORDINALITY AS texts(t, place)) AS typed \
+                 ORDER BY place",
+                value.expression,
+                types::cast(column.base_type, "t"),
+                column.quoted(),
+                literals.join(", ")
+            );
+            let number = |text: Option<String>| match text {
+                // As rows are read: the smallest number stands for NULL.
+                Some(text) => text.parse().map(|n: i64| n.max(NO_VALUE + 1)).map_err(Error::query),
+                None => Ok(NO_VALUE),
+            };
+            for text in sql::texts(&query, &[])? {
+                found.push(number(text)?);
+            }
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,65 @@
+//! Releases whose rows lie on shards (`sharded_release`): the mark that their tables have there, and the generation
+//! that readers see.
+
+use super::{Stored, oid, run};
+use crate::pg::error::Error;
+use pgrx::pg_sys::Oid;
+
+/// Where the rows of a release are.
+pub struct Sharded {
+    pub mark: String,
+    /// `None` before the first one.
+    pub generation: Option<u64>,
+    /// Whether this transaction has made that generation.
+    pub is_new: bool,
+}
+
+/// The record of a release, as it is now; `None` if its rows are not on shards. A transaction that sees the database
+/// as it was before, and the record as it was, gets an error: it would drop what readers see.
+pub fn find(target: Oid) -> Result<Option<Sharded>, Error> {
+    let rows = run(FIND, &[Some(&oid(target))])?;
+    let Some(row) = rows.first() else { return Ok(None) };
+    let row = Stored { table: "sharded_release", row };
+    let mark = row.text(0, "mark")?.to_string();
+    let is_new = row.truth(2, "written_in")?;
+    Ok(Some(Sharded { mark, generation: row.count(1, "generation")?, is_new }))
+}
+
+const FIND: &str = "SELECT s.mark, s.generation::text,
+           coalesce(s.written_in = pg_current_xact_id_if_assigned(), false)::text
+    FROM sanitize.sharded_release s JOIN pg_class c ON c.oid = s.target AND c.reltype = s.row_type
+    WHERE s.target = $1::oid FOR UPDATE OF s";
+
+/// Records a new release, of which there is no generation yet.
+pub fn begin(target: Oid) -> Result<(), Error> {
+    run(BEGIN, &[Some(&oid(target))])?;
+    run(CLEAN, &[])?;
+    Ok(())
+}
+
+const BEGIN: &str = "INSERT INTO sanitize.sharded_release (target, row_type, mark)
+    SELECT c.oid, c.reltype, replace(gen_random_uuid()::text, '-', '') FROM pg_class c WHERE c.oid = $1::oid
+    ON CONFLICT (target) DO UPDATE SET row_type = excluded.row_type, mark = excluded.mark,
+        generation = NULL, written_in = NULL";
+
+/// Removes what is recorded of tables that were dropped by hand, as for all releases.
+const CLEAN: &str = "DELETE FROM sanitize.sharded_release WHERE target IN (
+        SELECT s.target FROM sanitize.sharded_release s
+         WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = s.target AND c.reltype = s.row_type)
+           FOR UPDATE SKIP LOCKED)";
+
+/// Records which generation readers see from now on.
+pub fn point(target: Oid, generation: u64) -> Result<(), Error> {
+    run(POINT, &[Some(&oid(target)), Some(&generation.to_string())])?;
+    Ok(())
+}
+
+const POINT: &str =
+    "UPDATE sanitize.sharded_release SET generation = $2::bigint, written_in = pg_current_xact_id()
+    WHERE target = $1::oid";
+
+/// Forgets a release.
+pub fn forget(target: Oid) -> Result<(), Error> {
+    run("DELETE FROM sanitize.sharded_release WHERE target = $1::oid", &[Some(&oid(target))])?;
+    Ok(())
+}

@@ -1,0 +1,134 @@
+//! Asks the shards for bags, and the other leaves for rows, and counts both.
+
+use super::{Shard, Shards};
+use crate::pg::bag;
+use crate::pg::cell::Form;
+use crate::pg::error::Error;
+use crate::pg::input::Input;
+use crate::pg::pool;
+use crate::pg::reader::{Reader, RowCoder};
+use crate::pg::rows::{RowSink, each_row};
+use pgrx::PgTupleDesc;
+use pgrx::pg_sys::{self, Datum};
+use std::cell::Cell;
+use table::WireError;
+
+/// Takes the bags of the shards as they come.
+struct Bags<'a> {
+    rows: &'a mut RowCoder,
+    /// For the columns that a bag has.
+    inputs: &'a mut [Input],
+    /// Whose bag is being read.
+    at: &'a Cell<Option<usize>>,
+    /// Whether the number of the shard is one more column.
+    numbered: bool,
+    context: pg_sys::MemoryContext,
+}
+
+impl RowSink for Bags<'_> {
+    fn begin(&mut self, _: &PgTupleDesc) {}
+
+    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
+        // SAFETY: the query has two columns, a number and a text.
+        unsafe {
+            let number = (*values).value();
+            // A shard without rows has no bag.
+            if !*nulls.add(1) {
+                self.at.set(Some(number));
+                let held = self.rows.memory();
+                let packed = *values.add(1);
+                let bag =
+                    Form::Text.bytes(packed, self.context, |packed| unpacked(packed, held))?;
+                if bag.width() != self.inputs.len() {
+                    return Err(WireError::Damaged("it has another number of columns").into());
+                }
+                let number = self.numbered.then(|| number.to_string());
+                self.rows.add_bag(bag, self.inputs, number.as_deref())?;
+                self.at.set(None);
+            }
+        }
+        Ok(true)
+    }
+}
+
+/// Learns what rows look like, of a query that has none.
+struct Shape {
+    reader: Reader,
+    inputs: Vec<Input>,
+}
+
+impl RowSink for Shape {
+    fn begin(&mut self, descriptor: &PgTupleDesc) {
+        self.reader.begin(descriptor);
+        self.inputs = descriptor.iter().map(|a| Input::new(a.atttypid, a.atttypmod)).collect();
+    }
+
+    unsafe fn row(&mut self, _: *const Datum, _: *const bool) -> Result<bool, Error> {
+        Ok(false)
+    }
+}
+
+/// The bag in a packed text, beside `held` bytes of others.
+pub(in crate::pg) fn unpacked(packed: &[u8], held: u64) -> Result<table::Bag, Error> {
+    let held = held + packed.len() as u64;
+    let bytes = pool::run("unpacking the bag", held, |watch| table::unpack(packed, watch))?;
+    bag::decode(&bytes.ok_or(WireError::NotABag)?, held)
+}
+
+impl Shards<'_> {
+    /// Reads the rows of all leaves, as bags where that is possible. If `numbered`, a last column says of each row
+    /// in which leaf it is.
+    pub(in crate::pg) fn read(&self, held: u64, numbered: bool) -> Result<RowCoder, Error> {
+        let number = |number: usize| match numbered {
+            true => format!(", '{number}'::pg_catalog.text AS shard").into_bytes(),
+            false => Vec::new(),
+        };
+        let mut shape = Shape { reader: Reader::new(held), inputs: Vec::new() };
+        let nothing = [self.asked.from(), b" WHERE false"].concat();
+        each_row(&self.asked.query_from(&[(&number(0), &nothing)]), &mut shape);
+        let mut inputs = shape.inputs;
+        inputs.truncate(self.asked.width());
+        let mut rows = shape.reader.rows.ok_or(Error::Context)?;
+        rows.begin("asking shards");
+        let at = Cell::new(None);
+        let mut bags = Bags {
+            rows: &mut rows,
+            inputs: &mut inputs,
+            at: &at,
+            numbered,
+            // SAFETY: the context of the call.
+            context: unsafe { pg_sys::CurrentMemoryContext },
+        };
+        self.caught(Some(&at), || each_row(&self.query(), &mut bags))?;
+        let others: Vec<(Vec<u8>, Vec<u8>)> = self
+            .leaves
+            .iter()
+            .enumerate()
+            .filter(|(_, leaf): &(usize, &Shard)| !self.by_citus && !leaf.makes_bags())
+            .map(|(i, leaf)| (number(i), leaf.from()))
+            .collect();
+        if others.is_empty() {
+            return Ok(rows);
+        }
+        rows.begin("reading");
+        let parts: Vec<(&[u8], &[u8])> =
+            others.iter().map(|(n, from)| (&n[..], &from[..])).collect();
+        let mut reader = Reader::new(held);
+        reader.rows = Some(rows);
+        each_row(&self.asked.query_from(&parts), &mut reader);
+        reader.rows.ok_or(Error::Context)
+    }
+
+    /// As [`Shards::read`] with numbers, but all comes as rows, through the relation itself.
+    pub(in crate::pg) fn read_rows(&self, held: u64) -> Result<RowCoder, Error> {
+        let leaves: Vec<String> =
+            self.leaves.iter().map(|leaf| leaf.relation.to_u32().to_string()).collect();
+        let number = format!(
+            ", (pg_catalog.array_position('{{{}}}'::pg_catalog.oid[], tableoid) OPERATOR(pg_catalog.-) 1)::pg_catalog.text AS shard",
+            leaves.join(",")
+        );
+        let mut reader = Reader::new(held);
+        each_row(&self.asked.query_from(&[(number.as_bytes(), self.asked.from())]), &mut reader);
+        reader.rows.ok_or(Error::Context)
+    }
+}
