@@ -136,12 +136,23 @@ def statement(rng, function, call):
 def aggregate(rng, values, function):
     """An aggregate over the rows of the subject, by groups or not, in parallel or as a window's."""
     given = []
-    for _, of, _ in function.arguments:
+    columns = ['"' + column.replace('"', '""') + '"' for column in values.subject.columns]
+    if '"any"' in {of for _, of, _ in function.arguments} and columns and rng.random() < 0.7:
+        # Names and as many columns, which a blind choice seldom gives.
+        chosen = rng.choices(columns, k=rng.randint(1, 4))
+        names = ", ".join(f"'c{i}'" for i in range(len(chosen)))
+        of = function.arguments[0][1]
+        first = (
+            f"ARRAY[{names}]::{of}"
+            if of.endswith("[]")
+            else values.argument(function.name, "terms", of)
+        )
+        given = [first, *(f"t.{column}" for column in chosen)]
+    for _, of, _ in function.arguments if not given else []:
         if of == "record":
             given.append(rng.choice(["t", "t", "t", "ROW(t, 1)", "ROW()"]))
-        elif values.subject.columns and rng.random() < 0.5:
-            column = '"' + rng.choice(values.subject.columns).replace('"', '""') + '"'
-            given.append(f"t.{column}")
+        elif columns and rng.random() < 0.5:
+            given.append(f"t.{rng.choice(columns)}")
         else:
             given.append(values.argument(function.name, None, of))
     call = f"sanitize.{function.name}({', '.join(given)})"

@@ -95,11 +95,13 @@ class Values:
             return f"NULL::{self.typed_null(of)}"
         about = self.world.registry.get(function, {}).get(name, "")
         return {
+            '"any"': self.several,
             "anyelement": self.row,
             "bigint": lambda: f"({self.integer(BIGS)})::bigint",
             "boolean": lambda: self.rng.choice(["true", "false"]),
             "bytea": lambda: f"'\\x{self.bag().hex()}'::bytea",
             "cstring": lambda: literal(f"\\x{self.bag().hex()}") + "::cstring",
+            "cstring[]": lambda: self.names().removesuffix("text[]") + "cstring[]",
             "double precision": lambda: f"'{self.float(name)}'::float8",
             "double precision[]": lambda: self.numbers("float8", lambda: self.float(name)),
             "bigint[]": lambda: self.numbers("int8", lambda: self.integer(INTS)),
@@ -119,6 +121,11 @@ class Values:
             "text[]": self.names,
         }[of]()
 
+    def several(self):
+        """One to three values of any types, as arguments."""
+        values = ["1", "'a'::text", "NULL::date", "1.5::numeric", "ARRAY[1]", "ROW(1, 'a')"]
+        return ", ".join(self.rng.choices(values, k=self.rng.randint(1, 3)))
+
     def numbers(self, of, number):
         """A list of numbers; now and then it is empty, has NULL or has two dimensions."""
         elements = [str(number()) for _ in range(self.rng.randint(0, 5))]
@@ -128,9 +135,7 @@ class Values:
         return f"'{{{text}}}'::{of}[]" if elements and self.wrongly(0.05) else f"'{text}'::{of}[]"
 
     def typed_null(self, of):
-        if of == "anyelement":
-            return self.subject.name
-        return of
+        return {"anyelement": self.subject.name, '"any"': "int"}.get(of, of)
 
     def integer(self, extremes):
         return self.rng.choice(extremes) if self.wrongly(0.2) else self.rng.randint(1, 8)

@@ -6,12 +6,21 @@ make databases and roles of their own there and drop them again.
 
 import pytest
 from helpers import Database, fresh_name
+from shards import Cluster
 
 
 @pytest.fixture(scope="module")
 def database(request):
     """A fresh database with the extension for the tests of one file."""
     made = Database(fresh_name(request.module.__name__))
+    yield made
+    made.drop()
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A coordinator and three shards."""
+    made = Cluster()
     yield made
     made.drop()
 

@@ -28,9 +28,11 @@ def fill(connection, analyst):
         SELECT sanitize.declare_bounds('people', 'age', '0', '120', 24);
         CREATE TABLE models AS
             SELECT sanitize.krimp_model('people', columns => '{{sex,home}}', min_support => 50) AS model;
-        CREATE TABLE bags AS SELECT sanitize.row_bag(p) AS bag FROM people AS p;
-        CREATE VIEW suppressed AS
-            SELECT * FROM sanitize.k_mii(NULL::people, 5, columns => '{{age,sex,home}}')""",
+        CREATE TABLE bags (bag sanitize.bag);
+        -- As 0.1.0 wrote it: one column, "a", with one value, "x", in one row.
+        INSERT INTO bags VALUES ('\\x7067736201010161010178010101');
+        CREATE VIEW shared AS
+            SELECT * FROM sanitize.frequent_itemsets('people', 5, columns => '{{age,sex,home}}')""",
     )
     ask(connection)
 
@@ -57,6 +59,9 @@ def fill_more(connection):
             '{"measures": {"n": "count"}, "epsilon": 0.25, "group_by": ["sex"], "groups": ["f", "m"]}');
         SELECT sanitize.publish('people_gone', 'people', 'k_mii', '{"k": 5, "columns": ["sex"]}');
         SELECT sanitize.retire('people_gone');
+        -- What publish records of a release on shards; there are none here.
+        INSERT INTO sanitize.sharded_release
+            SELECT target, row_type, repeat('0', 32), 3 FROM sanitize.published WHERE method = 'k_anonymize';
         CREATE INDEX ON people_general (home);
         CREATE VIEW homes_shown AS SELECT home, count(*) FROM people_general GROUP BY home""",
     )
@@ -120,7 +125,8 @@ CATALOG = {
                proacl::text, obj_description(oid, 'pg_proc')
           FROM pg_proc WHERE pronamespace = 'sanitize'::regnamespace""",
     "aggregates": """
-        SELECT p.oid::regprocedure::text, (to_jsonb(a) - 'aggfnoid')::text
+        SELECT p.oid::regprocedure::text, (to_jsonb(a) - 'aggfnoid' - 'aggtranstype')::text,
+               aggtranstype::regtype::text
           FROM pg_aggregate AS a JOIN pg_proc AS p ON p.oid = a.aggfnoid
          WHERE p.pronamespace = 'sanitize'::regnamespace""",
     "types": """

@@ -45,7 +45,7 @@ def test_every_row_that_is_kept_comes_back(filled, copy, connection):
     assert set(before) >= {
         f"sanitize.{name}"
         for name in "protection allowance ledger_entry ledger_home answer declared_domain declared_bounds "
-        "declared_hierarchy published release_entry".split()
+        "declared_hierarchy published release_entry sharded_release".split()
     }
     with copy.admin() as admin:
         assert contents(admin) == before
@@ -113,9 +113,9 @@ def test_dropping_the_extension_leaves_tables_as_they_are(filled):
                 admin.execute("DROP EXTENSION pg_sanitize")
             # What does: a view on a function, a column of our type.
             named = error.value.diag.message_detail
-            assert "suppressed" in named and "bags" in named
+            assert "shared" in named and "bags" in named
             assert "people_general" not in named and "people_counts" not in named
-            run(admin, "DROP VIEW suppressed;\nDROP TABLE bags;\nDROP EXTENSION pg_sanitize")
+            run(admin, "DROP VIEW shared;\nDROP TABLE bags;\nDROP EXTENSION pg_sanitize")
             assert admin.execute(SHOWN).fetchone() == before
             assert admin.execute("SELECT count(*) FROM people_counts").fetchone() == (2,)
             run(

@@ -201,6 +201,15 @@ CASES = {
         """SELECT sanitize.privacy_report_html('visits', 'holes', '{"compare": "visits"}') IS NULL""",
     ),
     "row_bag": ((32, 160), "SELECT sanitize.row_bag(v) IS NULL FROM values_ AS v"),
+    "row_bag of columns": (
+        (32, 160),
+        "SELECT sanitize.row_bag(ARRAY['a', 'b'], a, b) IS NULL FROM values_",
+    ),
+    "cell_bag": (
+        (32, 160),
+        "SELECT sanitize.cell_bag(ARRAY['a', 'b'], ARRAY[a, b]) IS NULL FROM values_",
+    ),
+    "bag_packed": ((16, 160), "SELECT sanitize.bag_packed(b) IS NULL FROM bags"),
 }
 
 
@@ -319,6 +328,27 @@ def test_the_leader_of_a_parallel_row_bag_counts_the_states_of_its_workers(table
     assert seen[32][0] and not seen[160][0]
 
 
+def test_bags_that_do_not_fit_together_are_refused_with_advice(tables):
+    with tables.connect() as connection:
+        connection.execute(
+            "CREATE AGGREGATE merged(sanitize.bag) (SFUNC = sanitize.row_bag_combine,"
+            " STYPE = sanitize.bag, FINALFUNC = sanitize.row_bag_final)"
+        )
+        try:
+            connection.execute(
+                "CREATE TEMP TABLE parts AS SELECT sanitize.row_bag(v) AS b FROM values_ AS v"
+                " GROUP BY left(a, 1)"
+            )
+            connection.execute("SET pg_sanitize.max_memory = '32MB'")
+            with pytest.raises(psycopg.errors.ConfigurationLimitExceeded) as error:
+                connection.execute("SELECT length(merged(b)::text) FROM parts")
+            assert "do not fit together" in error.value.diag.message_primary
+            assert "fewer columns" in error.value.diag.message_hint
+            assert "max_length" in error.value.diag.message_hint
+        finally:
+            connection.execute("DROP AGGREGATE merged(sanitize.bag)")
+
+
 def test_the_groups_of_a_row_bag_share_the_limit(tables):
     """Where they are hashed, each has a state of its own at the same time."""
     query = """SELECT count(b) FROM (SELECT sanitize.row_bag(v) AS b FROM values_ AS v
@@ -327,6 +357,18 @@ def test_the_groups_of_a_row_bag_share_the_limit(tables):
     seen = {limit: call(tables, query, limit, settings) for limit in [32, 320]}
     check("row_bag of groups", seen)
     assert seen[32][0] and not seen[320][0]
+
+
+def test_what_a_shard_keeps_stays_within_the_limit(tables):
+    """It gives up, and the rows are read by who asks."""
+    query = """SELECT sanitize.bounded_rows(jsonb_build_object('rows_per_unit', 2, 'groups_per_unit', 1,
+            'types', '[25]'::jsonb, 'hash', NULL, 'encoding', pg_char_to_encoding(getdatabaseencoding()),
+            'probe', hashtextextended('pg_sanitize', 0), 'groups', NULL), a, b) IS NULL FROM values_"""
+    check("bounded_rows", {limit: call(tables, query, limit) for limit in [16, 48, 400]})
+    with tables.connect() as connection:
+        for limit, gives_up in ((16, True), (400, False)):
+            connection.execute(f"SET pg_sanitize.max_memory = '{limit}MB'")
+            assert connection.execute(query).fetchone() == (gives_up,)
 
 
 QUESTION = """SELECT count(*) FROM sanitize.dp_aggregate('{}', '{{"n": "count", "s": {{"sum": "b",

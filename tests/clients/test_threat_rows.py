@@ -232,7 +232,7 @@ def test_what_is_told_of_a_release(database, connection):
                 [running.connection.info.backend_pid],
             ).fetchone()
             assert activity == ("<insufficient privilege>",)
-            for table in ("published", "release_entry"):
+            for table in ("published", "release_entry", "sharded_release", "shard_work"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
                     other.execute(f"SELECT * FROM sanitize.{table}")
             seen[who] = other.execute(

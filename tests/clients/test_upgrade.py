@@ -61,7 +61,7 @@ def test_a_filled_database_is_updated(filled, connection):
     database, analyst = filled
     with database.admin() as admin:
         before, answer = contents(admin), ask(admin)
-        shown = admin.execute("SELECT count(*), sum(age) FROM suppressed").fetchone()
+        shown = admin.execute("SELECT count(*), sum(support) FROM shared").fetchone()
         admin.execute(UPDATE)
         assert version(admin) == NEW
         after = contents(admin)
@@ -70,7 +70,7 @@ def test_a_filled_database_is_updated(filled, connection):
         assert_same_catalog(catalog(admin), catalog(connection))
         # What was kept is used: stored answer, domain, bounds, model, bag, view, budget, ledger.
         assert ask(admin) == answer
-        assert admin.execute("SELECT count(*), sum(age) FROM suppressed").fetchone() == shown
+        assert admin.execute("SELECT count(*), sum(support) FROM shared").fetchone() == shown
         assert admin.execute(
             "SELECT domain_values, origin FROM sanitize.column_domain('people', 'sex')"
         ).fetchone() == (["f", "it's", "m"], "declared")
@@ -127,10 +127,10 @@ def test_rights_that_were_changed_stay_changed(earlier):
     role = earlier.regular_user()
     with earlier.admin() as admin:
         admin.execute(f"""
-            REVOKE EXECUTE ON FUNCTION sanitize.k_mii FROM PUBLIC;
-            GRANT EXECUTE ON FUNCTION sanitize.k_mii TO {role};
+            REVOKE EXECUTE ON FUNCTION sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean) FROM PUBLIC;
+            GRANT EXECUTE ON FUNCTION sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean) TO {role};
             REVOKE SELECT ON sanitize.domains FROM PUBLIC;""")
-        rights = """SELECT proacl::text FROM pg_proc WHERE oid = 'sanitize.k_mii'::regproc
+        rights = """SELECT proacl::text FROM pg_proc WHERE oid = 'sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean)'::regprocedure
                     UNION ALL SELECT relacl::text FROM pg_class WHERE oid = 'sanitize.domains'::regclass"""
         before = admin.execute(rights).fetchall()
         admin.execute(UPDATE)

@@ -152,6 +152,7 @@ class World:
             ("declare_domain", "domain_values"): "'{w0,w1,w2}'::pg_catalog.text[]",
             ("refresh", "target"): self.literal(self.target),
             ("retire", "target"): self.literal(self.target),
+            ("drop_leftovers", "target"): self.literal(self.target),
         }
         if (function, argument) in special:
             return special[function, argument]

@@ -33,6 +33,36 @@ SELECT sum(support) FROM sanitize.frequent_itemsets((SELECT sanitize.row_bag(r) 
 ALTER TABLE rows DROP COLUMN b;
 SELECT DISTINCT jsonb_object_keys(items) FROM sanitize.frequent_itemsets((SELECT sanitize.row_bag(r) FROM rows r), 1) ORDER BY 1;
 
+-- Columns under names of their own: the same bag, whatever the bounds of the array of names are. A row of NULLs is a row.
+INSERT INTO rows VALUES (NULL, NULL);
+SELECT sanitize.row_bag(ARRAY['a', 'c'], a, c)::text = sanitize.row_bag(r)::text AS same,
+       sanitize.row_bag('[7:8]={a,c}'::text[], a, c)::text = sanitize.row_bag(r)::text AS bounds,
+       sanitize.row_bag('{a,c}'::cstring[], a, c)::text = sanitize.row_bag(r)::text AS names FROM rows r;
+SELECT items FROM sanitize.frequent_itemsets((SELECT sanitize.row_bag(ARRAY['the city', 'ä'], a, left(a, 1)) FROM rows), 2858);
+SELECT sanitize.row_bag(ARRAY['a'], a) IS NULL FROM rows WHERE false;
+SELECT sanitize.row_bag(ARRAY['a'], a, c) FROM rows;
+SELECT sanitize.row_bag(ARRAY['a', 'a'], a, c) FROM rows;
+SELECT sanitize.row_bag(ARRAY['a', NULL], a, c) FROM rows;
+SELECT sanitize.row_bag(NULL::text[], a, c) FROM rows;
+SELECT sanitize.row_bag(ARRAY[['a'], ['b']], a, c) FROM rows;
+SELECT sanitize.row_bag('{}'::text[], a) FROM rows;
+SELECT sanitize.row_bag(ARRAY['a', 'b'], VARIADIC ARRAY[a, a]) FROM rows;
+SELECT sanitize.row_bag(ARRAY['a', a], a, c) FROM rows WHERE a IS NOT NULL;
+-- 98 columns are what a call holds.
+CREATE FUNCTION columns_in_a_bag(many int) RETURNS bigint LANGUAGE plpgsql AS $$
+DECLARE found bigint;
+BEGIN
+    EXECUTE format('SELECT count(*) FROM sanitize.mine_miis((SELECT sanitize.row_bag(%L::text[], %s) FROM rows), 1)',
+        ARRAY(SELECT 'c' || i FROM generate_series(1, many) AS i), array_to_string(array_fill('c'::text, ARRAY[many]), ', ')) INTO found;
+    RETURN found;
+END $$;
+INSERT INTO rows VALUES ('once', '2020-02-02');
+SELECT columns_in_a_bag(98);
+\set VERBOSITY terse
+SELECT columns_in_a_bag(99);
+\set VERBOSITY default
+DROP FUNCTION columns_in_a_bag;
+
 -- A bag is not what is not a bag.
 SELECT sanitize.row_bag(r) FROM (SELECT 1 AS a, 2 AS a) r;
 SELECT sanitize.row_bag(r) OVER () FROM rows r;
@@ -40,6 +70,7 @@ SELECT count(*) FROM sanitize.mine_miis((SELECT sanitize.row_bag(ROW()) FROM row
 SELECT count(*) FROM sanitize.mine_miis(NULL::sanitize.bag, 1);
 SELECT ''::sanitize.bag;
 SELECT 'rows'::sanitize.bag;
+SELECT '\x7067736203'::sanitize.bag;
 SELECT '\x7067736202'::sanitize.bag;
 SELECT '\x7067736201'::sanitize.bag;
 SELECT '\x7067736201ffffffffffffffffff01'::sanitize.bag;
@@ -51,4 +82,13 @@ SELECT '\x706773620101016101017801010101'::sanitize.bag;
 SELECT '\x70677362010101610201790178010101'::sanitize.bag;
 SELECT '\x70677362010101610101ff010101'::sanitize.bag;
 SELECT '\x7067736201010161010100010101'::sanitize.bag;
+-- The same in version 2, which has a checksum: whole, with a bit flipped, cut.
+SELECT items, support FROM sanitize.mine_miis('\x7067736202000101610101780103577a94e1'::sanitize.bag, 1);
+SELECT sanitize.row_bag(ARRAY['a'], 'x'::text) AS bag;
+SELECT '\x7067736202000101610101790103577a94e1'::sanitize.bag;
+SELECT '\x7067736202000101610101780103577a94'::sanitize.bag;
+-- Text in another encoding; text in no known one is taken if it can be text here.
+SELECT '\x7067736202064c4154494e310101610101e401035ea48ee2'::sanitize.bag;
+SELECT '\x70677362020953514c5f41534349490101610101e40103c8acec9e'::sanitize.bag;
+SELECT items FROM sanitize.mine_miis('\x70677362020953514c5f41534349490101610102c3a401034708ea49'::sanitize.bag, 1);
 DROP TABLE rows, bags;

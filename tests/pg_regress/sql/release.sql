@@ -128,3 +128,20 @@ DROP VIEW safe_stays, old_stays;
 DROP TABLE stays, letters, pairs, kinds, copy, strict, domains, ordered, empty, lonely, many, one;
 DROP TYPE mood, place;
 DROP DOMAIN present, positive;
+
+-- A sample: combinations are searched for in some of the rows and blanked in all; classes are counted over all rows.
+CREATE TABLE sampled AS
+    SELECT 'a' || i % 3 AS a, 'b' || i % 5 AS b, CASE WHEN i % 97 = 0 THEN 'rare' || i ELSE 'c' END AS c
+      FROM generate_series(1, 1000) AS i;
+SELECT c, count(*) FROM sanitize.k_mii(NULL::sampled, 5, sample_share => 0.1) GROUP BY c ORDER BY c;
+SELECT min(n) >= 5 AS k_holds
+  FROM (SELECT count(*) AS n FROM sanitize.k_mii(NULL::sampled, 5, sample_share => 0.1) GROUP BY a, b, c) AS classes;
+SELECT count(*) FROM (SELECT * FROM sanitize.mii_suppress(NULL::sampled, 4, sample_share => 0.2)
+    EXCEPT ALL SELECT * FROM sanitize.mii_suppress(NULL::sampled, 4, sample_share => 0.2)) AS differ;
+SELECT sanitize.guarantee('mii_suppress', '{"theta": 4, "sample_share": 0.2}') - 'sentence' AS label;
+SELECT sanitize.publish('sampled_release', 'sampled', 'k_mii', '{"k": 5, "sample_share": 0.1}') -> 'rows' AS rows;
+SELECT guarantee ->> 'incomplete' AS incomplete FROM sanitize.releases WHERE target = 'sampled_release'::regclass;
+DROP TABLE sampled_release;
+SELECT sanitize.k_mii(NULL::sampled, 5, sample_share => 0);
+SELECT sanitize.k_mii(NULL::sampled, 5, sample_share => 'NaN');
+SELECT sanitize.k_mii(NULL::sampled, 5, sample_share => 0.0001);
