@@ -26,6 +26,7 @@ SELECT * FROM sanitize.sampling_delta(0, 0.1, 1);
 SELECT * FROM sanitize.sampling_delta(5, 0, 1);
 SELECT * FROM sanitize.sampling_delta(5, 1.5, 1);
 SELECT * FROM sanitize.sampling_delta(5, 0.9, 0.1);
+SELECT * FROM sanitize.sampling_delta(1000, 1e-16, 1e-17);
 SELECT * FROM sanitize.sampling_delta(5, 'NaN', 0.1);
 SELECT * FROM sanitize.sampling_delta(5, 0.1, 0);
 SELECT * FROM sanitize.sampling_delta(5, 0.1, 'Infinity');

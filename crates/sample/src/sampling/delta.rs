@@ -38,8 +38,10 @@ pub fn sampling_delta(k: u64, beta: f64, epsilon: f64) -> Result<SamplingDelta, 
     if !(beta > 0.0 && beta < 1.0) {
         return Err(Error::argument("beta", beta, "it must be above 0 and below 1"));
     }
-    // A limit that the caller computed as 1 - exp(-epsilon) is rounded; it counts as the limit.
-    if beta > -(-epsilon).exp_m1() + 2.0 * f64::EPSILON {
+    // A limit that the caller computed as 1 - exp(-epsilon) is rounded; it counts as the limit, as long as
+    // the epsilon that it stands for is this one: of a tiny epsilon rounding leaves nothing.
+    let limit = -(-epsilon).exp_m1();
+    if beta > limit && -(-beta).ln_1p() > epsilon * (1.0 + 1e-12) {
         return Err(Error::argument("beta", beta, "it must be at most 1 - exp(-epsilon)"));
     }
     Ok(SamplingDelta { delta: exact(k, beta, epsilon), delta_li: li(k, beta, epsilon) })
@@ -223,6 +225,13 @@ mod tests {
     }
 
     #[test]
+    fn a_rounded_limit_is_the_limit() {
+        for epsilon in [1e-4f64, 0.01, 0.1, 1.0, 2.5, 10.0] {
+            assert!(sampling_delta(5, 1.0 - (-epsilon).exp(), epsilon).is_ok(), "{epsilon}");
+        }
+    }
+
+    #[test]
     fn bad_arguments_are_refused() {
         for (k, beta, epsilon) in [
             (0, 0.1, 1.0),
@@ -234,6 +243,9 @@ mod tests {
             (5, 0.1, f64::NAN),
             (5, 0.1, f64::INFINITY),
             (5, 0.5, 0.1),
+            // Above the limit by less than one rounding of 1, which is many times the limit.
+            (5, 2e-16, 1e-17),
+            (1000, 1e-300, 5e-324),
         ] {
             assert!(sampling_delta(k, beta, epsilon).is_err(), "{k} {beta} {epsilon}");
         }
