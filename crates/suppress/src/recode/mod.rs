@@ -9,7 +9,8 @@
 //! 3. `improve` works on all classes: rows that are left join one (`improve/join`), classes are chosen anew
 //!    by what rows would pay for them (`improve/price`), rows change places with those that are like them
 //!    (`improve/near`, `improve/swap`), or a few classes near each other (`improve/region`,
-//!    `improve/alike`) are opened and dissolved by annealing (`improve/anneal`).
+//!    `improve/alike`) are opened and dissolved by annealing (`improve/anneal`); at last rows make room for
+//!    each other along chains of classes (`improve/chain`). `improve/groups` has what classes are chosen from.
 //! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and what that loses.
 //! 5. `check`: the classes of the release, as its reader sees them, are looked at once more.
 

@@ -6,3 +6,4 @@ mod tables;
 
 pub(crate) use auction::auction;
 pub(crate) use meeting::{Crowd, Keys, Lists, Meeting, Scratch};
+pub(crate) use tables::KeyTable;

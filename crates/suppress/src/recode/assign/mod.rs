@@ -25,8 +25,8 @@ const GRAINS: u64 = 20;
 /// Rows grouped in one band, so that the work is linear in the rows whatever the columns. If only the
 /// size of a class counts few rows are left for most forms; otherwise many may be, and fewer forms do.
 fn entries(rows: usize, width: usize, rule: &Rule) -> usize {
-    let entries = (16 * rows + (1 << 19)).min(1 << 31) * 9 / width.max(9);
-    if rule.is_plain() { entries } else { entries / 4 }
+    let entries = (12 * rows + (3 << 17)).min(1 << 31) * 9 / width.max(9);
+    if rule.is_plain() { entries } else { entries / 3 }
 }
 
 /// The most forms of a band: each is extended by every column, which must not take longer than
@@ -38,7 +38,7 @@ fn forms(rows: usize, width: usize) -> usize {
 /// The bytes that a search takes: cells of all rows, of the free ones and of those to borrow, and the
 /// groups of a band.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
-    3 * People::bytes(rows, width) + (16 * rows as u64 + (1 << 19)) * 24
+    3 * People::bytes(rows, width) + (12 * rows as u64 + (3 << 17)) * 24
 }
 
 /// What a search has found.

@@ -52,6 +52,25 @@ impl<'a> Partition<'a> {
         Ok(partition)
     }
 
+    /// Classes of the given rows, each as often as it has copies there; the other copies wait.
+    pub fn of_classes(
+        people: &'a People,
+        rule: &'a Rule,
+        classes: Vec<Vec<u32>>,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
+        let mut assignment = Assignment::new(people);
+        for mut rows in classes {
+            rows.sort_unstable();
+            let class = assignment.class(rows.iter().copied());
+            for same in rows.chunk_by(|a, b| a == b) {
+                assignment.settle(same[0], same.len() as u64, class);
+            }
+        }
+        assignment.sweep();
+        Partition::new(assignment, rule, watch)
+    }
+
     /// The levels at which a class is shown.
     pub fn levels(&self, class: u32) -> &[u8] {
         let width = self.people.width();

@@ -14,7 +14,7 @@ const CLASSES: usize = 12;
 
 /// Attempts to find better classes for a region, divided by the words of a set; and for each of its rows at
 /// most, so that the work is linear in the rows however small regions are.
-const ATTEMPTS: u64 = 2400;
+const ATTEMPTS: u64 = 1200;
 const ROW_ATTEMPTS: u64 = 32;
 
 /// The region that is worked on. Its rows are numbered below `64 * N`.

@@ -10,32 +10,22 @@
 //! Regions see a dozen classes; prices know of all. Adult loses .0634 at k = 6 with regions alone, .0636
 //! with prices alone and .0623 with both.
 
-mod groups;
 mod prices;
 
+use super::groups::Groups;
 use super::partition::Partition;
-use crate::recode::assign::Assignment;
-use groups::Groups;
 use prices::Prices;
 use table::{Stop, Watch};
 
 /// Classes found by prices, if less is lost with them.
 pub(crate) fn repriced<'a>(
     partition: &Partition<'a>,
+    groups: &mut Groups,
     watch: &Watch,
 ) -> Result<Option<Partition<'a>>, Stop> {
-    let Some(groups) = Groups::new(partition, watch)? else { return Ok(None) };
-    let _held = watch.hold(Prices::bytes(&groups))?;
-    let mut assignment = Assignment::new(partition.people);
-    for mut rows in Prices::new(partition, groups).classes(watch)? {
-        rows.sort_unstable();
-        let class = assignment.class(rows.iter().copied());
-        for same in rows.chunk_by(|a, b| a == b) {
-            assignment.settle(same[0], same.len() as u64, class);
-        }
-    }
-    assignment.sweep();
-    let mut found = Partition::new(assignment, partition.rule, watch)?;
+    let _held = watch.hold(Prices::bytes(groups))?;
+    let classes = Prices::new(partition, groups).classes(watch)?;
+    let mut found = Partition::of_classes(partition.people, partition.rule, classes, watch)?;
     found.join(watch)?;
     Ok((found.total() < partition.total()).then_some(found))
 }

@@ -1,16 +1,16 @@
 //! What rows are ready to lose, and the classes that they pay for.
 
-use super::groups::Groups;
+use crate::recode::improve::groups::Groups;
 use crate::recode::improve::partition::Partition;
 use std::collections::BinaryHeap;
 use table::{NONE, Stop, Watch};
 
 /// Passes over all groups before classes are opened, and between.
-const FIRST_PASSES: usize = 27;
+const FIRST_PASSES: usize = 15;
 const PASSES: usize = 5;
 
 /// The first step of all prices and how it falls from pass to pass, in parts of 100.
-const FIRST_STEP: (i64, i64) = (15, 91);
+const FIRST_STEP: (i64, i64) = (15, 84);
 const STEP: (i64, i64) = (10, 85);
 
 /// The part of the rows that finds a class before prices change again, and the part that is too small to go
@@ -43,9 +43,10 @@ fn copy_of(payer: u64) -> usize {
 }
 
 /// Prices and classes while they change. Numbers are those of copies and groups.
-pub(crate) struct Prices {
+pub(crate) struct Prices<'g> {
     k: usize,
-    groups: Groups,
+    /// Their copies change places.
+    groups: &'g mut Groups,
     /// [`TAKEN`] if a copy has a class.
     prices: Vec<u32>,
     /// The open group of each copy in which it loses least, and that loss: nobody pays more.
@@ -64,9 +65,9 @@ pub(crate) struct Prices {
     payers: Vec<u64>,
 }
 
-impl Prices {
+impl<'g> Prices<'g> {
     /// Prices a little below what rows lose now.
-    pub fn new(partition: &Partition<'_>, groups: Groups) -> Self {
+    pub fn new(partition: &Partition<'_>, groups: &'g mut Groups) -> Self {
         let copies = groups.rows.len();
         let mut losses = vec![0u32; partition.people.len()];
         for share in partition.shares.iter().filter(|share| share.weight > 0) {
@@ -100,10 +101,9 @@ impl Prices {
         own
     }
 
-    /// The bytes that groups and their prices take, and the classes that are found.
+    /// The bytes that prices take, and the classes that are found.
     pub fn bytes(groups: &Groups) -> u64 {
-        let items = groups.copies.items.capacity() as u64;
-        items * 4 + groups.rows.len() as u64 * 48 + groups.len() as u64 * 64
+        groups.rows.len() as u64 * 40 + groups.len() as u64 * 40
     }
 
     /// The classes that rows pay for, as rows; those that nobody could pay for are in none.
@@ -203,7 +203,7 @@ impl Prices {
             let price = self.prices[copy as usize];
             if price == TAKEN {
                 count -= 1;
-                copies[place] = copies[count];
+                copies.swap(place, count);
             } else {
                 most = most.max(price);
                 self.payers.push(payer(price, copy));
