@@ -37,11 +37,10 @@ struct Merged {
     form: Form,
     /// The part of each row.
     parts: Vec<u32>,
-    /// A row of each part, and a key of all its rows.
+    /// A row of each part.
     firsts: Vec<u32>,
-    sums: Vec<u64>,
-    /// The group of each part that is large enough.
-    groups: Vec<u32>,
+    /// Parts that are large enough and their groups, ascending.
+    groups: Vec<(u32, u32)>,
 }
 
 impl Groups {
@@ -126,27 +125,31 @@ impl Groups {
     fn add(&mut self, people: &People, k: u64, form: &Form, watch: &Watch) -> Result<Merged, Stop> {
         let _held = watch.hold(Self::growth(self.rows.len(), self.copies.items.len()))?;
         let mut merged = self.merge(people, form.clone());
-        let mut sizes = vec![0; merged.firsts.len()];
-        let weights = merged.parts.iter().zip(&people.weights);
-        weights.for_each(|(&part, weight)| sizes[part as usize] += weight);
+        // The copies of each part, and a key of its rows.
+        let mut sizes = vec![(0, 0u64); merged.firsts.len()];
+        for ((row, &part), weight) in (0u64..).zip(&merged.parts).zip(&people.weights) {
+            let (size, key) = &mut sizes[part as usize];
+            *size += weight;
+            *key = key.wrapping_add(mix(row));
+        }
         // Where the copies of a part that is a new group go next.
         let mut next = vec![NONE; merged.firsts.len()];
         let mut end = self.copies.items.len();
-        for (part, (&row, &sum)) in merged.firsts.iter().zip(&merged.sums).enumerate() {
-            if sizes[part] < k {
+        for (part, (&row, &(size, key))) in merged.firsts.iter().zip(&sizes).enumerate() {
+            if size < k {
                 continue;
             }
             let loss = people.loss(row, form) as i64;
             let number = self.losses.len() as u32;
-            let known = *self.known.entry(sum).or_insert(number);
-            merged.groups[part] = known;
+            let known = *self.known.entry(key).or_insert(number);
+            merged.groups.push((part as u32, known));
             if known < number {
                 let known = &mut self.losses[known as usize];
                 *known = loss.min(*known);
                 continue;
             }
             next[part] = end as u32;
-            end += sizes[part] as usize;
+            end += size as usize;
             self.losses.push(loss);
             self.copies.ends.push(end as u32);
         }
@@ -169,7 +172,9 @@ impl Groups {
     pub fn of(&self, row: u32, form: &[u8]) -> Option<u32> {
         let same = |known: &&Merged| known.form.iter().zip(form).all(|(&a, &b)| a == b.into());
         let merged = self.merged.iter().find(same)?;
-        Some(merged.groups[merged.parts[row as usize] as usize]).filter(|&group| group != NONE)
+        let part = merged.parts[row as usize];
+        let place = merged.groups.binary_search_by_key(&part, |group| group.0).ok()?;
+        Some(merged.groups[place].1)
     }
 
     /// What a form makes of all rows: parts of the form with fewest parts that is known and shows no more
@@ -179,27 +184,23 @@ impl Groups {
         let base = self.merged.iter().filter(finer).min_by_key(|known| known.firsts.len());
         let rows = || (0..people.len() as u32).collect();
         let from: Vec<u32> = base.map_or_else(rows, |base| base.firsts.clone());
-        let sum = |part: usize| base.map_or_else(|| mix(part as u64), |base| base.sums[part]);
         let mut keys = Vec::new();
         people.select(from.iter().copied()).keys(&form, 0, from.len(), &mut keys);
         let mut numbers = KeyTable::default();
         numbers.reset(from.len());
-        let (mut firsts, mut sums) = (Vec::new(), Vec::new());
+        let mut firsts = Vec::new();
         let mut parts = Vec::with_capacity(from.len());
-        for (part, (&key, &row)) in keys.iter().zip(&from).enumerate() {
+        for (&key, &row) in keys.iter().zip(&from) {
             let number = numbers.insert(key, firsts.len() as u32);
             if number as usize == firsts.len() {
                 firsts.push(row);
-                sums.push(0u64);
             }
-            sums[number as usize] = sums[number as usize].wrapping_add(sum(part));
             parts.push(number);
         }
         if let Some(base) = base {
             parts = base.parts.iter().map(|&part| parts[part as usize]).collect();
         }
-        let groups = vec![NONE; firsts.len()];
-        Merged { form, parts, firsts, sums, groups }
+        Merged { form, parts, firsts, groups: Vec::new() }
     }
 
     /// The groups of each row with at most `most` copies, those that lose least first.
@@ -245,8 +246,11 @@ impl Groups {
     /// The bytes of all groups.
     pub fn bytes(&self) -> u64 {
         let items = self.copies.items.capacity() as u64 * 4;
-        let parts: usize =
-            self.merged.iter().map(|m| m.parts.len() * 4 + m.firsts.len() * 16).sum();
+        let parts: usize = self
+            .merged
+            .iter()
+            .map(|m| (m.parts.len() + m.firsts.len() + m.groups.len() * 2) * 4)
+            .sum();
         items + parts as u64 + self.rows.len() as u64 * 8 + self.len() as u64 * 48
     }
 
