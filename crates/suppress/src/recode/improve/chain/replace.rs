@@ -86,7 +86,7 @@ impl Replacing {
                 continue;
             }
             let part = (mix(u64::from(class) << 32 | u64::from(pass)) >> 54) as i64;
-            if self.replace(chains, class, (heat * part * part) >> 20) {
+            if self.replace(chains, class, ((heat >> 10) * part * part) >> 10) {
                 self.stale += 1;
             }
             if self.stale >= STALE {
