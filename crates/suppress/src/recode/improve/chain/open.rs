@@ -15,11 +15,14 @@ pub(crate) fn open(chains: &mut Chains<'_>, watch: &Watch) -> Result<(), Stop> {
     worth.refresh(classes);
     let worths: Vec<i32> =
         classes.class.iter().map(|&class| worth.from[class as usize][0].0 as i32).collect();
+    // Where at least as much is lost nothing can be saved: these are the largest groups.
+    let most = worths.iter().copied().max().unwrap_or(0).into();
     let mut found = Vec::new();
     let mut buffer = Vec::new();
     for group in 0..classes.groups.len() as u32 {
         watch.poll_every(1 << 10, group as usize)?;
-        if !classes.is_open(group)
+        if classes.loss(group) < most
+            && !classes.is_open(group)
             && gain(classes, group, &worths, 0, &mut buffer).is_some()
             && let Some(gain) = sure_gain(chains, &worth, group)
         {
