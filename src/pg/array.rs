@@ -1,10 +1,56 @@
-//! Arrays of numbers as arguments and results: vectors and matrices.
+//! Arrays: their elements; those of numbers as arguments and results, vectors and matrices.
 
 use pgrx::FromDatum;
 use pgrx::array::RawArray;
 use pgrx::pg_sys::{self, Datum};
 use serde_json::Value as Json;
 use std::ptr::NonNull;
+
+/// The elements of an array of any type, in the current memory context.
+pub struct Elements {
+    /// Their type.
+    pub of: pg_sys::Oid,
+    values: *const Datum,
+    nulls: *const bool,
+    count: usize,
+}
+
+impl Elements {
+    /// # Safety
+    /// The array is valid and detoasted, and the elements are used no longer than the current memory context.
+    pub unsafe fn new(array: *mut pg_sys::ArrayType) -> Self {
+        // SAFETY: as the caller says; the elements are taken apart as values of the array's own type.
+        unsafe {
+            let of = (*array).elemtype;
+            let (mut length, mut by_value, mut align) = (0, false, 0);
+            pg_sys::get_typlenbyvalalign(of, &mut length, &mut by_value, &mut align);
+            let (mut values, mut nulls, mut count) =
+                (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            pg_sys::deconstruct_array(
+                array,
+                of,
+                length.into(),
+                by_value,
+                align,
+                &mut values,
+                &mut nulls,
+                &mut count,
+            );
+            Elements { of, values, nulls, count: usize::try_from(count).unwrap_or(0) }
+        }
+    }
+
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// An element, and whether it is NULL.
+    pub fn get(&self, i: usize) -> (Datum, bool) {
+        assert!(i < self.count);
+        // SAFETY: there are as many as were counted.
+        unsafe { (*self.values.add(i), *self.nulls.add(i)) }
+    }
+}
 
 /// The elements of an array, row by row, and its shape.
 pub struct Numbers<T> {

@@ -1,6 +1,7 @@
 //! What the CHECK constraints of a column compare it with. Only literals are read: nothing of an expression
 //! is evaluated, because its functions belong to the table's owner and would run with the caller's rights.
 
+use super::array::Elements;
 use super::error::Error;
 use super::relation::{Column, Relation};
 use super::sql;
@@ -190,26 +191,17 @@ unsafe fn literals(column: &Column, node: *mut pg_sys::Node) -> Option<Vec<Strin
 unsafe fn elements(literal: &pg_sys::Const) -> Option<Vec<String>> {
     // SAFETY: the array is taken apart by the description of its own element type.
     unsafe {
-        let element_type = pg_sys::get_element_type(literal.consttype);
-        if literal.constisnull || element_type == pg_sys::InvalidOid {
+        if literal.constisnull || pg_sys::get_element_type(literal.consttype) == pg_sys::InvalidOid
+        {
             return None;
         }
-        let (mut length, mut by_value, mut align) = (0, false, 0);
-        pg_sys::get_typlenbyvalalign(element_type, &mut length, &mut by_value, &mut align);
-        let (mut values, mut nulls, mut count) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-        pg_sys::deconstruct_array(
-            pg_sys::pg_detoast_datum(literal.constvalue.cast_mut_ptr()).cast(),
-            element_type,
-            length.into(),
-            by_value,
-            align,
-            &mut values,
-            &mut nulls,
-            &mut count,
-        );
-        (0..count as usize)
-            .map(|i| (!*nulls.add(i)).then(|| output(element_type, *values.add(i))))
-            .collect()
+        let array = pg_sys::pg_detoast_datum(literal.constvalue.cast_mut_ptr()).cast();
+        let elements = Elements::new(array);
+        let text = |i: usize| match elements.get(i) {
+            (_, true) => None,
+            (value, false) => Some(output(elements.of, value)),
+        };
+        (0..elements.len()).map(text).collect()
     }
 }
 

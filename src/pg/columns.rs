@@ -2,6 +2,7 @@
 //! of their cells.
 
 use super::argument::Type;
+use super::array::Elements;
 use super::call::Call;
 use super::error::Error;
 use super::reader::RowCoder;
@@ -23,50 +24,20 @@ enum Cells {
     Texts(Elements),
 }
 
-/// The elements of an array, in the current memory context.
-struct Elements {
-    of: Oid,
-    values: *const Datum,
-    nulls: *const bool,
-    count: usize,
-}
-
-impl Elements {
-    /// # Safety
-    /// The array is valid, and the elements are used no longer than the current memory context.
-    unsafe fn new(array: *mut ArrayType, what: &str) -> Result<Self, Error> {
-        // SAFETY: as the caller says; the elements are taken apart as values of the array's own type.
-        unsafe {
-            let (dimensions, of) = ((*array).ndim, (*array).elemtype);
-            if dimensions > 1 {
-                return Err(Error::argument(
-                    format!("{what} is an array of {dimensions} dimensions"),
-                    "Give one for each column: an array of one dimension.",
-                ));
-            }
-            let (mut length, mut by_value, mut align) = (0, false, 0);
-            pg_sys::get_typlenbyvalalign(of, &mut length, &mut by_value, &mut align);
-            let (mut values, mut nulls, mut count) =
-                (std::ptr::null_mut(), std::ptr::null_mut(), 0);
-            pg_sys::deconstruct_array(
-                array,
-                of,
-                length.into(),
-                by_value,
-                align,
-                &mut values,
-                &mut nulls,
-                &mut count,
-            );
-            let count = usize::try_from(count).unwrap_or(0);
-            Ok(Elements { of, values, nulls, count })
+/// The elements of an array that must have one dimension at most.
+///
+/// # Safety
+/// As for [`Elements::new`].
+unsafe fn elements(array: *mut ArrayType, what: &str) -> Result<Elements, Error> {
+    // SAFETY: as the caller says.
+    unsafe {
+        match (*array).ndim {
+            0 | 1 => Ok(Elements::new(array)),
+            dimensions => Err(Error::argument(
+                format!("{what} is an array of {dimensions} dimensions"),
+                "Give one for each column: an array of one dimension.",
+            )),
         }
-    }
-
-    fn get(&self, i: usize) -> (Datum, bool) {
-        assert!(i < self.count);
-        // SAFETY: there are as many as were counted.
-        unsafe { (*self.values.add(i), *self.nulls.add(i)) }
     }
 }
 
@@ -90,7 +61,7 @@ impl Call {
         let Some(cells) = self.array(first + 1, Type::Cells)? else { return Ok(None) };
         let names = self.array(first, Type::Names)?.ok_or(Error::Null { argument: "names" })?;
         // SAFETY: the array is a valid argument of this call, which outlives what is given.
-        let cells = Cells::Texts(unsafe { Elements::new(cells, "cells")? });
+        let cells = Cells::Texts(unsafe { elements(cells, "cells")? });
         Ok(Some(Given { call: self, names, cells }))
     }
 }
@@ -107,7 +78,7 @@ impl Given<'_> {
     /// The names, whatever the array's lower bound is.
     fn names(&self) -> Result<Vec<String>, Error> {
         // SAFETY: the array is a valid argument of this call.
-        let names = unsafe { Elements::new(self.names, "names")? };
+        let names = unsafe { elements(self.names, "names")? };
         let name = |i: usize| match names.get(i) {
             (_, true) => Err(Error::argument(
                 format!("name {} of names is NULL", i + 1),
@@ -116,7 +87,7 @@ impl Given<'_> {
             // SAFETY: an element of the array's type.
             (name, false) => Ok(unsafe { super::types::output(names.of, name) }),
         };
-        (0..names.count).map(name).collect()
+        (0..names.len()).map(name).collect()
     }
 
     /// All arguments of the call.
@@ -132,7 +103,7 @@ impl Given<'_> {
     fn width(&self) -> usize {
         match &self.cells {
             Cells::Arguments(first) => self.arguments().len().saturating_sub(*first),
-            Cells::Texts(cells) => cells.count,
+            Cells::Texts(cells) => cells.len(),
         }
     }
 

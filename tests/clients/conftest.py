@@ -26,6 +26,13 @@ def cluster():
 
 
 @pytest.fixture
+def coordinator(sharded):
+    """A superuser's connection to the coordinator; what is sharded, the modules say."""
+    with sharded.connect() as made:
+        yield made
+
+
+@pytest.fixture
 def connection(database):
     """A superuser's connection in autocommit mode."""
     with database.connect() as made:

@@ -24,12 +24,6 @@ def sharded(cluster):
     made.drop()
 
 
-@pytest.fixture
-def coordinator(sharded):
-    with sharded.connect() as made:
-        yield made
-
-
 def asked_for(connection, query):
     """What the progress lines say that shards are asked for, and the rows of the query."""
     told = set()

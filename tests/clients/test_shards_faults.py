@@ -38,12 +38,6 @@ def sharded(cluster):
     made.drop()
 
 
-@pytest.fixture
-def coordinator(sharded):
-    with sharded.connect() as made:
-        yield made
-
-
 @contextmanager
 def pausing(sharded, **seconds):
     """Meanwhile each row of these shards takes so long."""
