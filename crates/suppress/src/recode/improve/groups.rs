@@ -123,6 +123,7 @@ impl Groups {
 
     /// Adds the groups of a form.
     fn add(&mut self, people: &People, k: u64, form: &Form, watch: &Watch) -> Result<Merged, Stop> {
+        watch.check()?;
         let _held = watch.hold(Self::growth(self.rows.len(), self.copies.items.len()))?;
         let mut merged = self.merge(people, form.clone());
         // The copies of each part, and a key of its rows.

@@ -15,6 +15,7 @@ pub(crate) const ALL_LOOKS: u64 = 3 << 27;
 /// Classes, and what is known of them while a chain is looked for.
 pub(crate) struct Chains<'g> {
     pub classes: Classes<'g>,
+    watch: &'g Watch,
     /// Copies that were looked at.
     pub looks: u64,
     /// A class that is given up, and what one of its rows is worth.
@@ -29,10 +30,11 @@ pub(crate) struct Chains<'g> {
 }
 
 impl<'g> Chains<'g> {
-    pub fn new(classes: Classes<'g>) -> Self {
+    pub fn new(classes: Classes<'g>, watch: &'g Watch) -> Self {
         let groups = classes.groups.len();
         Chains {
             classes,
+            watch,
             looks: 0,
             closing: (NONE, 0),
             seen: vec![0; groups],
@@ -117,11 +119,11 @@ impl<'g> Chains<'g> {
     }
 
     /// The same for all classes, those that lose most first.
-    pub fn shed_all(&mut self, watch: &Watch) -> Result<(), Stop> {
+    pub fn shed_all(&mut self) -> Result<(), Stop> {
         let mut order = self.classes.open.clone();
         order.sort_unstable_by_key(|&class| (-self.classes.loss(class), class));
         for class in order {
-            watch.check()?;
+            self.watch.check()?;
             self.shed_spare(class);
         }
         self.classes.keep();
@@ -141,13 +143,13 @@ impl<'g> Chains<'g> {
         }
     }
 
-    /// Begins a search; returns when to end it.
+    /// Begins a search; returns when to end it. One that is cancelled finds nothing: its caller has to ask why.
     fn begin(&mut self, class: u32) -> u64 {
         // Searches are counted by 32 bits; a number that comes again could only make a chain be missed.
         self.search = self.search.wrapping_add(1);
         self.seen[class as usize] = self.search;
         self.heap.clear();
         self.heap.push((0, class));
-        (self.looks + LOOKS).min(ALL_LOOKS)
+        if self.watch.check().is_err() { 0 } else { (self.looks + LOOKS).min(ALL_LOOKS) }
     }
 }

@@ -42,8 +42,8 @@ pub(crate) fn chained<'a>(
 ) -> Result<Option<Partition<'a>>, Stop> {
     let _held = watch.hold(Classes::bytes(groups) + Replacing::bytes(groups))?;
     let Some(classes) = Classes::new(partition, groups) else { return Ok(None) };
-    let mut chains = Chains::new(classes);
-    chains.shed_all(watch)?;
+    let mut chains = Chains::new(classes, watch);
+    chains.shed_all()?;
     let mut replacing = Replacing::new(groups);
     for pass in 0..passes {
         if pass < OPENED {

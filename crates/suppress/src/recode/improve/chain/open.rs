@@ -39,7 +39,7 @@ pub(crate) fn open(chains: &mut Chains<'_>, watch: &Watch) -> Result<(), Stop> {
             chains.classes.undo();
         }
     }
-    chains.shed_all(watch)
+    chains.shed_all()
 }
 
 /// What is saved by opening a group if each class gives no more rows than it can spare; `None` if nothing.

@@ -101,15 +101,15 @@ fn least(classes: &Classes<'_>) -> i64 {
 /// Rows that can be spared go to where least is lost: no assignment to the same classes loses less.
 #[test]
 fn shedding_finds_the_best_assignment() {
-    let mut chance = Chance(1);
+    let (mut chance, watch) = (Chance(1), Watch::unlimited());
     let mut better = 0;
     for round in 0..400 {
         let k = 2 + round % 2;
         let (groups, class) = world(10, 7, k, &mut chance);
-        let mut chains = Chains::new(classes(&groups, &class, k));
+        let mut chains = Chains::new(classes(&groups, &class, k), &watch);
         check(&chains.classes);
         let before = chains.classes.total;
-        chains.shed_all(&Watch::unlimited()).unwrap();
+        chains.shed_all().unwrap();
         check(&chains.classes);
         assert_eq!(chains.classes.total, least(&chains.classes), "round {round}");
         better += usize::from(chains.classes.total < before);
@@ -173,10 +173,10 @@ fn worth_is_what_chains_allow() {
 
 #[test]
 fn what_is_taken_back_was_never_there() {
-    let mut chance = Chance(3);
+    let (mut chance, watch) = (Chance(3), Watch::unlimited());
     for round in 0..300 {
         let (groups, class) = world(16, 9, 2, &mut chance);
-        let mut chains = Chains::new(classes(&groups, &class, 2));
+        let mut chains = Chains::new(classes(&groups, &class, 2), &watch);
         let before = chains.classes.total;
         for _ in 0..6 {
             let group = chance.below(groups.len()) as u32;
@@ -198,14 +198,13 @@ fn what_is_taken_back_was_never_there() {
 /// that all can be tried. They have nothing of a hierarchy's order, so less would be luck.
 #[test]
 fn chains_come_near_the_best_classes() {
-    let mut chance = Chance(4);
+    let (mut chance, watch) = (Chance(4), Watch::unlimited());
     let (mut found, mut best) = (0, 0);
     for _ in 0..120 {
         let (groups, class) = world(9, 7, 2, &mut chance);
-        let mut chains = Chains::new(classes(&groups, &class, 2));
+        let mut chains = Chains::new(classes(&groups, &class, 2), &watch);
         let mut replacing = Replacing::new(&groups);
-        let watch = Watch::unlimited();
-        chains.shed_all(&watch).unwrap();
+        chains.shed_all().unwrap();
         let mut total = chains.classes.total;
         for pass in 0..3 {
             open::open(&mut chains, &watch).unwrap();
@@ -228,4 +227,17 @@ fn chains_come_near_the_best_classes() {
     }
     println!("{:.3} times the least", found as f64 / best as f64);
     assert!(found >= best && found * 4 <= best * 5, "{found} {best}");
+}
+
+#[test]
+fn chains_stop_when_cancelled() {
+    let (mut chance, watch) = (Chance(5), Watch::unlimited());
+    let (groups, class) = world(16, 9, 2, &mut chance);
+    let mut chains = Chains::new(classes(&groups, &class, 2), &watch);
+    watch.cancel();
+    let open = chains.classes.open.clone();
+    assert!(open.iter().all(|&class| !chains.shed(class, i64::MAX) && !chains.pull(class, -1)));
+    assert!(chains.shed_all().is_err());
+    assert!(open::open(&mut chains, &watch).is_err());
+    assert!(Replacing::new(&groups).pass(&mut chains, (0, 1), &watch).is_err());
 }
