@@ -205,7 +205,7 @@ impl Groups {
     }
 
     /// The groups of each row with at most `most` copies, those that lose least first.
-    pub fn of_rows(&self, most: usize) -> Lists {
+    pub fn of_rows(&self, most: usize, watch: &Watch) -> Result<Lists, Stop> {
         let mut order: Vec<u32> = (0..self.len() as u32).collect();
         order.retain(|&group| self.copies.range(group as usize).len() <= most);
         order.sort_unstable_by_key(|&group| (self.losses[group as usize], group));
@@ -213,11 +213,29 @@ impl Groups {
         let mut first = vec![NONE; self.rows.len()];
         let begins = self.begins.iter().zip(0..self.begins.len() as u32 - 1);
         begins.for_each(|(&copy, row)| first[copy as usize] = row);
-        let of_group = |&group: &u32| {
+        let rows = |group: u32| {
             let copies = self.copies.list(group as usize).iter();
-            copies.map(|&copy| first[copy as usize]).map(move |row| (row, group))
+            copies.map(|&copy| first[copy as usize] as usize).filter(|&row| row != NONE as usize)
         };
-        Lists::gather(self.begins.len() - 1, || order.iter().flat_map(of_group))
+        // As `Lists::gather` does it, with a look for cancelling now and then: there are many.
+        let mut ends = vec![0; self.begins.len()];
+        for (place, &group) in order.iter().enumerate() {
+            watch.poll_every(1 << 8, place)?;
+            rows(group).for_each(|row| ends[row + 1] += 1);
+        }
+        for row in 1..ends.len() {
+            ends[row] += ends[row - 1];
+        }
+        let mut items = vec![0; ends[ends.len() - 1] as usize];
+        for (place, &group) in order.iter().enumerate() {
+            watch.poll_every(1 << 8, place)?;
+            rows(group).for_each(|row| {
+                items[ends[row] as usize] = group;
+                ends[row] += 1;
+            });
+        }
+        ends.pop();
+        Ok(Lists { items, ends })
     }
 
     /// Groups with given losses and copies, of rows that have one copy each.

@@ -15,8 +15,9 @@ pub(crate) struct Classes<'g> {
     pub members: Vec<Vec<u32>>,
     pub class: Vec<u32>,
     places: Vec<u32>,
-    /// The classes that each copy could be in.
+    /// The classes that each copy could be in, and how many they are in all.
     pub fits: Vec<Vec<u32>>,
+    pub reach: u64,
     /// What all copies lose.
     pub total: i64,
     /// Copies that have moved, and from where; groups that were opened or closed.
@@ -55,6 +56,7 @@ impl<'g> Classes<'g> {
             class: vec![NONE; copies],
             places: vec![0; copies],
             fits: vec![Vec::new(); copies],
+            reach: 0,
             total: 0,
             moves: Vec::new(),
             switches: Vec::new(),
@@ -124,9 +126,11 @@ impl<'g> Classes<'g> {
         if place == NONE {
             self.places_open[group as usize] = self.open.len() as u32;
             self.open.push(group);
+            self.reach += copies.len() as u64;
             copies.iter().for_each(|&copy| self.fits[copy as usize].push(group));
             return;
         }
+        self.reach -= copies.len() as u64;
         self.open.swap_remove(place as usize);
         if let Some(&last) = self.open.get(place as usize) {
             self.places_open[last as usize] = place;

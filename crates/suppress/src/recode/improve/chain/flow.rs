@@ -7,10 +7,10 @@ use table::{NONE, Stop, Watch};
 /// Classes that a chain is looked for in: with five times as many nothing better is found.
 const VISITS: usize = 20;
 
-/// Copies that are looked at in one search, and in all searches and whatever else is counted: three times what
-/// Adult takes at k = 25. Where there are many rows, or many in a class, this is soon over.
+/// Copies that are looked at in one search, and in all searches and whatever else is counted: twice what Adult
+/// takes at k = 25, about a second. Where there are many rows, or many in a class, this is soon over.
 const LOOKS: u64 = 1 << 14;
-pub(crate) const ALL_LOOKS: u64 = 3 << 27;
+pub(crate) const ALL_LOOKS: u64 = 1 << 28;
 
 /// Classes, and what is known of them while a chain is looked for.
 pub(crate) struct Chains<'g> {

@@ -44,7 +44,7 @@ pub(crate) fn chained<'a>(
     let Some(classes) = Classes::new(partition, groups) else { return Ok(None) };
     let mut chains = Chains::new(classes, watch);
     chains.shed_all()?;
-    let mut replacing = Replacing::new(groups);
+    let mut replacing = Replacing::new(groups, watch)?;
     for pass in 0..passes {
         if pass < OPENED {
             open::open(&mut chains, watch)?;

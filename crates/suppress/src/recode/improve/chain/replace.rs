@@ -48,9 +48,9 @@ pub(crate) struct Replacing {
 }
 
 impl Replacing {
-    pub fn new(groups: &Groups) -> Self {
-        Replacing {
-            of_row: groups.of_rows(LARGE),
+    pub fn new(groups: &Groups, watch: &Watch) -> Result<Self, Stop> {
+        Ok(Replacing {
+            of_row: groups.of_rows(LARGE, watch)?,
             worth: Worth::new(groups.len()),
             stale: 0,
             worths: Vec::new(),
@@ -61,7 +61,7 @@ impl Replacing {
             promises: Vec::new(),
             buffer: Vec::new(),
             stack: Vec::new(),
-        }
+        })
     }
 
     /// Asks every class that loses something whether it should be replaced; `pass` of several.
@@ -98,7 +98,7 @@ impl Replacing {
 
     fn refresh(&mut self, chains: &mut Chains<'_>) {
         let classes = &chains.classes;
-        chains.looks += 4 * classes.class.len() as u64;
+        chains.looks += 3 * classes.reach;
         self.stale = 0;
         self.worth.refresh(classes);
         let of_class = |&class: &u32| self.worth.from[class as usize][0].0 as i32;

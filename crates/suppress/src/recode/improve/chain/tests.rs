@@ -64,6 +64,7 @@ fn check(classes: &Classes<'_>) {
     let members: usize = classes.members.iter().map(Vec::len).sum();
     assert_eq!(members, classes.class.len());
     assert_eq!(classes.total, total);
+    assert_eq!(classes.reach as usize, classes.fits.iter().map(Vec::len).sum::<usize>());
     for (copy, fits) in classes.fits.iter().enumerate() {
         let mut fits = fits.clone();
         fits.sort_unstable();
@@ -203,7 +204,7 @@ fn chains_come_near_the_best_classes() {
     for _ in 0..120 {
         let (groups, class) = world(9, 7, 2, &mut chance);
         let mut chains = Chains::new(classes(&groups, &class, 2), &watch);
-        let mut replacing = Replacing::new(&groups);
+        let mut replacing = Replacing::new(&groups, &watch).unwrap();
         chains.shed_all().unwrap();
         let mut total = chains.classes.total;
         for pass in 0..3 {
@@ -234,10 +235,12 @@ fn chains_stop_when_cancelled() {
     let (mut chance, watch) = (Chance(5), Watch::unlimited());
     let (groups, class) = world(16, 9, 2, &mut chance);
     let mut chains = Chains::new(classes(&groups, &class, 2), &watch);
+    let mut replacing = Replacing::new(&groups, &watch).unwrap();
     watch.cancel();
     let open = chains.classes.open.clone();
     assert!(open.iter().all(|&class| !chains.shed(class, i64::MAX) && !chains.pull(class, -1)));
     assert!(chains.shed_all().is_err());
     assert!(open::open(&mut chains, &watch).is_err());
-    assert!(Replacing::new(&groups).pass(&mut chains, (0, 1), &watch).is_err());
+    assert!(replacing.pass(&mut chains, (0, 1), &watch).is_err());
+    assert!(Replacing::new(&groups, &watch).is_err());
 }
