@@ -13,6 +13,7 @@ use crate::pg::signature::Returns;
 use crate::pg::{pool, reader};
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Request};
+use table::Bag;
 
 const KS: Argument<Vec<u64>> = Argument {
     name: "ks",
@@ -64,21 +65,39 @@ fn loss_curve(call: &Call) -> Result<Datum, Error> {
     if bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
     }
-    let hierarchies = if generalize {
-        of_columns(&relation, &columns, bag.domains())?
-    } else {
-        bag.domains().iter().map(|domain| Hierarchy::flat(domain.len())).collect()
-    };
+    // What k_anonymize itself would return, by the same search.
+    let hierarchies =
+        generalize.then(|| of_columns(&relation, &columns, bag.domains())).transpose()?;
     let mut rows = ResultRows::begin(call)?;
     for k in ks {
-        let request = Request { k, hierarchies: &hierarchies, weights: None, sensitive: None };
-        let recoded = pool::run("generalising", bag.memory(), |watch| {
-            let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-            unless_stopped(suppress::generalize(&bag, &request, watch))
-        })??;
-        rows.push([Value::Int(k as i32), Value::Float(recoded.loss), Value::count(recoded.dropped)]);
+        let (loss, dropped) = match &hierarchies {
+            Some(hierarchies) => general(&bag, k, hierarchies)?,
+            None => blanked(&bag, k)?,
+        };
+        rows.push([Value::Int(k as i32), Value::Float(loss), Value::count(dropped)]);
     }
     Ok(rows.finish(call))
+}
+
+/// What is lost with general values, and how many rows are dropped.
+fn general(bag: &Bag, k: u64, hierarchies: &[Hierarchy]) -> Result<(f64, u64), Error> {
+    let request = Request { k, hierarchies, weights: None, sensitive: None };
+    let recoded = pool::run("generalising", bag.memory(), |watch| {
+        let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
+        unless_stopped(suppress::generalize(bag, &request, watch))
+    })??;
+    Ok((recoded.loss, recoded.dropped))
+}
+
+/// The same if cells can only be blanked.
+fn blanked(bag: &Bag, k: u64) -> Result<(f64, u64), Error> {
+    let release = pool::run("suppressing", bag.memory(), |watch| {
+        unless_stopped(suppress::k_anonymize(bag, k, None, None, watch))
+    })??;
+    let counts = release.counts(bag);
+    let dropped = counts.rows - counts.kept;
+    let lost = counts.suppressed + dropped * bag.width() as u64;
+    Ok((lost as f64 / (counts.rows * bag.width() as u64) as f64, dropped))
 }
 
 methods! {

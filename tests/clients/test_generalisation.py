@@ -82,6 +82,15 @@ def test_arx_adult(connection, adult):
     assert curve == pytest.approx(loss, abs=1e-9)
 
 
+def test_the_curve_of_blanking_is_that_of_k_anonymize(connection, adult):
+    shown = released(connection, "sanitize.k_anonymize(NULL::adult, 6)", COLUMNS)
+    blank = sum(cell is None for row in shown for cell in row) / len(adult[0]) / len(COLUMNS)
+    curve = connection.execute(
+        "SELECT loss, dropped FROM sanitize.loss_curve('adult', '{6}', generalize => false)"
+    ).fetchone()
+    assert curve == (pytest.approx(blank, abs=1e-9), len(adult[0]) - len(shown))
+
+
 @pytest.mark.parametrize(
     "sensitive, options, bar, dropped",
     [
