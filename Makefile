@@ -2,14 +2,15 @@
 PG ?= 15 18
 PG_CONFIG ?= pg_config
 
-.PHONY: help demo test test-browser test-bi fuzz install deb bench lint psql clean
+.PHONY: help demo test test-versions test-browser test-bi fuzz install deb bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
 	@echo 'make test [PG="15 18"]        every test, on these PostgreSQL versions'
+	@echo 'make test-versions            the SQL cases on PostgreSQL 14, 16 and 17'
 	@echo 'make test-browser             look at privacy reports in a real browser (installs Chromium)'
 	@echo 'make test-bi                  look at releases through JDBC, ODBC and Superset (installs 1.5 GB)'
-	@echo 'make fuzz                     a million random calls, and queries by sqlsmith'
+	@echo 'make fuzz                     fresh seeds: a million random calls, sqlsmith, property tests, sequences'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
 	@echo 'make deb [PG_CONFIG=...]      a Debian package for that server, in target/deb'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
@@ -24,6 +25,9 @@ demo:
 
 test:
 	@scripts/test $(PG)
+
+test-versions:
+	@scripts/versions
 
 test-browser:
 	@scripts/setup build 15 clients browser
@@ -41,8 +45,7 @@ fuzz:
 	@scripts/setup build 15 clients fuzz
 	@scripts/build 15
 	@scripts/server restart 15
-	@scripts/fuzz 15 1000000
-	@scripts/sqlsmith 15 50000
+	@scripts/fresh 15
 
 install:
 	@scripts/install $(PG_CONFIG)

@@ -63,6 +63,14 @@ INTERVALS = [
     *["1 second", "1 day", "1 hour", "0", "-1 day", "1 microsecond", "178000000 years"],
     *["-178000000 years", "2147483647 months 2147483647 days", "1 month -30 days", "100 years"],
 ]
+TIMES = [
+    "2024-02-29 12:00:00.5+02",
+    "infinity",
+    "-infinity",
+    "4714-11-24 BC",
+    "294276-12-31",
+    "epoch",
+]
 ROLES = ["postgres", "sanitize_fuzzer", "pg_read_all_data", "0", "4294967295", "-"]
 MEASURES = ["sum", "avg", "variance", "quantile", "histogram", "count", "distinct"]
 
@@ -118,6 +126,7 @@ class Values:
             "regrole": lambda: literal(self.rng.choice(ROLES)) + "::regrole",
             "sanitize.bag": self.bag_value,
             "text": lambda: literal(self.text(name, about)) + "::text",
+            "timestamp with time zone": lambda: f"'{self.rng.choice(TIMES)}'::timestamptz",
             "text[]": self.names,
         }[of]()
 

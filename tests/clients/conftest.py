@@ -4,9 +4,17 @@ The server is the one that PGHOST, PGPORT and PGUSER name (scripts/clients sets 
 make databases and roles of their own there and drop them again.
 """
 
+import random
+
 import pytest
 from helpers import Database, fresh_name
 from shards import Cluster
+
+
+@pytest.fixture(autouse=True)
+def same_draws(request):
+    """What a test draws is the same with every run."""
+    random.seed(request.node.nodeid)
 
 
 @pytest.fixture(scope="module")

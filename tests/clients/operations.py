@@ -14,27 +14,70 @@ def run(connection, statements):
 
 def fill(connection, analyst):
     """What an owner and an analyst leave behind with version 0.1.0."""
+    make(connection)
     run(
         connection,
         f"""
+        SELECT sanitize.protect('people', 'id', 10, 1e-4, window_length => '30 days', min_query_set => 3, max_rows_per_unit => 1);
+        SELECT sanitize.allow('people', '{analyst}', 4, 1e-5);
+        SELECT sanitize.charge('people', 'a mechanism of our own', 0.5, 1e-6, 0.01);
+        SELECT sanitize.declare_domain('people', 'sex', '{{f,m,"it''s"}}');
+        SELECT sanitize.declare_bounds('people', 'age', '0', '120', 24)""",
+    )
+    ask(connection)
+
+
+def make(connection):
+    """Their own tables, with a model, a bag and a view that reads anew."""
+    run(
+        connection,
+        """
         CREATE TABLE people AS
             SELECT i AS id, 20 + i % 50 AS age, CASE i % 2 WHEN 0 THEN 'f' ELSE 'm' END AS sex,
                    'town ' || i % 7 AS home, date '1950-01-01' + i % 9000 AS born
               FROM generate_series(1, 2000) AS i;
-        SELECT sanitize.protect('people', 'id', 10, 1e-4, window_length => '30 days', min_query_set => 3);
-        SELECT sanitize.allow('people', '{analyst}', 4, 1e-5);
-        SELECT sanitize.charge('people', 'a mechanism of our own', 0.5, 1e-6, 0.01);
-        SELECT sanitize.declare_domain('people', 'sex', '{{f,m,"it''s"}}');
-        SELECT sanitize.declare_bounds('people', 'age', '0', '120', 24);
         CREATE TABLE models AS
-            SELECT sanitize.krimp_model('people', columns => '{{sex,home}}', min_support => 50) AS model;
+            SELECT sanitize.krimp_model('people', columns => '{sex,home}', min_support => 50) AS model;
         CREATE TABLE bags (bag sanitize.bag);
         -- As 0.1.0 wrote it: one column, "a", with one value, "x", in one row.
         INSERT INTO bags VALUES ('\\x7067736201010161010178010101');
         CREATE VIEW shared AS
-            SELECT * FROM sanitize.frequent_itemsets('people', 5, columns => '{{age,sex,home}}')""",
+            SELECT * FROM sanitize.frequent_itemsets('people', 5, columns => '{age,sex,home}')""",
     )
-    ask(connection)
+
+
+def fill_earlier(connection, later):
+    """The same in a database of version 0.1.0, whose tables this library does not write: what was said is copied from
+    a database of this version."""
+    make(connection)
+    columns = """SELECT attname, format_type(atttypid, atttypmod) FROM pg_attribute
+        WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum"""
+    for table in KEPT:
+        table = f"sanitize.{table}"
+        names, types = zip(*connection.execute(columns, [table]).fetchall(), strict=True)
+        shown = ", ".join(f"{name}::text" for name in names)
+        given = ", ".join(f"%s::{of}" for of in types)
+        for row in later.execute(f"SELECT {shown} FROM {table} ORDER BY 1").fetchall():
+            connection.execute(
+                f"INSERT INTO {table} ({', '.join(names)}) OVERRIDING SYSTEM VALUE VALUES ({given})",
+                row,
+            )
+    connection.execute("UPDATE sanitize.ledger_home SET place = sanitize.ledger_place()")
+    connection.execute(
+        "SELECT setval('sanitize.ledger_entry_id_seq', max(id)) FROM sanitize.ledger_entry"
+    )
+
+
+# The tables that 0.1.0 keeps something in.
+KEPT = (
+    "protection",
+    "allowance",
+    "ledger_entry",
+    "ledger_home",
+    "declared_domain",
+    "declared_bounds",
+    "answer",
+)
 
 
 def ask(connection):
@@ -69,17 +112,20 @@ def fill_more(connection):
 
 def contents(connection):
     """The rows of every table whose rows a dump carries, and where its sequences are. Relations, types
-    and roles are shown by their names."""
+    and roles are shown by their names. What Postgres itself computes is made again where it is restored."""
     named = connection.execute("""
-        SELECT t::regclass::text, c.relkind = 'S' FROM pg_extension, unnest(extconfig) AS t
+        SELECT t::regclass::text, c.relkind = 'S', (
+               SELECT string_agg(quote_ident(attname), ', ' ORDER BY attnum) FROM pg_attribute
+                WHERE attrelid = t AND attnum > 0 AND attgenerated = '' AND NOT attisdropped)
+          FROM pg_extension, unnest(extconfig) AS t
           JOIN pg_class AS c ON c.oid = t WHERE extname = 'pg_sanitize'""").fetchall()
     return {
         name: connection.execute(
             f"SELECT last_value::text FROM {name}"
             if sequence
-            else f"SELECT t::text FROM {name} AS t ORDER BY 1"
+            else f"SELECT ROW({columns})::text FROM {name} ORDER BY 1"
         ).fetchall()
-        for name, sequence in named
+        for name, sequence, columns in named
     }
 
 

@@ -45,6 +45,8 @@ class Release(Table):
     method: str = "k_mii"
     options: dict = field(default_factory=dict)
     comment: str | None = None
+    # The columns that are not NULL.
+    filled: frozenset = frozenset()
 
 
 class Model:
@@ -98,7 +100,7 @@ class Model:
         made = copy.copy(made)
         made.method, made.options, made.comment = method, options, comment
         made.source = of.number
-        self.fill(made, of, new=there is None)
+        self.fill(made, of, replaces=True)
 
     def refresh(self, by, target):
         made = self.found(target)
@@ -111,7 +113,8 @@ class Model:
             raise Refused("no source")
         self.fill(copy.copy(made), of)
 
-    def fill(self, made, of, new=False):
+    def fill(self, made, of, replaces=False):
+        """Columns that show nothing may differ from the source's; publish changes those of a release that is there."""
         if made.method == "dp_aggregate":
             columns = {
                 "groups": "jsonb",
@@ -123,9 +126,15 @@ class Model:
             }
         else:
             columns = dict(of.columns)
-        if not new and made.columns != columns:
+        named = made.options.get("columns", [])
+        shown = set(named) if named else {*columns, *made.columns}
+        differs = any(columns.get(name) != made.columns.get(name) for name in shown)
+        if replaces and (differs or made.filled - columns.keys()):
+            made.columns = columns
+        elif differs or made.filled - columns.keys():
             raise Refused("other columns")
-        made.columns = columns
+        # The ids of people are all different: k_mii blanks them.
+        made.filled = frozenset(named or columns) - {"id"}
         if made.method == "dp_aggregate":
             if of.number != 3:
                 raise Refused("not protected")
@@ -134,11 +143,10 @@ class Model:
             self.spent += PRICE
             made.rows, made.shows_version = 1, False
         else:
-            named = made.options.get("columns", [])
             if made.options["k"] > of.rows or any(name not in of.columns for name in named):
                 raise Refused("k or columns")
             made.rows = of.rows
-            made.shows_version = "version" in columns and not named
+            made.shows_version = "version" in made.filled
         made.version = of.version
         self.releases[made.number] = made
         self.entries[of.number] = self.entries.get(of.number, 0) + 1
@@ -168,6 +176,8 @@ class Model:
         table.columns = {**table.columns, column: "integer"}
         if column == "version":
             table.version, table.shows_version = ADDED, True
+        if isinstance(table, Release):
+            table.filled |= {column}
 
     def drop_column(self, name, column):
         table = self.found(name)
@@ -181,6 +191,8 @@ class Model:
         if column not in table.columns or to in table.columns:
             raise Refused("no column, or the name is taken")
         table.columns = {to if c == column else c: of for c, of in table.columns.items()}
+        if isinstance(table, Release) and column in table.filled:
+            table.filled |= {to}
         self.loses(table, column)
 
     def alter_type(self, name, column, to):
@@ -219,8 +231,9 @@ class Model:
 
     @staticmethod
     def loses(table, column):
-        if column == "version" and isinstance(table, Release):
-            table.shows_version = False
+        if isinstance(table, Release):
+            table.filled -= {column}
+            table.shows_version = table.shows_version and column != "version"
 
     def state(self):
         """What can be compared with the database."""

@@ -45,7 +45,7 @@ CREATE TABLE pace AS SELECT 0::float8 AS seconds;
 CREATE VIEW paced AS SELECT * FROM kept
     WHERE pg_sleep((SELECT seconds FROM pace) + 0 * ward) IS NOT NULL;
 GRANT SELECT ON ALL TABLES IN SCHEMA {schema} TO PUBLIC;
-SELECT sanitize.protect('people', 'id', {budget});
+SELECT sanitize.protect('people', 'id', {budget}, max_rows_per_unit => 1);
 SELECT sanitize.allow('people', 'ann');
 SELECT sanitize.allow('people', 'bob')
 """
@@ -90,8 +90,10 @@ SELECT (SELECT bool_and(p.rows = (p.guarantee->>'rows')::int8
        (SELECT bool_and(p.epsilon_spent = (SELECT coalesce(sum(e.epsilon), 0) FROM sanitize.ledger_entry AS e
                                             WHERE e.source = p.source))
           FROM sanitize.protection AS p) IS NOT false AS "the ledger's sums",
-       (SELECT bool_and(r.epsilon_total IS NOT DISTINCT FROM (SELECT sum(e.epsilon)::float8
-                          FROM sanitize.release_entry AS e WHERE e.source = r.source))
+       (SELECT bool_and(r.epsilon_total IS NOT DISTINCT FROM
+                        (SELECT CASE WHEN count(*) = count(*) FILTER (WHERE e.kind IN ('dp', 'ldp'))
+                                      AND count(DISTINCT (e.unit, e.neighbours)) = 1 THEN sum(e.epsilon)::float8 END
+                           FROM sanitize.release_entry AS e WHERE e.source = r.source))
           FROM sanitize.releases AS r) IS NOT false AS "epsilon of releases",
        NOT EXISTS (SELECT FROM sanitize.protection AS p
                     WHERE (SELECT sum(epsilon) FROM sanitize.release_entry AS e WHERE e.source = p.source)
