@@ -2,7 +2,7 @@
 
 use super::super::arguments::{SEED, coins, coins_of};
 use super::{
-    ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, randomised,
+    ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, items_up_to, randomised,
 };
 use crate::method::{Label, Method};
 use crate::pg::argument::{Argument, Arguments, Type};
@@ -11,7 +11,7 @@ use crate::pg::signature::Returns;
 use crate::pg::state::bytea;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
-use randomize::seed::{Code, Shape};
+use randomize::seed::{Code, MAX_UNIVERSE, Shape};
 
 /// One of the two numbers that rho = a / 2^b is.
 const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
@@ -32,10 +32,13 @@ const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
 const A: Argument<u32> = dyadic("a", "The chance of every other item to come in is a / 2^b.");
 const B: Argument<u32> = dyadic("b", "Its binary digits.");
 
+const SEED_UNIVERSE: Argument<u32> =
+    Argument { read: |given| items_up_to(given, MAX_UNIVERSE), ..UNIVERSE };
+
 /// The layout of seeds that a call asks for.
 fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code, Error> {
     Ok(Code::new(Shape {
-        universe: arguments.get(&UNIVERSE)?,
+        universe: arguments.get(&SEED_UNIVERSE)?,
         size,
         itemset: arguments.get(&ITEMSET)?,
         a: arguments.get(&A)?,
@@ -45,7 +48,7 @@ fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code, Error> {
 
 pub const SEED_BITS: Method = Method {
     name: "seed_bits",
-    arguments: &[&UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    arguments: &[&SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
     returns: Returns::One(Type::Int4),
     run: |call| Ok(Datum::from(code(&call.arguments, call.get(&SIZE)?)?.bits() as i32)),
     label: None,
@@ -54,7 +57,7 @@ pub const SEED_BITS: Method = Method {
 
 pub const RANDOMIZE_TO_SEED: Method = Method {
     name: "randomize_to_seed",
-    arguments: &[&ITEMS, &UNIVERSE, &ITEMSET, &A, &B, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
+    arguments: &[&ITEMS, &SEED_UNIVERSE, &ITEMSET, &A, &B, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
     returns: Returns::One(Type::Bytea),
     run: |call| {
         let keep = call.get(&KEEP_LAW)?;
@@ -97,7 +100,7 @@ const ITEM: Argument<i32> = Argument {
 
 pub const SEED_CONTAINS: Method = Method {
     name: "seed_contains",
-    arguments: &[&SEED_VALUE, &ITEM, &UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    arguments: &[&SEED_VALUE, &ITEM, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
     returns: Returns::One(Type::Bool),
     run: |call| {
         let code = code(&call.arguments, call.get(&SIZE)?)?;
@@ -110,12 +113,16 @@ pub const SEED_CONTAINS: Method = Method {
 
 pub const SEED_ITEMS: Method = Method {
     name: "seed_items",
-    arguments: &[&SEED_VALUE, &UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    arguments: &[&SEED_VALUE, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
     returns: Returns::One(Type::Ints),
     run: |call| {
         let code = code(&call.arguments, call.get(&SIZE)?)?;
         let seed = code.read(&call.get(&SEED_VALUE)?)?;
-        Ok(array_of(&code.items(&seed)))
+        let check = || {
+            pgrx::check_for_interrupts!();
+            Ok::<_, Error>(())
+        };
+        Ok(array_of(&code.items(&seed, check)?))
     },
     label: None,
     price: None,

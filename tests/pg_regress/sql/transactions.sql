@@ -143,7 +143,7 @@ SELECT sanitize.seed_bits(1000, 5, 3, 0, 1);
 SELECT sanitize.seed_bits(1000, 5, 3, 2, 1);
 SELECT sanitize.seed_bits(1000, 5, 3, 1, 17);
 SELECT sanitize.seed_bits(1000, 5, 3, 1, -1);
-SELECT sanitize.seed_bits(1048575, 5, 3, 1, 2);
+SELECT sanitize.seed_bits(67108863, 5, 3, 1, 2);
 SELECT sanitize.seed_bits(1000, 65, 3, 1, 1);
 SELECT sanitize.seed_items('\x00', 1000, 5, 3, 1, 1);
 SELECT sanitize.seed_items('\xff80', 10, 1, 1, 5, 3);

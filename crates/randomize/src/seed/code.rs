@@ -1,10 +1,13 @@
 //! How seeds are laid out, and what they say.
 
-use super::MAX_BITS;
-use super::field::{Field, LARGEST_DEGREE, LEAST_DEGREE};
-use crate::transaction::{MAX_SIZE, MAX_UNIVERSE};
+use super::field::{Field, LARGEST_DEGREE, LEAST_DEGREE, Times};
+use super::{MAX_BITS, MAX_UNIVERSE};
+use crate::transaction::MAX_SIZE;
 use random::Error;
 use table::bits;
+
+/// Steps between two looks at whether to stop.
+const BETWEEN_CHECKS: usize = 1 << 22;
 
 /// What seeds are made for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -45,7 +48,7 @@ impl Code {
     pub fn new(shape: Shape) -> Result<Self, Error> {
         let Shape { universe, size, itemset, a, b } = shape;
         if universe == 0 || universe > MAX_UNIVERSE {
-            let range = "it must be a number of items from 1 to 1048575";
+            let range = "it must be a number of items from 1 to 67108863";
             return Err(Error::argument("universe", universe, range));
         }
         if !(1..=MAX_SIZE).contains(&size) {
@@ -64,7 +67,7 @@ impl Code {
         let bits = u64::from(b) * u64::from(universe);
         let fits = |r: &u32| (1u64 << r) > bits && powers < 1usize << (r - 1);
         let degree = (LEAST_DEGREE..=LARGEST_DEGREE).find(fits).ok_or_else(|| {
-            Error::argument("b times universe", bits, "fields have at most 1048575 powers")
+            Error::argument("b times universe", bits, "fields have at most 67108863 powers")
         })?;
         Ok(Code { shape, field: Field::of(degree), powers })
     }
@@ -155,28 +158,71 @@ impl Code {
     }
 
     /// All items of the transaction that a seed stands for, ascending. Each odd power steps through the
-    /// field by itself: b · universe · l steps.
-    pub fn items(&self, seed: &Seed) -> Vec<u32> {
-        let (order, degree) = (self.field.order(), self.field.degree as usize);
-        let part = |i: usize| {
+    /// field by itself: b · universe · l steps, with a look at `check` every few million.
+    pub fn items<E>(
+        &self,
+        seed: &Seed,
+        check: impl FnMut() -> Result<(), E>,
+    ) -> Result<Vec<u32>, E> {
+        let mut parts = self.parts(seed);
+        if self.field.is_listed() {
+            let order = self.field.order();
+            let mut steps: Vec<(usize, usize, u32)> =
+                parts.enumerate().map(|(i, part)| (0, (2 * i + 1) % order, part)).collect();
+            return self.present(check, || {
+                let mut sum = 0;
+                for (exponent, step, part) in &mut steps {
+                    sum ^= self.field.power(*exponent) & *part;
+                    *exponent += *step;
+                    *exponent -= if *exponent >= order { order } else { 0 };
+                }
+                sum
+            });
+        }
+        let odd = |i: usize| self.field.times(self.field.power((2 * i + 1) % self.field.order()));
+        let mut steps: Vec<(u32, Times, u32)> =
+            (0..self.powers).map_while(|i| Some((1, odd(i), parts.next()?))).collect();
+        drop(parts);
+        self.present(check, || {
+            let mut sum = 0;
+            for (power, times, part) in &mut steps {
+                sum ^= *power & *part;
+                *power = times.of(*power);
+            }
+            sum
+        })
+    }
+
+    /// The bits of a seed that belong to each odd power.
+    fn parts(&self, seed: &Seed) -> impl Iterator<Item = u32> {
+        let degree = self.field.degree as usize;
+        let part = move |i: usize| {
             let (word, shift) = (degree * i / 64, degree * i % 64);
             let low = seed.0[word] >> shift;
             let high = if shift + degree > 64 { seed.0[word + 1] << (64 - shift) } else { 0 };
             (low | high) as u32 & ((1 << degree) - 1)
         };
-        let mut steps: Vec<(usize, usize, u32)> =
-            (0..self.powers).map(|i| (0, (2 * i + 1) % order, part(i))).collect();
-        let mut bit = || {
-            let mut sum = 0;
-            for (exponent, step, part) in &mut steps {
-                sum ^= self.field.power(*exponent) & *part;
-                *exponent += *step;
-                *exponent -= if *exponent >= order { order } else { 0 };
-            }
-            sum.count_ones() & 1
-        };
+        (0..self.powers).map(part)
+    }
+
+    /// The items that are there by `column`, whose parity is x[c] when it is called for the c-th time.
+    fn present<E>(
+        &self,
+        mut check: impl FnMut() -> Result<(), E>,
+        mut column: impl FnMut() -> u32,
+    ) -> Result<Vec<u32>, E> {
+        let mut bit = || column().count_ones() & 1;
         let mut value = || (0..self.shape.b).fold(0, |value, j| value | bit() << j);
-        (1..=self.shape.universe).filter(|_| value() < self.shape.a).collect()
+        let step = BETWEEN_CHECKS / (self.shape.b as usize * self.powers);
+        let mut items = Vec::new();
+        let mut next = 1;
+        while next <= self.shape.universe {
+            check()?;
+            let last = next.saturating_add(step as u32).min(self.shape.universe);
+            items.extend((next..=last).filter(|_| value() < self.shape.a));
+            next = last + 1;
+        }
+        Ok(items)
     }
 }
 
@@ -186,4 +232,4 @@ pub(super) fn parity(a: &[u64], b: &[u64]) -> u32 {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

@@ -16,5 +16,8 @@ mod slices;
 pub use code::{Code, Seed, Shape};
 pub use slices::{LANES, Scratch, Slices};
 
+/// The largest universe: the powers of the largest field, for rho of one binary digit.
+pub const MAX_UNIVERSE: u32 = (1 << 26) - 1;
+
 /// The largest number of binary digits of rho.
 pub const MAX_BITS: u32 = 16;

@@ -5,6 +5,10 @@ fn code(universe: u32, size: usize, itemset: usize, a: u32, b: u32) -> Code {
     Code::new(Shape { universe, size, itemset, a, b }).unwrap()
 }
 
+pub fn all_items(code: &Code, seed: &Seed) -> Vec<u32> {
+    code.items(seed, || Ok::<_, std::convert::Infallible>(())).unwrap()
+}
+
 fn columns(code: &Code, count: usize) -> Vec<u64> {
     let column = |c| {
         let mut column = [0];
@@ -53,7 +57,7 @@ fn public_seeds() {
         let code = code(universe, size, itemset, a, b);
         let bytes = &seed.to_le_bytes()[..code.bytes()];
         let seed = code.read(bytes).unwrap();
-        assert_eq!(code.items(&seed), items, "{shape:?}");
+        assert_eq!(all_items(&code, &seed), items, "{shape:?}");
         assert_eq!(code.write(&seed), bytes);
     }
 }
@@ -63,7 +67,7 @@ fn public_seeds() {
 fn all_seeds_together_are_independent() {
     let code = code(7, 1, 1, 1, 2);
     let sets: Vec<Vec<u32>> =
-        (0..=255).map(|seed| code.items(&code.read(&[seed]).unwrap())).collect();
+        (0..=255).map(|seed| all_items(&code, &code.read(&[seed]).unwrap())).collect();
     let count = |has: &[u32], has_not: &[u32]| {
         let fits = |set: &&Vec<u32>| {
             has.iter().all(|item| set.contains(item))
@@ -96,6 +100,35 @@ fn few_columns_are_independent() {
         }
         assert!(no_sum_is_zero(&columns, 0, q), "{universe} {q}");
     }
+}
+
+/// A seed that keeps all items of the transaction, but for a chance that these coins do not take.
+fn drawn(code: &Code, transaction: &[u32]) -> Seed {
+    let mut keep = vec![1e-9; code.shape.size];
+    keep.push(1.0 - 1e-9 * code.shape.size as f64);
+    code.draw(&code.operator(&keep).unwrap(), transaction, &mut random::Coins::seeded(1))
+}
+
+/// Fields whose powers are not listed: all items, single ones and what was kept agree.
+#[test]
+fn large_universes() {
+    for (universe, b, degree) in [(5_000_000, 1, 23), (300_000, 4, 21)] {
+        let code = code(universe, 3, 2, 1, b);
+        assert_eq!(code.field.degree, degree);
+        let seed = drawn(&code, &[1, universe / 2, universe]);
+        let items = all_items(&code, &seed);
+        for item in [1, 2, 3, universe / 2 - 1, universe / 2, universe - 1, universe] {
+            assert_eq!(code.contains(&seed, item).unwrap(), items.contains(&item), "{item}");
+        }
+        assert!([1, universe / 2, universe].iter().all(|item| items.contains(item)));
+        let (expected, found) = (f64::from(universe) / f64::from(1 << b), items.len() as f64);
+        assert!((found - expected).abs() < 10.0 * expected.sqrt(), "{found} {expected}");
+    }
+    let largest = code(MAX_UNIVERSE, 64, 64, 1, 1);
+    assert_eq!((largest.field.degree, largest.bits()), (26, 26 * 64));
+    let stop =
+        largest.items(&drawn(&largest, &(1..=64).collect::<Vec<u32>>()), || Err("cancelled"));
+    assert_eq!(stop, Err("cancelled"));
 }
 
 #[test]
@@ -143,7 +176,7 @@ proptest! {
         *bytes.last_mut().unwrap() &= 0xff >> excess;
         let seed = code.read(&bytes).unwrap();
         prop_assert_eq!(code.write(&seed), bytes);
-        let items = code.items(&seed);
+        let items = all_items(&code, &seed);
         for item in 1..=universe {
             prop_assert_eq!(code.contains(&seed, item).unwrap(), items.contains(&item));
         }

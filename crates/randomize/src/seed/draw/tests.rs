@@ -1,5 +1,6 @@
 use super::*;
 use crate::seed::Shape;
+use crate::seed::code::tests::all_items;
 use proptest::prelude::*;
 use random::Coins;
 use random::testing::{assert_fits, uniform};
@@ -45,7 +46,7 @@ fn seeds_of_a_transaction_follow_the_law() {
         };
         let law: Vec<f64> = (0..64)
             .map(|byte| {
-                let items = code.items(&code.read(&[byte]).unwrap());
+                let items = all_items(&code, &code.read(&[byte]).unwrap());
                 let kept = transaction.iter().filter(|item| items.contains(item)).count();
                 by_kept[kept] / f64::from(1 << (6 - transaction.len()))
             })
