@@ -12,7 +12,7 @@ from ledger import charge, spent, sums
 
 def test_a_hundred_gaussian_charges_leave_nine_tenths(connection):
     connection.execute("CREATE TABLE hundred AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('hundred', 'id', 10, 1e-6)")
+    connection.execute("SELECT sanitize.protect('hundred', 'id', 10, 1e-6, max_rows_per_unit => 1)")
     statement = """SELECT sanitize.charge('hundred', 'noise', 0.1, 1e-8,
                                           sanitize.zcdp_rho(0.1, 1e-8))"""
     for _ in range(100):
@@ -80,7 +80,7 @@ def test_mixed_charges_against_exact_arithmetic(connection):
     chance = random.Random(7)
     epsilon, delta = Decimal(3), Decimal("1e-5")
     connection.execute("CREATE TABLE mixed AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('mixed', 'id', 3, 1e-5)")
+    connection.execute("SELECT sanitize.protect('mixed', 'id', 3, 1e-5, max_rows_per_unit => 1)")
     made, refused, by_concentration = 0, 0, 0
     for _ in range(150):
         e = round(chance.choice([0.01, 0.05, 0.2, 0.7]) * chance.random() + 0.001, 6)
@@ -135,7 +135,9 @@ def test_what_is_left_by_sums_can_be_spent_to_the_last_digit(connection):
         name = fresh_name("rest")
         budget = round(10 ** chance.uniform(-1, 1), 3)
         connection.execute(f"CREATE TABLE {name} AS SELECT 1 AS id")
-        connection.execute(f"SELECT sanitize.protect('{name}', 'id', {budget})")
+        connection.execute(
+            f"SELECT sanitize.protect('{name}', 'id', {budget}, max_rows_per_unit => 1)"
+        )
         for _ in range(i):
             charge(connection, name, budget / 30 * chance.random() + 0.001)
         cost = (
@@ -153,7 +155,7 @@ def test_protecting_again_counts_the_ledger_anew(connection):
     def protect(length):
         window = f"'{length}'" if length else "NULL"
         connection.execute(
-            f"SELECT sanitize.protect('{name}', 'id', 10, 1e-4, window_length => {window})"
+            f"SELECT sanitize.protect('{name}', 'id', 10, 1e-4, window_length => {window}, max_rows_per_unit => 1)"
         )
 
     protect(None)
@@ -194,7 +196,9 @@ EPS = Decimal("0.00000000000000003")
 def test_a_window_renews_every_sum(database, connection):
     role = database.regular_user()
     connection.execute("CREATE TABLE short AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('short', 'id', 1, 1e-4, window_length => '1.5 s')")
+    connection.execute(
+        "SELECT sanitize.protect('short', 'id', 1, 1e-4, window_length => '1.5 s', max_rows_per_unit => 1)"
+    )
     connection.execute(f"SELECT sanitize.allow('short', '{role}', 1)")
     charging = "SELECT sanitize.charge('short', 'x', 0.5, 1e-6, {})"
     with database.connect(role) as analyst:
@@ -214,7 +218,7 @@ def test_a_window_renews_every_sum(database, connection):
 def test_shares_obey_the_same_rule(database, connection):
     """A share of epsilon lasts for many Gaussian charges, with the relation's delta or its own."""
     connection.execute("CREATE TABLE shared AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('shared', 'id', 10, 1e-6)")
+    connection.execute("SELECT sanitize.protect('shared', 'id', 10, 1e-6, max_rows_per_unit => 1)")
     gaussian = """SELECT sanitize.charge('shared', 'x', 0.1, 1e-8, sanitize.zcdp_rho(0.1, 1e-8))"""
     for own_delta, most in [("NULL", 200), ("1e-7", 200), ("0", 0)]:
         role = database.regular_user()
@@ -242,13 +246,19 @@ def test_shares_obey_the_same_rule(database, connection):
 
 def test_no_charge_is_below_the_least(connection):
     connection.execute("CREATE TABLE least AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('least', 'id', 1, min_epsilon => 0.01)")
+    connection.execute(
+        "SELECT sanitize.protect('least', 'id', 1, min_epsilon => 0.01, max_rows_per_unit => 1)"
+    )
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="at least 0.01"):
         charge(connection, "least", 0.009)
     charge(connection, "least", 0.01)
     # A budget below the least can be spent all the same, at once.
-    connection.execute("SELECT sanitize.protect('least', 'id', 0.0105, min_epsilon => 0.5)")
+    connection.execute(
+        "SELECT sanitize.protect('least', 'id', 0.0105, min_epsilon => 0.5, max_rows_per_unit => 1)"
+    )
     with pytest.raises(psycopg.errors.InvalidParameterValue):
         charge(connection, "least", 0.0104)
-    connection.execute("SELECT sanitize.protect('least', 'id', 0.02, min_epsilon => 0)")
+    connection.execute(
+        "SELECT sanitize.protect('least', 'id', 0.02, min_epsilon => 0, max_rows_per_unit => 1)"
+    )
     charge(connection, "least", 1e-9)

@@ -5,7 +5,7 @@ from collections import Counter
 
 import psycopg
 import pytest
-from helpers import assert_stops, load_lucs
+from helpers import assert_stops, chi_square, load_lucs
 
 
 def declare_all(connection, table, columns):
@@ -27,14 +27,6 @@ def loaded(database):
 @pytest.fixture
 def adult(connection, loaded):
     return connection
-
-
-def chi_square(law, seen, draws):
-    """How far counts are from a law, in standard deviations (Wilson and Hilferty)."""
-    statistic = sum((seen[x] - p * draws) ** 2 / (p * draws) for x, p in law.items())
-    freedom = len(law) - 1
-    spread = 2 / (9 * freedom)
-    return ((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ use crate::measure::Measure;
 use crate::plan::Query;
 use crate::sensitivity::{self, Sensitivity};
 use guarantee::{Charge, Cost, add_up, gaussian_rho, pure_rho, zcdp_rho};
-use random::{Error, Noise};
+use random::{Error, Noise, within_decimal};
 
 /// How groups are chosen: those whose noisy number of units reaches the threshold.
 #[derive(Debug, Clone)]
@@ -117,8 +117,10 @@ pub fn spend(
     let count = measures.len() as f64;
     let choosing = if private { epsilon / (count + 1.0) * WHOLE } else { 0.0 };
     let measuring = (epsilon - choosing) * WHOLE;
+    // Drawn for the decimal number that is charged; the shares of epsilon lie below it anyway.
+    let drawn = within_decimal("delta", delta)?;
     // Half of delta for Gaussian tails if the other half is needed for showing groups.
-    let tail = if private { delta / 2.0 } else { delta };
+    let tail = if private { drawn / 2.0 } else { drawn };
 
     let (laplace_noises, laplace_rho) = parts.noises(measuring, laplace, pure_rho)?;
     let with_gaussian = |rho: f64| parts.noises(rho, gaussian, |rho| rho);
@@ -140,7 +142,7 @@ pub fn spend(
             let (selection, charge) = (None, charge(0.0, 0.0, 0.0));
             return Ok(Spending { noises: laplace_noises, selection, charge });
         }
-        let plain = choice(laplace(&of_units, choosing)?, query, delta)?;
+        let plain = choice(laplace(&of_units, choosing)?, query, drawn)?;
         let normal = rho(choosing, tail)
             .and_then(|rho| Ok((choice(gaussian(&of_units, rho)?, query, tail)?, rho)));
         let (selection, charge) = match normal {

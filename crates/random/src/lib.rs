@@ -34,6 +34,6 @@ pub use bisect::bisect;
 pub use coins::{Coins, Key, Source};
 pub use error::Error;
 pub use noise::Noise;
-pub use ratio::Ratio;
+pub use ratio::{Ratio, within_decimal};
 pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
 pub use uniform::{below, below_big, distinct, shuffle};

@@ -55,6 +55,21 @@ impl Ratio {
         })
     }
 
+    /// The decimal number that people see for a float, exactly: 1/10 for 0.1. `name` as for [`Ratio::exact`].
+    pub fn decimal(name: &'static str, value: f64) -> Result<Self, Error> {
+        let exact = Ratio::exact(name, value)?;
+        let shown = format!("{}", value.abs());
+        let (whole, fraction) = shown.split_once('.').unwrap_or((&shown, ""));
+        let digits = UBig::from_str_radix(&format!("{whole}{fraction}"), 10);
+        let scale = UBig::from(10u8).pow(fraction.len());
+        Ok(digits.ok().and_then(|digits| Ratio::new(digits, scale)).unwrap_or(exact))
+    }
+
+    /// True if it is above the other one.
+    pub fn exceeds(&self, other: &Ratio) -> bool {
+        &self.numer * &other.denom > &other.numer * &self.denom
+    }
+
     /// A value of at most 30 significant bits that is at least `value` and exceeds it by less than
     /// one part in 2^29: short terms keep the samplers within two machine words.
     pub fn short_above(name: &'static str, value: f64) -> Result<Self, Error> {
@@ -98,6 +113,15 @@ impl Ratio {
     }
 }
 
+/// The largest float that is not above the decimal number that people see for `value`: 0.1 is a float above a tenth,
+/// so it becomes the one below. Budgets add decimals, so noise is drawn for these. `name` as for [`Ratio::exact`].
+pub fn within_decimal(name: &'static str, value: f64) -> Result<f64, Error> {
+    match Ratio::exact(name, value)?.exceeds(&Ratio::decimal(name, value)?) {
+        true => Ok(value.next_down()),
+        false => Ok(value),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +154,29 @@ mod tests {
         assert!(Ratio::short_above("x", f64::MAX).is_err());
     }
 
+    #[test]
+    fn a_tenth_is_below_its_float() {
+        let within = |value| within_decimal("x", value).unwrap();
+        assert_eq!(within(0.1), 0.1f64.next_down());
+        assert_eq!(within(0.3), 0.3); // 0.299999999999999988898
+        assert_eq!(within(1e23), 1e23); // 99999999999999991611392
+        for exact in [0.0, 0.25, 1.0, 20.0, 1e15] {
+            assert_eq!(within(exact), exact);
+        }
+        assert!(within_decimal("x", f64::NAN).is_err() && within_decimal("x", -1.0).is_err());
+        let ten: UBig = UBig::from(10u8);
+        assert_eq!(Ratio::decimal("x", 0.1).unwrap(), Ratio::new(1u8, ten).unwrap());
+    }
+
     proptest! {
+        #[test]
+        fn no_larger_float_is_within_the_decimal(bits in 1u64..0x7ff0_0000_0000_0000) {
+            let value = f64::from_bits(bits);
+            let (within, decimal) = (within_decimal("x", value).unwrap(), Ratio::decimal("x", value).unwrap());
+            prop_assert!(!exact(within).exceeds(&decimal));
+            prop_assert!(within.next_up().is_infinite() || exact(within.next_up()).exceeds(&decimal));
+        }
+
         #[test]
         fn the_float_comes_back(bits in 0u64..0x7ff0_0000_0000_0000) {
             let value = f64::from_bits(bits);

@@ -1,15 +1,15 @@
 //! A row's epsilon, shared among its columns.
 
 use dashu_int::{UBig, ops::BitTest};
-use random::{Error, Ratio};
+use random::{Error, Ratio, within_decimal};
 
 /// Significant bits of a share.
 const BITS: usize = 53;
 
 /// Shares a row's epsilon among columns in proportion to their weights. Shares are rounded down, so that
-/// together they never exceed epsilon.
+/// together they never exceed epsilon, nor the decimal number that a budget is charged for it.
 pub fn split(epsilon: f64, weights: &[f64]) -> Result<Vec<Ratio>, Error> {
-    let whole = Ratio::exact("epsilon", epsilon)?;
+    let whole = Ratio::exact("epsilon", within_decimal("epsilon", epsilon)?)?;
     if whole.is_zero() {
         return Err(Error::argument("epsilon", epsilon, "it must be above 0"));
     }
@@ -74,10 +74,12 @@ mod tests {
             epsilon in prop_oneof![1e-9f64..20.0, 1e-300f64..1e300],
             weights in proptest::collection::vec(prop_oneof![1e-3f64..1e3, 1e-200f64..1e200], 1..20),
         ) {
-            let whole = Ratio::exact("epsilon", epsilon).unwrap();
+            let whole = Ratio::exact("epsilon", within_decimal("epsilon", epsilon).unwrap()).unwrap();
             let shares = split(epsilon, &weights).unwrap();
             let (numer, denom) = sum(&shares);
             prop_assert!(&numer * whole.denom() <= whole.numer() * &denom);
+            let charged = Ratio::decimal("epsilon", epsilon).unwrap();
+            prop_assert!(&numer * charged.denom() <= charged.numer() * &denom);
             // What is lost to rounding is less than one part in 2^52.
             prop_assert!((numer + 1u8) * whole.denom() * ((1u64 << 52) + 1)
                 >= whole.numer() * denom * (1u64 << 52));

@@ -2,9 +2,10 @@
 
 use super::sampler::{Sampler, Weights};
 use super::threshold::Wanted;
+use dashu_int::UBig;
 use guarantee::{Charge, Cost, DrawnItemsets, Guarantee, Neighbours, check_epsilon};
 use rand::Rng;
-use random::{Error, Ratio, Source};
+use random::{Error, Ratio, Source, within_decimal};
 use table::{Bag, Choice, Item, Watch};
 
 /// Which constant c is taken for an epsilon.
@@ -47,13 +48,17 @@ impl Draws {
         }
     }
 
-    /// What one draw really costs under the neighbours: 2c or c.
-    pub fn each(&self) -> f64 {
-        let per_c = match self.neighbours {
+    /// What a draw costs in units of c.
+    fn per_c(&self) -> u8 {
+        match self.neighbours {
             Neighbours::Replace => 2,
             Neighbours::AddRemove => 1,
-        };
-        let parts = f64::from(self.parts() / per_c);
+        }
+    }
+
+    /// What one draw really costs under the neighbours: 2c or c.
+    pub fn each(&self) -> f64 {
+        let parts = f64::from(self.parts() / self.per_c());
         let share = self.epsilon / parts;
         if share * parts < self.epsilon { share.next_up() } else { share }
     }
@@ -82,12 +87,18 @@ impl Draws {
         Guarantee::dp_itemsets(&drawn, source)
     }
 
-    /// The weights of the mechanism; c is exactly its part of epsilon.
+    /// The weights of the mechanism; c is exactly its part of epsilon, or of the decimal number that all draws are
+    /// charged for if that is less.
     pub fn weights(&self) -> Result<Weights, Error> {
-        let epsilon = Ratio::exact("epsilon", self.epsilon)?;
-        let c = Ratio::new(epsilon.numer().clone(), epsilon.denom() * self.parts());
-        let range = "it must be a finite number above 0";
-        let c = c.ok_or_else(|| Error::argument("epsilon", self.epsilon, range))?;
+        let part = |whole: f64, parts: UBig| {
+            let whole = Ratio::exact("epsilon", within_decimal("epsilon", whole)?)?;
+            let range = "it must be a finite number above 0";
+            let c = Ratio::new(whole.numer().clone(), whole.denom() * parts);
+            c.ok_or_else(|| Error::argument("epsilon", self.epsilon, range))
+        };
+        let each = part(self.epsilon, self.parts().into())?;
+        let of_all = part(self.cost().epsilon, UBig::from(self.draws) * self.per_c())?;
+        let c = if each.exceeds(&of_all) { of_all } else { each };
         Ok(Weights { c, theta: self.theta })
     }
 
@@ -125,6 +136,23 @@ fn times(epsilon: f64, number: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn draws_cost_no_more_than_their_decimal(
+            thousandths in 1u32..20_000, number in 1u64..300, replace: bool, paper: bool,
+        ) {
+            let neighbours = if replace { Neighbours::Replace } else { Neighbours::AddRemove };
+            let constants = if paper { Constants::Paper } else { Constants::Tight };
+            let epsilon = f64::from(thousandths) / 1000.0;
+            let asked = Draws { draws: number, ..draws(epsilon, neighbours, constants) };
+            let c = asked.weights().unwrap().c;
+            let all = Ratio::new(c.numer() * number * asked.per_c(), c.denom().clone()).unwrap();
+            prop_assert!(!all.exceeds(&Ratio::decimal("epsilon", asked.cost().epsilon).unwrap()));
+            prop_assert!(all.to_f64() > asked.cost().epsilon * (1.0 - 1e-15));
+        }
+    }
 
     fn draws(epsilon: f64, neighbours: Neighbours, constants: Constants) -> Draws {
         Draws { epsilon, draws: 3, theta: 10, max_length: 4, neighbours, constants }

@@ -16,9 +16,11 @@
 //!
 //! Two mechanisms draw from it: [`Draws`] says what independent draws cost, [`Top`] takes the itemsets of
 //! the largest supports one after the other and adds noise to their supports (`top.md`).
-//! `reference` has the law by its definition, for tests.
+//! For tests, `reference` has the law by its definition, and `joint` that of all that [`Top`] shows.
 
 mod draws;
+#[cfg(test)]
+mod joint;
 mod levels;
 mod masses;
 mod powers;

@@ -6,7 +6,7 @@ use super::threshold::Wanted;
 use dashu_int::UBig;
 use guarantee::{Charge, Cost, Guarantee, check_epsilon, pure_rho, rest_of, zcdp_rho};
 use rand::Rng;
-use random::{Error, Noise, Ratio, Source};
+use random::{Error, Noise, Ratio, Source, within_decimal};
 use table::{Bag, Item, Watch};
 
 /// What is asked for, and how it is met: half of the budget chooses the itemsets, one after the other, the
@@ -53,9 +53,10 @@ impl Top {
     }
 
     fn pure(top: u64, epsilon: f64, max_length: usize) -> Result<Self, Error> {
-        let exact = Ratio::exact("epsilon", epsilon)?;
-        let counts = (epsilon / 2.0).max(f64::MIN_POSITIVE);
-        if counts * 2.0 > epsilon {
+        let drawn = within_decimal("epsilon", epsilon)?;
+        let exact = Ratio::exact("epsilon", drawn)?;
+        let counts = (drawn / 2.0).max(f64::MIN_POSITIVE);
+        if counts * 2.0 > drawn {
             return Err(Error::argument("epsilon", epsilon, "it is too small to be halved"));
         }
         let c = ratio(exact.numer().clone(), exact.denom() * UBig::from(top) * 2u8)?;
@@ -72,7 +73,8 @@ impl Top {
     }
 
     fn concentrated(top: u64, cost: Cost, max_length: usize) -> Result<Self, Error> {
-        let rho = zcdp_rho(cost.epsilon, cost.delta)?;
+        let drawn = within_decimal("epsilon", cost.epsilon)?;
+        let rho = zcdp_rho(drawn, within_decimal("delta", cost.delta)?)?;
         let counts = rho / 2.0;
         // top c^2 / 8 is at most what the counts leave; a part in 10^15 is more than all roundings.
         let c = (rest_of(rho, counts) * 8.0 / top as f64).sqrt() * (1.0 - 1e-15);
@@ -99,6 +101,12 @@ impl Top {
     /// The standard deviation of the noise in each support.
     pub fn stddev(&self) -> f64 {
         self.noise.stddev()
+    }
+
+    /// What weighs supports, and the noise that is added to them.
+    #[cfg(test)]
+    pub(super) fn parts(&self) -> (&Ratio, &Noise) {
+        (&self.c, &self.noise)
     }
 
     /// Chooses itemsets of a bag whose domains are public. In the order of their noisy supports, the
@@ -158,7 +166,7 @@ mod tests {
                 Noise::Laplace { scale } => {
                     let counts = scale.divide(&UBig::from(top)).unwrap();
                     let choice = times(&plan.c, top);
-                    let whole = Ratio::exact("epsilon", epsilon).unwrap();
+                    let whole = Ratio::decimal("epsilon", epsilon).unwrap();
                     prop_assert!(adds_up(&choice, &counts, &whole));
                     prop_assert!(choice.to_f64() + counts.to_f64() > epsilon * (1.0 - 1e-12));
                     prop_assert!(plan.rho < pure_rho(epsilon));

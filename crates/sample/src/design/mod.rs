@@ -11,7 +11,7 @@ use crate::sampling::{check_delta, check_split};
 use crate::{Parameters, Rate, parameters};
 use counts::{count_noise, count_rho, marginals, with_margin};
 use guarantee::{Charge, Cost, DeltaMethod, check_epsilon, mixture, pure_rho, rest_of};
-use random::{Error, Noise};
+use random::{Error, Noise, within_decimal};
 
 /// How a private sample is made. Depends on the request only, never on the table.
 ///
@@ -53,13 +53,20 @@ impl Design {
         if request.max_length == Some(0) {
             return Err(Error::argument("max_length", 0, "it must be at least 1"));
         }
-        match request.scheme {
-            Scheme::Public => Design::public(request),
-            Scheme::DpCounts => Design::dp_counts(request),
-            Scheme::DpSplit => Design::dp_split(request),
-            Scheme::DpSelect => Design::dp_select(request),
-            Scheme::Paper => Design::paper(request),
-        }
+        // Drawn for the decimal numbers that are charged.
+        let drawn = Request {
+            epsilon: within_decimal("epsilon", request.epsilon)?,
+            delta: within_decimal("delta", request.delta)?,
+            ..request
+        };
+        let design = match request.scheme {
+            Scheme::Public => Design::public(drawn),
+            Scheme::DpCounts => Design::dp_counts(drawn),
+            Scheme::DpSplit => Design::dp_split(drawn),
+            Scheme::DpSelect => Design::dp_select(drawn),
+            Scheme::Paper => Design::paper(drawn),
+        };
+        design.map(|design| Design { request, ..design })
     }
 
     /// What the sample takes out of a budget; `None` if nothing is guaranteed.
@@ -194,6 +201,7 @@ impl Design {
 mod tests {
     use super::*;
     use guarantee::zcdp_delta;
+    use random::Ratio;
 
     fn request(scheme: Scheme) -> Request {
         Request {
@@ -221,6 +229,9 @@ mod tests {
                         let design = Design::new(request).unwrap();
                         let total = design.total.unwrap();
                         assert!(total.epsilon <= epsilon, "{design:?}");
+                        let drawn = Ratio::exact("epsilon", total.epsilon).unwrap();
+                        let charged = Ratio::decimal("epsilon", epsilon).unwrap();
+                        assert!(!drawn.exceeds(&charged), "{design:?}");
                         assert!(total.delta <= delta, "{design:?}");
                         assert!(total.epsilon > epsilon * 0.999, "{design:?}");
                         let eps2 = design.sample_cost.epsilon;
