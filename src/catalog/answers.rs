@@ -60,12 +60,13 @@ const FIND: &str = "SELECT CASE WHEN isfinite(answered_at) THEN
            answered_at > clock_timestamp() - make_interval(secs => $3::float8 / 1e6) END::text,
            (question = $2::jsonb)::text, entry::text, answer::text
     FROM sanitize.answer
-    WHERE source = $1::oid::regclass AND question_hash = sha256(convert_to($2, 'UTF8'))";
+    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)
+      AND question_hash = sha256(convert_to($2, 'UTF8'))";
 
 const KEEP: &str = "INSERT INTO sanitize.answer
         (source, question_hash, question, answered_at, entry, answer)
     VALUES ($1::oid::regclass, sha256(convert_to($2, 'UTF8')), $2::jsonb, clock_timestamp(), $3::int8, $4::jsonb)
-    ON CONFLICT (source, question_hash) DO UPDATE SET
+    ON CONFLICT (source, question_hash) DO UPDATE SET source = excluded.source,
         answered_at = excluded.answered_at, entry = excluded.entry, answer = excluded.answer";
 
 /// The hash by which callers of the same question wait for each other.

@@ -1,12 +1,12 @@
 //! The filter of a question: which rows it is about.
 
 use crate::{Error, Schema};
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 const FILTER: &str = "A filter is {\"sex\": \"F\", \"age\": {\">=\": 18, \"<\": 65}, \"ward\": [\"A\", \"B\"], \"died\": null}.";
 
 /// How a value is compared.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Operator {
     Equal,
     Unequal,
@@ -43,7 +43,7 @@ impl Operator {
 }
 
 /// A condition on a row. All conditions of a filter must hold.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
     /// The column against a value, in the words of the column's type.
     Compare {
@@ -58,6 +58,41 @@ pub enum Condition {
     Any(Vec<Condition>),
 }
 
+impl Condition {
+    /// The columns that it looks at.
+    pub fn columns(&self) -> Vec<usize> {
+        match self {
+            Condition::Compare { column, .. } | Condition::IsNull { column } => vec![*column],
+            Condition::Any(parts) => parts.iter().flat_map(Condition::columns).collect(),
+        }
+    }
+}
+
+/// More values than anybody lists; each is compared with every row.
+const MAX_VALUES: usize = 10_000;
+/// Bytes of all values as their columns' types write them: 1e131071 is a number of 131072 digits.
+const MAX_BYTES: usize = 1 << 20;
+
+/// What a filter may still hold.
+struct Room {
+    values: usize,
+    bytes: usize,
+}
+
+impl Room {
+    fn take(&mut self, value: &str) -> Result<(), Error> {
+        let room = self.values.checked_sub(1).zip(self.bytes.checked_sub(value.len()));
+        let (values, bytes) = room.ok_or_else(|| {
+            Error::argument(
+                format!("the filter holds more than {MAX_VALUES} values, or more than {MAX_BYTES} bytes of them"),
+                "Compare with a range, or have the owner protect a view with a column for what you look for.",
+            )
+        })?;
+        *self = Room { values, bytes };
+        Ok(())
+    }
+}
+
 /// The conditions of a filter.
 pub fn conditions<S: Schema>(
     schema: &S,
@@ -69,6 +104,7 @@ pub fn conditions<S: Schema>(
         Some(other) => Err(Error::argument(format!("filter is {other}"), FILTER))?,
     };
     let mut conditions = Vec::new();
+    let mut room = Room { values: MAX_VALUES, bytes: MAX_BYTES };
     for (name, wanted) in object {
         let column = schema.position(name)?;
         match wanted {
@@ -80,7 +116,7 @@ pub fn conditions<S: Schema>(
                             "Operators are =, <>, <, <=, > and >=.",
                         )
                     })?;
-                    let value = comparable(schema, column, value)?;
+                    let value = comparable(schema, column, value, &mut room)?;
                     conditions.push(Condition::Compare { column, operator, value });
                 }
             }
@@ -89,26 +125,127 @@ pub fn conditions<S: Schema>(
             }
             Value::Array(list) => {
                 let list: Result<Vec<Condition>, S::Error> =
-                    list.iter().map(|value| equals(schema, column, value)).collect();
-                conditions.push(Condition::Any(list?));
+                    list.iter().map(|value| equals(schema, column, value, &mut room)).collect();
+                conditions.push(any(list?));
             }
-            value => conditions.push(equals(schema, column, value)?),
+            value => conditions.push(equals(schema, column, value, &mut room)?),
         }
     }
-    Ok(conditions)
+    // No row matches, whatever else is asked.
+    let nothing = Condition::Any(Vec::new());
+    match conditions.contains(&nothing) {
+        true => Ok(vec![nothing]),
+        false => Ok(conditions),
+    }
 }
 
-fn equals<S: Schema>(schema: &S, column: usize, value: &Value) -> Result<Condition, S::Error> {
+/// One of these holds. What is listed twice, perhaps in two spellings, counts once.
+fn any(mut list: Vec<Condition>) -> Condition {
+    list.sort();
+    list.dedup();
+    match <[Condition; 1]>::try_from(list) {
+        Ok([only]) => only,
+        Err(list) => Condition::Any(list),
+    }
+}
+
+/// The filter that these conditions are, in the words of the columns' types: filters that mean the same by any
+/// spelling of their values are printed alike.
+pub fn printed<S: Schema>(schema: &S, conditions: &[Condition]) -> Value {
+    let mut filter = Map::new();
+    for condition in conditions {
+        let (column, wanted) = match condition {
+            Condition::Compare { column, operator: Operator::Equal, value } => {
+                (*column, Value::from(value.as_str()))
+            }
+            Condition::Compare { column, operator, value } => {
+                let name = schema.columns()[*column].name.as_str();
+                add_comparison(&mut filter, name, *operator, value);
+                continue;
+            }
+            Condition::IsNull { column } => (*column, Value::Null),
+            Condition::Any(list) => match list.iter().find_map(column_of) {
+                Some(column) => (column, list.iter().map(value_of).collect()),
+                None => {
+                    let first = schema.columns().first().map_or("", |column| &column.name);
+                    return Map::from_iter([(first.to_string(), Value::Array(Vec::new()))]).into();
+                }
+            },
+        };
+        let name = schema.columns()[column].name.as_str();
+        match filter.get_mut(name) {
+            Some(Value::Object(comparisons)) => {
+                comparisons.insert("=".into(), wanted);
+            }
+            _ => {
+                filter.insert(name.into(), wanted);
+            }
+        }
+    }
+    filter.into()
+}
+
+/// Adds a comparison to those of its column. "<>" and "!=" mean the same, so there may be two.
+fn add_comparison(filter: &mut Map<String, Value>, name: &str, operator: Operator, value: &str) {
+    let mut comparisons = match filter.remove(name) {
+        Some(Value::Object(comparisons)) => comparisons,
+        Some(equal) => Map::from_iter([("=".to_string(), equal)]),
+        None => Map::new(),
+    };
+    let value = Value::from(value);
+    match comparisons.remove(operator.sql()) {
+        Some(other) if other != value => {
+            let text = |value: &Value| value.as_str().map(String::from);
+            let (first, second) =
+                if text(&other) < text(&value) { (other, value) } else { (value, other) };
+            comparisons.insert(operator.sql().into(), first);
+            comparisons.insert("!=".into(), second);
+        }
+        _ => {
+            comparisons.insert(operator.sql().into(), value);
+        }
+    }
+    filter.insert(name.into(), comparisons.into());
+}
+
+fn column_of(condition: &Condition) -> Option<usize> {
+    match condition {
+        Condition::Compare { column, .. } | Condition::IsNull { column } => Some(*column),
+        Condition::Any(list) => list.iter().find_map(column_of),
+    }
+}
+
+fn value_of(condition: &Condition) -> Value {
+    match condition {
+        Condition::Compare { value, .. } => Value::from(value.as_str()),
+        _ => Value::Null,
+    }
+}
+
+fn equals<S: Schema>(
+    schema: &S,
+    column: usize,
+    value: &Value,
+    room: &mut Room,
+) -> Result<Condition, S::Error> {
     match value {
-        Value::Null => Ok(Condition::IsNull { column }),
+        Value::Null => {
+            room.take("")?;
+            Ok(Condition::IsNull { column })
+        }
         value => {
-            let value = comparable(schema, column, value)?;
+            let value = comparable(schema, column, value, room)?;
             Ok(Condition::Compare { column, operator: Operator::Equal, value })
         }
     }
 }
 
-fn comparable<S: Schema>(schema: &S, column: usize, value: &Value) -> Result<String, S::Error> {
+fn comparable<S: Schema>(
+    schema: &S,
+    column: usize,
+    value: &Value,
+    room: &mut Room,
+) -> Result<String, S::Error> {
     let of = &schema.columns()[column];
     if !of.of.is_comparable() {
         Err(Error::argument(
@@ -116,7 +253,9 @@ fn comparable<S: Schema>(schema: &S, column: usize, value: &Value) -> Result<Str
             "Filters take columns of built-in types: numbers, text, dates and times, boolean, uuid, enums.",
         ))?;
     }
-    schema.canonical(column, &scalar(&of.name, value)?)
+    let value = schema.canonical(column, &scalar(&of.name, value)?)?;
+    room.take(&value)?;
+    Ok(value)
 }
 
 /// A JSON scalar that stands for a value of the column, as text.

@@ -29,9 +29,12 @@ pub fn group_columns<S: Schema>(schema: &S, names: &[String]) -> Result<Vec<usiz
     Ok(columns)
 }
 
-const GROUPS: &str = "Public groups are [{\"ward\": \"A\"}, {\"ward\": \"B\"}], or [\"A\", \"B\"] for one column, or {\"ward\": [\"A\", \"B\"], \"sex\": [\"F\", \"M\"]} for all combinations.";
+/// How public groups are written.
+pub const GROUPS: &str = "Public groups are [{\"ward\": \"A\"}, {\"ward\": \"B\"}], or [\"A\", \"B\"] for one column, or {\"ward\": [\"A\", \"B\"], \"sex\": [\"F\", \"M\"]} for all combinations.";
 /// More public groups than anybody reads.
 const MAX_GROUPS: usize = 100_000;
+/// Bytes of all their texts; combinations repeat them.
+const MAX_BYTES: usize = 16 << 20;
 
 fn wrong(message: String) -> Error {
     Error::argument(message, GROUPS)
@@ -88,6 +91,15 @@ pub fn public_groups<S: Schema>(
                 if keys.len().saturating_mul(texts.len()) > MAX_GROUPS {
                     Err(wrong(format!("there are more than {MAX_GROUPS} groups")))?;
                 }
+                let length = |text: &Option<String>| text.as_ref().map_or(0, String::len);
+                let bytes = |texts: &[Option<String>]| texts.iter().map(length).sum::<usize>();
+                let each: usize = keys.iter().map(|key| bytes(key)).sum();
+                let all = each.saturating_mul(texts.len());
+                if all.saturating_add(bytes(&texts).saturating_mul(keys.len())) > MAX_BYTES {
+                    Err(wrong(format!(
+                        "the texts of all groups have more than {MAX_BYTES} bytes"
+                    )))?;
+                }
                 let with = |key: &Key| -> Vec<Key> {
                     texts
                         .iter()
@@ -108,4 +120,34 @@ pub fn public_groups<S: Schema>(
         Err(wrong("groups holds a group twice".into()))?;
     }
     Ok(keys)
+}
+
+/// The list of groups in the words of the columns' types, in the form in which it was given: lists that mean the
+/// same by any spelling of their values are printed alike.
+pub fn printed<S: Schema>(
+    schema: &S,
+    columns: &[usize],
+    value: &Value,
+    keys: &[Key],
+) -> Result<Value, S::Error> {
+    let name = |column: usize| schema.columns()[column].name.clone();
+    let Value::Object(lists) = value else {
+        let group = |key: &Key| -> Value {
+            let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+            columns.iter().zip(key).map(|(&column, key)| (name(column), text(key))).collect()
+        };
+        return Ok(keys.iter().map(group).collect());
+    };
+    let mut printed = Map::new();
+    for &column in columns {
+        let list = lists.get(&name(column)).and_then(Value::as_array).into_iter().flatten();
+        let texts: Result<Vec<Value>, S::Error> = list
+            .map(|value| match value {
+                Value::Null => Ok(Value::Null),
+                value => Ok(schema.canonical(column, &scalar(&name(column), value)?)?.into()),
+            })
+            .collect();
+        printed.insert(name(column), texts?.into());
+    }
+    Ok(printed.into())
 }

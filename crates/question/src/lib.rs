@@ -25,7 +25,7 @@ mod schema;
 
 pub use error::Error;
 pub use filter::{Condition, Operator, conditions};
-pub use groups::Key;
+pub use groups::{GROUPS, Key};
 pub use measure::Asked;
 pub use question::{Arguments, Question, Terms};
 pub use schema::{Column, ColumnType, Schema};

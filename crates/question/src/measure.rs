@@ -73,7 +73,21 @@ pub fn measures<S: Schema>(schema: &S, value: &Value) -> Result<Vec<Asked>, S::E
     if object.len() > MAX_MEASURES {
         Err(bad(format!("there are {} measures, more than {MAX_MEASURES}", object.len())))?;
     }
-    object.iter().map(|(name, value)| measure(schema, name, value)).collect()
+    let mut unbounded = Vec::new();
+    let asked = object.iter().map(|(name, value)| measure(schema, name, value, &mut unbounded));
+    let asked: Vec<Asked> = asked.collect::<Result<_, _>>()?;
+    if unbounded.is_empty() {
+        return Ok(asked);
+    }
+    let (measures, values) = match unbounded.len() {
+        1 => ("measure", "lacks low and high, the public bounds of its values"),
+        _ => ("measures", "lack low and high, the public bounds of their values"),
+    };
+    let names: Vec<String> = unbounded.iter().map(|name| format!("\"{name}\"")).collect();
+    Err(Error::argument(
+        format!("{measures} {} {values}", names.join(", ")),
+        "Give them, let the owner declare them (sanitize.declare_bounds), or find them with part of epsilon: \"bounds\": \"private\".",
+    ))?
 }
 
 /// More measures than anybody reads; every one has columns of its own in the query behind it.
@@ -81,7 +95,13 @@ const MAX_MEASURES: usize = 500;
 
 const KINDS: [&str; 7] = ["count", "distinct", "sum", "avg", "variance", "quantile", "histogram"];
 
-fn measure<S: Schema>(schema: &S, name: &str, value: &Value) -> Result<Asked, S::Error> {
+/// One measure. Its name goes to `unbounded` if nobody has said where its values end.
+fn measure<S: Schema>(
+    schema: &S,
+    name: &str,
+    value: &Value,
+    unbounded: &mut Vec<String>,
+) -> Result<Asked, S::Error> {
     let plain = |wanted| Asked {
         name: name.into(),
         wanted,
@@ -148,10 +168,13 @@ fn measure<S: Schema>(schema: &S, name: &str, value: &Value) -> Result<Asked, S:
             Some(Value::String(bounds)) if bounds == "private" => true,
             Some(bounds) => Err(bad(format!("bounds of measure \"{name}\" is {bounds}")))?,
         };
-        asked.range = Some(match asked.private_bounds {
-            true => private_range(name, object, is_integer)?,
+        asked.range = match asked.private_bounds {
+            true => Some(private_range(name, object, is_integer)?),
             false => public_range(schema, position, &asked, object)?,
-        });
+        };
+        if asked.range.is_none() {
+            unbounded.push(name.into());
+        }
     }
     asked.weight = match object.get("weight") {
         None => 1.0,
@@ -163,13 +186,13 @@ fn measure<S: Schema>(schema: &S, name: &str, value: &Value) -> Result<Asked, S:
     Ok(asked)
 }
 
-/// The bounds of a measure: its own, or what is publicly known of its column.
+/// The bounds of a measure: its own, or what is publicly known of its column, if anything.
 fn public_range<S: Schema>(
     schema: &S,
     column: usize,
     asked: &Asked,
     object: &Map<String, Value>,
-) -> Result<Range, S::Error> {
+) -> Result<Option<Range>, S::Error> {
     let name = &asked.name;
     let mut bounds = (part(name, object, "low")?, part(name, object, "high")?);
     // What is known of a column says nothing of a unit's total.
@@ -180,14 +203,10 @@ fn public_range<S: Schema>(
         bounds = (bounds.0.or_else(|| decimal(&low)), bounds.1.or_else(|| decimal(&high)));
     }
     let (Some(low), Some(high)) = bounds else {
-        return Err(Error::argument(
-            format!("measure \"{name}\" lacks low and high, the public bounds of its values"),
-            "Give them, let the owner declare them (sanitize.declare_bounds), or find them with part of epsilon: \"bounds\": \"private\".",
-        )
-        .into());
+        return Ok(None);
     };
     let is_integer = asked.counts_values || schema.columns()[column].of.is_integer();
-    Ok(range(name, low, high, step(name, object)?, is_integer)?)
+    Ok(Some(range(name, low, high, step(name, object)?, is_integer)?))
 }
 
 fn bins(name: &str, object: &Map<String, Value>) -> Result<u32, Error> {

@@ -24,6 +24,9 @@ pub struct Terms {
     /// The owner vouches for a view whose definition does not show that a row depends on its own unit
     /// alone.
     pub assume_stable: bool,
+    /// The owner says that everybody may know how many rows there are.
+    #[serde(default)]
+    pub row_count_public: bool,
 }
 
 /// The arguments of a call. Epsilon and delta are in their ranges.
@@ -96,6 +99,12 @@ impl Question {
         if !names.is_empty() {
             what += &format!(" by {}", names.join(", "));
         }
+        // Values of columns in the words of their types: 1 and 1.0 are two texts, and one number.
+        let filter = (!conditions.is_empty()).then(|| filter::printed(schema, &conditions));
+        let groups = match (groups, &public) {
+            (Some(list), Some(keys)) => Some(groups::printed(schema, &group_by, list, keys)?),
+            _ => None,
+        };
         let normal = json!({
             "measures": measures, "filter": filter, "groups": groups, "group_by": names,
             "epsilon": epsilon, "delta": delta, "terms": &terms,
