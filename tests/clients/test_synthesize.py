@@ -173,7 +173,7 @@ def test_a_charge_outlives_a_rollback(connection):
     connection.execute(
         "CREATE TABLE held AS SELECT i AS id, i % 2 = 0 AS even FROM generate_series(1, 100) AS i"
     )
-    connection.execute("SELECT sanitize.protect('held', 'id', 2, 1e-6)")
+    connection.execute("SELECT sanitize.protect('held', 'id', 2, 1e-6, max_rows_per_unit => 1)")
     for _ in range(2):
         connection.execute("BEGIN")
         connection.execute("SELECT sanitize.dp_synthesizer('held', 1)")

@@ -4,11 +4,13 @@
 use crate::counts::Counts;
 use crate::curator::Curator;
 use crate::pairs::Pairs;
-use crate::reference::{all_pairs, bag};
+use crate::reference::{Owned, OwnedRows, all_pairs, bag};
 use crate::score::SENSITIVITY;
 use crate::spend::Charge;
+use crate::units::{UnitBag, keep_of_units};
 use crate::{Request, fit};
 use dashu_int::UBig;
+use guarantee::{zcdp_epsilon, zcdp_rho};
 use proptest::prelude::*;
 use random::testing::{assert_fits, assert_fits_integers};
 use random::{Coins, Ratio};
@@ -56,8 +58,75 @@ fn sum(charges: &[Charge]) -> (UBig, UBig) {
     (numer, denom)
 }
 
+/// Asks of each measurement what it changes if the first rows become the second, in all pairs of columns, and
+/// whether that is what was charged; and whether the charges are what was asked for.
+fn check_transcript(charges: &[Charge], less: &[Vec<u32>], more: &[Vec<u32>], rho: f64) {
+    let pairs = all_pairs(&SIZES);
+    let (less, more) = (counts(less, &pairs), counts(more, &pairs));
+    let (mut choices, mut measured_pairs) = (0, 0);
+    for charge in charges {
+        let Charge::Measurement { columns, variance, rho } = charge else {
+            choices += 1;
+            continue;
+        };
+        let change = match columns[..] {
+            [column] => squares(&less.columns[column], &more.columns[column]),
+            [a, b] => {
+                measured_pairs += 1;
+                let cells = pairs.range(pairs.number(a, b).unwrap());
+                squares(&less.pairs[cells.clone()], &more.pairs[cells])
+            }
+            _ => unreachable!(),
+        };
+        assert!(noise_pays(change, *variance, *rho), "{change} {variance} {rho}");
+    }
+    // No pair is measured that was not chosen for a price.
+    assert!(choices >= measured_pairs && measured_pairs > 0);
+    let ((numer, denom), rho) = (sum(charges), exact(rho));
+    assert!(numer * rho.denom() <= rho.numer() * denom);
+}
+
+/// Rows of some units, of which unit 0 may have more than it may keep, most of them alike.
+fn owned() -> impl Strategy<Value = Vec<Owned>> {
+    let cells = || (0u32..2, 0u32..3, 0u32..4).prop_map(|(a, b, c)| vec![a, b, c]);
+    let others = prop::collection::vec((cells(), prop::option::of(1u32..6)), 0..30);
+    let alike = (cells(), 1usize..9);
+    let further = prop::collection::vec(cells(), 0..3);
+    (others, alike, further).prop_map(|(mut rows, (row, copies), further)| {
+        rows.extend(vec![(row, Some(0)); copies]);
+        rows.extend(further.into_iter().map(|row| (row, Some(0))));
+        rows
+    })
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// From a bag with units to a transcript and its label: neighbours differ by all rows of a unit, however
+    /// many. What is kept of the others has the same law in both (see `units`), so that it may be taken for
+    /// the same; what is kept of the unit is at most what was charged for.
+    #[test]
+    fn a_unit_changes_what_was_charged(
+        rows in owned(), most in 1u64..5, epsilon in 0.01f64..5.0, seed in 0i64..1000,
+    ) {
+        let (table, watch, delta) = (OwnedRows::new(&SIZES, &rows), Watch::unlimited(), 1e-9);
+        // As dp_synthesize makes its price of its label.
+        let rho = zcdp_rho(epsilon, delta).unwrap();
+        prop_assert!(zcdp_epsilon(rho, delta).unwrap() <= epsilon * (1.0 + 1e-12));
+        let request = Request { rho, rows_per_unit: most, workload: vec![] };
+        let units =
+            UnitBag { bag: &table.bag, recoding: &table.recoding, domains: &table.domains };
+        let model = units.fit(&SIZES, &request, &mut Coins::seeded(seed), &watch).unwrap();
+        let kept = keep_of_units(&table.bag, most, &mut Coins::seeded(seed), &watch).unwrap();
+        let copies = |(i, &copies): (usize, &u64)| vec![table.row(i); copies as usize];
+        let kept: Vec<Owned> = kept.iter().enumerate().flat_map(copies).collect();
+        let cells = |rows: &mut dyn Iterator<Item = &Owned>| -> Rows {
+            rows.map(|(row, _)| row.clone()).collect()
+        };
+        let with = cells(&mut kept.iter());
+        let without = cells(&mut kept.iter().filter(|row| row.1 != Some(0)));
+        check_transcript(model.charges(), &without, &with, rho);
+    }
 
     /// Runs a fit, then asks of each of its measurements what the unit changes in it.
     #[test]
@@ -71,31 +140,10 @@ proptest! {
             rows_per_unit: unit.len() as u64,
             workload: vec![(vec![0, 2], 3.0)],
         };
-        let (pairs, watch) = (all_pairs(&SIZES), Watch::unlimited());
+        let watch = Watch::unlimited();
         let model = fit(&bag(&SIZES, &rows), &SIZES, &request, &mut Coins::seeded(seed), &watch).unwrap();
         let with: Rows = rows.iter().chain(&unit).cloned().collect();
-        let (less, more) = (counts(&rows, &pairs), counts(&with, &pairs));
-        let (mut choices, mut measured_pairs) = (0, 0);
-        for charge in model.charges() {
-            let Charge::Measurement { columns, variance, rho } = charge else {
-                choices += 1;
-                continue;
-            };
-            let change = match columns[..] {
-                [column] => squares(&less.columns[column], &more.columns[column]),
-                [a, b] => {
-                    measured_pairs += 1;
-                    let cells = pairs.range(pairs.number(a, b).unwrap());
-                    squares(&less.pairs[cells.clone()], &more.pairs[cells])
-                }
-                _ => unreachable!(),
-            };
-            prop_assert!(noise_pays(change, *variance, *rho), "{} {} {}", change, variance, rho);
-        }
-        // No pair is measured that was not chosen for a price.
-        prop_assert!(choices >= measured_pairs && measured_pairs > 0);
-        let ((numer, denom), rho) = (sum(model.charges()), exact(request.rho));
-        prop_assert!(numer * rho.denom() <= rho.numer() * denom);
+        check_transcript(model.charges(), &rows, &with, request.rho);
     }
 
     /// The scores of neighbours, whatever was predicted, differ so little that the choice costs what is

@@ -54,26 +54,7 @@ pub fn fit(
 ) -> Result<Model, Error> {
     request.check(bag.width(), sizes)?;
     let order = order(sizes);
-    let ranked: Vec<u32> = order.iter().map(|&column| sizes[column]).collect();
-    let Candidates { columns, weights } = request.candidates(&order, &ranked);
-    let mut held = Reservation::new(watch);
-    held.add(request.memory(&ranked, &columns))?;
-    let pairs = Pairs::new(&ranked, columns);
-    watch.begin(bag.distinct() as u64);
-    let counts = Counts::new(bag, &order, &ranked, &pairs, watch)?;
-    watch.begin(PARTS as u64);
-    let curator =
-        Curator::new(counts, pairs, weights, request.rows_per_unit, request.rho, coins, watch);
-    let mut fitter = Fitter {
-        sizes: ranked,
-        open: (0..curator.pairs.columns.len()).collect(),
-        curator,
-        rho: request.rho,
-        measured: vec![],
-        descent: Descent::new(),
-        held: Reservation::new(watch),
-        watch,
-    };
+    let mut fitter = Fitter::new(bag, sizes, &order, request, coins, watch)?;
     fitter.run()?;
     Ok(fitter.model(sizes, &order))
 }
@@ -91,6 +72,8 @@ struct Fitter<'w> {
     descent: Descent,
     /// Memory of the law.
     held: Reservation<'w>,
+    /// Memory of the curator's counts.
+    _counts: Reservation<'w>,
     watch: &'w Watch,
 }
 
@@ -100,7 +83,39 @@ fn fits(sizes: &[u32], measured: &[Measured], pair: &[usize]) -> bool {
     cliques(sizes, sets.chain([pair]), limits(sizes)).is_some()
 }
 
-impl Fitter<'_> {
+impl<'w> Fitter<'w> {
+    /// Nothing is asked yet. `order` has the columns by their sizes.
+    fn new(
+        bag: &Bag,
+        sizes: &[u32],
+        order: &[usize],
+        request: &Request,
+        coins: &'w mut Coins,
+        watch: &'w Watch,
+    ) -> Result<Self, Error> {
+        let ranked: Vec<u32> = order.iter().map(|&column| sizes[column]).collect();
+        let Candidates { columns, weights } = request.candidates(order, &ranked);
+        let mut held = Reservation::new(watch);
+        held.add(request.memory(&ranked, &columns))?;
+        let pairs = Pairs::new(&ranked, columns);
+        watch.begin(bag.distinct() as u64);
+        let counts = Counts::new(bag, order, &ranked, &pairs, watch)?;
+        watch.begin(PARTS as u64);
+        let curator =
+            Curator::new(counts, pairs, weights, request.rows_per_unit, request.rho, coins, watch);
+        Ok(Fitter {
+            sizes: ranked,
+            open: (0..curator.pairs.columns.len()).collect(),
+            curator,
+            rho: request.rho,
+            measured: vec![],
+            descent: Descent::new(),
+            held: Reservation::new(watch),
+            _counts: held,
+            watch,
+        })
+    }
+
     fn run(&mut self) -> Result<(), Error> {
         let width = self.sizes.len();
         let mut round = self.curator.left() / (ROUNDS * width as f64);
@@ -367,6 +382,29 @@ mod tests {
         let pairs = model.marginals.iter().filter(|marginal| marginal.columns.len() == 2);
         assert_eq!(pairs.filter(|marginal| !marginal.columns.contains(&1)).count(), 3);
         model.check().unwrap();
+    }
+
+    /// Whether a candidate is open follows from what was measured, and not from whom a ballot came upon: that
+    /// depends on the counts.
+    #[test]
+    fn candidates_are_closed_by_noisy_answers_alone() {
+        // Any three of the columns are more than a tree may hold.
+        let (sizes, watch) = ([100; 5], Watch::unlimited());
+        let (order, mut coins) = (order(&sizes), Coins::seeded(5));
+        let bag = bag(&sizes, &rows(&sizes, 200));
+        let mut fitter =
+            Fitter::new(&bag, &sizes, &order, &request(1.0), &mut coins, &watch).unwrap();
+        let laws = vec![0.0; fitter.curator.pairs.cells()];
+        for measured in 0..4 {
+            fitter.close_candidates().unwrap();
+            let candidates = &fitter.curator.pairs.columns;
+            let fits = |&pair: &usize| fits(&fitter.sizes, &fitter.measured, &candidates[pair]);
+            let expected: Vec<usize> = (0..candidates.len()).filter(fits).collect();
+            assert_eq!(fitter.open, expected, "after {measured} pairs");
+            assert_eq!(fitter.measure_batch(1, &laws, 0.01).unwrap().len(), 1);
+        }
+        fitter.close_candidates().unwrap();
+        assert!(fitter.open.len() < 10);
     }
 
     #[test]

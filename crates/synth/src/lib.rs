@@ -21,7 +21,7 @@
 //! are summed and multiplied by a `plan`; `schema` counts cells. For tests, `reference` has laws by their
 //! definition, and `audit` compares what neighbouring tables change with what was charged.
 //!
-//! `units`: where people own several rows, [`keep_of_units`] bounds them before the fit.
+//! `units`: where people own several rows, a [`UnitBag`] bounds them before the fit.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]
@@ -51,4 +51,4 @@ pub use fit::fit;
 pub use model::{Marginal, Model};
 pub use request::Request;
 pub use spend::Charge;
-pub use units::keep_of_units;
+pub use units::UnitBag;

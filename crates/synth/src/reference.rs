@@ -5,7 +5,9 @@ use crate::network::{Network, Potential};
 use crate::pairs::Pairs;
 use crate::schema::{Limits, projection};
 use proptest::prelude::*;
-use table::{Bag, NONE};
+use rand::TryRng;
+use std::sync::Arc;
+use table::{Bag, Domain, NONE, Recoding};
 
 /// No limit.
 pub const FREE: Limits = Limits { cells: u64::MAX, clique: u64::MAX };
@@ -89,4 +91,106 @@ pub fn bag(sizes: &[u32], rows: &[Vec<u32>]) -> Bag {
 /// All pairs of columns.
 pub fn all_pairs(sizes: &[u32]) -> Pairs {
     Pairs::new(sizes, (0..sizes.len()).flat_map(|b| (0..b).map(move |a| [a, b])).collect())
+}
+
+/// A row and the unit that it belongs to, if any.
+pub type Owned = (Vec<u32>, Option<u32>);
+
+/// A bag whose last column is the unit, and how the others become public codes.
+pub struct OwnedRows {
+    pub bag: Bag,
+    pub recoding: Recoding,
+    pub domains: Vec<Arc<Domain>>,
+}
+
+impl OwnedRows {
+    pub fn new(sizes: &[u32], rows: &[Owned]) -> Self {
+        let text = |number: &u32| Some(format!("{number:03}"));
+        let row = |(row, unit): &Owned| {
+            row.iter().map(text).chain([unit.as_ref().and_then(text)]).collect::<Vec<_>>()
+        };
+        let bag = Bag::from_text(sizes.len() + 1, rows.iter().map(row));
+        let codes = |domain: &Domain| domain.values().map(number).collect();
+        let recoding = Recoding {
+            codes: bag.domains()[..sizes.len()].iter().map(|domain| codes(domain)).collect(),
+            nulls: vec![NONE; sizes.len()],
+        };
+        let domain = |&size: &u32| {
+            let values = (0..size).map(|code| format!("{code:03}").into_bytes()).collect();
+            Arc::new(Domain::from_values("x".into(), values))
+        };
+        OwnedRows { bag, recoding, domains: sizes.iter().map(domain).collect() }
+    }
+
+    /// A distinct row of the bag, in public codes.
+    pub fn row(&self, i: usize) -> Owned {
+        let value = |(column, &code): (usize, &u32)| {
+            (code != NONE).then(|| number(self.bag.domain(column).value(code)))
+        };
+        let mut cells: Vec<Option<u32>> = self.bag.row(i).iter().enumerate().map(value).collect();
+        let unit = cells.pop().flatten();
+        (cells.into_iter().flatten().collect(), unit)
+    }
+}
+
+fn number(text: &[u8]) -> u32 {
+    std::str::from_utf8(text).unwrap().parse().unwrap()
+}
+
+/// All that can become of a computation that draws numbers below 2, 3, 4 or 6, one after the other: a generator
+/// that returns one word of each twelfth of all words, and then of the next.
+#[derive(Default)]
+pub struct Branches {
+    /// Which twelfths, in order; `None` before the first.
+    path: Option<Vec<u64>>,
+    at: usize,
+}
+
+impl Branches {
+    /// Goes to the next one; false if there is none.
+    pub fn next(&mut self) -> bool {
+        self.at = 0;
+        let Some(path) = &mut self.path else {
+            self.path = Some(Vec::new());
+            return true;
+        };
+        while let Some(last) = path.pop() {
+            if last < 11 {
+                path.push(last + 1);
+                return true;
+            }
+        }
+        false
+    }
+
+    /// How likely the path is that was taken.
+    pub fn chance(&self) -> f64 {
+        12f64.powi(-(self.at as i32))
+    }
+}
+
+impl TryRng for Branches {
+    type Error = std::convert::Infallible;
+
+    fn try_next_u64(&mut self) -> Result<u64, Self::Error> {
+        let path = self.path.get_or_insert_default();
+        if self.at == path.len() {
+            path.push(0);
+        }
+        self.at += 1;
+        // The middle of the twelfth.
+        Ok((u64::MAX / 24) * (2 * path[self.at - 1] + 1))
+    }
+
+    fn try_next_u32(&mut self) -> Result<u32, Self::Error> {
+        self.try_next_u64().map(|word| (word >> 32) as u32)
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        for part in bytes.chunks_mut(8) {
+            let word = self.try_next_u64()?.to_le_bytes();
+            part.copy_from_slice(&word[..part.len()]);
+        }
+        Ok(())
+    }
 }

@@ -1,17 +1,47 @@
-//! At most so many rows of each unit.
+//! Units that own several rows: at most so many of each are kept, and then fitted.
 
-use random::{Coins, below};
-use table::{Bag, NONE, Stop, Watch};
+use crate::{Model, Request, fit};
+use rand::Rng;
+use random::{Coins, Error, below};
+use std::sync::Arc;
+use table::{Bag, Domain, NONE, Recoding, Stop, Watch};
+
+/// A bag of which the last column is the unit, and how its other columns become public.
+pub struct UnitBag<'b> {
+    pub bag: &'b Bag,
+    pub recoding: &'b Recoding,
+    pub domains: &'b [Arc<Domain>],
+}
+
+impl UnitBag<'_> {
+    /// [`fit()`] to at most `request.rows_per_unit` rows of each unit. Costs `request.rho`, where neighbours differ
+    /// in all rows of one unit, however many it has: what is kept of the others does not depend on it.
+    pub fn fit(
+        &self,
+        sizes: &[u32],
+        request: &Request,
+        coins: &mut Coins,
+        watch: &Watch,
+    ) -> Result<Model, Error> {
+        fit(&self.kept(request.rows_per_unit, coins, watch)?, sizes, request, coins, watch)
+    }
+
+    /// At most `most` rows of each unit, in public codes.
+    fn kept<R: Rng + ?Sized>(&self, most: u64, rng: &mut R, watch: &Watch) -> Result<Bag, Stop> {
+        let kept = keep_of_units(self.bag, most, rng, watch)?;
+        self.bag.with_weights(&kept).recoded(self.recoding, self.domains.to_vec(), watch)
+    }
+}
 
 /// How many copies of each distinct row are kept so that no unit has more than `most` rows: as many as
 /// there are, or `most` of them, all choices equally likely. The unit is the bag's last column; rows without
 /// one are not kept.
 ///
 /// What becomes of a unit's rows depends on no other unit.
-pub fn keep_of_units(
+pub(crate) fn keep_of_units<R: Rng + ?Sized>(
     bag: &Bag,
     most: u64,
-    coins: &mut Coins,
+    rng: &mut R,
     watch: &Watch,
 ) -> Result<Vec<u64>, Stop> {
     let Some(last) = bag.width().checked_sub(1) else {
@@ -42,7 +72,7 @@ pub fn keep_of_units(
                 break;
             }
             // As many of the rest are to be kept as are missing, whichever.
-            if below(coins, *coming) < *missing {
+            if *missing == *coming || below(rng, *coming) < *missing {
                 *kept += 1;
                 *missing -= 1;
             }
@@ -55,37 +85,85 @@ pub fn keep_of_units(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use random::testing::{assert_fits, uniform};
+    use crate::reference::{Branches, Owned, OwnedRows};
+    use proptest::prelude::*;
+    use std::collections::BTreeMap;
 
-    fn bag() -> Bag {
-        let rows = [("x", Some("a")), ("y", Some("a")), ("y", Some("a")), ("z", Some("b"))];
-        let rows = rows.into_iter().chain([("x", None), ("z", Some("b"))]);
-        Bag::from_text(2, rows.map(|(value, unit)| [Some(value), unit]))
+    const SIZES: [u32; 2] = [2, 3];
+
+    type Law = BTreeMap<Vec<Owned>, f64>;
+
+    /// Rows of three units, and of nobody: few enough to follow every choice.
+    fn any_rows() -> impl Strategy<Value = Vec<Owned>> {
+        let unit = prop::sample::select(vec![Some(0), Some(0), Some(1), Some(2), None]);
+        let row = (0u32..2, 0u32..3, unit).prop_map(|(a, b, unit)| (vec![a, b], unit));
+        let few = |rows: &Vec<Owned>| rows.iter().filter(|row| row.1 == Some(0)).count() <= 4;
+        prop::collection::vec(row, 0..6).prop_filter("more choices than are followed", few)
     }
 
-    #[test]
-    fn no_unit_has_more_and_none_is_cut_without_need() {
-        let (bag, watch) = (bag(), Watch::unlimited());
-        for most in 0..4 {
-            let kept = keep_of_units(&bag, most, &mut Coins::seeded(1), &watch).unwrap();
-            // Of a: x once, y twice; of b: z twice; the row without a unit.
-            assert_eq!(kept[0] + kept[1], most.min(3));
-            assert_eq!((kept[2], kept[3]), (most.min(2), 0));
+    /// The exact law of the rows that are kept.
+    fn law(rows: &[Owned], most: u64) -> Law {
+        let (table, watch, mut law) =
+            (OwnedRows::new(&SIZES, rows), Watch::unlimited(), Law::new());
+        let mut branches = Branches::default();
+        while branches.next() {
+            let kept = keep_of_units(&table.bag, most, &mut branches, &watch).unwrap();
+            let copies = |(i, &copies): (usize, &u64)| vec![table.row(i); copies as usize];
+            let mut found: Vec<Owned> = kept.iter().enumerate().flat_map(copies).collect();
+            found.sort();
+            *law.entry(found).or_default() += branches.chance();
         }
+        law
     }
 
-    #[test]
-    fn every_choice_is_equally_likely() {
-        let (bag, watch) = (bag(), Watch::unlimited());
-        let mut coins = Coins::seeded(2);
-        // Two of x, y, y: x and a y with probability 2/3.
-        assert_fits(&[1.0 / 3.0, 2.0 / 3.0], 5000, || {
-            keep_of_units(&bag, 2, &mut coins, &watch).unwrap()[0] as i64
-        });
-        let many = Bag::from_text(2, (0..6).map(|i| [Some(i.to_string()), Some("a".into())]));
-        assert_fits(&uniform(6), 6000, || {
-            let kept = keep_of_units(&many, 1, &mut coins, &watch).unwrap();
-            kept.iter().position(|&copies| copies == 1).unwrap() as i64
-        });
+    /// The same by its definition: of each unit, independently, any choice of as many rows as may be kept.
+    fn uniform(rows: &[Owned], most: u64) -> Law {
+        let mut law = Law::from([(Vec::new(), 1.0)]);
+        for unit in 0..3 {
+            let own: Vec<&Owned> = rows.iter().filter(|row| row.1 == Some(unit)).collect();
+            let size = own.len().min(most as usize) as u32;
+            let choices: Vec<u32> =
+                (0..1 << own.len()).filter(|set: &u32| set.count_ones() == size).collect();
+            let mut next = Law::new();
+            for (kept, chance) in &law {
+                for choice in &choices {
+                    let mut kept = kept.clone();
+                    let chosen = own.iter().enumerate().filter(|(i, _)| choice >> i & 1 == 1);
+                    kept.extend(chosen.map(|(_, &row)| row.clone()));
+                    kept.sort();
+                    *next.entry(kept).or_default() += chance / choices.len() as f64;
+                }
+            }
+            law = next;
+        }
+        law
+    }
+
+    fn close(a: &Law, b: &Law) -> bool {
+        a.keys().eq(b.keys()) && a.values().zip(b.values()).all(|(a, b)| (a - b).abs() < 1e-12)
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig::with_cases(60))]
+
+        /// All choices of as many rows of a unit as may be kept are equally likely, and units are independent.
+        #[test]
+        fn what_is_kept_has_the_law_of_a_uniform_choice(rows in any_rows(), most in 0u64..4) {
+            prop_assert!(close(&law(&rows, most), &uniform(&rows, most)));
+        }
+
+        /// A unit changes nothing of what is kept of the others, however many rows it has.
+        #[test]
+        fn the_others_do_not_feel_a_unit(rows in any_rows(), most in 0u64..4) {
+            let others: Vec<Owned> = rows.iter().filter(|row| row.1 != Some(0)).cloned().collect();
+            let mut without = Law::new();
+            for (mut kept, chance) in law(&rows, most) {
+                let before = kept.len();
+                kept.retain(|row| row.1 != Some(0));
+                prop_assert!((before - kept.len()) as u64 <= most);
+                *without.entry(kept).or_default() += chance;
+            }
+            prop_assert!(close(&without, &law(&others, most)));
+        }
     }
 }

@@ -60,11 +60,11 @@ pub struct Coder {
 /// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
     pub bag: Bag,
-    raws: Vec<Option<Raws>>,
+    pub(crate) raws: Vec<Option<Raws>>,
 }
 
 /// The bytes that the values of a column were read from, and for each code the number of one of them.
-struct Raws {
+pub(crate) struct Raws {
     values: Texts,
     of_code: Vec<u32>,
 }

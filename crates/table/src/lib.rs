@@ -10,6 +10,7 @@
 //! * [`pack`] makes text of a bag's bytes, for servers that send every value as text.
 //! * [`Part`] is some of the columns as a bag of their own, where the others are kept as they are.
 //! * [`Recoding`] turns a bag into one of other domains: public ones, known without its rows.
+//! * `units`: how many rows of each unit there are, where the last column tells units apart.
 //! * [`Itemsets`] is what miners return.
 //! * [`Release`] is what of a bag is released: crates that suppress, fill or sample make it, and
 //!   [`Release::rows`] turns it into rows to hand out.
@@ -35,6 +36,7 @@ mod release;
 mod reservation;
 mod rows;
 mod sort;
+mod units;
 mod watch;
 mod wire;
 mod words;
