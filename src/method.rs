@@ -4,7 +4,7 @@ use crate::pg::argument::{Arguments, Declared, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
-use guarantee::{Charge, Guarantee};
+use guarantee::{Charge, Counts, Guarantee};
 use pgrx::pg_sys::Datum;
 
 /// A SQL function.
@@ -21,8 +21,13 @@ pub struct Method {
     pub price: Option<Price>,
 }
 
-/// From the arguments and the number of columns to a charge; `None` if it is free.
-pub type Price = fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>;
+/// What a method takes from a budget.
+pub struct Price {
+    /// Whom it protects by itself.
+    pub counts: Counts,
+    /// From the arguments and the number of columns to the charge for one of these; `None` if it is free.
+    pub of: fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>,
+}
 
 impl Method {
     /// False for what Postgres calls itself, for a type, an aggregate or a trigger.

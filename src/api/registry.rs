@@ -1,11 +1,15 @@
 //! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
 
-use super::arguments::text;
+use super::arguments::{RELATION, text};
+use super::ledger::{self, Asker};
+use super::terms;
+use crate::catalog::protection;
 use crate::method::{Method, methods};
-use crate::pg::argument::{Argument, Arguments, Type};
+use crate::pg::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::jsonb;
+use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use guarantee::Guarantee;
@@ -26,13 +30,31 @@ pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
             format!("method is {}.", one_of(labelled().map(|method| method.name))),
         ));
     };
-    let options = object(options)?;
+    let mut options = object(options)?;
     let known: Vec<&str> =
         method.arguments.iter().chain(label.further).map(|argument| argument.name()).collect();
     if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
         return Err(no_option(name, &known));
     }
-    (label.of)(&Arguments::of_options(method.arguments, &options))
+    if let Some(source) = named_source(&options)? {
+        terms::of_source(&mut options, method, label, &source)?;
+    }
+    let arguments = Arguments::of_options(method.arguments, &options);
+    terms::under_options((label.of)(&arguments)?, method, label, &arguments)
+}
+
+/// The relation that the options name as the source, if they do. Who may not ask about one that is protected is
+/// not told its terms.
+fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>, Error> {
+    if !options.get(RELATION.name).is_some_and(Json::is_string) {
+        return Ok(None);
+    }
+    const NAMED: &[&dyn Declared] = &[&RELATION];
+    let source = Relation::row_type(Arguments::of_options(NAMED, options).get(&RELATION)?)?;
+    if protection::terms(source.oid)?.is_some() {
+        ledger::remaining(&source, &Asker::caller())?;
+    }
+    Ok(Some(source))
 }
 
 /// Options by name.

@@ -1,5 +1,6 @@
 //! The labels of randomised cells, and of what is made of them.
 
+use super::units::SEVERAL_ROWS;
 use super::{Guarantee, Kind, Mode, Neighbours, Numeric, Unit};
 use random::Source;
 
@@ -8,7 +9,7 @@ impl Guarantee {
     pub fn randomize_cells(epsilon: f64, source: Source) -> Self {
         let not_covered = [
             "that a row is there, and how many there are",
-            "several rows of one person: epsilon counts once for each",
+            SEVERAL_ROWS,
             "rows that tell of each other: g of them are protected with g times epsilon",
             "other releases of the same table: their epsilons add up",
             "the time that the call takes",

@@ -96,6 +96,21 @@ impl Guarantee {
         label
     }
 
+    /// True if it says how many rows look alike.
+    pub fn says_k(&self) -> bool {
+        self.k.or_else(|| self.proved.as_ref()?.k).is_some()
+    }
+
+    /// Says that nobody has more than one row: then k rows are rows of k people.
+    pub fn with_one_row_each(mut self) -> Self {
+        self.one_row_each = true;
+        if let Some(proved) = &mut self.proved {
+            proved.one_row_each = true;
+        }
+        self.assumptions.push("everybody has one row".into());
+        self
+    }
+
     /// Whole columns at a level of their hierarchies: nothing is promised.
     pub fn generalize() -> Self {
         Guarantee {

@@ -1,6 +1,7 @@
 //! What earlier releases of the same source take from a label.
 
 use super::{Guarantee, Kind};
+use crate::Cost;
 
 const COMPOSITION: &str = "composition";
 
@@ -11,9 +12,17 @@ impl Guarantee {
         matches!(self.kind, Kind::Dp | Kind::Ldp)
     }
 
-    /// What it costs in epsilon, also where only a part of the output is covered.
-    pub fn spent_epsilon(&self) -> Option<f64> {
-        self.epsilon.or_else(|| self.proved.as_ref()?.epsilon)
+    /// What it costs, also where only a part of the output is covered.
+    pub fn spent(&self) -> Option<Cost> {
+        let own = self.epsilon.zip(self.delta);
+        let proved = || self.proved.as_ref().and_then(|proved| proved.epsilon.zip(proved.delta));
+        own.or_else(proved).map(|(epsilon, delta)| Cost { epsilon, delta })
+    }
+
+    /// Says one thing more that is not covered.
+    pub fn not_covering(mut self, line: impl Into<String>) -> Self {
+        self.not_covered.push(line.into());
+        self
     }
 
     /// Says that so many releases of the source that do not compose were made before this one: whoever has
@@ -37,7 +46,6 @@ impl Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Cost;
     use crate::label::{Answers, Classes};
 
     fn lines(label: &Guarantee) -> Vec<&String> {
@@ -69,10 +77,10 @@ mod tests {
     fn private_releases_add_up_instead() {
         let cost = Cost { epsilon: 0.5, delta: 0.0 };
         let label = Guarantee::dp_aggregate(&Answers { cost, ..Answers::default() });
-        assert_eq!(label.spent_epsilon(), Some(0.5));
+        assert_eq!(label.spent(), Some(cost));
         assert_eq!(label.clone().after(3), label);
         let kept = label.keeping(&["zip"]);
-        assert_eq!((kept.composes(), kept.spent_epsilon()), (false, Some(0.5)));
-        assert_eq!(Guarantee::k_mii(5, None).spent_epsilon(), None);
+        assert_eq!((kept.composes(), kept.spent()), (false, Some(cost)));
+        assert_eq!(Guarantee::k_mii(5, None).spent(), None);
     }
 }

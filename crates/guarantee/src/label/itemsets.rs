@@ -1,5 +1,6 @@
 //! The labels of itemsets that are drawn privately.
 
+use super::units::SEVERAL_ROWS;
 use super::{Guarantee, Mode, Neighbours, Unit};
 use crate::Cost;
 use random::Source;
@@ -55,7 +56,7 @@ impl Guarantee {
     fn with_itemset_limits(mut self) -> Self {
         self.assumptions.push("the domains of the columns are public".into());
         self.not_covered = vec![
-            "several rows of one person: epsilon counts once for each".into(),
+            SEVERAL_ROWS.into(),
             "other releases of the same table: their epsilons and deltas add up".into(),
             "the time that the call takes".into(),
         ];

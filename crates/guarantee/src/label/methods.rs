@@ -1,6 +1,7 @@
 //! The labels of the methods.
 
 use super::sentence::up;
+use super::units::{SEVERAL_ROWS, VOUCHED};
 use super::{DeltaMethod, Guarantee, Kind, Mode, Numeric, Proved, Unit};
 use crate::Cost;
 use random::Source;
@@ -107,6 +108,7 @@ impl Guarantee {
                 k: label.k,
                 sensitive: None,
                 metrics: BTreeMap::new(),
+                one_row_each: false,
                 covers: "the released table".into(),
             });
             label.mechanism = "DP-MII-suppress as published: k-anonymous release; scheme rows \
@@ -126,7 +128,7 @@ impl Guarantee {
             return label;
         };
         label.not_covered = vec![
-            "several rows of one person: epsilon counts once for each".into(),
+            SEVERAL_ROWS.into(),
             "other releases of the same table: their epsilons and deltas add up".into(),
             "the time that the call takes".into(),
         ];
@@ -161,9 +163,7 @@ impl Guarantee {
             assumptions.push(format!("a person has one value of {unit}"));
         }
         if answers.assumed_stable {
-            assumptions.push(
-                "the owner vouches that the view keeps to this, although its definition does not show it".into(),
-            );
+            assumptions.push(VOUCHED.into());
         }
         let not_covered = [
             "the time that the answer takes",
@@ -175,13 +175,14 @@ impl Guarantee {
         Guarantee {
             assumptions,
             not_covered: not_covered.map(String::from).into(),
+            answers: true,
             ..Guarantee::none(mechanism)
         }
         .dp(answers.cost, Unit::Person, Source::Os)
     }
 
-    /// Imputation of a released table: the guarantee of that table, which nothing done to a release
-    /// can weaken. Without its label nothing is known.
+    /// Imputation of a released table. Differential privacy stays, whatever is done to a release. What is said
+    /// of how rows look goes: filled cells make other rows of them. Without its label nothing is known.
     pub fn impute(of: Option<&Guarantee>) -> Self {
         let Some(of) = of else {
             return Guarantee {
@@ -194,13 +195,20 @@ impl Guarantee {
         label.proved = None;
         label.mechanism = format!("{}, then imputation", of.mechanism);
         label.assumptions.push("the imputation saw the released table only".into());
-        if of.k.is_some() {
-            // Filled cells split classes: the count of equal rows is that of the release before.
-            label.k = None;
-            label.not_covered.push("classes may be smaller after filling".into());
-            if label.kind == Kind::KAnonymity {
-                label.kind = Kind::None;
-            }
+        if of.k.is_some() || of.sensitive.is_some() {
+            label.not_covered.push("classes may be smaller after filling, and less diverse".into());
+        }
+        if !of.metrics.is_empty() {
+            label.not_covered.push(
+                "combinations of values: filled cells may make rare ones, and ones that were hidden"
+                    .into(),
+            );
+        }
+        (label.k, label.sensitive) = (None, None);
+        label.metrics.clear();
+        (label.paper_claim, label.paper_claim_holds) = (None, None);
+        if matches!(label.kind, Kind::KAnonymity | Kind::Syntactic) {
+            label.kind = Kind::None;
         }
         label
     }

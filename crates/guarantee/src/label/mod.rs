@@ -10,6 +10,7 @@ mod sentence;
 mod synthetic;
 mod transactions;
 mod trees;
+mod units;
 
 pub use classes::{Classes, Sensitive};
 pub use itemsets::DrawnItemsets;
@@ -17,6 +18,7 @@ pub use methods::{Answers, Groups, Sampled};
 pub use operators::RandomisedNumber;
 pub use synthetic::Synthetic;
 pub use transactions::RandomisedTransaction;
+pub use units::{Counts, Protected};
 
 use crate::Cost;
 use random::Source;
@@ -102,6 +104,8 @@ pub struct Proved {
     pub sensitive: Option<Sensitive>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<&'static str, f64>,
+    #[serde(skip)]
+    one_row_each: bool,
     /// What it is proved of.
     pub covers: String,
 }
@@ -152,7 +156,15 @@ pub struct Guarantee {
     pub paper_claim: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_claim_holds: Option<bool>,
+    /// Totals are answered, no table is released.
+    #[serde(skip)]
+    answers: bool,
+    /// Every person has one row at most: then k rows are k people.
+    #[serde(skip)]
+    one_row_each: bool,
 }
+
+const WITHOUT: &str = ", without the columns ";
 
 /// A label with its sentence, as users see it.
 #[derive(Serialize)]
@@ -188,6 +200,8 @@ impl Guarantee {
             numeric: None,
             paper_claim: None,
             paper_claim_holds: None,
+            answers: false,
+            one_row_each: false,
         }
     }
 
@@ -235,6 +249,7 @@ impl Guarantee {
                 k: None,
                 sensitive: None,
                 metrics: BTreeMap::new(),
+                one_row_each: self.one_row_each,
                 covers: "the released table".into(),
             });
             self.kind = Kind::None;
@@ -242,12 +257,27 @@ impl Guarantee {
     }
 
     /// Says that columns are returned as they are: then nothing is promised of whole rows.
-    pub fn keeping(mut self, columns: &[&str]) -> Self {
+    pub fn keeping(self, columns: &[&str]) -> Self {
+        self.apart_from(columns, |columns| format!("columns returned unchanged: {columns}"))
+    }
+
+    /// Says that the values of columns were replaced, equal ones by equal ones: rows that were linked by them still
+    /// are, and how many name a row tells it apart. Then nothing is promised of whole rows.
+    pub fn linked_by(self, columns: &[&str]) -> Self {
+        self.apart_from(columns, |columns| {
+            format!(
+                "rows linked by keys: values of {columns} were replaced, equal ones by equal ones, so how many rows name a row still tells it apart"
+            )
+        })
+    }
+
+    /// Promises nothing of whole rows: what is proved is proved without these columns.
+    fn apart_from(mut self, columns: &[&str], not_covered: impl Fn(&str) -> String) -> Self {
         if columns.is_empty() {
             return self;
         }
         let columns = columns.join(", ");
-        self.not_covered.push(format!("columns returned unchanged: {columns}"));
+        self.not_covered.push(not_covered(&columns));
         self.prove_only();
         if self.proved.is_none() && !self.metrics.is_empty() {
             self.kind = Kind::Syntactic;
@@ -255,9 +285,10 @@ impl Guarantee {
         }
         if let Some(proved) = &mut self.proved {
             proved.k = self.k.take().or(proved.k);
-            proved.sensitive = self.sensitive.take();
-            proved.metrics = std::mem::take(&mut self.metrics);
-            proved.covers += &format!(", without the columns {columns}");
+            proved.sensitive = self.sensitive.take().or(proved.sensitive.take());
+            proved.metrics.append(&mut self.metrics);
+            let without = if proved.covers.contains(WITHOUT) { ", " } else { WITHOUT };
+            proved.covers += &format!("{without}{columns}");
         }
         // Publications know no such columns.
         if self.paper_claim_holds == Some(true) {

@@ -20,6 +20,9 @@ impl Guarantee {
             (Some(k), None) => format!(" Every row of it {}.", others(k)),
             (None, _) => String::new(),
         };
+        if self.k.is_some() {
+            text += rows_or_people(self.one_row_each);
+        }
         if let Some(support) = self.metrics.get("min_support_in_source") {
             text += &format!(" The values left in a row {}.", together(*support));
         }
@@ -35,7 +38,8 @@ impl Guarantee {
     fn dp_sentence(&self) -> String {
         let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
         let (subject, unit, verb) = match self.unit {
-            Some(Unit::Person) => ("The answer", "person's rows", "are"),
+            Some(Unit::Person) if self.answers => ("The answer", "person's rows", "are"),
+            Some(Unit::Person) => ("The released table", "person's rows", "are"),
             Some(Unit::Cell) => ("The released table", "cell", "is"),
             _ => ("The released table", "row", "is"),
         };
@@ -105,7 +109,21 @@ impl Proved {
             parts.push(format!("the values left in a row {}", together(*support)));
         }
         text += &parts.join(", and ");
-        text + "."
+        text.push('.');
+        if self.k.is_some() {
+            text += rows_or_people(self.one_row_each);
+        }
+        text
+    }
+}
+
+/// The limit of looking alike that matters most.
+fn rows_or_people(one_row_each: bool) -> &'static str {
+    match one_row_each {
+        true => " Everybody has one row, so these are others' rows.",
+        false => {
+            " Rows are counted, not people: all of them may be of one person who has several rows."
+        }
     }
 }
 

@@ -1,0 +1,124 @@
+//! What a label says of a protected source: there the ledger counts units, and the label says what it counts.
+
+use super::{Guarantee, Kind, Neighbours, Unit};
+use crate::Cost;
+
+/// What a private method protects where nobody has said who is a unit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counts {
+    /// A row more or less. A unit costs what all of its rows cost, so somebody must have bounded them.
+    Rows,
+    /// What is in a row. That it is there comes out, and so does the number of rows.
+    Contents,
+    /// A unit more or less: the method bounds the rows of a unit itself.
+    Units,
+}
+
+/// What the owner of a protected source laid down, and what the ledger counts for a release of it.
+#[derive(Debug, Clone)]
+pub struct Protected<'a> {
+    /// The column that tells units apart.
+    pub unit: &'a str,
+    pub rows_per_unit: u64,
+    /// The owner has said that a view may be asked although it is not seen to be stable.
+    pub assumed_stable: bool,
+    pub counts: Counts,
+    /// What is charged.
+    pub cost: Cost,
+}
+
+/// Said by methods that protect rows, of sources without units.
+pub(super) const SEVERAL_ROWS: &str = "several rows of one person: epsilon counts once for each";
+
+impl Guarantee {
+    /// The label of a release of a protected source, by a private method: whom it protects, and at which epsilon
+    /// and delta, is what the ledger has counted. The one place where labels and charges meet.
+    pub fn of_units(mut self, protected: &Protected<'_>) -> Self {
+        let Protected { unit, rows_per_unit, cost, .. } = *protected;
+        let contents = protected.counts == Counts::Contents;
+        match &mut self.proved {
+            Some(proved) if matches!(proved.kind, Kind::Dp | Kind::Ldp) => {
+                (proved.epsilon, proved.delta) = (Some(cost.epsilon), Some(cost.delta));
+            }
+            _ if matches!(self.kind, Kind::Dp | Kind::Ldp) => {
+                (self.epsilon, self.delta) = (Some(cost.epsilon), Some(cost.delta));
+            }
+            // Nothing is promised to anybody.
+            _ => return self,
+        }
+        self.unit = Some(Unit::Person);
+        self.neighbours = Some(if contents { Neighbours::Replace } else { Neighbours::AddRemove });
+        self.not_covered.retain(|line| line != SEVERAL_ROWS);
+        let mut add = |line: String| {
+            if !self.assumptions.contains(&line) {
+                self.assumptions.push(line);
+            }
+        };
+        add(format!("a person has one value of {unit}"));
+        add("each row of the relation depends on its own unit alone".into());
+        match protected.counts {
+            Counts::Units => {
+                self.mechanism += &format!("; of a person at most {rows_per_unit} rows count");
+                self.not_covered.push("rows whose unit is NULL: they are left out".into());
+            }
+            Counts::Rows | Counts::Contents => {
+                add(format!("a person has at most {rows_per_unit} rows: more are refused"));
+            }
+        }
+        if contents {
+            add("the number of rows is public: the owner has said so".into());
+        }
+        if protected.assumed_stable {
+            add(VOUCHED.into());
+        }
+        self
+    }
+}
+
+pub(super) const VOUCHED: &str =
+    "the owner vouches that the view keeps to this, although its definition does not show it";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::label::Synthetic;
+    use random::Source;
+
+    fn protected(counts: Counts, epsilon: f64) -> Protected<'static> {
+        let cost = Cost { epsilon, delta: 0.0 };
+        Protected { unit: "patient", rows_per_unit: 3, assumed_stable: true, counts, cost }
+    }
+
+    fn synthetic(coins: Source) -> Guarantee {
+        Guarantee::dp_synthesize(&Synthetic { cost: Cost { epsilon: 1.0, delta: 1e-9 }, coins })
+    }
+
+    #[test]
+    fn what_the_ledger_counts_is_what_the_label_says() {
+        let label = synthetic(Source::Os).of_units(&protected(Counts::Units, 1.0));
+        assert_eq!(
+            (label.unit, label.neighbours),
+            (Some(Unit::Person), Some(Neighbours::AddRemove))
+        );
+        assert_eq!((label.epsilon, label.delta), (Some(1.0), Some(0.0)));
+        assert!(label.mechanism.contains("at most 3 rows count"));
+        assert!(label.assumptions.iter().any(|line| line.contains("vouches")));
+        assert!(!label.not_covered.iter().any(|line| line == SEVERAL_ROWS));
+        assert!(label.sentence().contains("any one person's rows are"), "{}", label.sentence());
+        let label =
+            Guarantee::randomize_cells(1.0, Source::Os).of_units(&protected(Counts::Contents, 3.0));
+        assert_eq!((label.unit, label.neighbours), (Some(Unit::Person), Some(Neighbours::Replace)));
+        assert_eq!((label.kind, label.epsilon), (Kind::Ldp, Some(3.0)));
+        assert!(label.assumptions.iter().any(|line| line.contains("the number of rows is public")));
+        assert!(label.sentence().contains("what is in any one person's rows"));
+    }
+
+    #[test]
+    fn nothing_is_promised_of_coins_of_a_seed() {
+        let label = synthetic(Source::Seeded).of_units(&protected(Counts::Rows, 3.0));
+        assert_eq!((label.kind, label.epsilon), (Kind::None, None));
+        assert_eq!(label.proved.as_ref().and_then(|proved| proved.epsilon), Some(3.0));
+        let plain = Guarantee::k_mii(5, None);
+        assert_eq!(plain.clone().of_units(&protected(Counts::Rows, 3.0)), plain);
+    }
+}
