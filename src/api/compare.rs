@@ -3,6 +3,7 @@
 use super::arguments::{
     COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number,
 };
+use super::hierarchy::{Sides, general, shown_as};
 use super::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -13,13 +14,17 @@ use crate::pg::reader;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
+use measures::Meaning;
 use pgrx::pg_sys::{Datum, Oid};
+use std::collections::HashMap;
+use suppress::Written;
 use table::{Bag, Stop, Watch};
 
 /// Two tables with the same columns in the same order, each with its own domains.
 pub struct Pair {
     pub released: Input,
     pub original: Input,
+    sides: Sides,
 }
 
 impl Pair {
@@ -34,9 +39,23 @@ impl Pair {
         let original_bag = reader::read(&original, &columns)?.bag;
         let released_bag = reader::read_beside(&released, &same, original_bag.memory())?.bag;
         Ok(Pair {
-            released: Input { name: released.name, bag: released_bag },
-            original: Input { name: original.name, bag: original_bag },
+            released: Input { name: released.name.clone(), bag: released_bag },
+            original: Input { name: original.name.clone(), bag: original_bag },
+            sides: Sides { original, columns, shown_as: shown_as(&released, &same) },
         })
+    }
+
+    /// How the released columns write the original's values.
+    pub fn written(&mut self) -> Result<Vec<Written>, Error> {
+        self.sides.written(self.original.bag.domains(), |_| true)
+    }
+
+    /// What the released texts may stand for beside themselves, by column and code.
+    pub fn general(&mut self) -> Result<Vec<HashMap<u32, Vec<u32>>>, Error> {
+        let gaining = self.run("measuring", Meaning::gaining)?;
+        let (released, original) = (self.released.bag.domains(), self.original.bag.domains());
+        let written = self.sides.written(original, |column| gaining[column])?;
+        Ok(general(&written, original, released))
     }
 
     /// The two tables of a call, cut to the columns that it names.
@@ -67,9 +86,13 @@ const ANONYMITY_SCORE: Method = Method {
     arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
     returns: Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
     run: |call| {
-        let pair = Pair::of(call)?;
+        let mut pair = Pair::of(call)?;
+        let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
-        let score = pair.run("measuring", measures::anonymity_score)?;
+        let score = pair.run("measuring", |released, original, watch| {
+            let meaning = Meaning::new(released, original, general, watch)?;
+            measures::anonymity_score(released, original, &meaning, watch)
+        })?;
         rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
         Ok(rows.finish(call))
     },
@@ -85,9 +108,13 @@ const COMMON_RECORDS: Method = Method {
         ("share_of_original", Type::Float8),
     ]),
     run: |call| {
-        let pair = Pair::of(call)?;
+        let mut pair = Pair::of(call)?;
+        let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
-        let common = pair.run("measuring", measures::common_records)?;
+        let common = pair.run("measuring", |released, original, watch| {
+            let meaning = Meaning::new(released, original, general, watch)?;
+            measures::common_records(released, original, &meaning, watch)
+        })?;
         rows.push([float(common.of_released), float(common.of_original)]);
         Ok(rows.finish(call))
     },

@@ -2,7 +2,6 @@
 
 use super::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
 use super::compare::Pair;
-use super::hierarchy::of_columns;
 use super::levels::{self, Levels};
 use super::release::keeping;
 use super::typed_source::TypedSource;
@@ -10,13 +9,12 @@ use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::text;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
-use suppress::{Hierarchy, Loss};
+use suppress::{Hierarchy, Loss, Written};
 
 const LEVELS: Argument<levels::Named> = Argument {
     name: "levels",
@@ -62,17 +60,15 @@ const INFORMATION_LOSS: Method = Method {
 
 fn information_loss(call: &Call) -> Result<Datum, Error> {
     let names = call.get(&COLUMNS)?;
-    let pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
-    let original = Relation::open(call.get(&ORIGINAL)?)?;
-    let domains = pair.original.bag.domains();
-    let names = domains.iter().map(|domain| original.position(domain.name()));
-    let hierarchies = of_columns(&original, &names.collect::<Result<Vec<_>, Error>>()?, domains)?;
+    let mut pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let written = pair.written()?;
     let mut rows = ResultRows::begin(call)?;
     let losses = pair.run("measuring", |released, original, watch| {
-        let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        let columns = hierarchies.iter().enumerate();
-        columns.map(|(c, h)| suppress::column_loss(released, original, c, h, watch)).collect::<Result<Vec<_>, _>>()
+        let _held = watch.hold(written.iter().map(Written::memory).sum())?;
+        let columns = written.iter().enumerate();
+        columns.map(|(c, w)| suppress::column_loss(released, original, c, w, watch)).collect::<Result<Vec<_>, _>>()
     })?;
+    let domains = pair.original.bag.domains();
     for (domain, loss) in domains.iter().zip(&losses) {
         let name = text::from_utf8(domain.name());
         let (changed, mean) = (loss.changed_share(), loss.mean());

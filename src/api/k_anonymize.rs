@@ -2,6 +2,7 @@
 
 use super::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
 use super::release::{keeping, release, unless_stopped};
+use super::terms::TERMS;
 use super::typed_source::TypedSource;
 use super::weights;
 use crate::method::{Label, Method, methods};
@@ -103,7 +104,7 @@ const K_ANONYMIZE: Method = Method {
     ],
     returns: Returns::Set(Type::Any),
     run: k_anonymize,
-    label: Some(Label { further: &[], of: label }),
+    label: Some(Label { further: TERMS, of: label }),
     price: None,
 };
 

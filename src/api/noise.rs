@@ -8,7 +8,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
 use guarantee::zcdp_rho;
-use random::{Coins, Noise};
+use random::{Coins, Noise, within_decimal};
 use pgrx::pg_sys::Datum;
 
 /// NULL without noise would tell that there was nothing to add noise to.
@@ -63,8 +63,10 @@ const DP_NOISE: Method = Method {
 
 fn dp_noise(call: &Call) -> Result<Datum, Error> {
     let (value, sensitivity) = (call.get(&VALUE)?, call.get(&SENSITIVITY)?);
-    let (epsilon, mechanism) = (call.get(&EPSILON)?, call.get(&MECHANISM)?);
-    let delta = call.get(&DELTA)?;
+    let mechanism = call.get(&MECHANISM)?;
+    // Drawn for the decimal numbers that sanitize.charge adds up.
+    let epsilon = within_decimal("epsilon", call.get(&EPSILON)?)?;
+    let delta = call.get(&DELTA)?.map(|delta| within_decimal("delta", delta)).transpose()?;
     let noise = match (mechanism.as_str(), delta) {
         ("laplace", None | Some(0.0)) => Noise::laplace(sensitivity, epsilon)?,
         ("laplace", Some(delta)) => {
@@ -82,7 +84,7 @@ fn dp_noise(call: &Call) -> Result<Datum, Error> {
         ("gaussian", delta) => {
             let rho = match delta {
                 Some(delta) => zcdp_rho(epsilon, delta)?,
-                None => epsilon * epsilon / 2.0,
+                None => (epsilon * epsilon / 2.0).next_down(),
             };
             Noise::gaussian((sensitivity as f64).powi(2).next_up(), rho)?
         }

@@ -4,6 +4,7 @@ use super::arguments::{
     COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins,
 };
 use super::registry;
+use super::terms::TERMS;
 use super::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
@@ -128,7 +129,7 @@ const K_MII: Method = Method {
         })
     },
     label: Some(Label {
-        further: &[],
+        further: TERMS,
         of: |options| {
             let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
             keeping(sampled(label, options)?, options)

@@ -13,6 +13,7 @@ use crate::pg::error::Error;
 
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
+use measures::Meaning;
 use krimp::{DomainOrder, Generator, Correction, Model};
 use pgrx::pg_sys::Datum;
 
@@ -59,7 +60,8 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     };
     let samples = call.get(&SAMPLES)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let mut pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let general = pair.general()?;
     let patterns = match &model {
         Some(model) => {
             let key = coins.key();
@@ -74,9 +76,10 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     };
     let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
         let below = |n| random::below(&mut coins, n);
+        let meaning = Meaning::new(released, original, general, watch)?;
         Ok((
-            measures::anonymity_score(released, original, watch)?,
-            measures::common_records(released, original, watch)?,
+            measures::anonymity_score(released, original, &meaning, watch)?,
+            measures::common_records(released, original, &meaning, watch)?,
             measures::rare_itemset_leak(released, original, samples, below, watch)?,
         ))
     })?;

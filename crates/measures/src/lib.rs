@@ -24,6 +24,8 @@ pub mod entropy;
 mod information;
 mod itemsets;
 mod leak;
+mod meaning;
+mod people;
 mod postings;
 mod rare;
 mod rational;
@@ -44,6 +46,8 @@ pub use information::{
 };
 pub use itemsets::{Comparison, compare_itemsets, least_support};
 pub use leak::{Leak, rare_itemset_leak};
+pub use meaning::{Cell, Meaning};
+pub use people::{People, people};
 pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};

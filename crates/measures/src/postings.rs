@@ -138,7 +138,7 @@ impl<'a> Postings<'a> {
 
     /// Hands the distinct rows that contain all of the items (at least one) to `found`, ascending,
     /// until it says yes; whether it did.
-    fn find(&self, items: &[Item], mut found: impl FnMut(u32) -> bool) -> bool {
+    pub(crate) fn find(&self, items: &[Item], mut found: impl FnMut(u32) -> bool) -> bool {
         let mut lists: Vec<&[u32]> = Vec::with_capacity(items.len());
         let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
         for &item in items {

@@ -1,7 +1,8 @@
 //! Whole rows of one table that occur in another.
 
+use crate::meaning::{Cell, Meaning, Rows};
 use crate::sum::Sum;
-use crate::translation::Translation;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use table::{Bag, Index, Reservation, Stop, Watch};
 
@@ -25,14 +26,20 @@ pub struct CommonRecords {
 /// 1 and 2); `None` if the original has no rows.
 ///
 /// `sum 1/s * P(released has t | t occurs s times in the original)` over the numbers of times s
-/// that rows of the original occur. Rows are equal if every cell is, NULL being equal to NULL. The
-/// bags have the same columns in the same order. The cost is one look-up for each distinct row.
+/// that rows of the original occur. The release has t if one of its rows stands for t and for no other
+/// row of the original: a row of exact values stands for its equals, NULL being equal to NULL, and a row
+/// with general values for all rows that they cover. So a release that is made coarser never has a row more,
+/// and a class of k rows never gives away a row that fewer than k share.
+///
+/// The cost is one look-up for each distinct row of exact values; with general values, a walk through the
+/// rows that have the rarest of them, until two are found.
 pub fn anonymity_score(
     released: &Bag,
     original: &Bag,
+    meaning: &Meaning<'_>,
     watch: &Watch,
 ) -> Result<Option<Score>, Stop> {
-    let common = Common::new(released, original, watch)?;
+    let common = Common::new(released, original, meaning, watch)?;
     // By the number of times: different rows, and how many of them were released.
     let mut levels: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for (&weight, &released) in original.weights().iter().zip(&common.original) {
@@ -51,13 +58,14 @@ pub fn anonymity_score(
 
 /// The share of the rows of each table that also occur in the other, repetitions counted.
 ///
-/// Equality and cost are as in [`anonymity_score`].
+/// What occurs, and the cost, are as in [`anonymity_score`].
 pub fn common_records(
     released: &Bag,
     original: &Bag,
+    meaning: &Meaning<'_>,
     watch: &Watch,
 ) -> Result<CommonRecords, Stop> {
-    let common = Common::new(released, original, watch)?;
+    let common = Common::new(released, original, meaning, watch)?;
     let found: u64 = original
         .weights()
         .iter()
@@ -81,8 +89,12 @@ struct Common {
 }
 
 impl Common {
-    fn new(released: &Bag, original: &Bag, watch: &Watch) -> Result<Self, Stop> {
-        let translation = Translation::new(released, original, watch)?;
+    fn new(
+        released: &Bag,
+        original: &Bag,
+        meaning: &Meaning<'_>,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
         let mut reservation = Reservation::new(watch);
         reservation.add(original.distinct() as u64 * 9)?;
         let mut index = Index::with_capacity(original.distinct());
@@ -92,19 +104,46 @@ impl Common {
             _ = index.number(original.row(i), |i| original.row(i as usize));
         }
         let mut common = Common { original: vec![false; original.distinct()], released_rows: 0 };
-        let mut row = Vec::with_capacity(original.width());
+        // Many tables have no general values.
+        let rows = OnceCell::new();
+        let (mut cells, mut row) = (Vec::new(), Vec::new());
         for i in 0..released.distinct() {
             watch.poll(i)?;
+            let codes = released.row(i).iter().enumerate();
+            cells.clear();
+            cells.extend(codes.map(|(column, &code)| meaning.cell(column, code)));
             row.clear();
-            let cells = released.row(i).iter().enumerate();
-            row.extend(cells.map(|(column, &code)| translation.code(column, code)));
-            if let Some(found) = index.find(row.as_slice(), |i| original.row(i as usize)) {
+            row.extend(cells.iter().filter_map(|cell| match cell {
+                Cell::Value(code) => Some(*code),
+                _ => None,
+            }));
+            let found = if row.len() == cells.len() {
+                index.find(row.as_slice(), |i| original.row(i as usize))
+            } else {
+                watch.check()?;
+                if rows.get().is_none() {
+                    _ = rows.set(Rows::new(original, watch)?);
+                }
+                rows.get().and_then(|rows| the_only(rows, &cells))
+            };
+            if let Some(found) = found {
                 common.original[found as usize] = true;
                 common.released_rows += released.weight(i);
             }
         }
         Ok(common)
     }
+}
+
+/// The row that cells cover, if it is one.
+fn the_only(rows: &Rows<'_>, cells: &[Cell<'_>]) -> Option<u32> {
+    let (mut first, mut more) = (None, false);
+    rows.covered(cells, |row| {
+        more = first.is_some();
+        first = first.or(Some(row));
+        more
+    });
+    first.filter(|_| !more)
 }
 
 #[cfg(test)]
@@ -157,22 +196,120 @@ mod tests {
             let watch = Watch::unlimited();
             let (score, records) = by_definition(&released, &original);
             let (released, original) = (bag(&released), bag(&original));
-            prop_assert_eq!(common_records(&released, &original, &watch).unwrap(), records);
-            let found = anonymity_score(&released, &original, &watch).unwrap();
+            let meaning = Meaning::plain(&released, &original, &watch).unwrap();
+            prop_assert_eq!(common_records(&released, &original, &meaning, &watch).unwrap(), records);
+            let found = anonymity_score(&released, &original, &meaning, &watch).unwrap();
             prop_assert_eq!(found.is_some(), score.is_some());
             if let (Some(found), Some(score)) = (found, score) {
                 prop_assert!((found.score - score.score).abs() < 1e-12);
                 prop_assert!((found.normalised - score.normalised).abs() < 1e-12);
             }
+            drop(meaning);
             prop_assert_eq!(watch.memory(), 0);
         }
+
+        /// Rows of numbers from 0 to 7, shown by the lower edge of a range of 2 or 4 or blank, are read as what
+        /// they cover, and a table that shows less never scores more.
+        #[test]
+        fn coarser_tables_score_less(
+            cells in prop::collection::vec([(0u8..8, 0u32..4, 0u32..4), (0u8..8, 0u32..4, 0u32..4)], 1..14),
+        ) {
+            let at = |level: &dyn Fn(&(u8, u32, u32)) -> u32| -> Vec<Row> {
+                let show = |cell: &(u8, u32, u32)| match level(cell) {
+                    3 => None,
+                    level => Some((cell.0 >> level << level).to_string()),
+                };
+                cells.iter().map(|row| [show(&row[0]), show(&row[1])]).collect()
+            };
+            let original = at(&|_| 0);
+            let mut before = f64::INFINITY;
+            for released in [at(&|_| 0), at(&|c| c.1.min(c.2)), at(&|c| c.1.max(c.2)), at(&|_| 3)] {
+                let (score, records) = read_as_ranges(&released, &original);
+                let watch = Watch::unlimited();
+                let (shown, whole) = (bag(&released), bag(&original));
+                let general = (0..2).map(|column| ranges(&shown, &whole, column)).collect();
+                let meaning = Meaning::new(&shown, &whole, general, &watch).unwrap();
+                let found = anonymity_score(&shown, &whole, &meaning, &watch).unwrap().unwrap();
+                prop_assert!((found.score - score).abs() < 1e-12, "{} {}", found.score, score);
+                prop_assert_eq!(common_records(&shown, &whole, &meaning, &watch).unwrap(), records);
+                prop_assert!(found.score <= before + 1e-12, "{} after {}", found.score, before);
+                before = found.score;
+            }
+        }
+    }
+
+    /// The numbers that a text may be shown for: itself, and those of the ranges that begin with it.
+    fn numbers(text: &str) -> std::ops::Range<u8> {
+        let low: u8 = text.parse().unwrap();
+        let width = [4, 2, 1].into_iter().find(|width| low.is_multiple_of(*width)).unwrap();
+        low..low + width
+    }
+
+    fn ranges(
+        released: &Bag,
+        original: &Bag,
+        column: usize,
+    ) -> std::collections::HashMap<u32, Vec<u32>> {
+        let text =
+            |code: u32| String::from_utf8(released.domain(column).value(code).into()).unwrap();
+        let covered = |code: u32| {
+            let domain = original.domain(column);
+            numbers(&text(code)).filter_map(|n| domain.find(n.to_string().as_bytes())).collect()
+        };
+        let codes = 0..released.domain(column).len() as u32;
+        codes
+            .filter(|&code| text(code).parse::<u8>().unwrap() % 2 == 0)
+            .map(|code| (code, covered(code)))
+            .collect()
+    }
+
+    /// The score and the common records of a table whose rows are coarser, word by word.
+    fn read_as_ranges(released: &[Row], original: &[Row]) -> (f64, CommonRecords) {
+        // In a column whose cells did not change texts stand for themselves.
+        let same = [0, 1].map(|column: usize| {
+            let sorted = |rows: &[Row]| {
+                let mut cells: Vec<Option<String>> =
+                    rows.iter().map(|row| row[column].clone()).collect();
+                cells.sort();
+                cells
+            };
+            sorted(released) == sorted(original)
+        });
+        let stands = |shown: &Option<String>, cell: &Option<String>, same: bool| match (shown, cell)
+        {
+            _ if same => shown == cell,
+            (None, _) => true,
+            (Some(shown), Some(cell)) => numbers(shown).contains(&cell.parse().unwrap()),
+            (Some(_), None) => false,
+        };
+        let covers = |r: &Row, t: &Row| (0..2).all(|c| stands(&r[c], &t[c], same[c]));
+        let mut distinct = original.to_vec();
+        distinct.sort();
+        distinct.dedup();
+        let stands_for = |r: &Row| {
+            let covered: Vec<&Row> = distinct.iter().filter(|t| covers(r, t)).collect();
+            (covered.len() == 1).then(|| covered[0].clone())
+        };
+        let found: Vec<Row> = released.iter().filter_map(stands_for).collect();
+        let times = |row: &Row| original.iter().filter(|other| *other == row).count();
+        let probability = |support: usize| {
+            let level: Vec<&Row> = distinct.iter().filter(|r| times(r) == support).collect();
+            let hits = level.iter().filter(|row| found.contains(row)).count();
+            if level.is_empty() { 0.0 } else { hits as f64 / level.len() as f64 }
+        };
+        let score = (1..=original.len()).map(|support| probability(support) / support as f64).sum();
+        let rows = original.iter().filter(|row| found.contains(row)).count();
+        let share = |rows: usize, all: usize| Some(rows as f64 / all as f64);
+        let of_released = share(found.len(), released.len());
+        (score, CommonRecords { of_released, of_original: share(rows, original.len()) })
     }
 
     #[test]
     fn a_cancelled_measure_stops() {
         let watch = Watch::unlimited();
-        watch.cancel();
         let bag = bag(&[[Some("a".into()), None]]);
-        assert_eq!(anonymity_score(&bag, &bag, &watch), Err(Stop::Cancelled));
+        let meaning = Meaning::plain(&bag, &bag, &watch).unwrap();
+        watch.cancel();
+        assert_eq!(anonymity_score(&bag, &bag, &meaning, &watch), Err(Stop::Cancelled));
     }
 }

@@ -12,6 +12,12 @@ pub struct Report {
     pub made_at: String,
     /// The columns that take part.
     pub columns: Vec<String>,
+    /// Those of them by which somebody may be known: rows of a release were to look alike in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub known_columns: Vec<String>,
+    /// What is not compared, and why.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     pub original: Original,
     pub releases: Vec<Release>,
     /// What is spent of the original's budget, if it has one that the reader may see.
@@ -24,12 +30,13 @@ pub struct Report {
 pub struct Original {
     pub name: String,
     pub rows: u64,
+    /// The rows that are equal in the known columns.
     pub classes: Classes,
     /// Combinations that at most so many rows share stand out.
     pub theta: u64,
     /// The columns of such a combination at most.
     pub max_length: usize,
-    /// In the order of the columns.
+    /// In the order of the known columns.
     pub risk: Vec<ColumnRisk>,
     /// The values with the most rows that stand out through them.
     pub risky_values: Vec<ValueRisk>,
@@ -87,7 +94,22 @@ pub struct Release {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<Value>,
     pub verdict: Vec<Verdict>,
+    /// The columns in which rows were to look alike: a class is the rows that are equal in them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub class_columns: Vec<String>,
     pub classes: Classes,
+    /// The classes of the original in the same columns.
+    #[serde(default)]
+    pub classes_before: Classes,
+    /// The sensitive column in the classes.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sensitive: Option<Sensitive>,
+    /// The people in the classes, where the original says whose its rows are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub people: Option<People>,
+    /// What coarse values stand for: the most common ones of each column.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub coarse: Vec<CoarseValue>,
     /// In the order of the columns.
     pub columns: Vec<ColumnChange>,
     /// Those that differ most first.
@@ -96,11 +118,46 @@ pub struct Release {
     /// The measures of `utility`, by name.
     pub utility: BTreeMap<String, Option<f64>>,
     pub itemsets: ItemsetChange,
-    /// 0: no row of the original was released; 1: all were.
+    /// 0: no row of the original can be told from the release; 1: all can.
     pub anonymity_score: Option<f64>,
     pub common_rows: CommonRows,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unicity: Vec<Unicity>,
+}
+
+/// How diverse a column is in the class where it is so least, and how far from all rows where it is farthest.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Sensitive {
+    pub column: String,
+    pub distinct_l: Option<f64>,
+    pub entropy_l: Option<f64>,
+    pub t: Option<f64>,
+}
+
+/// How many people classes hold. Released rows do not say which rows they were, so there are bounds.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct People {
+    /// The column that tells people apart.
+    pub unit: String,
+    pub classes: u64,
+    /// Classes of fewer than k people for certain, and at worst.
+    pub surely_fewer: u64,
+    pub perhaps_fewer: u64,
+    /// The fewest people in a class: at least, and at most.
+    pub fewest: u64,
+    pub fewest_at_most: u64,
+}
+
+/// A value that stands for several values of the original, the first and the last of which are told.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct CoarseValue {
+    pub column: String,
+    pub value: String,
+    /// The share of the rows that show it.
+    pub rows: f64,
+    pub values: u64,
+    pub first: String,
+    pub last: String,
 }
 
 /// A column before and after. Shares are of the rows of each table.

@@ -23,8 +23,9 @@ mod testing;
 mod verdict;
 
 pub use data::{
-    Account, ClassSize, Classes, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange,
-    Original, PairChange, Release, Report, Unicity, ValueRisk, ValueShare,
+    Account, ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed,
+    ItemsetChange, Original, PairChange, People, Release, Report, Sensitive, Unicity, ValueRisk,
+    ValueShare,
 };
 pub use page::html;
 pub use verdict::Verdict;

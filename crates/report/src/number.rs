@@ -51,6 +51,16 @@ pub fn of(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
+/// Columns by name, or how many they are.
+pub fn names(columns: &[String]) -> String {
+    match columns {
+        [] => String::from("no column"),
+        [one] => format!("the column {one}"),
+        [first @ .., last] if columns.len() <= 6 => format!("{} and {last}", first.join(", ")),
+        _ => format!("{} columns", columns.len()),
+    }
+}
+
 /// A text for a narrow place: at most as wide as so many characters of middling width.
 pub fn cut(text: &str, characters: u32) -> String {
     let room = characters * 10;

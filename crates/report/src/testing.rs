@@ -64,7 +64,14 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
             json!({"kind": "k-anonymity", "k": 6, "sentence": text(2), "assumptions": texts, "not_covered": texts})
         }),
         verdict: Vec::new(),
+        class_columns: names.iter().skip(i).cloned().collect(),
         classes: classes.clone(),
+        classes_before: classes.clone(),
+        sensitive: Some(Sensitive { column: text(3), distinct_l: Some(2.0), entropy_l: Some(1.5), t: Some(0.3) }),
+        people: Some(People { unit: text(0), classes: 9, surely_fewer: 1, perhaps_fewer: 2, fewest: 1, fewest_at_most: 3 }),
+        coarse: (0..5)
+            .map(|i| CoarseValue { column: text(i), value: text(i + 1), rows: 0.1, values: 3, first: text(i + 2), last: text(i + 3) })
+            .collect(),
         columns: names.iter().map(column).collect(),
         pairs: (0..153).map(pair).collect(),
         crossed: vec![crossed.clone(), crossed.clone()],
@@ -79,6 +86,8 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
         title: text(0),
         made_at: text(1),
         columns: names.clone(),
+        known_columns: names.iter().take(2).cloned().collect(),
+        notes: vec![text(1)],
         original: Original {
             name: text(3),
             rows: 1000,

@@ -1,7 +1,7 @@
 //! What a report comes to, in two lines: what the release protects, and what it is good for.
 
 use crate::data::{Original, Release};
-use crate::number::{of, plain, share};
+use crate::number::{count, names, of, plain, share};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -41,7 +41,16 @@ impl Release {
             tone,
             sentence: plain(sentence),
         };
-        vec![line("Privacy", self.privacy(original)), line("Usefulness", self.usefulness())]
+        let privacy = line("Privacy", self.privacy(original));
+        match self.is_compared() {
+            true => vec![privacy, line("Usefulness", self.usefulness())],
+            false => vec![privacy],
+        }
+    }
+
+    /// False if it has no column of the original's.
+    fn is_compared(&self) -> bool {
+        !self.classes.sizes.is_empty()
     }
 
     fn privacy(&self, original: &Original) -> (Tone, String) {
@@ -53,7 +62,13 @@ impl Release {
             "k-anonymity" => self.k_anonymity(label),
             kind @ ("dp" | "ldp") => differential(label, kind == "ldp"),
             "none" | "syntactic" => {
-                let seen = self.what_is_seen(original);
+                let seen = match label.get("proved").filter(|proved| proved.get("k").is_some()) {
+                    Some(proved) => match self.k_anonymity(proved) {
+                        (Tone::Poor, broken) => return (Tone::Poor, broken),
+                        (_, kept) => kept,
+                    },
+                    None => self.what_is_seen(original),
+                };
                 match label.pointer("/proved/covers").and_then(Value::as_str) {
                     Some(part) => (
                         Tone::Fair,
@@ -77,37 +92,146 @@ impl Release {
 
     fn k_anonymity(&self, label: &Value) -> (Tone, String) {
         let k = label.get("k").and_then(Value::as_u64).unwrap_or(1);
-        match self.classes.smallest {
-            Some(smallest) if smallest < k => (
-                Tone::Poor,
-                format!(
-                    "The label promises that {k} rows look alike, but the smallest class has {}: \
-                     this table was not made as the label says.",
-                    of(smallest, "row", "rows")
-                ),
-            ),
-            Some(smallest) => (
+        let Some(smallest) = self.classes.smallest else {
+            return (Tone::Good, "The release has no rows.".into());
+        };
+        let columns = names(&self.class_columns);
+        let broken = match smallest < k {
+            true => Some(format!(
+                "The label promises that {k} rows look alike in {columns}, but the smallest class has {}",
+                of(smallest, "row", "rows")
+            )),
+            false => self.broken_in_classes(label),
+        };
+        if let Some(broken) = broken {
+            let sentence = format!(
+                "{broken}: this table is not as the label says. Rows may have been changed or added since."
+            );
+            return (Tone::Poor, sentence);
+        }
+        let alike = format!(
+            "Every row looks like at least {} in {columns}, as promised (smallest class: {}).",
+            of(k.saturating_sub(1), "other", "others"),
+            of(smallest, "row", "rows")
+        );
+        let (tone, people) = self.people_in_classes(k);
+        (tone, format!("{alike}{people}{}", self.kept_in_classes(label)))
+    }
+
+    /// What is promised of the sensitive column and does not hold.
+    fn broken_in_classes(&self, label: &Value) -> Option<String> {
+        let seen = self.sensitive.as_ref()?;
+        let promised = |name: &str| label.pointer(&format!("/sensitive/{name}"))?.as_f64();
+        // Sums of shares are not exact.
+        let less =
+            |seen: Option<f64>, promised: f64| seen.is_some_and(|seen| seen < promised - 1e-9);
+        let column = &seen.column;
+        if let Some(l) = promised("distinct_l").filter(|&l| less(seen.distinct_l, l)) {
+            let found = plain(seen.distinct_l.unwrap_or(0.0));
+            return Some(format!(
+                "The label promises {} values of {column} in every class, but one has {found}",
+                plain(l)
+            ));
+        }
+        if let Some(l) = promised("entropy_l").filter(|&l| less(seen.entropy_l, l)) {
+            let found = plain(seen.entropy_l.unwrap_or(0.0));
+            return Some(format!(
+                "The label promises that {column} is as diverse in every class as {} equally frequent values, but in one it is as {found}",
+                plain(l)
+            ));
+        }
+        let t = promised("t").filter(|&t| less(Some(t), seen.t.unwrap_or(0.0)))?;
+        let found = plain(seen.t.unwrap_or(0.0));
+        Some(format!(
+            "The label promises that {column} is at most {} away from all rows in every class, but one is {found} away",
+            plain(t)
+        ))
+    }
+
+    /// What is promised of the sensitive column and holds, or that nothing is.
+    fn kept_in_classes(&self, label: &Value) -> String {
+        let Some(seen) = &self.sensitive else {
+            return " Values that a whole class shares are not hidden.".into();
+        };
+        let promised = |name: &str| label.pointer(&format!("/sensitive/{name}"))?.as_f64();
+        let mut parts = Vec::new();
+        if let (Some(l), Some(found)) = (promised("distinct_l"), seen.distinct_l) {
+            parts.push(format!(
+                "has at least {} different values (l; fewest: {})",
+                plain(l),
+                plain(found)
+            ));
+        }
+        if let (Some(l), Some(found)) = (promised("entropy_l"), seen.entropy_l) {
+            parts.push(format!(
+                "is as diverse as at least {} equally frequent values (l; least: {})",
+                plain(l),
+                plain(found)
+            ));
+        }
+        if let (Some(t), Some(found)) = (promised("t"), seen.t) {
+            parts.push(format!(
+                "has shares that differ from those of all rows by at most {} (t; most: {})",
+                share(t),
+                share(found)
+            ));
+        }
+        format!(" In every class {} {}, as promised.", seen.column, parts.join(" and "))
+    }
+
+    /// What is known of the people in classes of k rows.
+    fn people_in_classes(&self, k: u64) -> (Tone, String) {
+        let Some(people) = &self.people else {
+            let sentence =
+                " That counts rows: where one person has several, fewer people are behind them.";
+            return (Tone::Good, sentence.into());
+        };
+        let classes = |number: u64| {
+            format!("{} of {}", count(number), of(people.classes, "class", "classes"))
+        };
+        let unit = &people.unit;
+        match (people.surely_fewer, people.perhaps_fewer) {
+            (0, 0) => (
                 Tone::Good,
                 format!(
-                    "Every row looks like at least {} in the columns of this report, as promised \
-                     (smallest class: {}). Values that a whole class shares are not hidden.",
-                    of(k.saturating_sub(1), "other", "others"),
-                    of(smallest, "row", "rows")
+                    " Every class holds at least {} ({unit}) as well.",
+                    of(k, "person", "people")
                 ),
             ),
-            None => (Tone::Good, "The release has no rows.".into()),
+            (0, perhaps) => (
+                Tone::Fair,
+                format!(
+                    " That counts rows: by {unit}, {} may hold fewer than {}.",
+                    classes(perhaps),
+                    of(k, "person", "people")
+                ),
+            ),
+            (surely, perhaps) => (
+                Tone::Fair,
+                format!(
+                    " That counts rows: by {unit}, {} {} fewer than {}, and up to {} may.",
+                    classes(surely),
+                    if surely == 1 { "holds" } else { "hold" },
+                    of(k, "person", "people"),
+                    count(perhaps)
+                ),
+            ),
         }
     }
 
     /// What was counted, where nothing is promised.
     fn what_is_seen(&self, original: &Original) -> String {
         let alone = self.classes.alone as f64 / self.rows.max(1) as f64;
-        let before = original.classes.alone as f64 / original.rows.max(1) as f64;
+        let before = self.classes_before.alone as f64 / original.rows.max(1) as f64;
+        if !self.is_compared() {
+            return String::from("Nothing of it was compared with the original.");
+        }
         let copied = self.common_rows.of_released.map_or_else(String::new, |copied| {
-            format!(", and {} of the released rows occur in the original", share(copied))
+            format!(", and {} of the released rows are rows of the original", share(copied))
         });
         format!(
-            "{} of its rows are one of a kind ({} before){copied}.",
+            "In {}, {} of its rows are one of a kind ({} before){copied}.",
+            names(&self.class_columns),
             share(alone),
             share(before)
         )
@@ -144,13 +268,20 @@ impl Release {
         )
     }
 
+    /// How far a model tells released rows from original ones: 0 not at all, 1 always. The propensity score's
+    /// mean squared error as a share of the largest that it can have.
+    pub fn told_apart(&self, original_rows: u64) -> Option<f64> {
+        let pmse = self.utility.get("pmse").copied().flatten()?;
+        let released = self.rows as f64 / (self.rows + original_rows) as f64;
+        let largest = released * (1.0 - released);
+        (largest > 0.0).then(|| (pmse / largest).clamp(0.0, 1.0))
+    }
+
     /// The mean loss of the cells of a table whose values were made coarser, not drawn: there an exact value
     /// that is missing has not gone, it is shown as its range.
     fn coarsening(&self) -> Option<f64> {
-        let kind = self.guarantee.as_ref()?.get("kind").and_then(Value::as_str)?;
         let losses: Vec<f64> = self.columns.iter().filter_map(|column| column.loss).collect();
-        let coarser = self.columns.iter().any(|c| c.loss.is_some_and(|loss| loss < c.changed));
-        let applies = kind == "k-anonymity" && coarser && losses.len() == self.columns.len();
+        let applies = !self.coarse.is_empty() && losses.len() == self.columns.len();
         applies.then(|| losses.iter().sum::<f64>() / losses.len() as f64)
     }
 }
@@ -182,8 +313,8 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
     (
         tone,
         format!(
-            "Differentially private with epsilon = {}: {what} {who} changes the odds of anything seen in \
-             it by at most a factor of {}{but}.{strength}",
+            "Differentially private with epsilon = {}: {what} {who} makes anything that is seen in it at most {} \
+             times as likely{but}.{strength}",
             plain(epsilon),
             plain((epsilon.exp() * 100.0).ceil() / 100.0)
         ),
@@ -193,13 +324,21 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::ColumnChange;
+    use crate::data::{ClassSize, CoarseValue, ColumnChange, People, Sensitive};
     use serde_json::json;
 
     fn privacy(guarantee: Option<Value>, smallest: u64) -> Verdict {
-        let mut release = Release { rows: 10, guarantee, ..Release::default() };
+        let class_columns = vec!["age".into(), "sex".into()];
+        let mut release = Release { rows: 10, guarantee, class_columns, ..Release::default() };
+        release.classes.sizes = vec![ClassSize::default()];
         release.classes.smallest = Some(smallest);
         release.classes.alone = 5;
+        release.sensitive = Some(Sensitive {
+            column: "diagnosis".into(),
+            distinct_l: Some(2.0),
+            entropy_l: Some(1.5),
+            t: Some(0.4),
+        });
         release.judge(&Original::default()).remove(0)
     }
 
@@ -215,32 +354,98 @@ mod tests {
         for label in [None, Some(json!({"kind": "none"}))] {
             let none = privacy(label, 1);
             assert_eq!(none.tone, Tone::Poor);
-            assert!(none.sentence.contains("50.0 % of its rows are one of a kind"));
+            assert!(none.sentence.contains("In age and sex, 50.0 % of its rows are one of a kind"));
         }
         let part = json!({"kind": "none", "proved": {"covers": "the released table, without the columns id"}});
         let part = privacy(Some(part), 1);
         assert_eq!(part.tone, Tone::Fair);
         assert!(part.sentence.contains("only of the released table, without the columns id."));
+        let part = |smallest| {
+            let proved = json!({"kind": "k-anonymity", "k": 5, "covers": "the released table, without the columns id"});
+            privacy(Some(json!({"kind": "none", "proved": proved})), smallest)
+        };
+        assert!(part(5).sentence.contains("Every row looks like at least 4 others in age and sex"));
+        assert_eq!((part(5).tone, part(4).tone), (Tone::Fair, Tone::Poor));
+    }
+
+    #[test]
+    fn diverse_and_close_classes_are_checked() {
+        let label =
+            |sensitive: Value| Some(json!({"kind": "k-anonymity", "k": 5, "sensitive": sensitive}));
+        for (kept, says) in [
+            (
+                json!({"distinct_l": 2}),
+                "diagnosis has at least 2 different values (l; fewest: 2), as promised.",
+            ),
+            (
+                json!({"distinct_l": 2, "t": 0.4}),
+                "and has shares that differ from those of all rows by at most 40.0 % (t; most: 40.0 %)",
+            ),
+            (json!({"entropy_l": 1.5}), "is as diverse as at least 1.5 equally frequent values"),
+        ] {
+            let kept = privacy(label(kept), 5);
+            assert_eq!(kept.tone, Tone::Good);
+            assert!(kept.sentence.contains(says), "{}", kept.sentence);
+        }
+        for broken in [
+            json!({"distinct_l": 3}),
+            json!({"entropy_l": 1.6}),
+            json!({"distinct_l": 2, "t": 0.39}),
+        ] {
+            let broken = privacy(label(broken), 5);
+            assert_eq!(broken.tone, Tone::Poor);
+            assert!(
+                broken.sentence.contains("this table is not as the label says"),
+                "{}",
+                broken.sentence
+            );
+        }
+    }
+
+    #[test]
+    fn people_are_told_from_rows() {
+        let sentence = |surely_fewer, perhaps_fewer| {
+            let people = People {
+                unit: "patient".into(),
+                classes: 1955,
+                surely_fewer,
+                perhaps_fewer,
+                ..People::default()
+            };
+            let guarantee = Some(json!({"kind": "k-anonymity", "k": 5}));
+            let mut release = Release { guarantee, people: Some(people), ..Release::default() };
+            release.classes.smallest = Some(5);
+            release.judge(&Original::default()).remove(0)
+        };
+        assert_eq!(sentence(0, 0).tone, Tone::Good);
+        let Verdict { tone, sentence, .. } = sentence(148, 160);
+        assert_eq!(tone, Tone::Fair);
+        assert!(
+            sentence.contains(
+                "by patient, 148 of 1,955 classes hold fewer than 5 people, and up to 160 may."
+            ),
+            "{sentence}"
+        );
     }
 
     #[test]
     fn coarser_values_are_judged_by_what_they_lost() {
-        let usefulness = |kind: &str, loss: f64| {
+        let usefulness = |coarse: usize, loss: f64| {
             let columns =
                 vec![ColumnChange { changed: 0.9, loss: Some(loss), ..ColumnChange::default() }];
             let utility = [("tv_one_mean".into(), Some(0.9))].into();
-            let guarantee = Some(json!({"kind": kind, "k": 5}));
-            let release = Release { columns, utility, guarantee, ..Release::default() };
+            let coarse = vec![CoarseValue::default(); coarse];
+            let mut release = Release { columns, utility, coarse, ..Release::default() };
+            release.classes.sizes = vec![ClassSize::default()];
             release.judge(&Original::default()).remove(1)
         };
-        let Verdict { tone, sentence, .. } = usefulness("k-anonymity", 0.04);
+        let Verdict { tone, sentence, .. } = usefulness(1, 0.04);
         assert_eq!(tone, Tone::Good);
         assert!(sentence.contains("lost 4.0 % of what they told"), "{sentence}");
-        for (kind, loss) in [("k-anonymity", 0.9), ("dp", 0.04)] {
-            let Verdict { tone, sentence, .. } = usefulness(kind, loss);
-            assert_eq!(tone, Tone::Poor);
-            assert!(!sentence.contains("lost"), "{sentence}");
-        }
+        assert_eq!(usefulness(1, 0.9).tone, Tone::Poor);
+        let Verdict { tone, sentence, .. } = usefulness(0, 0.04);
+        assert_eq!(tone, Tone::Poor);
+        assert!(!sentence.contains("lost"), "{sentence}");
     }
 
     #[test]
@@ -253,10 +458,11 @@ mod tests {
         let label = json!({"kind": "dp", "epsilon": 1.0, "delta": 1e-9, "unit": "person"});
         let sentence = privacy(Some(label), 1).sentence;
         assert!(
-            sentence.contains("epsilon = 1: whether the original had one person's rows changes")
+            sentence
+                .contains("epsilon = 1: whether the original had one person's rows makes anything")
         );
         assert!(
-            sentence.ends_with("a factor of 2.72, but for a chance of 1.0e-9 (delta)."),
+            sentence.ends_with("at most 2.72 times as likely, but for a chance of 1.0e-9 (delta)."),
             "{sentence}"
         );
     }

@@ -204,6 +204,19 @@ impl Hierarchy {
         }
     }
 
+    /// By shown code, the values below all general values that are shown so.
+    pub fn leaves(&self) -> HashMap<u32, Vec<u32>> {
+        let mut leaves: HashMap<u32, Vec<u32>> = HashMap::new();
+        for level in &self.levels {
+            for (&node, code) in level.iter().zip(0..) {
+                if node != NONE {
+                    leaves.entry(self.nodes[node as usize].shown).or_default().push(code);
+                }
+            }
+        }
+        leaves
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> u64 {
         let texts: usize = self.texts.iter().map(|text| text.capacity() + 24).sum();

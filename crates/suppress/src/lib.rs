@@ -35,6 +35,7 @@ mod recode;
 mod sampled;
 mod shuffle;
 mod whole;
+mod written;
 
 pub use error::Error;
 pub use hide::hide_itemsets;
@@ -47,5 +48,6 @@ pub use recode::{Diversity, DiversityKind, Recoded, Request, generalize};
 pub use sampled::{k_mii_sampled, mii_suppress_sampled};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use whole::{at_levels, whole_columns};
+pub use written::Written;
 
 use checked::checked;

@@ -1,6 +1,6 @@
 //! What a released column lost, told from the two columns alone.
 
-use crate::Hierarchy;
+use crate::{Hierarchy, Written};
 use std::collections::HashMap;
 use table::{Bag, NONE, Stop, Watch};
 
@@ -38,30 +38,27 @@ impl Loss {
     }
 }
 
-/// The loss of a column that both tables have, the hierarchy being that of the original. Linear in the rows
-/// and the values.
+/// The loss of a column that both tables have, and in which values of the original are written so. Linear in
+/// the rows and the values.
 pub fn column_loss(
     released: &Bag,
     original: &Bag,
     column: usize,
-    hierarchy: &Hierarchy,
+    written: &Written,
     watch: &Watch,
 ) -> Result<Loss, Stop> {
     let (values, shown_values) = (original.domain(column), released.domain(column));
     let _held = watch.hold((values.len() + shown_values.len()) as u64 * 16)?;
     let (counts, nulls) = cells(original, column, watch)?;
     let (shown_counts, blank) = cells(released, column, watch)?;
-    let general = hierarchy.texts().iter().enumerate();
-    let general: HashMap<&[u8], u32> =
-        general.map(|(i, text)| (text.as_slice(), (values.len() + i) as u32)).collect();
     let mut shown = Shown { blank, ..Shown::default() };
     for (text, &cells) in shown_values.values().zip(&shown_counts) {
-        match values.find(text).or_else(|| general.get(text).copied()) {
+        match written.shown(values, text) {
             Some(code) => *shown.cells.entry(code).or_insert(0) += cells,
             None => shown.foreign += cells,
         }
     }
-    Ok(loss(hierarchy, &counts, nulls, &shown))
+    Ok(loss(&written.hierarchy, &counts, nulls, &shown))
 }
 
 /// The cells of a column by code, and those that are NULL.
@@ -205,8 +202,17 @@ mod tests {
         let released = Bag::from_text(1, released);
         let watch = Watch::unlimited();
         // 20 shows itself, another 20 is 21 or 22, 25 is 26, and thirty is nobody.
-        let found = column_loss(&released, &original, 0, &hierarchy, &watch).unwrap();
+        let written = Written::as_they_are(hierarchy.clone());
+        let found = column_loss(&released, &original, 0, &written, &watch).unwrap();
         assert_eq!(found, Loss { cells: 4, changed: 3, lost: 1.5 });
+        // In ranges the 20 and the range that begins with it differ: 22 is shown as its range, 21 as itself.
+        let texts =
+            ["[20]", "[21]", "[22]", "[26]", "[25-30)"].map(|text| text.as_bytes().to_vec());
+        let written = Written::by(hierarchy, texts);
+        let released = ["[20]", "[21]", "20", "[25-30)"].map(|value| [Some(value)]);
+        let found =
+            column_loss(&Bag::from_text(1, released), &original, 0, &written, &watch).unwrap();
+        assert_eq!(found, Loss { cells: 4, changed: 2, lost: 1.25 });
         assert_eq!(watch.memory(), 0);
     }
 

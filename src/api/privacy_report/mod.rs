@@ -2,6 +2,7 @@
 //! page.
 //!
 //! * [`options`] is what a caller may ask for.
+//! * [`tables`] reads them, and decides which columns are compared and by which rows are to look alike.
 //! * [`measured`] counts, on the threads.
 //! * [`told`] puts what was counted into the words of the report.
 //! * [`budget`] is what the caller may see of the original's budget.
@@ -9,25 +10,22 @@
 mod budget;
 mod measured;
 mod options;
+mod tables;
 mod told;
 
 use super::arguments::{ORIGINAL, RELEASED};
-use super::hierarchy::of_columns;
-use super::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::relation::Relation;
 use crate::pg::signature::Returns;
 use crate::pg::text::Text;
-use crate::pg::{jsonb, pool, reader, sql};
-use options::{Candidate, Options};
+use crate::pg::{jsonb, pool, sql};
+use options::Options;
 use pgrx::IntoDatum;
-use pgrx::pg_sys::Oid;
 use report::Report;
 use serde_json::Value as Json;
-use suppress::Hierarchy;
+use tables::Tables;
 
 const OPTIONS: Argument<Json> = Argument {
     name: "options",
@@ -64,58 +62,17 @@ fn made(call: &Call) -> Result<Report, Error> {
     let original = call.get(&ORIGINAL)?;
     let tables = Tables::read(original, &options)?;
     let plan = options.plan();
-    let measured = {
-        let (original, releases) = (&tables.original.bag, tables.releases.iter().map(|r| &r.bag).collect());
-        pool::run("reporting", tables.memory(), |watch| {
-            plan.measure(original, &tables.hierarchies, releases, watch)
-        })?
+    let mut report = match tables.original.bag.width() {
+        0 => told::label_alone(&tables, &options),
+        _ => {
+            let measured = pool::run("reporting", tables.memory(), |watch| plan.measure(&tables, watch))?;
+            told::report(&tables, &options, &plan, measured)
+        }
     };
     let made_at = sql::texts("SELECT pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD HH24:MI TZ')", &[])?;
-    let mut report = told::report(&tables, &options, &plan, measured);
     report.made_at = made_at.into_iter().flatten().next().unwrap_or_default();
     report.budget = budget::accounts(original)?;
     Ok(report)
-}
-
-/// The original and the releases, with the same columns in the same order.
-struct Tables {
-    original: Input,
-    /// Those of the original's columns: the declared ones, or proposed ones where nothing is declared.
-    hierarchies: Vec<Hierarchy>,
-    releases: Vec<Input>,
-}
-
-impl Tables {
-    /// Reads with the caller's rights; a release may have more columns, in any order and of any types.
-    fn read(original: Oid, options: &Options) -> Result<Self, Error> {
-        let original = Relation::open(original)?;
-        let columns = original.positions("columns", options.columns.as_deref())?;
-        let releases: Vec<Relation> = options
-            .candidates
-            .iter()
-            .map(|Candidate { relation, .. }| Relation::open(*relation))
-            .collect::<Result<_, _>>()?;
-        let places = |release: &Relation| {
-            let names = columns.iter().map(|&column| original.columns[column].name.as_str());
-            names.map(|name| release.position(name)).collect::<Result<Vec<_>, _>>()
-        };
-        let places = releases.iter().map(places).collect::<Result<Vec<_>, _>>()?;
-        let bag = reader::read(&original, &columns)?.bag;
-        let hierarchies = of_columns(&original, &columns, bag.domains())?;
-        let original = Input { name: original.name, bag };
-        let mut tables = Tables { original, hierarchies, releases: Vec::new() };
-        for (release, places) in releases.into_iter().zip(places) {
-            let bag = reader::read_beside(&release, &places, tables.memory())?.bag;
-            tables.releases.push(Input { name: release.name, bag });
-        }
-        Ok(tables)
-    }
-
-    /// The bytes that they hold.
-    fn memory(&self) -> u64 {
-        let tables = self.releases.iter().chain([&self.original]).map(|table| table.bag.memory());
-        tables.chain(self.hierarchies.iter().map(Hierarchy::memory)).sum()
-    }
 }
 
 methods! {

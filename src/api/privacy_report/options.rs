@@ -3,7 +3,9 @@
 use super::measured::Plan;
 use crate::api::arguments::{COLUMNS, text};
 use crate::api::compare::MIN_SHARE;
+use crate::api::publish::maker::Maker;
 use crate::api::registry;
+use crate::catalog::releases;
 use crate::pg::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::error::Error;
 use crate::pg::sql;
@@ -26,6 +28,10 @@ pub struct Options {
 pub struct Candidate {
     pub relation: Oid,
     pub method: Option<String>,
+    /// The arguments that it was made with.
+    pub options: Option<Map<String, Json>>,
+    /// What it was published from.
+    pub source: Option<Oid>,
     /// Its label.
     pub guarantee: Option<Json>,
 }
@@ -33,9 +39,11 @@ pub struct Candidate {
 impl Candidate {
     /// A release made by a method.
     fn by(relation: Oid, method: String, options: Json) -> Result<Self, Error> {
+        let given = options.as_object().cloned();
         let guarantee = registry::label(&method, options)?;
         let label = serde_json::to_value(guarantee.label()).map_err(Error::fault)?;
-        Ok(Candidate { relation, method: Some(method), guarantee: Some(label) })
+        let (method, guarantee) = (Some(method), Some(label));
+        Ok(Candidate { relation, method, options: given, source: None, guarantee })
     }
 
     /// A table of which nothing is said: a release that was published has its label.
@@ -48,7 +56,48 @@ impl Candidate {
         let mut found = found.into_iter().flatten().flatten();
         let method = found.next();
         let guarantee = found.next().map(|label| serde_json::from_str(&label)).transpose();
-        Ok(Candidate { relation, method, guarantee: guarantee.map_err(Error::fault)? })
+        let guarantee = guarantee.map_err(Error::fault)?;
+        // Which columns were to look alike is no secret from somebody who reads both tables.
+        let recipe = if method.is_some() { releases::find(relation)? } else { None };
+        let (options, source) = recipe.map(|recipe| (recipe.options, recipe.source)).unzip();
+        Ok(Candidate { relation, method, options, source, guarantee })
+    }
+
+    /// How it was made, if that is one of the ways in which releases are made.
+    fn maker(&self) -> Option<Maker<'_>> {
+        Maker::new(self.method.as_deref()?, self.options.as_ref()?).ok()
+    }
+
+    /// True if rows were to look alike in this column: not in one that was kept or is sensitive.
+    pub fn is_in_class(&self, column: &str) -> bool {
+        let is_sensitive = self.sensitive() == Some(column);
+        !is_sensitive && self.maker().is_none_or(|maker| maker.takes_part(column))
+    }
+
+    /// True if the method leaves this column blank.
+    pub fn is_left_blank(&self, column: &str) -> bool {
+        self.maker().is_some_and(|maker| maker.keeps_columns() && !maker.fills(column))
+    }
+
+    /// The column in which classes are diverse or close.
+    pub fn sensitive(&self) -> Option<&str> {
+        self.promised("/sensitive/column")?.as_str()
+    }
+
+    /// The size that classes were to have.
+    pub fn k(&self) -> Option<u64> {
+        self.promised("/k")?.as_u64()
+    }
+
+    /// A part of the label: of what is promised of the whole table, or proved of a part of it.
+    fn promised(&self, place: &str) -> Option<&Json> {
+        let label = self.guarantee.as_ref()?;
+        label.pointer(place).or_else(|| label.get("proved")?.pointer(place))
+    }
+
+    /// The column that was said to tell people apart.
+    pub fn unit(&self) -> Option<&str> {
+        self.options.as_ref()?.get("unit")?.as_str()
     }
 }
 
@@ -157,8 +206,7 @@ impl Options {
 
     /// What is to be counted.
     pub fn plan(&self) -> Plan {
-        let label = |candidate: &Candidate| candidate.guarantee.as_ref()?.get("k")?.as_u64();
-        let k = self.candidates.iter().filter_map(label).max();
+        let k = self.candidates.iter().filter_map(Candidate::k).max();
         Plan { min_support: self.min_support, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
     }
 }

@@ -1,15 +1,13 @@
 //! What was counted, in the words of the report.
 
-use super::Tables;
 use super::measured::{ITEMSET_LENGTH, Measured, MeasuredRelease, Plan, RISK_LENGTH, Text};
 use super::options::{Candidate, Options};
-use crate::api::input::Input;
+use super::tables::{Beside, Tables};
 use crate::pg::text::to_utf8;
 use report::{
-    ClassSize, Classes, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange, Original,
-    PairChange, Release, Report, ValueRisk, ValueShare,
+    ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange, Original,
+    PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
 };
-use table::Bag;
 
 /// A value has at most so many characters in a report.
 const LONGEST_VALUE: usize = 60;
@@ -31,24 +29,58 @@ const SIZES: [(u64, Option<u64>); 8] = [
 
 pub fn report(tables: &Tables, options: &Options, plan: &Plan, measured: Measured) -> Report {
     let names: Vec<String> = tables.original.bag.domains().iter().map(|d| d.name().into()).collect();
-    let original = original(&tables.original, &names, plan, &measured);
+    let original = original(tables, &names, plan, &measured);
     let releases = tables.releases.iter().zip(&options.candidates).zip(measured.releases);
     let releases: Vec<Release> = releases
-        .map(|((table, candidate), measured)| {
-            let mut release = release(table, &tables.original, candidate, plan, &names, measured);
+        .map(|((beside, candidate), measured)| {
+            let mut release = release(tables, beside, candidate, plan, &names, measured);
             release.verdict = release.judge(&original);
             release
         })
         .collect();
-    let title = options.title.clone().unwrap_or_else(|| {
-        let names: Vec<&str> = releases.iter().map(|release| release.name.as_str()).collect();
-        format!("Privacy report: {}", names.join(" and "))
-    });
-    Report { title, made_at: String::new(), columns: names, original, releases, budget: Vec::new() }
+    let known_columns = tables.known.iter().map(|&column| names[column].clone()).collect();
+    Report {
+        title: title(tables, options),
+        columns: names,
+        known_columns,
+        notes: tables.notes.clone(),
+        original,
+        releases,
+        ..Report::default()
+    }
 }
 
-fn original(table: &Input, names: &[String], plan: &Plan, measured: &Measured) -> Original {
-    let columns = names.iter().zip(&measured.risk);
+/// A report on releases that have no column of the original's, answers to questions say: nothing is compared.
+pub fn label_alone(tables: &Tables, options: &Options) -> Report {
+    let original = Original { name: tables.original.name.clone(), ..Original::default() };
+    let releases = tables.releases.iter().zip(&options.candidates).map(|(beside, candidate)| {
+        let rows = candidate.guarantee.as_ref().and_then(|label| label.get("rows")?.as_u64());
+        let mut release = Release {
+            name: beside.input.name.clone(),
+            rows: rows.unwrap_or(0),
+            method: candidate.method.clone(),
+            guarantee: candidate.guarantee.clone(),
+            ..Release::default()
+        };
+        release.verdict = release.judge(&original);
+        release
+    });
+    let notes = vec![String::from(
+        "The release has no column of the original's: its rows are not compared, and the label is all there is.",
+    )];
+    Report { title: title(tables, options), notes, releases: releases.collect(), original, ..Report::default() }
+}
+
+fn title(tables: &Tables, options: &Options) -> String {
+    options.title.clone().unwrap_or_else(|| {
+        let names: Vec<&str> = tables.releases.iter().map(|release| release.input.name.as_str()).collect();
+        format!("Privacy report: {}", names.join(" and "))
+    })
+}
+
+fn original(tables: &Tables, names: &[String], plan: &Plan, measured: &Measured) -> Original {
+    let table = &tables.original;
+    let columns = tables.known.iter().map(|&column| &names[column]).zip(&measured.risk);
     let values = measured.risky_values.iter().map(|risky| ValueRisk {
         column: names[risky.column].clone(),
         value: written(table.bag.domain(risky.column).value(risky.code)),
@@ -58,9 +90,9 @@ fn original(table: &Input, names: &[String], plan: &Plan, measured: &Measured) -
     Original {
         name: table.name.clone(),
         rows: table.bag.row_count(),
-        classes: classes(&table.bag),
+        classes: classes(&measured.known_classes),
         theta: plan.theta,
-        max_length: RISK_LENGTH.min(names.len()),
+        max_length: RISK_LENGTH.min(tables.known.len()),
         risk: columns
             .map(|(name, counts)| ColumnRisk {
                 column: name.clone(),
@@ -74,14 +106,27 @@ fn original(table: &Input, names: &[String], plan: &Plan, measured: &Measured) -
 }
 
 fn release(
-    table: &Input,
-    original: &Input,
+    tables: &Tables,
+    beside: &Beside,
     candidate: &Candidate,
     plan: &Plan,
     names: &[String],
     measured: MeasuredRelease,
 ) -> Release {
-    let rows = [original, table].map(|table| table.bag.row_count());
+    let table = &beside.input;
+    let rows = [&tables.original, table].map(|table| table.bag.row_count());
+    let name = |column: usize| names[column].clone();
+    let coarse = measured.coarse.iter().map(|coarse| CoarseValue {
+        column: name(coarse.column),
+        value: written(&coarse.text),
+        rows: share(coarse.rows, rows[1]),
+        values: coarse.values as u64,
+        first: written(&coarse.ends[0]),
+        last: written(&coarse.ends[1]),
+    });
+    let sensitive = beside.sensitive.zip(measured.sensitive.as_ref());
+    let unit = |people: &super::tables::People| people.rows.domain(people.unit).name().to_string();
+    let people = tables.people.as_ref().map(unit).zip(measured.people);
     let measures = measured.utility.measures().into_iter();
     let itemsets = measured.itemsets;
     Release {
@@ -90,7 +135,24 @@ fn release(
         method: candidate.method.clone(),
         guarantee: candidate.guarantee.clone(),
         verdict: Vec::new(),
-        classes: classes(&table.bag),
+        class_columns: beside.class.iter().map(|&column| name(column)).collect(),
+        classes: classes(&measured.classes[1]),
+        classes_before: classes(&measured.classes[0]),
+        sensitive: sensitive.map(|(column, seen)| Sensitive {
+            column: name(column),
+            distinct_l: seen.distinct_l,
+            entropy_l: seen.entropy_l,
+            t: seen.t,
+        }),
+        people: people.map(|(unit, people)| People {
+            unit,
+            classes: people.classes,
+            surely_fewer: people.surely_fewer,
+            perhaps_fewer: people.perhaps_fewer,
+            fewest: people.fewest,
+            fewest_at_most: people.fewest_at_most,
+        }),
+        coarse: coarse.collect(),
         columns: columns(&measured, names, rows),
         pairs: pairs(&measured, names),
         crossed: crossed(&measured, names, rows),
@@ -114,18 +176,19 @@ fn release(
     }
 }
 
-fn classes(bag: &Bag) -> Classes {
+/// Classes by their sizes.
+fn classes(rows_of: &[u64]) -> Classes {
     let mut sizes: Vec<ClassSize> =
         SIZES.iter().map(|&(from, to)| ClassSize { from, to, classes: 0, rows: 0 }).collect();
-    for &rows in bag.weights() {
+    for &rows in rows_of {
         if let Some(size) = sizes.iter_mut().rfind(|size| size.from <= rows) {
             size.classes += 1;
             size.rows += rows;
         }
     }
     Classes {
-        smallest: measures::k_anonymity(bag),
-        number: bag.distinct() as u64,
+        smallest: rows_of.iter().copied().min(),
+        number: rows_of.len() as u64,
         alone: sizes[0].rows,
         sizes,
     }
@@ -151,10 +214,7 @@ fn columns(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<
                 .map(|(text, [original, released])| {
                     let (value, grouped) = match text {
                         Text::Value(value) => (value.as_deref().map(written), false),
-                        Text::Range(range) if range.start() == range.end() => {
-                            (Some(range.start().to_string()), true)
-                        }
-                        Text::Range(range) => (Some(format!("{} to {}", range.start(), range.end())), true),
+                        Text::Range(name) => (Some(name.clone()), true),
                         Text::Others(1) => (Some("1 other".into()), true),
                         Text::Others(values) => (Some(format!("{values} others")), true),
                     };

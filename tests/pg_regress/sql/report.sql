@@ -39,7 +39,7 @@ CREATE TABLE reported_empty (LIKE reported);
 SELECT x ->> 'sentence' AS sentence FROM jsonb_array_elements(sanitize.privacy_report('reported', 'reported_empty') #> '{releases,0,verdict}') AS x;
 SELECT length(sanitize.privacy_report_html('reported_empty', 'reported')) > 1000 AS drawn;
 -- A budget is shown to those who may see it.
-SELECT sanitize.protect('reported_half', 'ward', 2);
+SELECT sanitize.protect('reported_half', 'ward', 2, max_rows_per_unit => 1);
 SELECT sanitize.charge('reported_half', 'a test', 0.5);
 SELECT sanitize.privacy_report('reported_half', 'reported_k') -> 'budget' AS budget;
 SELECT sanitize.unprotect('reported_half');
@@ -69,7 +69,7 @@ SELECT sanitize.privacy_report('reported_k', 'reported_k', '{"compare": "reporte
 SELECT length(sanitize.privacy_report_html('reported_k', 'reported_k')) > 1000 AS drawn;
 RESET ROLE;
 -- Somebody who may ask a protected table cannot read it, and has no report.
-SELECT sanitize.protect('reported', 'ward', 2);
+SELECT sanitize.protect('reported', 'ward', 2, max_rows_per_unit => 1);
 SELECT sanitize.allow('reported', 'regress_report_reader');
 SET ROLE regress_report_reader;
 SELECT sanitize.privacy_report('reported', 'reported_k');

@@ -25,7 +25,7 @@ pub use joint::Joint;
 pub use marginal::ColumnDifference;
 pub use pair::PairDifference;
 pub use propensity::Propensity;
-pub use shown::{Crossed, Seen, Shown};
+pub use shown::{Crossed, Seen, Shown, shown};
 
 use crate::sum::Sum;
 use table::{Bag, Stop, Watch};

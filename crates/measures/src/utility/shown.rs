@@ -1,27 +1,89 @@
-//! What of two tables a page can show: the most common values of a column, and their combinations.
+//! What of a table and its releases a page can show: the most common values of a column, and combinations.
 
 use super::bins::Bins;
-use super::joint::{Joint, NULL};
-use std::ops::RangeInclusive;
-use table::{Stop, Watch};
+use super::joint::Joint;
+use std::collections::BTreeMap;
+use table::{Bag, NONE, Stop, Watch};
 
 /// What some rows have in common.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// A value; `None` is NULL.
     Value(Option<&'a [u8]>),
-    /// A number from the first to the second; whole numbers include the second.
-    Range(RangeInclusive<f64>),
+    /// A number or a date in a range of this name.
+    Range(String),
     /// So many other values.
     Others(u64),
 }
 
-/// What is seen in a column, with the rows that have it.
-#[derive(Debug, Clone, PartialEq)]
+/// What is seen in a column, with the rows of each table that have it.
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown<'a> {
     pub seen: Seen<'a>,
-    pub original: u64,
-    pub released: u64,
+    pub rows: Vec<u64>,
+}
+
+/// The values of a column that all tables have, in at most `limit` + 2 parts: ranges, if they are numbers or dates
+/// and more than that, and NULL; otherwise those of the largest share in any table, and all others. The parts are
+/// the same for all tables.
+pub fn shown<'a>(
+    tables: &[&'a Bag],
+    column: usize,
+    limit: usize,
+    watch: &Watch,
+) -> Result<Vec<Shown<'a>>, Stop> {
+    let values: usize = tables.iter().map(|bag| bag.domain(column).len()).sum();
+    let _held = watch.hold(values as u64 * (64 + 8 * tables.len() as u64))?;
+    let mut counts: BTreeMap<Option<&'a [u8]>, Vec<u64>> = BTreeMap::new();
+    for (table, bag) in tables.iter().enumerate() {
+        let mut of_code = vec![0; bag.domain(column).len()];
+        let mut nulls = 0;
+        for i in 0..bag.distinct() {
+            watch.poll(i)?;
+            match bag.row(i)[column] {
+                NONE => nulls += bag.weight(i),
+                code => of_code[code as usize] += bag.weight(i),
+            }
+        }
+        let values = bag.domain(column).values().map(Some).zip(of_code).chain([(None, nulls)]);
+        for (value, rows) in values.filter(|&(_, rows)| rows > 0) {
+            counts.entry(value).or_insert_with(|| vec![0; tables.len()])[table] += rows;
+        }
+    }
+    let add = |sums: &mut Vec<u64>, rows: &[u64]| {
+        sums.iter_mut().zip(rows).for_each(|(sum, rows)| *sum += rows)
+    };
+    if let Some(bins) = Bins::new(counts.keys().copied().flatten(), limit) {
+        let mut ranges = vec![vec![0; tables.len()]; bins.count];
+        for (value, rows) in &counts {
+            if let Some(place) = value.and_then(|value| bins.place(value)) {
+                add(&mut ranges[place], rows);
+            }
+        }
+        let ranges = ranges.into_iter().enumerate();
+        let mut all: Vec<_> = ranges
+            .map(|(place, rows)| Shown { seen: Seen::Range(bins.name(place)), rows })
+            .collect();
+        all.extend(counts.remove(&None).map(|rows| Shown { seen: Seen::Value(None), rows }));
+        return Ok(all);
+    }
+    let share = |rows: &[u64]| {
+        let shares =
+            rows.iter().zip(tables).map(|(&rows, bag)| rows as f64 / bag.row_count().max(1) as f64);
+        shares.fold(0.0, f64::max)
+    };
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    // Equal shares stay in the order of their texts.
+    counts.sort_by(|(_, ours), (_, theirs)| share(theirs).total_cmp(&share(ours)));
+    let others = counts.split_off(limit.min(counts.len()));
+    let mut all: Vec<_> =
+        counts.into_iter().map(|(value, rows)| Shown { seen: Seen::Value(value), rows }).collect();
+    if !others.is_empty() {
+        let mut rows = vec![0; tables.len()];
+        others.iter().for_each(|(_, one)| add(&mut rows, one));
+        all.push(Shown { seen: Seen::Others(others.len() as u64), rows });
+    }
+    Ok(all)
 }
 
 /// How many rows have each combination of the most common values of two columns; what is not among
@@ -36,49 +98,6 @@ pub struct Crossed<'a> {
 }
 
 impl<'a> Joint<'a> {
-    /// The values of a column in at most `limit` + 2 parts: ranges, if they are numbers and more than
-    /// that, and NULL; otherwise those of the largest share in either table, and all others.
-    pub fn shown(
-        &self,
-        column: usize,
-        limit: usize,
-        watch: &Watch,
-    ) -> Result<Vec<Shown<'a>>, Stop> {
-        watch.check()?;
-        let _codes = watch.hold(8 * self.sizes[column] as u64)?;
-        let codes = self.codes(column);
-        let rows = |code: u32| {
-            [&self.original, &self.released].map(|side| side.supports[column][code as usize])
-        };
-        let shown = |seen, [original, released]: [u64; 2]| Shown { seen, original, released };
-        let values = codes.iter().filter_map(|&code| self.value(column, code));
-        let Some(bins) = Bins::new(values, limit) else {
-            let (first, rest) = codes.split_at(limit.min(codes.len()));
-            let first = first.iter();
-            let mut all: Vec<Shown<'a>> = first
-                .map(|&code| shown(Seen::Value(self.value(column, code)), rows(code)))
-                .collect();
-            if !rest.is_empty() {
-                let sums = rest.iter().fold([0; 2], |sums, &code| add(sums, rows(code)));
-                all.push(shown(Seen::Others(rest.len() as u64), sums));
-            }
-            return Ok(all);
-        };
-        let mut counts = vec![[0; 2]; bins.count];
-        for &code in &codes {
-            if let Some(place) = self.value(column, code).and_then(|value| bins.place(value)) {
-                counts[place] = add(counts[place], rows(code));
-            }
-        }
-        let ranges = counts.into_iter().enumerate();
-        let mut all: Vec<_> =
-            ranges.map(|(place, rows)| shown(Seen::Range(bins.ends(place)), rows)).collect();
-        if rows(NULL) != [0; 2] {
-            all.push(shown(Seen::Value(None), rows(NULL)));
-        }
-        Ok(all)
-    }
-
     /// The combinations of the `limit` first values of two columns. Costs a pass over both tables.
     pub fn cross(
         &self,
@@ -126,10 +145,6 @@ impl<'a> Joint<'a> {
     }
 }
 
-fn add([a, b]: [u64; 2], [c, d]: [u64; 2]) -> [u64; 2] {
-    [a + c, b + d]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -144,22 +159,20 @@ mod tests {
         let released = Bag::from_text(2, [[None, Some("1")], [Some("y"), Some("1")]]);
         let watch = Watch::unlimited();
         let joint = Joint::new(&original, &released, &watch).unwrap();
-        let shown = joint.shown(0, 2, &watch).unwrap();
-        let found: Vec<_> =
-            shown.iter().map(|s| (s.seen.clone(), s.original, s.released)).collect();
-        let expected =
-            [(Seen::Value(None), 0, 1), (Seen::Value(Some(b"x")), 2, 0), (Seen::Others(2), 2, 1)];
-        assert_eq!(found, expected);
-        let shown = joint.shown(1, 2, &watch).unwrap();
-        let found: Vec<_> =
-            shown.iter().map(|s| (s.seen.clone(), s.original, s.released)).collect();
+        let found = |column| -> Vec<_> {
+            let shown = shown(&[&original, &released], column, 2, &watch).unwrap();
+            shown.into_iter().map(|shown| (shown.seen, shown.rows)).collect()
+        };
+        let expected = [
+            (Seen::Value(None), vec![0, 1]),
+            (Seen::Value(Some(b"x" as &[u8])), vec![2, 0]),
+            (Seen::Others(2), vec![2, 1]),
+        ];
+        assert_eq!(found(0), expected);
+        let range = |name: &str| Seen::Range(name.into());
         assert_eq!(
-            found,
-            [
-                (Seen::Range(1.0..=1.0), 2, 2),
-                (Seen::Range(2.0..=2.0), 1, 0),
-                (Seen::Range(3.0..=3.0), 1, 0)
-            ]
+            found(1),
+            [(range("1"), vec![2, 2]), (range("2"), vec![1, 0]), (range("3"), vec![1, 0])]
         );
         let crossed = joint.cross(0, 1, 2, &watch).unwrap();
         assert_eq!((crossed.a.len(), crossed.b.len()), (2, 2));

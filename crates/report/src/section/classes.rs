@@ -1,52 +1,76 @@
 //! How many rows look alike.
 
-use super::{Section, columns_of, legend, series, table};
+use super::{Section, columns_of, heading, legend, series, table};
 use crate::chart::{Bar, Words, bars};
-use crate::data::{ClassSize, Classes, Report};
+use crate::data::{ClassSize, Classes, Release, Report};
 use crate::markup::Markup;
-use crate::number::{count, share};
+use crate::number::{count, names, share};
 
 pub const SECTION: Section = Section { id: "classes", title: "How many rows look alike", write };
 
 fn write(markup: &mut Markup, report: &Report) {
+    let same = report.releases.windows(2).all(|two| two[0].class_columns == two[1].class_columns);
+    let first = report.releases.first().map_or(&[] as &[String], |release| &release.class_columns);
+    let inside = match same && !first.is_empty() {
+        true => format!("in the columns by which rows were to look alike ({})", names(first)),
+        false => String::from("in the columns by which rows of a release were to look alike"),
+    };
     markup.leaf(
         "p",
         &[],
-        "A class is the rows that are equal in all columns of this report. The bars show how many of a \
-         table's rows are in classes of each size: rows in small classes are found easily.",
+        format_args!(
+            "A class is the rows that are equal {inside}. The bars show how many of a table's rows are in classes \
+             of each size: rows in small classes are found easily."
+        ),
     );
     legend(markup, report, true);
-    let tables = || {
-        let releases = report.releases.iter().map(|release| (&release.classes, release.rows));
-        std::iter::once((&report.original.classes, report.original.rows)).chain(releases)
-    };
-    let sizes = &report.original.classes.sizes;
+    if same {
+        let releases: Vec<&Release> = report.releases.iter().collect();
+        return drawn(markup, report, "classes", &releases);
+    }
+    for (i, release) in report.releases.iter().enumerate() {
+        markup.leaf("h3", &[], heading(report, i));
+        markup.leaf("p", &[], format_args!("Rows alike in {}.", names(&release.class_columns)));
+        drawn(markup, report, &format!("classes-{i}"), &[release]);
+    }
+}
+
+/// The classes of some releases with the same columns, and those of the original in these.
+fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) {
+    let original = releases.first().map(|first| (&first.classes_before, report.original.rows));
+    let tables: Vec<(&Classes, u64)> =
+        original.into_iter().chain(releases.iter().map(|one| (&one.classes, one.rows))).collect();
+    let sizes = tables.first().map_or(&[] as &[ClassSize], |(classes, _)| &classes.sizes);
     let of = |classes: &Classes, i: usize| classes.sizes.get(i).cloned().unwrap_or_default();
+    let of_all = |rows: u64, all: u64| rows as f64 / all.max(1) as f64;
+    // A release that is drawn alone has the colour that it has elsewhere.
+    let is_second =
+        |release: &Release| report.releases.get(1).is_some_and(|two| std::ptr::eq(two, release));
+    let apart = releases.len() == 1 && is_second(releases[0]);
     let drawn: Vec<Bar> = sizes
         .iter()
         .enumerate()
         .map(|(i, size)| {
-            let shares = tables()
-                .map(|(classes, rows)| Some(of(classes, i).rows as f64 / rows.max(1) as f64));
-            Bar { name: name(size), numbers: shares.collect() }
+            let shares =
+                tables.iter().map(|(classes, rows)| Some(of_all(of(classes, i).rows, *rows)));
+            let mut numbers: Vec<Option<f64>> = shares.collect();
+            if apart {
+                numbers.insert(1, None);
+            }
+            Bar { name: name(size), numbers }
         })
         .collect();
     markup.element("div", &[("class", &"sides")], |sides| {
         sides.element("figure", &[], |figure| {
             figure.leaf("figcaption", &[], "Rows by the size of their class");
-            let alone: Vec<String> = tables()
-                .map(|(classes, rows)| share(classes.alone as f64 / rows.max(1) as f64))
-                .collect();
+            let alone: Vec<String> =
+                tables.iter().map(|(classes, rows)| share(of_all(classes.alone, *rows))).collect();
             let description = format!(
                 "A group of bars for each size. Rows that stand alone: {}.",
                 alone.join(" before, after ")
             );
-            let words = Words {
-                id: "classes".into(),
-                title: "Rows by the size of their class",
-                description,
-            };
-            bars(figure, &words, &drawn, 0, share);
+            let title = "Rows by the size of their class";
+            bars(figure, &Words { id: id.into(), title, description }, &drawn, 0, share);
         });
         sides.element("div", &[], |side| {
             let lines: Vec<Vec<String>> = sizes
@@ -54,14 +78,18 @@ fn write(markup: &mut Markup, report: &Report) {
                 .enumerate()
                 .map(|(i, size)| {
                     let mut line = vec![name(size)];
-                    line.extend(tables().map(|(classes, _)| count(of(classes, i).classes)));
-                    line.extend(tables().map(|(classes, _)| count(of(classes, i).rows)));
+                    line.extend(tables.iter().map(|(classes, _)| count(of(classes, i).classes)));
+                    line.extend(tables.iter().map(|(classes, _)| count(of(classes, i).rows)));
                     line
                 })
                 .collect();
-            let named = |what: &'static str| {
-                series(report, true).into_iter().map(move |name| format!("{what}, {name}"))
+            let all = series(report, true);
+            let shown: Vec<String> = match releases.len() == report.releases.len() {
+                true => all,
+                false => vec![all[0].clone(), all[if apart { 2 } else { 1 }].clone()],
             };
+            let named =
+                |what: &'static str| shown.iter().map(move |name| format!("{what}, {name}"));
             let names = named("classes").chain(named("rows")).collect();
             table(side, "Classes and rows by size", &columns_of("rows alike", names), &lines);
         });

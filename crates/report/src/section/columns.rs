@@ -30,8 +30,9 @@ fn write(markup: &mut Markup, report: &Report) {
         "p",
         &[],
         format_args!(
-            "The most common values of each column, or ranges of its numbers, as a share of each table's rows. \
-             The column that differs most comes first.{cut}"
+            "The most common values of each column, or ranges of its numbers and dates, as a share of each \
+             table's rows. A coarse number or date is counted where its range begins. The column that differs \
+             most comes first.{cut}"
         ),
     );
     legend(markup, report, true);
@@ -73,27 +74,17 @@ fn one(figure: &mut Markup, report: &Report, column: usize, moved: f64) {
     closed_table(figure, &title, &columns_of("value", series(report, true)), &lines);
 }
 
-/// The values of the first release, and those of the second beside them; a value that only the second
-/// shows comes last.
+/// A bar of each table for each value; all releases have the same list of them.
 fn bars_of(report: &Report, column: usize) -> Vec<Bar> {
     let values = |release: usize| {
         let change = report.releases.get(release).and_then(|release| release.columns.get(column));
         change.map_or(&[] as &[ValueShare], |change| &change.values)
     };
-    let (first, second) = (values(0), values(1));
-    let find = |of: &[ValueShare], shown: &ValueShare| {
-        of.iter()
-            .find(|one| (&one.value, one.grouped) == (&shown.value, shown.grouped))
-            .map(|one| one.released)
-    };
-    let only_second = second.iter().filter(|shown| find(first, shown).is_none());
-    let all = first.iter().chain(only_second);
-    all.map(|shown| {
-        let mut numbers = vec![Some(shown.original), find(first, shown)];
-        if report.releases.len() > 1 {
-            numbers.push(find(second, shown));
-        }
+    let bar = |(i, shown): (usize, &ValueShare)| {
+        let releases =
+            (0..report.releases.len()).map(|r| values(r).get(i).map(|shown| shown.released));
+        let numbers = std::iter::once(Some(shown.original)).chain(releases).collect();
         Bar { name: value(shown.value.as_deref()).into(), numbers }
-    })
-    .collect()
+    };
+    values(0).iter().enumerate().map(bar).collect()
 }

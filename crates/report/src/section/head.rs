@@ -24,6 +24,9 @@ pub fn head(markup: &mut Markup, report: &Report) {
                 report.made_at
             ),
         );
+        for note in &report.notes {
+            header.leaf("p", &[("class", &"muted")], note);
+        }
         header.element("p", &[("class", &"notice"), ("role", &"note")], |notice| {
             notice.leaf("strong", &[], "For the privacy officer, not for publishing.");
             notice.text(
@@ -95,17 +98,20 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
     let measure = |name: &str| release.utility.get(name).copied().flatten();
     let kept = |kept: u64, all: u64| (all > 0).then(|| kept as f64 / all as f64);
     let itemsets = &release.itemsets;
-    vec![
+    if report.columns.is_empty() {
+        return vec![("Rows released", count(release.rows), format!("from {}", original.name))];
+    }
+    let mut tiles = vec![
         ("Rows released", count(release.rows), format!("of {}", count(original.rows))),
         (
             "Smallest class",
             smallest(release.classes.smallest),
-            format!("{} before", smallest(original.classes.smallest)),
+            format!("{} before", smallest(release.classes_before.smallest)),
         ),
         (
             "Rows that stand alone",
             alone(release.classes.alone, release.rows),
-            format!("{} before", alone(original.classes.alone, original.rows)),
+            format!("{} before", alone(release.classes_before.alone, original.rows)),
         ),
         (
             "Anonymity score",
@@ -129,9 +135,36 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
         ),
         (
             "Told apart by a model",
-            measure("pmse_ratio")
-                .map_or_else(|| String::from("–"), |ratio| format!("{}×", plain(ratio))),
-            String::from("what chance would: pMSE ratio"),
+            share_or_dash(release.told_apart(original.rows)),
+            String::from("0 %: cannot tell released rows from original ones, 100 %: always can"),
         ),
-    ]
+    ];
+    if let Some(people) = &release.people {
+        let most = format!("{} at most; k counts rows", count(people.fewest_at_most));
+        tiles.insert(2, ("Fewest people in a class", count(people.fewest), most));
+    }
+    let promised = |name: &str| {
+        let label = release.guarantee.as_ref();
+        label.and_then(|label| label.pointer(&format!("/sensitive/{name}"))?.as_f64())
+    };
+    if let Some(seen) = &release.sensitive {
+        let said = |promised: Option<f64>, word: &str| match promised {
+            Some(number) => format!("{}; promised: {word} {}", seen.column, plain(number)),
+            None => seen.column.clone(),
+        };
+        let number = |number: Option<f64>| number.map_or_else(|| String::from("–"), plain);
+        match promised("entropy_l") {
+            Some(l) => tiles.push((
+                "Diversity of a class (l)",
+                number(seen.entropy_l),
+                said(Some(l), "at least"),
+            )),
+            None => {
+                let l = said(promised("distinct_l"), "at least");
+                tiles.push(("Values in a class (l)", number(seen.distinct_l), l));
+            }
+        }
+        tiles.push(("Distance from all rows (t)", number(seen.t), said(promised("t"), "at most")));
+    }
+    tiles
 }

@@ -17,9 +17,9 @@ const MEASURES: [(&str, &str, bool); 10] = [
     ("tv_two_max", "Pairs off by, at most", true),
     ("cramers_v_mean", "Association (Cramér’s V) off by, on average", false),
     ("cramers_v_max", "Association (Cramér’s V) off by, at most", false),
-    ("pmse", "Propensity score (pMSE)", false),
-    ("pmse_expected", "pMSE that chance would bring about", false),
-    ("pmse_ratio", "pMSE as a multiple of that", false),
+    ("pmse", "Told apart by a model: propensity score (pMSE)", false),
+    ("pmse_expected", "pMSE of two tables that differ by chance alone", false),
+    ("pmse_ratio", "pMSE, how many times that of chance alone", false),
     ("pmse_standardised", "pMSE above that, in standard deviations", false),
 ];
 
@@ -92,7 +92,9 @@ fn write(markup: &mut Markup, report: &Report) {
     markup.leaf(
         "p",
         &[("class", &"muted")],
-        "pMSE: how well a logistic model tells the rows of the two tables apart, 0 if not at all. A ratio of 1 \
-         is what two draws from the same law would give.",
+        "pMSE: how well a logistic model tells the rows of the two tables apart, 0 if not at all. Two tables that \
+         differ by chance alone have about as much as chance brings about: 1 times that. The more rows there \
+         are, the smaller the differences that are found, so that large tables have large numbers here whether the \
+         differences matter or not. How far the model gets is said at the top of the page, from 0 to 100 %.",
     );
 }

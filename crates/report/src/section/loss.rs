@@ -1,6 +1,6 @@
 //! What was blanked and changed, by column.
 
-use super::{Section, columns_of, legend, series, table};
+use super::{Section, columns_of, heading, legend, series, table};
 use crate::chart::{Bar, Words, bars};
 use crate::data::{ColumnChange, Report};
 use crate::markup::Markup;
@@ -17,7 +17,9 @@ fn write(markup: &mut Markup, report: &Report) {
         "p",
         &[],
         "Blank cells (NULL) before and after, and how far the values of a column have moved: at least that \
-         share of its cells is not what it was (total variation distance).",
+         share of its cells is not what it was (total variation distance). The loss tells how much of what a cell \
+         said is gone, on average: nothing of an exact value, all of a blank cell, and of a coarse value as much \
+         as it covers of the column.",
     );
     legend(markup, report, true);
     let blank = |release: usize, column: usize| {
@@ -83,12 +85,40 @@ fn write(markup: &mut Markup, report: &Report) {
         names.extend(named("loss", false));
     }
     table(markup, "By column", &columns_of("column", names), &lines.collect::<Vec<_>>());
+    coarse(markup, report);
     if first.len() > LINES {
         markup.leaf(
             "p",
             &[("class", &"muted")],
             format_args!("The first {LINES} of {} columns.", first.len()),
         );
+    }
+}
+
+/// What coarse values stand for.
+fn coarse(markup: &mut Markup, report: &Report) {
+    for (i, release) in report.releases.iter().enumerate().filter(|(_, one)| !one.coarse.is_empty())
+    {
+        markup.leaf("h3", &[], format_args!("What coarse values mean in {}", heading(report, i)));
+        markup.leaf(
+            "p",
+            &[],
+            "Some cells show a coarse value in place of their own: it stands for any of the values from the first \
+             to the last, and nobody can tell from the table which of them it was. If a coarse value looks like \
+             an exact one, a 20 for the twenties say, those who get the table must be told.",
+        );
+        let lines: Vec<Vec<String>> = release
+            .coarse
+            .iter()
+            .map(|one| {
+                let stands_for = format!("{} to {}", one.first, one.last);
+                let name = format!("{} = {}", one.column, one.value);
+                vec![name, stands_for, count(one.values), share(one.rows)]
+            })
+            .collect();
+        let names =
+            ["coarse value", "stands for", "different values", "shown in rows"].map(String::from);
+        table(markup, "The most common coarse values of each column", &names, &lines);
     }
 }
 

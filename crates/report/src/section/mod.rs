@@ -25,17 +25,18 @@ pub struct Section {
 
 /// All sections that there is something to say in.
 pub fn sections(report: &Report) -> Vec<Section> {
-    let mut sections = vec![
-        guarantee::PROMISE,
-        guarantee::NOT_COVERED,
-        risk::SECTION,
-        loss::SECTION,
-        classes::SECTION,
-        columns::SECTION,
-        pairs::SECTION,
-        itemsets::SECTION,
-        people::SECTION,
-    ];
+    let mut sections = vec![guarantee::PROMISE, guarantee::NOT_COVERED];
+    if !report.columns.is_empty() {
+        sections.extend([
+            risk::SECTION,
+            loss::SECTION,
+            classes::SECTION,
+            columns::SECTION,
+            pairs::SECTION,
+            itemsets::SECTION,
+            people::SECTION,
+        ]);
+    }
     if !report.budget.is_empty() {
         sections.push(budget::SECTION);
     }

@@ -88,13 +88,22 @@ fn listed(side: &mut Markup, release: &Release) {
 
 /// Both tables of combinations of a pair, side by side.
 fn combinations(markup: &mut Markup, crossed: &Crossed, name: &str, id: &str, class: &'static str) {
-    let texts = |values: &[Option<String>]| {
+    let texts = |values: &[Option<String>], has_others: bool| {
         let mut texts: Vec<String> =
             values.iter().map(|text| value(text.as_deref()).into()).collect();
-        texts.push(String::from("others"));
+        if has_others {
+            texts.push(String::from("all others"));
+        }
         texts
     };
-    let (lines, columns) = (texts(&crossed.a_values), texts(&crossed.b_values));
+    let lines_of =
+        || crossed.original.iter().zip(&crossed.released).map(|(ours, theirs)| [ours, theirs]);
+    let (a, b) = (crossed.a_values.len(), crossed.b_values.len());
+    let any = |shares: &[f64]| shares.iter().any(|&share| share > 0.0);
+    let more_lines = lines_of().skip(a).flatten().any(|line| any(line));
+    let more_columns = lines_of().flatten().any(|line| any(line.get(b..).unwrap_or_default()));
+    let lines = texts(&crossed.a_values, more_lines);
+    let columns = texts(&crossed.b_values, more_columns);
     let all = crossed.original.iter().chain(&crossed.released).flatten();
     let largest = all.copied().fold(0.0, f64::max);
     markup.element("div", &[("class", &"sides")], |sides| {
@@ -113,7 +122,7 @@ fn combinations(markup: &mut Markup, crossed: &Crossed, name: &str, id: &str, cl
                     .zip(shares)
                     .map(|(line, shares)| {
                         std::iter::once(line.clone())
-                            .chain(shares.iter().map(|&x| share(x)))
+                            .chain(shares.iter().take(columns.len()).map(|&x| share(x)))
                             .collect()
                     })
                     .collect();

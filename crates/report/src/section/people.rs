@@ -2,9 +2,9 @@
 
 use super::{Section, columns_of, legend, series, table};
 use crate::chart::{Bar, Words, bars};
-use crate::data::Report;
+use crate::data::{People, Report};
 use crate::markup::Markup;
-use crate::number::{plain, share, share_or_dash};
+use crate::number::{count, names, plain, share, share_or_dash};
 
 pub const SECTION: Section =
     Section { id: "people", title: "How much of single people got through", write };
@@ -14,8 +14,10 @@ fn write(markup: &mut Markup, report: &Report) {
         "p",
         &[],
         "Tests, not guarantees: they find nothing where there is nothing to find, and bound nothing that an \
-         attacker can do. The anonymity score counts the rows of the original that occur in the release, rare \
-         ones for more: 0 if none does, 1 if all do.",
+         attacker can do. A row of the original got through if some released row stands for it and for no other: \
+         a row of exact values for its equals, one with coarse or blank cells for all that they cover. The \
+         anonymity score counts such rows, rare ones for more: 0 if there are none, 1 if all got through. The sensitive \
+         column, if there is one, takes no part: nobody is to know it.",
     );
     let line = |name: &str, of: &dyn Fn(usize) -> String| {
         std::iter::once(String::from(name)).chain((0..report.releases.len()).map(of)).collect()
@@ -24,17 +26,51 @@ fn write(markup: &mut Markup, report: &Report) {
         line("Anonymity score", &|i| {
             report.releases[i].anonymity_score.map_or_else(|| String::from("–"), plain)
         }),
-        line("Released rows that occur in the original", &|i| {
+        line("Released rows that stand for one row of the original", &|i| {
             share_or_dash(report.releases[i].common_rows.of_released)
         }),
-        line("Rows of the original that occur in the release", &|i| {
+        line("Rows of the original that got through", &|i| {
             share_or_dash(report.releases[i].common_rows.of_original)
         }),
     ];
     table(markup, "Rows that got through", &columns_of("test", series(report, false)), &lines);
+    in_classes(markup, report);
     if !report.original.unicity.is_empty() {
         unicity(markup, report);
     }
+}
+
+/// The people in the classes of releases, where that is known.
+fn in_classes(markup: &mut Markup, report: &Report) {
+    let Some(unit) =
+        report.releases.iter().find_map(|one| one.people.as_ref()).map(|people| &people.unit)
+    else {
+        return;
+    };
+    markup.leaf("h3", &[], "People in a class");
+    markup.leaf(
+        "p",
+        &[],
+        format_args!(
+            "One person can have several rows of a class; {unit} tells people apart. A released row does not say \
+             which row it was, so the number of people in a class is known from below and from above only."
+        ),
+    );
+    let line = |name: &str, of: fn(&People) -> String| {
+        let people = report
+            .releases
+            .iter()
+            .map(|one| one.people.as_ref().map_or_else(|| String::from("–"), of));
+        std::iter::once(String::from(name)).chain(people).collect()
+    };
+    let lines: Vec<Vec<String>> = vec![
+        line("Classes", |people| count(people.classes)),
+        line("Fewest people in a class, at least", |people| count(people.fewest)),
+        line("Fewest people in a class, at most", |people| count(people.fewest_at_most)),
+        line("Classes of fewer than k people, for certain", |people| count(people.surely_fewer)),
+        line("Classes of fewer than k people, at worst", |people| count(people.perhaps_fewer)),
+    ];
+    table(markup, "People in a class", &columns_of("number", series(report, false)), &lines);
 }
 
 /// The share of rows that few known cells find.
@@ -43,7 +79,13 @@ fn unicity(markup: &mut Markup, report: &Report) {
     markup.leaf(
         "p",
         &[],
-        "Unicity: the share of rows that somebody narrows down to one who knows so many random values of a row.",
+        format_args!(
+            "Unicity: the share of rows that somebody narrows down to one who knows so many random values of a row{}.",
+            match report.known_columns.len() == report.columns.len() || report.known_columns.is_empty() {
+                true => String::new(),
+                false => format!(", of {}", names(&report.known_columns)),
+            }
+        ),
     );
     legend(markup, report, true);
     let found: Vec<Bar> = report

@@ -20,9 +20,13 @@ fn write(markup: &mut Markup, report: &Report) {
         format_args!(
             "In the original, a combination of at most {} that at most {} share makes those rows stand out \
              (a minimal infrequent itemset). The chart shows for each column the rows that stand out through \
-             it; the table, the values that are part of the most.",
+             it; the table, the values that are part of the most.{}",
             of(original.max_length as u64, "value", "values"),
-            of(original.theta, "row", "rows")
+            of(original.theta, "row", "rows"),
+            match report.known_columns.len() < report.columns.len() && !report.known_columns.is_empty() {
+                true => " Only the columns by which rows were to look alike are looked at.",
+                false => "",
+            }
         ),
     );
     let mut columns: Vec<_> = original.risk.iter().collect();

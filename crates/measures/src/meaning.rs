@@ -1,0 +1,244 @@
+//! What the cells of a released table stand for in its original: a value, or all values that a general value
+//! covers.
+
+use crate::postings::Postings;
+use crate::translation::{ABSENT, Translation};
+use std::collections::HashMap;
+use table::{Bag, Item, NONE, Reservation, Stop, Watch};
+
+/// What a cell stands for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Cell<'a> {
+    /// One value of the original, by its code there; [`NONE`] is NULL. A code that no row has is a value that
+    /// the original does not have.
+    Value(u32),
+    /// Any of several values, by their codes there, ascending.
+    General(&'a [u32]),
+    /// Any value, and NULL.
+    Blank,
+}
+
+/// What the cells of a released table stand for.
+///
+/// Texts alone do not tell whether a 20 is the number or the range from 20 to 29. But cells that were made
+/// coarser keep this law: *no text occurs in more cells than in the original, unless it is one of a general
+/// value, or NULL*. A column of a table that keeps it is read as coarser if some text does occur in more cells:
+/// a general value stands for all that it covers, and NULL for everything if there is more of it. In all other
+/// columns, and in tables that break the law, which were drawn from a model above all, a text stands for itself.
+pub struct Meaning<'w> {
+    exact: Translation<'w>,
+    /// By column: what general values cover, by released code; nothing if texts stand for themselves.
+    general: Vec<HashMap<u32, Vec<u32>>>,
+    /// By column: whether NULL stands for everything.
+    blank: Vec<bool>,
+    _held: Reservation<'w>,
+}
+
+impl<'w> Meaning<'w> {
+    /// `general` has for each column the released texts that may be general values, and what they cover then: codes
+    /// of the released column and, ascending, of the original one. The bags have the same columns in the same
+    /// order. Costs a pass over both.
+    pub fn new(
+        released: &Bag,
+        original: &Bag,
+        general: Vec<HashMap<u32, Vec<u32>>>,
+        watch: &'w Watch,
+    ) -> Result<Self, Stop> {
+        let exact = Translation::new(released, original, watch)?;
+        let mut held = Reservation::new(watch);
+        let covered =
+            general.iter().flat_map(HashMap::values).map(|codes| 64 + 4 * codes.len() as u64);
+        held.add(covered.sum())?;
+        let mut meaning =
+            Meaning { exact, general, blank: vec![false; original.width()], _held: held };
+        let gains = gains(released, original, &meaning.exact, watch)?;
+        let is_general = |column: usize, code: &u32| {
+            meaning.general.get(column).is_some_and(|texts| texts.contains_key(code))
+        };
+        let keeps =
+            |(column, gain): (usize, &Gain)| gain.codes.iter().all(|code| is_general(column, code));
+        if gains.iter().enumerate().all(keeps) {
+            for ((blank, general), gain) in
+                meaning.blank.iter_mut().zip(&mut meaning.general).zip(&gains)
+            {
+                *blank = gain.null;
+                if gain.codes.is_empty() && !gain.null {
+                    general.clear();
+                }
+            }
+            // Without general values a cell is blank or exact.
+            if meaning.general.is_empty() {
+                meaning.blank = gains.iter().map(|gain| gain.null).collect();
+            }
+        } else {
+            meaning.general.clear();
+        }
+        Ok(meaning)
+    }
+
+    /// The columns in which some text, or NULL, occurs in more cells than in the original: only there it matters
+    /// what general values cover.
+    pub fn gaining(released: &Bag, original: &Bag, watch: &Watch) -> Result<Vec<bool>, Stop> {
+        let gains =
+            gains(released, original, &Translation::new(released, original, watch)?, watch)?;
+        Ok(gains.iter().map(|gain| !gain.codes.is_empty() || gain.null).collect())
+    }
+
+    /// Every text stands for itself.
+    #[cfg(test)]
+    pub(crate) fn plain(released: &Bag, original: &Bag, watch: &'w Watch) -> Result<Self, Stop> {
+        let mut meaning = Meaning::new(released, original, Vec::new(), watch)?;
+        meaning.blank.fill(false);
+        Ok(meaning)
+    }
+
+    /// True if general values stand for what they cover.
+    pub fn reads_general_values(&self) -> bool {
+        self.general.iter().any(|column| !column.is_empty()) || self.blank.contains(&true)
+    }
+
+    /// What a released cell stands for.
+    pub fn cell(&self, column: usize, code: u32) -> Cell<'_> {
+        if code == NONE && self.blank[column] {
+            return Cell::Blank;
+        }
+        match self.general.get(column).and_then(|texts| texts.get(&code)) {
+            Some(covered) => match covered.as_slice() {
+                [only] => Cell::Value(*only),
+                several => Cell::General(several),
+            },
+            None => Cell::Value(self.exact.code(column, code)),
+        }
+    }
+}
+
+/// What of a column occurs in more released cells than in the original.
+struct Gain {
+    /// Released codes.
+    codes: Vec<u32>,
+    null: bool,
+}
+
+/// By column what it gained.
+fn gains(
+    released: &Bag,
+    original: &Bag,
+    exact: &Translation<'_>,
+    watch: &Watch,
+) -> Result<Vec<Gain>, Stop> {
+    let cells = |bag: &Bag, column: usize| -> Result<(Vec<u64>, u64), Stop> {
+        let (mut counts, mut nulls) = (vec![0; bag.domain(column).len()], 0);
+        for i in 0..bag.distinct() {
+            watch.poll(i)?;
+            match bag.row(i)[column] {
+                NONE => nulls += bag.weight(i),
+                code => counts[code as usize] += bag.weight(i),
+            }
+        }
+        Ok((counts, nulls))
+    };
+    let of_column = |column: usize| {
+        watch.check()?;
+        let widest = original.domain(column).len().max(released.domain(column).len());
+        let _held = watch.hold(16 * widest as u64)?;
+        let (ours, our_nulls) = cells(original, column)?;
+        let (theirs, their_nulls) = cells(released, column)?;
+        let before = |code| ours.get(exact.code(column, code) as usize).copied().unwrap_or(0);
+        let codes = (0..).zip(&theirs).filter(|&(code, &cells)| cells > before(code));
+        Ok(Gain { codes: codes.map(|(code, _)| code).collect(), null: their_nulls > our_nulls })
+    };
+    (0..original.width()).map(of_column).collect()
+}
+
+impl Cell<'_> {
+    /// Whether a cell of the original, by its code, may be what is shown.
+    fn covers(&self, code: u32) -> bool {
+        match self {
+            Cell::Value(value) => *value == code,
+            Cell::General(values) => values.binary_search(&code).is_ok(),
+            Cell::Blank => true,
+        }
+    }
+}
+
+/// The rows of an original by what they have in common.
+pub(crate) struct Rows<'a> {
+    bag: &'a Bag,
+    postings: Postings<'a>,
+}
+
+impl<'a> Rows<'a> {
+    pub(crate) fn new(original: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
+        Ok(Rows { bag: original, postings: Postings::new(original, watch)? })
+    }
+
+    /// Hands the distinct rows that cells cover to `found`, until it says yes. Looks at the rows that have a
+    /// value of the cell that covers the fewest.
+    pub(crate) fn covered(&self, cells: &[Cell<'_>], mut found: impl FnMut(u32) -> bool) {
+        let count =
+            |column: usize, code: u32| self.postings.count(Item { column: column as u32, code });
+        let rows = |(column, cell): (usize, &Cell<'_>)| match cell {
+            Cell::Value(NONE) | Cell::Blank => None,
+            Cell::Value(ABSENT) => Some((0, column)),
+            Cell::Value(code) => Some((u64::from(count(column, *code)), column)),
+            Cell::General(codes) => {
+                Some((codes.iter().map(|&code| u64::from(count(column, code))).sum(), column))
+            }
+        };
+        let mut fits = |row: u32| {
+            let codes = self.bag.row(row as usize).iter();
+            codes.zip(cells).all(|(&code, cell)| cell.covers(code)) && found(row)
+        };
+        match cells.iter().enumerate().filter_map(rows).min() {
+            Some((0, _)) => {}
+            None => {
+                let _ = (0..self.bag.distinct() as u32).any(fits);
+            }
+            Some((_, column)) => {
+                let codes = match &cells[column] {
+                    Cell::Value(code) => std::slice::from_ref(code),
+                    Cell::General(codes) => codes,
+                    Cell::Blank => &[],
+                };
+                let item = |&code: &u32| Item { column: column as u32, code };
+                let _ = codes.iter().map(item).any(|item| self.postings.find(&[item], &mut fits));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bag(values: &[&str]) -> Bag {
+        Bag::from_text(1, values.iter().map(|&value| [(!value.is_empty()).then_some(value)]))
+    }
+
+    /// How released cells are read where "2" may be any of 20 and 21.
+    fn read(released: &[&str], original: &[&str]) -> Vec<String> {
+        let (released, original) = (bag(released), bag(original));
+        let code = |text: &str| original.domain(0).find(text.as_bytes()).unwrap();
+        let general = released.domain(0).find(b"2").map(|two| (two, vec![code("20"), code("21")]));
+        let watch = Watch::unlimited();
+        let general = vec![general.into_iter().collect()];
+        let meaning = Meaning::new(&released, &original, general, &watch).unwrap();
+        let codes = (0..released.domain(0).len() as u32).chain([NONE]);
+        codes.map(|code| format!("{:?}", meaning.cell(0, code))).collect()
+    }
+
+    #[test]
+    fn coarser_tables_are_told_from_drawn_ones() {
+        let original = ["20", "21", "30", ""];
+        let absent = format!("Value({ABSENT})");
+        let null = format!("Value({NONE})");
+        // Two cells moved to their general value.
+        assert_eq!(read(&["2", "2", "30", ""], &original), ["General([0, 1])", "Value(2)", &null]);
+        // One of them was blanked, so that NULL may be anything.
+        assert_eq!(read(&["2", "", "30", ""], &original)[2], "Blank");
+        // A second 30 was drawn: the 2 is none of ours.
+        assert_eq!(read(&["2", "30", "30", ""], &original), [&absent, "Value(2)", &null]);
+        // Nothing moved.
+        assert_eq!(read(&["20", "30"], &original), ["Value(0)", "Value(2)", &null]);
+    }
+}

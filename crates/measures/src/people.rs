@@ -1,0 +1,144 @@
+//! How many people the classes of a release hold, where the original says whose each row is.
+
+use crate::meaning::{Cell, Meaning, Rows};
+use std::collections::HashMap;
+use table::{Bag, NONE, Stop, Watch};
+
+/// How many people there are in classes that were to hold k of them.
+///
+/// No released row says which row of the original it was. A class is some of the rows that it covers, so that the
+/// number of its people has bounds; where a class covers no more rows than it has, both are the number.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct People {
+    pub classes: u64,
+    /// Classes that hold fewer than k people, whichever rows they are.
+    pub surely_fewer: u64,
+    /// Classes that hold fewer than k people if their rows are those of as few people as can be; the former
+    /// included.
+    pub perhaps_fewer: u64,
+    /// The fewest people that a class may hold, and the most that that of the fewest can.
+    pub fewest: u64,
+    pub fewest_at_most: u64,
+}
+
+/// The people in the classes of a release, its distinct rows. `original` has the same columns, in the codes that
+/// `meaning` speaks of, and after them the column that tells people apart; rows without a person count for nobody.
+/// `None` if a class has more rows than it covers, as it was not made by coarser values alone. Costs a look at
+/// all rows that each class covers.
+pub fn people(
+    released: &Bag,
+    original: &Bag,
+    meaning: &Meaning<'_>,
+    k: u64,
+    watch: &Watch,
+) -> Result<Option<People>, Stop> {
+    let unit = released.width();
+    let rows = Rows::new(original, watch)?;
+    let mut people = People { fewest: u64::MAX, fewest_at_most: u64::MAX, ..People::default() };
+    let mut of_person: HashMap<u32, u64> = HashMap::new();
+    for (i, &size) in released.weights().iter().enumerate() {
+        watch.check()?;
+        let codes = released.row(i).iter().enumerate();
+        let mut cells: Vec<Cell<'_>> =
+            codes.map(|(column, &code)| meaning.cell(column, code)).collect();
+        cells.push(Cell::Blank);
+        of_person.clear();
+        let (mut nobody, mut seen, mut stop) = (0, 0, None);
+        rows.covered(&cells, |row| {
+            seen += 1;
+            stop = watch.poll(seen).err();
+            let weight = original.weight(row as usize);
+            match original.row(row as usize)[unit] {
+                NONE => nobody += weight,
+                person => *of_person.entry(person).or_insert(0) += weight,
+            }
+            stop.is_some()
+        });
+        if let Some(stop) = stop {
+            return Err(stop);
+        }
+        let Some((least, most)) = bounds(size, nobody, of_person.values().copied().collect())
+        else {
+            return Ok(None);
+        };
+        people.classes += 1;
+        people.surely_fewer += u64::from(most < k);
+        people.perhaps_fewer += u64::from(least < k);
+        people.fewest = people.fewest.min(least);
+        people.fewest_at_most = people.fewest_at_most.min(most);
+    }
+    Ok((people.classes > 0).then_some(people))
+}
+
+/// The fewest and the most people that so many rows can have, of which so many are nobody's; `None` if there are
+/// not enough.
+fn bounds(rows: u64, nobody: u64, mut of_person: Vec<u64>) -> Option<(u64, u64)> {
+    of_person.sort_unstable_by(|a, b| b.cmp(a));
+    let mut left = rows.saturating_sub(nobody);
+    let mut least = 0;
+    for of_one in &of_person {
+        if left == 0 {
+            break;
+        }
+        left = left.saturating_sub(*of_one);
+        least += 1;
+    }
+    (left == 0).then(|| (least, rows.min(of_person.len() as u64)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn few_people_may_have_many_rows() {
+        // Four rows of one person, and one of another.
+        assert_eq!(bounds(5, 0, vec![1, 4]), Some((2, 2)));
+        assert_eq!(bounds(4, 0, vec![1, 4]), Some((1, 2)));
+        assert_eq!(bounds(3, 2, vec![1, 4]), Some((1, 2)));
+        assert_eq!(bounds(2, 2, vec![1]), Some((0, 1)));
+        assert_eq!(bounds(6, 0, vec![1, 4]), None);
+    }
+
+    proptest! {
+        /// Whoever made the classes knows how many people are in each: the bounds hold, and are the number where
+        /// nothing else is covered.
+        #[test]
+        fn the_bounds_hold(rows in prop::collection::vec((0u32..6, 0u32..5, any::<bool>()), 1..30), k in 1u64..5) {
+            // Classes are halves of the values, some of them blank.
+            let shown = |&(value, _, blank): &(u32, u32, bool)| (!blank).then(|| format!("g{}", value / 3));
+            let texts = |value: u32| Some(value.to_string());
+            let original = Bag::from_text(2, rows.iter().map(|row| [texts(row.0), texts(row.1)]));
+            let released = Bag::from_text(1, rows.iter().map(|row| [shown(row)]));
+            let watch = Watch::unlimited();
+            let alone = original.project(&[0], &watch).unwrap();
+            let values = |general: &[u8]| -> Vec<u32> {
+                let of = |value: u32| format!("g{}", value / 3).into_bytes() == general;
+                (0..6).filter(|&v| of(v)).filter_map(|v| alone.domain(0).find(v.to_string().as_bytes())).collect()
+            };
+            let general = released.domain(0).values().map(values);
+            let general = vec![(0..).zip(general).collect()];
+            let meaning = Meaning::new(&released, &alone, general, &watch).unwrap();
+            let found = people(&released, &original, &meaning, k, &watch).unwrap().unwrap();
+            let counts: Vec<u64> = [None, Some("g0"), Some("g1")]
+                .iter()
+                .filter_map(|class| {
+                    let in_class = rows.iter().filter(|row| shown(row).as_deref() == *class);
+                    let mut people: Vec<u32> = in_class.map(|row| row.1).collect();
+                    people.sort_unstable();
+                    people.dedup();
+                    (!people.is_empty()).then_some(people.len() as u64)
+                })
+                .collect();
+            let fewer = counts.iter().filter(|&&count| count < k).count() as u64;
+            prop_assert_eq!(found.classes, counts.len() as u64);
+            prop_assert!(found.surely_fewer <= fewer && fewer <= found.perhaps_fewer);
+            let fewest = *counts.iter().min().unwrap();
+            prop_assert!(found.fewest <= fewest && fewest <= found.fewest_at_most);
+            if rows.iter().all(|row| !row.2) {
+                prop_assert_eq!((found.surely_fewer, found.fewest), (fewer, fewest));
+            }
+        }
+    }
+}
