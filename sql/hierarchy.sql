@@ -4,6 +4,8 @@ CREATE TABLE sanitize.declared_hierarchy (
     column_name pg_catalog.text NOT NULL,
     levels pg_catalog.jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(levels) OPERATOR(pg_catalog.=) 'object'),
     lookup pg_catalog.regclass,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
+    lookup_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(lookup)) STORED,
     PRIMARY KEY (source, column_name)
 );
 COMMENT ON TABLE sanitize.declared_hierarchy IS
@@ -12,16 +14,13 @@ COMMENT ON COLUMN sanitize.declared_hierarchy.source IS 'the relation';
 COMMENT ON COLUMN sanitize.declared_hierarchy.column_name IS 'its column';
 COMMENT ON COLUMN sanitize.declared_hierarchy.levels IS 'the levels, as they were declared';
 COMMENT ON COLUMN sanitize.declared_hierarchy.lookup IS 'the table that has the levels, if one has';
-SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_hierarchy', '');
+COMMENT ON COLUMN sanitize.declared_hierarchy.row_type IS 'the relation''s row type, which another relation that gets its number does not have';
+COMMENT ON COLUMN sanitize.declared_hierarchy.lookup_row_type IS 'that table''s row type';
+SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_hierarchy',
+    'WHERE sanitize.row_type(source) = row_type AND (lookup IS NULL OR sanitize.row_type(lookup) = lookup_row_type)');
 
--- Row security as that of declared domains: everybody reads, and the owner of a relation writes.
-ALTER TABLE sanitize.declared_hierarchy ENABLE ROW LEVEL SECURITY;
-CREATE POLICY everybody_reads ON sanitize.declared_hierarchy FOR SELECT USING (true);
-CREATE POLICY owners_write ON sanitize.declared_hierarchy
-    USING (EXISTS (SELECT 1 FROM pg_catalog.pg_class AS c
-                    WHERE c.oid OPERATOR(pg_catalog.=) source
-                      AND pg_catalog.pg_has_role(c.relowner, 'USAGE')));
-GRANT SELECT, INSERT, UPDATE, DELETE ON sanitize.declared_hierarchy TO PUBLIC;
+-- As for declared domains: everybody reads, and our functions write for the owner of a relation.
+GRANT SELECT ON sanitize.declared_hierarchy TO PUBLIC;
 
 CREATE FUNCTION sanitize.declare_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text,
         levels pg_catalog.jsonb)
@@ -64,6 +63,8 @@ SELECT h.source, h.column_name,
   JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) h.source
    AND a.attname::pg_catalog.text OPERATOR(pg_catalog.=) h.column_name
  WHERE NOT a.attisdropped
+   AND h.row_type OPERATOR(pg_catalog.=) sanitize.row_type(h.source)
+   AND (h.lookup IS NULL OR h.lookup_row_type OPERATOR(pg_catalog.=) sanitize.row_type(h.lookup))
    AND pg_catalog.has_column_privilege(h.source, a.attnum, 'SELECT');
 COMMENT ON VIEW sanitize.hierarchies IS 'the declared hierarchies of all columns that you may read';
 GRANT SELECT ON sanitize.hierarchies TO PUBLIC;

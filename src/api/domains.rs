@@ -10,11 +10,13 @@ use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use crate::pg::text::{Text, from_utf8};
-use crate::pg::{rights, types};
+use crate::pg::notice::notice_hint;
+use crate::pg::text::{Text, from_utf8, to_utf8};
+use crate::pg::{reader, rights, types};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
+use table::NONE;
 
 pub const COLUMN_NAME: Argument<String> = Argument {
     name: "column_name",
@@ -64,9 +66,39 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     // Text that is no value of the column's type is an error in Postgres' own words.
     let canonical = |value: &String| types::canonical(column.type_oid, column.typmod, value);
     let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
-    let values: Vec<String> = values?.into_iter().collect();
-    domains::declare(&relation, column, values)?;
+    let values = values?;
+    domains::declare(&relation, column, values.iter().cloned().collect())?;
+    tell_missed(&relation, position, &values)?;
     Ok(call.null())
+}
+
+/// Tells the owner which share of the rows has values that the declared domain lacks: mechanisms show NULL or
+/// another value there. A NOTICE, which no log keeps. Rows are read with the rights of the relation's owner:
+/// the caller may be a superuser, and a view may hold code.
+fn tell_missed(
+    relation: &Relation,
+    position: usize,
+    declared: &BTreeSet<String>,
+) -> Result<(), Error> {
+    let owner = rights::owner_of(relation.oid).unwrap_or_else(rights::current_user);
+    let table = rights::with_rights_of(owner, || reader::read(relation, &[position]))?;
+    let (bag, domain) = (&table.bag, table.bag.domain(0));
+    let is_missed = |code: u32| code != NONE && !declared.contains(&to_utf8(domain.value(code)));
+    let missed = (0..bag.distinct()).filter(|&i| is_missed(bag.row(i)[0]));
+    let (values, rows) = missed.fold((0u64, 0), |(values, rows), i| (values + 1, rows + bag.weight(i)));
+    if values == 0 {
+        return Ok(());
+    }
+    let share = 100.0 * rows as f64 / bag.row_count() as f64;
+    let (name, has) = (&relation.columns[position].name, if values == 1 { "value" } else { "values" });
+    notice_hint(
+        &format!(
+            "the declared domain lacks {values} {has} that column \"{name}\" of {} has, in {share:.1} % of its rows",
+            relation.name
+        ),
+        "Whatever builds on the domain shows NULL or another value there. Declare what may be known of the column to everybody; this line is for the owner alone.",
+    );
+    Ok(())
 }
 
 const LOW: Argument<Option<String>> = Argument {

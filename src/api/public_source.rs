@@ -1,8 +1,9 @@
 //! Sources in the codes of public domains: what private mechanisms read, and rows made of such codes.
 
+use super::charged::{self, Bound};
 use crate::catalog::public::{self, Public};
 use crate::pg::error::Error;
-use crate::pg::relation::{Asked, Relation};
+use crate::pg::relation::Relation;
 use crate::pg::typed::{TextValues, Values};
 use crate::pg::{pool, reader, text, types};
 use pgrx::pg_sys::Datum;
@@ -63,9 +64,17 @@ impl PublicSource {
     /// Finds what is public of the columns, or says how to declare it.
     pub fn open(relation: Relation, positions: Vec<usize>) -> Result<Self, Error> {
         let mut columns = Vec::with_capacity(positions.len());
+        let mut missing = Vec::new();
         for &position in &positions {
             let column = &relation.columns[position];
-            let mut public = public::find(&relation, column)?;
+            let mut public = match public::find(&relation, column) {
+                // All that is missing is told at once.
+                Err(Error::NoDomain { mut columns, .. }) => {
+                    missing.append(&mut columns);
+                    continue;
+                }
+                found => found?,
+            };
             if let Public::Values(values) = &mut public {
                 // Codes are in the order of the bytes that are read.
                 values.sort_by_cached_key(|value| text::from_utf8(value));
@@ -82,6 +91,9 @@ impl PublicSource {
             }
             columns.push(public);
         }
+        if !missing.is_empty() {
+            return Err(Error::NoDomain { columns: missing, relation: relation.name });
+        }
         let domains = columns.iter().map(|column| Arc::new(column.domain())).collect();
         Ok(PublicSource { relation, positions, columns, domains })
     }
@@ -96,25 +108,30 @@ impl PublicSource {
         &self.domains
     }
 
-    /// Reads the columns, and after them the columns `beside`, in codes of the values that the rows have.
-    pub fn read_coded(&self, beside: &[usize]) -> Result<CodedTable, Error> {
-        reader::read_asked(&self.relation, &self.asked(beside), 0)
+    /// Reads the columns in codes of the values that the rows have, where they were charged for by the row.
+    pub fn read_charged(&self, bound: Option<&Bound>) -> Result<CodedTable, Error> {
+        charged::read(&self.relation, &self.positions, bound, |c, quoted| self.asked(c, quoted))
     }
 
-    /// As [`PublicSource::read_coded`], but equal rows may stay apart.
+    /// Reads the columns, and after them the identity of the unit that column `unit` tells.
+    pub fn read_with_unit(&self, unit: usize) -> Result<CodedTable, Error> {
+        let asked = |column: usize, quoted: &str| self.asked(column, quoted);
+        charged::read_with_unit(&self.relation, &self.positions, unit, asked)
+    }
+
+    /// Reads the columns, and after them the columns `beside`, as they are; equal rows may stay apart.
     pub fn read_listed(&self, beside: &[usize]) -> Result<CodedTable, Error> {
-        reader::read_listed(&self.relation, &self.asked(beside))
+        let positions: Vec<usize> = self.positions.iter().chain(beside).copied().collect();
+        let asked = self.relation.asked_with(&positions, |c, quoted| self.asked(c, quoted));
+        reader::read_listed(&self.relation, &asked)
     }
 
-    /// Asks for values, or for the numbers of their bins.
-    fn asked(&self, beside: &[usize]) -> Asked {
-        let positions: Vec<usize> = self.positions.iter().chain(beside).copied().collect();
-        self.relation.asked_with(&positions, |column, quoted| {
-            match &self.columns.get(column)?.public {
-                Public::Values(_) => None,
-                Public::Range { bins, .. } => Some(bins.expression(quoted)),
-            }
-        })
+    /// What is asked for in place of a column: nothing else, or the number of its bin.
+    fn asked(&self, column: usize, quoted: &str) -> Option<String> {
+        match &self.columns.get(column)?.public {
+            Public::Values(_) => None,
+            Public::Range { bins, .. } => Some(bins.expression(quoted)),
+        }
     }
 
     /// From the codes of a bag that was read to those of the public domains. A value that its domain does
@@ -142,7 +159,7 @@ impl PublicSource {
 
     /// Reads the columns as rows of the public domains; [`NONE`] is NULL.
     pub fn read(&self, coins: &mut Coins) -> Result<Bag, Error> {
-        let table = self.read_coded(&[])?;
+        let table = self.read_charged(None)?;
         let recoding = self.recoding(&table.bag, coins);
         pool::run("mapping values", table.memory(), |watch| {
             table.bag.recoded(&recoding, self.domains.clone(), watch)

@@ -74,10 +74,12 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<(String, Stri
 
 /// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, Error> {
+    crate::pg::signature::check_tables()?;
     let found = sql::texts(
         "SELECT pg_catalog.unnest(ARRAY[low, high, bins::pg_catalog.text])
            FROM sanitize.declared_bounds
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     if found.is_empty() {
@@ -94,12 +96,13 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, 
     }
 }
 
-/// Declares the bounds of a column, in place of those declared before. Row security lets its owner.
+/// Declares the bounds of a column, in place of those declared before. The caller has checked who owns the
+/// relation.
 pub fn declare(relation: &Relation, column: &Column, bounds: Bounds) -> Result<(), Error> {
-    sql::run_as_caller(
+    super::write(
         "INSERT INTO sanitize.declared_bounds (source, column_name, low, high, bins)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (source, column_name)
-         DO UPDATE SET low = excluded.low, high = excluded.high, bins = excluded.bins",
+         DO UPDATE SET source = excluded.source, low = excluded.low, high = excluded.high, bins = excluded.bins",
         &[
             relation.oid.into(),
             Text(column.name.clone()).into(),
@@ -110,11 +113,12 @@ pub fn declare(relation: &Relation, column: &Column, bounds: Bounds) -> Result<(
     )
 }
 
-/// Takes back what was declared. Row security lets its owner.
+/// Takes back what was declared. The caller has checked who owns the relation.
 pub fn forget(relation: &Relation, column: &Column) -> Result<(), Error> {
-    sql::run_as_caller(
+    super::write(
         "DELETE FROM sanitize.declared_bounds
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )
 }

@@ -2,11 +2,12 @@
 //! (the table `declared_domain`), or told by its type or a constraint.
 
 use super::damaged;
+use super::public::{self, Private};
 use crate::pg::check::{self, Comparison, Condition};
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::text::Text;
-use crate::pg::{reader, rights, sql, text, types};
+use crate::pg::{lookup, rights, sql, text, types};
 
 /// The values of a column and where they are known from.
 pub struct PublicDomain {
@@ -59,29 +60,45 @@ fn checked(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, 
     Ok(None)
 }
 
-/// The values of the column that a foreign key of this column alone refers to. Who may not read
+/// The values of the column that a foreign key of this column alone refers to, if they are public. Who may not read
 /// them there does not learn them here: for them the domain is not known.
 fn referenced(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
-    let Some((oid, number)) = relation.refers_to(column)? else {
-        return Ok(None);
-    };
-    if !rights::may_read(oid) {
-        return Ok(None);
+    for (oid, number) in relation.refers_to(column)? {
+        if !rights::may_read_column(oid, number) || public::refusal(relation.oid, oid)?.is_some() {
+            continue;
+        }
+        let table = Relation::open(oid)?;
+        let Some(position) = table.columns.iter().position(|column| column.number == number) else {
+            continue;
+        };
+        if let Some(values) = lookup::read(&table, &[position])? {
+            return Ok(Some(values.bag.domain(0).values().map(text::to_utf8).collect()));
+        }
     }
-    let lookup = Relation::open(oid)?;
-    let Some(position) = lookup.columns.iter().position(|column| column.number == number) else {
-        return Ok(None);
-    };
-    let table = reader::read(&lookup, &[position])?;
-    Ok(Some(table.bag.domain(0).values().map(text::to_utf8).collect()))
+    Ok(None)
+}
+
+/// A relation that a foreign key of this column alone refers to and that is not public, and why.
+pub fn private_reference(
+    relation: &Relation,
+    column: &Column,
+) -> Result<Option<(String, Private)>, Error> {
+    for (oid, _) in relation.refers_to(column)? {
+        if let Some(why) = public::refusal(relation.oid, oid)? {
+            return Ok(Some((Relation::row_type(oid)?.name, why)));
+        }
+    }
+    Ok(None)
 }
 
 /// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
 fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
+    crate::pg::signature::check_tables()?;
     let found = sql::texts(
         "SELECT v FROM sanitize.declared_domain
            LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     if found.is_empty() {
@@ -99,13 +116,15 @@ fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>,
     Ok(Some(values))
 }
 
-/// Declares the values of a column, in place of those declared before. Row security lets its owner.
+/// Declares the values of a column, in place of those declared before. The caller has checked who owns the
+/// relation.
 pub fn declare(relation: &Relation, column: &Column, values: Vec<String>) -> Result<(), Error> {
+    super::check_length("domain_values", values.iter().map(String::len).sum())?;
     let values: Vec<Text> = values.into_iter().map(Text).collect();
-    sql::run_as_caller(
+    super::write(
         "INSERT INTO sanitize.declared_domain (source, column_name, domain_values)
          VALUES ($1, $2, $3) ON CONFLICT (source, column_name)
-         DO UPDATE SET domain_values = excluded.domain_values",
+         DO UPDATE SET source = excluded.source, domain_values = excluded.domain_values",
         &[relation.oid.into(), Text(column.name.clone()).into(), values.into()],
     )
 }

@@ -24,12 +24,17 @@ impl Stored {
     }
 }
 
-/// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
+/// What the owner declared for the column. The caller's rights suffice to read that: everybody may. Another table
+/// that has got the number of the declared one is none.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, Error> {
+    crate::pg::signature::check_tables()?;
     let found = sql::rows(
-        "SELECT levels::pg_catalog.text, lookup::pg_catalog.oid::pg_catalog.text
+        "SELECT levels::pg_catalog.text, (CASE
+                WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize.row_type(lookup), true)
+                THEN lookup::pg_catalog.oid ELSE 0 END)::pg_catalog.text
            FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     let Some(row) = found.into_iter().next() else { return Ok(None) };
@@ -45,12 +50,14 @@ pub fn unreadable() -> Error {
     damaged("declared_hierarchy", "levels")
 }
 
-/// Declares the hierarchy of a column, in place of the one declared before. Row security lets its owner.
+/// Declares the hierarchy of a column, in place of the one declared before. The caller has checked who owns
+/// the relation.
 pub fn declare(relation: &Relation, column: &Column, stored: Stored) -> Result<(), Error> {
-    sql::run_as_caller(
+    super::check_length("levels", stored.levels.len())?;
+    super::write(
         "INSERT INTO sanitize.declared_hierarchy (source, column_name, levels, lookup)
          VALUES ($1, $2, $3::pg_catalog.jsonb, $4) ON CONFLICT (source, column_name)
-         DO UPDATE SET levels = excluded.levels, lookup = excluded.lookup",
+         DO UPDATE SET source = excluded.source, levels = excluded.levels, lookup = excluded.lookup",
         &[
             relation.oid.into(),
             Text(column.name.clone()).into(),
@@ -60,18 +67,20 @@ pub fn declare(relation: &Relation, column: &Column, stored: Stored) -> Result<(
     )
 }
 
-/// Takes back what was declared, for a column that may be gone. Row security lets its owner. False if
-/// there was nothing.
+/// Takes back what was declared, for a column that may be gone; false if there was nothing. The caller has
+/// checked who owns the relation.
 pub fn forget(relation: &Relation, column_name: &str) -> Result<bool, Error> {
     let is_declared = !sql::texts(
         "SELECT column_name FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column_name.into()).into()],
     )?
     .is_empty();
-    sql::run_as_caller(
+    super::write(
         "DELETE FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2",
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
         &[relation.oid.into(), Text(column_name.into()).into()],
     )?;
     Ok(is_declared)

@@ -9,10 +9,15 @@
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
 //!   `declared_bounds`) or known from types and constraints.
 //! * [`hierarchies`]: what a column's values can be shown as (`declared_hierarchy`).
-//! * [`public`]: both together, for mechanisms that need to know every value.
+//! * [`public`]: what of all that is public for whom; the values of a column for mechanisms that need to know
+//!   every one.
+//! * [`family`]: which relations tell of the same units.
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
+//!
+//! A row counts only while the relation that it was written for is there: `sanitize.row_type` fills the column that
+//! remembers this and is what every look-up compares it with, because numbers of relations come back.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
 //! charged and nothing is released then.
@@ -21,6 +26,7 @@ pub mod account;
 pub mod answers;
 pub mod bounds;
 pub mod domains;
+pub mod family;
 pub mod hierarchies;
 mod joins;
 pub mod ledger;
@@ -31,14 +37,45 @@ pub mod sharded;
 pub mod stability;
 
 use crate::pg::error::Error;
-use crate::pg::rights;
 use crate::pg::sql::{self, Row};
+use crate::pg::text::Text;
+use crate::pg::{rights, signature};
 use pgrx::AnyNumeric;
+use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::Oid;
 
 /// Runs a statement with the rights to the extension's tables.
 fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+    signature::check_tables()?;
     rights::with_extension_rights(|| sql::run(statement, arguments))
+}
+
+/// The rows of a query that only reads, a standby's too, with the rights to the extension's tables.
+fn look(query: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+    let text = |argument: &Option<&str>| argument.map(|text| Text(text.into())).into();
+    let arguments: Vec<_> = arguments.iter().map(text).collect();
+    signature::check_tables()?;
+    rights::with_extension_rights(|| sql::rows(query, &arguments))
+}
+
+/// Runs a statement without a result, with the rights to the extension's tables.
+fn write(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<(), Error> {
+    signature::check_tables()?;
+    rights::with_extension_rights(|| sql::run_as_caller(statement, arguments))
+}
+
+/// The longest declaration, in bytes: whoever reads the relation reads it too.
+const LONGEST: usize = 16 << 20;
+
+/// Refuses to declare more than that.
+fn check_length(what: &str, bytes: usize) -> Result<(), Error> {
+    match bytes <= LONGEST {
+        true => Ok(()),
+        false => Err(Error::argument(
+            format!("{what} has {bytes} bytes"),
+            format!("What is declared for a column has at most {LONGEST} bytes."),
+        )),
+    }
 }
 
 /// An OID as an argument of a statement.

@@ -1,7 +1,7 @@
 //! Protected relations and who may ask about them: the tables `protection` and `allowance`.
 
 use super::account::{Account, Sums, decimal};
-use super::{Stored, oid, run};
+use super::{Stored, look, oid, run};
 use crate::pg::error::Error;
 use pgrx::pg_sys::Oid;
 use question::Terms;
@@ -17,6 +17,7 @@ pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
         return Ok(None);
     };
     let row = Stored { table: "protection", row };
+    check_owner(&row, 10)?;
     row.float(4, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
     row.float(5, "min_epsilon", |least| (0.0..=LARGEST).contains(&least))?;
     let rows = "max_rows_per_unit";
@@ -28,17 +29,48 @@ pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
         min_epsilon: row.float(6, "min_epsilon", |_| true)?,
         min_query_set: row.count(7, "min_query_set")?,
         assume_stable: row.truth(8, "assume_stable")?,
+        row_count_public: row.truth(9, "row_count_public")?,
     }))
 }
 
 const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
         epsilon::text, min_epsilon::text, least(min_epsilon, epsilon)::text, min_query_set::text,
-        assume_stable::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass";
+        assume_stable::text, row_count_public::text, source::text, (owner = sanitize.relation_owner(source))::text
+    FROM sanitize.protection
+    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)";
+
+/// Refuses a relation that has another owner than the one that protected it, who has not let anybody ask: column `i`
+/// is its name, the next one says whether the owner is the same.
+fn check_owner(row: &Stored<'_>, i: usize) -> Result<(), Error> {
+    let relation = row.text(i, "source")?;
+    match row.truth(i + 1, "owner")? {
+        true => Ok(()),
+        false => Err(Error::OtherOwner { relation: relation.to_string() }),
+    }
+}
+
+/// A protected relation that shares rows with this one, for messages: one that the foreign table is a part of, or a
+/// foreign table that is a part of it.
+pub fn shares_rows(source: Oid) -> Result<Option<String>, Error> {
+    let rows = run(SHARES_ROWS, &[Some(&oid(source))])?;
+    Ok(rows.into_iter().flatten().flatten().next())
+}
+
+const SHARES_ROWS: &str = "WITH RECURSIVE
+    above AS (SELECT $1::oid AS oid
+        UNION SELECT i.inhparent FROM pg_inherits i JOIN above ON i.inhrelid = above.oid),
+    below AS (SELECT $1::oid AS oid
+        UNION SELECT i.inhrelid FROM pg_inherits i JOIN below ON i.inhparent = below.oid)
+    SELECT p.source::text FROM sanitize.protection p
+     WHERE p.source <> $1::oid AND p.row_type = sanitize.row_type(p.source) AND (
+           p.source IN (SELECT oid FROM above)
+               AND EXISTS (SELECT FROM pg_class c WHERE c.oid = $1::oid AND c.relkind = 'f')
+        OR p.source IN (SELECT b.oid FROM below b JOIN pg_class c ON c.oid = b.oid AND c.relkind = 'f'))
+     ORDER BY 1 LIMIT 1";
 
 /// The unit column of every protected relation.
 pub fn units() -> Result<HashMap<Oid, String>, Error> {
-    let rows = run("SELECT source::oid::text, unit FROM sanitize.protection", &[])?;
+    let rows = look(UNITS, &[])?;
     rows.iter()
         .map(|row| {
             let row = Stored { table: "protection", row };
@@ -46,6 +78,9 @@ pub fn units() -> Result<HashMap<Oid, String>, Error> {
         })
         .collect()
 }
+
+const UNITS: &str = "SELECT source::oid::text, unit FROM sanitize.protection
+    WHERE row_type = sanitize.row_type(source)";
 
 /// What `protect` lays down. Numbers are decimals, and in their ranges.
 pub struct Protection<'a> {
@@ -59,6 +94,7 @@ pub struct Protection<'a> {
     pub min_epsilon: f64,
     pub min_query_set: Option<i32>,
     pub assume_stable: bool,
+    pub row_count_public: bool,
 }
 
 /// Lays down, or changes, what protects a relation. What is spent is taken from the ledger: read after the
@@ -67,10 +103,12 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
     let source = oid(source);
     let number = |number: Option<i32>| number.map(|number| number.to_string());
     let (rows, stable) = (new.max_rows_per_unit.to_string(), new.assume_stable.to_string());
+    let counted = new.row_count_public.to_string();
     let (epsilon, delta, least) =
         (decimal(new.epsilon), decimal(new.delta), decimal(new.min_epsilon));
     let (groups, query_set) = (number(new.max_groups_per_unit), number(new.min_query_set));
     let first = [Some(source.as_str()), Some(new.unit), Some(&rows), Some(&epsilon), Some(&delta)];
+    forget_former(&source)?;
     run(REGISTER, &first)?;
     run(LOCK, &[Some(&source)])?;
     super::ledger::check_entries(&source)?;
@@ -80,10 +118,28 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
         Some(least.as_str()),
         query_set.as_deref(),
         Some(stable.as_str()),
+        Some(counted.as_str()),
     ];
     run(PROTECT, &[&first[..], &rest[..]].concat())?;
     Ok(())
 }
+
+/// Forgets what was said of an earlier relation that had this number: nothing of it is about this one.
+fn forget_former(source: &str) -> Result<(), Error> {
+    for statement in FORGET_FORMER {
+        run(statement, &[Some(source)])?;
+    }
+    Ok(())
+}
+
+const FORGET_FORMER: [&str; 3] = [
+    "DELETE FROM sanitize.protection
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+    "DELETE FROM sanitize.allowance
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+    "DELETE FROM sanitize.answer
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+];
 
 /// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
 const REGISTER: &str = "INSERT INTO sanitize.protection
@@ -93,12 +149,13 @@ const REGISTER: &str = "INSERT INTO sanitize.protection
 
 const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
 
+/// The source is written again, so that what is remembered of it is what holds now.
 /// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
 /// or ever. Entries without a rest are all rest.
 const PROTECT: &str = "UPDATE sanitize.protection AS p SET
-        unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
+        source = p.source, unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
         max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
-        assume_stable = $10::bool,
+        assume_stable = $10::bool, row_count_public = $11::bool,
         epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
         rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
         window_length = $6::interval,
@@ -109,6 +166,7 @@ const PROTECT: &str = "UPDATE sanitize.protection AS p SET
                  coalesce(sum(coalesce(e.rest_epsilon, e.epsilon)), 0) AS rest_epsilon,
                  coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
             FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
+             AND e.row_type = o.row_type
              AND CASE WHEN $6 IS NULL THEN true
                       WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
                       ELSE e.charged_at + $6::interval > clock_timestamp() END
@@ -140,7 +198,8 @@ pub fn allow(
         "INSERT INTO sanitize.allowance
             (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
          VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
-         ON CONFLICT (source, grantee) DO UPDATE SET epsilon = excluded.epsilon, delta = excluded.delta",
+         ON CONFLICT (source, grantee) DO UPDATE SET grantee = excluded.grantee,
+            epsilon = excluded.epsilon, delta = excluded.delta",
         &arguments,
     )?;
     Ok(())
@@ -173,6 +232,7 @@ impl Budgets {
             return Ok(None);
         };
         let row = Stored { table: "protection", row };
+        check_owner(&row, 9)?;
         let is_over = row.truth(1, "window_start")?;
         row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
         row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?;
@@ -226,21 +286,30 @@ const BUDGET: &str = "SELECT source::text,
                   OR isfinite(window_length) AND window_length > '0'::interval)
              THEN coalesce(window_start + window_length <= clock_timestamp(), false) END::text,
         epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
-        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text
-    FROM sanitize.protection WHERE source = $1::oid::regclass";
+        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text,
+        source::text, (owner = sanitize.relation_owner(source))::text
+    FROM sanitize.protection
+    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)";
 
-/// In the order in which they are locked.
-const ALLOWANCES: &str = "SELECT grantee::oid::text, grantee::text || ' for ' || source::text,
-        epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
-        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text
-    FROM sanitize.allowance WHERE source = $1::oid::regclass ORDER BY grantee";
+/// In the order in which they are locked. A role that was renamed, or another one that has got its number, is
+/// not the one that was allowed.
+const ALLOWANCES: &str =
+    "SELECT a.grantee::oid::text, a.grantee::text || ' for ' || a.source::text,
+        a.epsilon::text, sanitize.delta_share(a.epsilon, a.delta, p.epsilon, p.delta)::text,
+        a.epsilon_spent::text, a.delta_spent::text, a.rho_spent::text,
+        coalesce(a.rest_epsilon, a.epsilon_spent)::text, coalesce(a.rest_delta, a.delta_spent)::text
+    FROM sanitize.allowance a JOIN sanitize.protection p USING (source, row_type)
+    WHERE a.source = $1::oid::regclass AND a.row_type = sanitize.row_type(a.source)
+      AND coalesce(a.grantee_name = sanitize.role_name(a.grantee), a.grantee IS NULL)
+    ORDER BY a.grantee";
 
 /// Locks the budgets of a relation until the transaction ends, or raises `lock_not_available`; false if it
 /// is not protected.
 pub fn lock(source: Oid) -> Result<bool, Error> {
     let source = oid(source);
     let found = run(
-        "SELECT 'found' FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT",
+        "SELECT 'found' FROM sanitize.protection
+         WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source) FOR UPDATE NOWAIT",
         &[Some(&source)],
     )?;
     run(
@@ -271,7 +340,8 @@ const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0,
 pub fn renews(source: Oid) -> Result<Option<String>, Error> {
     let rows = run(
         "SELECT (window_start + window_length)::text
-         FROM sanitize.protection WHERE source = $1::oid::regclass",
+         FROM sanitize.protection
+         WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)",
         &[Some(&oid(source))],
     )?;
     Ok(rows.into_iter().flatten().flatten().next())

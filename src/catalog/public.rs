@@ -1,9 +1,60 @@
-//! What is public of a column, so that private mechanisms may build on it: its values, or a range in bins.
+//! What is public, so that private mechanisms may build on it: of a relation as a whole, and of a column its values
+//! or a range in bins.
 
-use super::{bounds, domains};
+use super::family::{self, calls_functions, has_row_security};
+use super::{bounds, domains, protection};
 use crate::pg::bins::Bins;
-use crate::pg::error::Error;
+use crate::pg::error::{Error, Undeclared};
 use crate::pg::relation::{Column, Relation};
+use crate::pg::tree::Scope;
+use pgrx::pg_sys::Oid;
+use std::collections::HashSet;
+
+/// Why the values of a relation cannot be taken for public in what is released of another one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Private {
+    /// It is the source, or tells of the same units.
+    SameUnits,
+    /// It tells of the units of a protected relation.
+    Protected,
+    /// Row security decides who sees what of it.
+    RowSecurity,
+    /// A view that calls functions.
+    Functions,
+}
+
+impl Private {
+    pub fn reason(self) -> &'static str {
+        match self {
+            Private::SameUnits => "it tells of the same rows or units as the source",
+            Private::Protected => "it is protected, or tells of the units of a protected relation",
+            Private::RowSecurity => "row security decides who sees which of its rows",
+            Private::Functions => "it is a view that calls functions, which can read anything",
+        }
+    }
+}
+
+/// The one rule for what may be taken from another relation as public where rows of `source` are released: why
+/// `other` is not, `None` if it is (mechanisms.md, section 25).
+pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
+    let reached = family::reach(other)?;
+    let unit = protection::units()?.remove(&source);
+    let tells_of = |units: &HashSet<Oid>| !reached.is_disjoint(units);
+    if tells_of(&family::of_units(source, unit.as_deref())?) {
+        return Ok(Some(Private::SameUnits));
+    }
+    if tells_of(&family::of_protected()?) {
+        return Ok(Some(Private::Protected));
+    }
+    if has_row_security(&reached)? {
+        return Ok(Some(Private::RowSecurity));
+    }
+    let reads_unseen = match Scope::of_view(other)? {
+        Some(view) => calls_functions(&reached)? || view.free_function()?.is_some(),
+        None => false,
+    };
+    Ok(reads_unseen.then_some(Private::Functions))
+}
 
 /// Into how many bins a range is cut that only constraints tell.
 const BINS: i32 = 32;
@@ -34,8 +85,18 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Public, Error> {
         return range(low, high, BINS);
     }
     Err(Error::NoDomain {
-        column: column.name.clone(),
+        columns: vec![undeclared(relation, column, bounds::has_range(column))?],
         relation: relation.name.clone(),
-        has_range: bounds::has_range(column),
     })
+}
+
+/// What is missing for a column whose domain is not known, and how to declare it.
+pub fn undeclared(
+    relation: &Relation,
+    column: &Column,
+    has_range: bool,
+) -> Result<Undeclared, Error> {
+    let private = domains::private_reference(relation, column)?;
+    let reference = private.map(|(table, why)| (table, why.reason()));
+    Ok(Undeclared { column: column.name.clone(), has_range, reference })
 }

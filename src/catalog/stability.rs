@@ -5,8 +5,9 @@
 //! compute and join; it may put rows together only by the unit. Relations that are not protected, and
 //! not the one that the unit comes from, are taken for public: a row may depend on all of them.
 
+use super::family::{Unit, inherited};
 use super::joins::Sources;
-use super::{protection, run};
+use super::protection;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::tree::{Combined, Entry, Place, Scope, column_name};
@@ -33,6 +34,21 @@ pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error
     }
 }
 
+/// The columns, of tables and of views on the way, that the unit of a view comes from; `None` if that cannot be
+/// told.
+pub fn origins(relation: &Relation, unit: &str) -> Result<Option<Vec<Unit>>, Error> {
+    let (Ok(position), Some(scope)) = (relation.position(unit), Scope::of_view(relation.oid)?)
+    else {
+        return Ok(None);
+    };
+    let check = Check { protected: protection::units()? };
+    match check.query(&scope, relation.columns[position].number) {
+        Ok(found) => Ok(Some(found.into_iter().map(|at| (at.relation, at.column)).collect())),
+        Err(Refusal::Unstable(_)) => Ok(None),
+        Err(Refusal::Failed(error)) => Err(error),
+    }
+}
+
 enum Refusal {
     Unstable(&'static str),
     Failed(Error),
@@ -52,23 +68,6 @@ fn refuse<T>(reason: &'static str) -> Result<T, Refusal> {
 struct Origin {
     relation: Oid,
     column: String,
-}
-
-/// The relations and those that they are partitions or children of: what is in one is in the other.
-fn families(relations: impl IntoIterator<Item = Oid>) -> Result<HashSet<Oid>, Error> {
-    let mut all: HashSet<Oid> = relations.into_iter().collect();
-    let list: Vec<String> = all.iter().map(|oid| oid.to_u32().to_string()).collect();
-    let rows = run(
-        "WITH RECURSIVE up AS (
-                 SELECT inhparent FROM pg_inherits WHERE inhrelid = ANY ($1::oid[])
-                 UNION SELECT i.inhparent FROM up JOIN pg_inherits i ON i.inhrelid = up.inhparent)
-             SELECT inhparent::text FROM up",
-        &[Some(&format!("{{{}}}", list.join(",")))],
-    )?;
-    for oid in rows.into_iter().flatten().flatten() {
-        all.insert(oid.parse::<u32>().map_err(Error::query)?.into());
-    }
-    Ok(all)
 }
 
 struct Check {
@@ -196,8 +195,8 @@ impl Check {
         places: impl Iterator<Item = Place>,
         origins: &[Origin],
     ) -> Result<(), Refusal> {
-        let there = families(scope.reach(index)?)?;
-        let of_unit = families(origins.iter().map(|origin| origin.relation))?;
+        let there = inherited(&scope.reach(index)?)?;
+        let of_unit = inherited(&origins.iter().map(|origin| origin.relation).collect())?;
         let is_public = there.is_disjoint(&of_unit)
             && !there.iter().any(|relation| self.protected.contains_key(relation));
         if is_public {
@@ -218,14 +217,14 @@ impl Check {
     /// True if the columns are the units of what they belong to.
     fn are_units(&self, columns: &[Origin], origins: &[Origin]) -> Result<bool, Error> {
         for column in columns {
-            let family = families([column.relation])?;
+            let family = inherited(&HashSet::from([column.relation]))?;
             let is_declared = family
                 .iter()
                 .filter_map(|relation| self.protected.get(relation))
                 .all(|unit| *unit == column.column);
             let mut is_same = true;
             for origin in origins {
-                let related = !families([origin.relation])?.is_disjoint(&family);
+                let related = family.contains(&origin.relation);
                 is_same &= !related || origin.column == column.column;
             }
             if !is_declared || !is_same {

@@ -24,14 +24,15 @@ fn number<T: std::str::FromStr>(text: &Option<String>) -> Result<T, Error> {
     number.ok_or_else(|| Error::query("the catalog holds no number where one is expected"))
 }
 
-/// All foreign keys of the database, column by column.
+/// All foreign keys of the database, column by column. Those that partitions have of their parents are left out: the
+/// parents' say the same.
 pub fn references() -> Result<Vec<Reference>, Error> {
     let rows = sql::latest_rows(
         "SELECT c.conrelid::pg_catalog.int8::pg_catalog.text, k.own::pg_catalog.text,
                 c.confrelid::pg_catalog.int8::pg_catalog.text, k.other::pg_catalog.text
            FROM pg_catalog.pg_constraint AS c
           CROSS JOIN LATERAL ROWS FROM (pg_catalog.unnest(c.conkey), pg_catalog.unnest(c.confkey)) AS k(own, other)
-          WHERE c.contype OPERATOR(pg_catalog.=) 'f'",
+          WHERE c.contype OPERATOR(pg_catalog.=) 'f' AND c.conparentid OPERATOR(pg_catalog.=) 0",
         &[],
     )?;
     let place = |table: &Option<String>, column: &Option<String>| {

@@ -4,6 +4,34 @@ use super::error::Error;
 use super::relation::{Column, Relation};
 use super::shards::Server;
 use super::{sql, types};
+use pgrx::PgList;
+use pgrx::pg_sys::{self, Oid};
+
+// Not among the bindings of pgrx, so it is called through a guard.
+unsafe extern "C-unwind" {
+    fn find_all_inheritors(
+        parent: Oid,
+        lock: pg_sys::LOCKMODE,
+        parents: *mut *mut pg_sys::List,
+    ) -> *mut pg_sys::List;
+}
+
+/// A table and all its partitions and tables that inherit from it, directly or not, locked for reading until the
+/// transaction ends.
+pub fn inheritors(table: Oid) -> Vec<Oid> {
+    locked_inheritors(table, pg_sys::AccessShareLock)
+}
+
+/// As [`inheritors`], with another lock.
+pub fn locked_inheritors(table: Oid, lock: u32) -> Vec<Oid> {
+    // SAFETY: the list is palloc'd; an error unwinds through the guard.
+    unsafe {
+        let lock = lock as pg_sys::LOCKMODE;
+        let found = || find_all_inheritors(table, lock, std::ptr::null_mut());
+        let found = PgList::<Oid>::from_pg(pg_sys::ffi::pg_guard_ffi_boundary(found));
+        found.iter_oid().collect()
+    }
+}
 
 /// A partition that can be asked on its own.
 pub struct Leaf {
@@ -27,7 +55,8 @@ fn has_extension(server: &Option<String>) -> bool {
 /// itself, if it is such a foreign table.
 ///
 /// None of what is asked of a partition goes around anything that reading the relation as a whole would
-/// meet: partitions with row security, or that the user may not read, are not asked on their own.
+/// meet: partitions with row security, or that the user may not read, are not asked on their own. Nor are those of a
+/// relation that is itself a partition: Postgres would evaluate expressions of its parent's key to tell their bounds.
 pub fn by_unit(relation: &Relation, unit: &Column) -> Result<Option<Vec<Leaf>>, Error> {
     if is_foreign(relation)? {
         return Ok(Some(vec![Leaf { from: relation.from(), hash: None, condition: None }]));
@@ -52,7 +81,8 @@ pub fn by_unit(relation: &Relation, unit: &Column) -> Result<Option<Vec<Leaf>>, 
             LEFT JOIN pg_catalog.pg_foreign_table AS f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid
            CROSS JOIN LATERAL (SELECT pg_catalog.regexp_match(pg_catalog.pg_get_expr(c.relpartbound, c.oid),
                    '^FOR VALUES WITH \(modulus (\d+), remainder (\d+)\)$') AS parts) AS hash
-           WHERE p.partrelid OPERATOR(pg_catalog.=) $1 AND p.partnatts OPERATOR(pg_catalog.=) 1
+           WHERE p.partrelid OPERATOR(pg_catalog.=) $1 AND NOT parent.relispartition
+             AND p.partnatts OPERATOR(pg_catalog.=) 1
              AND p.partattrs[0] OPERATOR(pg_catalog.=) $2
            ORDER BY c.oid";
     let rows = sql::rows(query, &[relation.oid.into(), unit.number.into()])?;

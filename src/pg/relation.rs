@@ -1,7 +1,9 @@
 //! A relation by its OID: what it is called, which columns it has, how to ask for them.
 
 use super::error::Error;
-use super::{sql, text};
+use super::text::Text;
+use super::travel::Way;
+use super::{sql, text, types};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
@@ -144,10 +146,15 @@ impl Relation {
                 unsafe { CStr::from_ptr(pg_sys::quote_identifier(column.catalog_name.as_ptr())) };
             let quoted = quoted.to_bytes().to_vec();
             let expression = expression(i, &column.quoted());
+            let text = match &expression {
+                Some(made) => format!("({made})::pg_catalog.text"),
+                None => types::text_expression(column.base_type, &column.quoted()),
+            };
             Term {
                 column: column.catalog_name.clone(),
                 expression: expression.map_or(quoted.clone(), |made| text::from_utf8(&made)),
                 quoted,
+                text: text::from_utf8(&text),
             }
         };
         let terms = columns.iter().enumerate().map(term).collect();
@@ -157,6 +164,14 @@ impl Relation {
     /// Its name for a query, qualified and quoted.
     pub fn from(&self) -> String {
         text::to_utf8(self.from.to_bytes())
+    }
+
+    /// The same without tables that inherit from it; a partitioned table is what its partitions are.
+    pub fn only_from(&self) -> String {
+        match super::target::is_partitioned(self.oid) {
+            true => self.from(),
+            false => format!("ONLY {}", self.from()),
+        }
     }
 
     /// The position of a column.
@@ -171,57 +186,50 @@ impl Relation {
         })
     }
 
-    /// True if no two rows have the same value in the column and none has NULL, by the schema:
-    /// a unique index on the column alone, without a condition, and checked at once.
-    pub fn is_key(&self, column: &Column) -> bool {
-        if !column.not_null {
-            return false;
+    /// True if no two rows that the caller's snapshot shows have the same value in the column and none has NULL,
+    /// by the schema: a unique index on the column alone, without a condition, checked at once, and by an
+    /// equality of Postgres itself.
+    ///
+    /// The catalog is read as data: Postgres' own look at an index evaluates what it can of the condition, which
+    /// the table's owner wrote, with the rights of whoever looks. It is read in the snapshot that rows are read in:
+    /// an index that came after it says nothing about rows that were deleted before the index was made, and that the
+    /// snapshot still shows. Nor does a partition that came after it: which partitions are read is told by the
+    /// catalog as it is now.
+    pub fn is_key(&self, column: &Column) -> Result<bool, Error> {
+        // An index holds for its own table, not for tables that inherit from it.
+        if !column.not_null || !(self.is_plain_table || self.is_partitioned()) {
+            return Ok(false);
         }
-        // SAFETY: the relation is locked by `open`; index descriptors are read while they are open.
-        unsafe {
-            let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-            let opened = pg_sys::relation_open(self.oid, lock);
-            let form = &*(*opened).rd_rel;
-            // An index holds for its own table, not for tables that inherit from it.
-            let whole = form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
-                || (form.relkind as u8 == pg_sys::RELKIND_RELATION && !form.relhassubclass);
-            let mut found = false;
-            if whole {
-                let indexes =
-                    pgrx::PgList::<pg_sys::Oid>::from_pg(pg_sys::RelationGetIndexList(opened));
-                for oid in indexes.iter_oid() {
-                    let index = pg_sys::index_open(oid, lock);
-                    let shape = &*(*index).rd_index;
-                    found |= shape.indisunique
-                        && shape.indisvalid
-                        && shape.indimmediate
-                        && shape.indnkeyatts == 1
-                        && *shape.indkey.values.as_slice(1).as_ptr() == column.number
-                        && pg_sys::RelationGetIndexPredicate(index).is_null();
-                    pg_sys::index_close(index, lock);
-                }
-            }
-            pg_sys::relation_close(opened, lock);
-            found
-        }
+        let name = text::to_utf8(column.catalog_name.to_bytes());
+        let found = sql::texts(KEYS, &[self.oid.into(), Text(name).into()])?;
+        Ok(!found.is_empty())
     }
 
-    /// The relation, and the number of its column, that a foreign key of this column alone refers to.
-    pub fn refers_to(&self, column: &Column) -> Result<Option<(pg_sys::Oid, i16)>, Error> {
-        let found = sql::texts(
-            "SELECT pg_catalog.unnest(ARRAY[confrelid::pg_catalog.int8, confkey[1]])::pg_catalog.text
-               FROM (SELECT confrelid, confkey FROM pg_catalog.pg_constraint
-                      WHERE contype OPERATOR(pg_catalog.=) 'f' AND convalidated
-                        AND conrelid OPERATOR(pg_catalog.=) $1
-                        AND conkey OPERATOR(pg_catalog.=) ARRAY[$2]
-                      ORDER BY conname LIMIT 1) AS first",
+    /// True for a partitioned table.
+    fn is_partitioned(&self) -> bool {
+        // SAFETY: a catalog look-up of a relation that exists.
+        let kind = unsafe { pg_sys::get_rel_relkind(self.oid) };
+        kind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
+    }
+
+    /// The relations, each with the number of its column, that foreign keys of this column alone refer to.
+    pub fn refers_to(&self, column: &Column) -> Result<Vec<(pg_sys::Oid, i16)>, Error> {
+        let found = sql::rows(
+            "SELECT confrelid::pg_catalog.text, confkey[1]::pg_catalog.text
+               FROM pg_catalog.pg_constraint
+              WHERE contype OPERATOR(pg_catalog.=) 'f' AND convalidated
+                AND conrelid OPERATOR(pg_catalog.=) $1 AND conkey OPERATOR(pg_catalog.=) ARRAY[$2]
+              ORDER BY conname",
             &[self.oid.into(), column.number.into()],
         )?;
-        let [Some(relation), Some(column)] = found.as_slice() else {
-            return Ok(None);
+        let place = |row: sql::Row| match row.as_slice() {
+            [Some(relation), Some(column)] => {
+                let relation: Option<u32> = relation.parse().ok();
+                relation.map(pg_sys::Oid::from).zip(column.parse().ok())
+            }
+            _ => None,
         };
-        let relation: Option<u32> = relation.parse().ok();
-        Ok(relation.map(pg_sys::Oid::from).zip(column.parse().ok()))
+        Ok(found.into_iter().filter_map(place).collect())
     }
 
     /// The collation of a column, invalid if its type has none.
@@ -294,6 +302,27 @@ impl Relation {
     }
 }
 
+/// A row if the column of this name is a key of the relation, and of each of its partitions.
+const KEYS: &str = "WITH keyed AS (
+        SELECT i.indrelid FROM pg_catalog.pg_index AS i
+          JOIN pg_catalog.pg_opclass AS o ON o.oid OPERATOR(pg_catalog.=) i.indclass[0]
+          JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid
+           AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0]
+         WHERE i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+           AND i.indnkeyatts OPERATOR(pg_catalog.=) 1
+           AND o.oid OPERATOR(pg_catalog.<) 16384 AND a.attnotnull
+           AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name)
+    SELECT 'yes'::pg_catalog.text FROM pg_catalog.pg_class AS c
+     WHERE c.oid OPERATOR(pg_catalog.=) $1
+       AND EXISTS (SELECT FROM keyed WHERE indrelid OPERATOR(pg_catalog.=) c.oid)
+       AND NOT EXISTS (
+            SELECT FROM pg_catalog.pg_partition_tree(c.oid) AS part
+             WHERE part.level OPERATOR(pg_catalog.>) 0
+               AND NOT (EXISTS (SELECT FROM pg_catalog.pg_inherits AS h
+                                 WHERE h.inhrelid OPERATOR(pg_catalog.=) part.relid)
+                        AND EXISTS (SELECT FROM keyed
+                                     WHERE indrelid OPERATOR(pg_catalog.=) part.relid)))";
+
 /// What is asked of each row of a relation: columns, or expressions over single ones. Every identifier is quoted
 /// by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
 /// meaning. All is in the database's encoding.
@@ -308,6 +337,8 @@ struct Term {
     column: CString,
     quoted: Vec<u8>,
     expression: Vec<u8>,
+    /// The same as text.
+    text: Vec<u8>,
 }
 
 impl Asked {
@@ -353,17 +384,30 @@ impl Asked {
         self.terms.iter().map(|term| term.column.as_c_str())
     }
 
-    /// What is asked for, to stand as arguments.
-    pub fn expressions(&self) -> Vec<u8> {
-        let expressions: Vec<&[u8]> = self.terms.iter().map(|t| t.expression.as_slice()).collect();
-        expressions.join(&b", "[..])
+    /// What is asked for, each in the way in which it travels, to stand as arguments.
+    pub fn expressions(&self, ways: &[Way]) -> Vec<u8> {
+        let terms = self.terms.iter().zip(ways);
+        let asked: Vec<Vec<u8>> = terms.map(|(term, way)| way.asked(&term.expression)).collect();
+        asked.join(&b", "[..])
     }
 
     /// The same as texts.
-    pub fn texts(&self) -> Vec<u8> {
-        let text = |term: &Term| [b"(", &term.expression[..], b")::pg_catalog.text"].concat();
-        let texts: Vec<Vec<u8>> = self.terms.iter().map(text).collect();
+    pub fn texts(&self, ways: &[Way]) -> Vec<u8> {
+        let text = |(term, way): (&Term, &Way)| match way {
+            Way::Text => term.text.clone(),
+            Way::Sent(_) => way.asked(&term.expression),
+        };
+        let texts: Vec<Vec<u8>> = self.terms.iter().zip(ways).map(text).collect();
         texts.join(&b", "[..])
+    }
+}
+
+/// Locks a relation for reading until the transaction ends, unless that means to wait; true if it is locked.
+pub fn try_lock(relation: pg_sys::Oid) -> bool {
+    // SAFETY: takes a lock that the end of the transaction gives back.
+    unsafe {
+        let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        pg_sys::ConditionalLockRelationOid(relation, lock)
     }
 }
 

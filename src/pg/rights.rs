@@ -53,6 +53,8 @@ pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<
             (c"IntervalStyle", c"postgres"),
             (c"TimeZone", c"UTC"),
             (c"extra_float_digits", c"1"),
+            (c"bytea_output", c"hex"),
+            (c"lc_monetary", c"C"),
         ]);
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
@@ -115,6 +117,21 @@ pub fn is_superuser(role: Oid) -> bool {
     unsafe { pg_sys::superuser_arg(role) }
 }
 
+/// True if the role may log in.
+pub fn may_log_in(role: Oid) -> bool {
+    // SAFETY: the tuple is read while the cache holds it.
+    unsafe {
+        let key = pg_sys::Datum::from(role);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::AUTHOID as i32, key);
+        if tuple.is_null() {
+            return false;
+        }
+        let may = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>()).rolcanlogin;
+        pg_sys::ReleaseSysCache(tuple);
+        may
+    }
+}
+
 /// True if `role` owns the relation, through membership too, or is a superuser.
 pub fn owns(role: Oid, relation: Oid) -> bool {
     // SAFETY: a catalog look-up; false for a relation that does not exist is decided before.
@@ -132,6 +149,17 @@ pub fn may_read(relation: Oid) -> bool {
     unsafe {
         let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
         pg_sys::pg_class_aclcheck(relation, current_user(), right) == pg_sys::AclResult::ACLCHECK_OK
+    }
+}
+
+/// True if the current user may read the column of the relation, alone or as part of the whole.
+pub fn may_read_column(relation: Oid, column: i16) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe {
+        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
+        may_read(relation)
+            || pg_sys::pg_attribute_aclcheck(relation, column, current_user(), right)
+                == pg_sys::AclResult::ACLCHECK_OK
     }
 }
 

@@ -59,12 +59,15 @@ pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
     };
     let shown = Relation::row_type(oid)?;
     let mut relation = Relation::open(standing.source)?;
-    for column in &mut relation.columns {
-        let shown = shown.columns.iter().find(|shown| shown.name == column.name);
-        let shown = shown.ok_or(Error::Context)?;
+    // A column that the table has not takes no part: it came after the table was made.
+    relation.columns.retain_mut(|column| {
+        let Some(shown) = shown.columns.iter().find(|shown| shown.name == column.name) else {
+            return false;
+        };
         column.attribute = shown.attribute;
         column.range = (shown.type_oid != column.type_oid).then_some(shown.type_oid);
-    }
+        true
+    });
     relation.leaf = shown.columns.last().filter(|_| standing.with_leaf).cloned();
     Ok(relation)
 }

@@ -3,6 +3,7 @@
 
 use super::error::Error;
 use super::relation::Column;
+use super::tree::FIRST_USER_OID;
 use super::{rights, sql, text};
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -104,6 +105,20 @@ pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Erro
     Ok(unsafe { output(type_oid, datum) })
 }
 
+/// [`canonical`] for a value of a built-in type that is compared with others: values that its type finds equal have
+/// one text, whatever blanks pad them, however many zeros follow the point, and whichever sign zero has.
+pub fn identity(base: Oid, value: &str) -> Result<String, Error> {
+    let text = canonical(base, -1, value)?;
+    Ok(match base {
+        pg_sys::BPCHAROID => text.trim_end_matches(' ').into(),
+        pg_sys::NUMERICOID if text.contains('.') => {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        }
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID if text == "-0" => "0".into(),
+        _ => text,
+    })
+}
+
 /// [`canonical`] for a column, but written in the ISO style. The text is read with the caller's settings.
 pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
     let datum = input(column.type_oid, column.typmod, value)?;
@@ -164,9 +179,28 @@ pub(super) unsafe fn output(type_oid: Oid, datum: Datum) -> String {
     }
 }
 
+/// A column of a query with its values as they are, neither compressed nor in a TOAST table; `None` if the type
+/// has no long values. Functions that change nothing: a length that every text has, and a plus.
+pub fn whole(base: Oid, name: &str) -> Option<String> {
+    match base {
+        pg_sys::TEXTOID | pg_sys::VARCHAROID => Some(format!(
+            "pg_catalog.varchar(({name})::pg_catalog.text::pg_catalog.varchar, 1073741823, true)"
+        )),
+        pg_sys::BPCHAROID => Some(format!("pg_catalog.bpchar({name}, -1, true)")),
+        pg_sys::NUMERICOID => Some(format!("OPERATOR(pg_catalog.+) {name}")),
+        _ => None,
+    }
+}
+
 /// A value as a literal of its type, for a query: `value` is what [`canonical`] made of it.
 pub fn literal(base: Oid, value: &str) -> String {
     format!("{}::{}", text_literal(value), type_name(base))
+}
+
+/// The name of a type for messages.
+pub fn name(type_oid: Oid) -> String {
+    // SAFETY: returns a palloc'd C string.
+    text::to_utf8(unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) }.to_bytes())
 }
 
 /// The name of a type for a query.
@@ -182,9 +216,23 @@ fn type_name(base: Oid) -> String {
     text::to_utf8(name.to_bytes())
 }
 
-/// An expression of type text as one of this built-in type.
-pub fn cast(base: Oid, expression: &str) -> String {
+/// An expression of a domain's type as one of the type that the domain is over, which no cast of a user's can change.
+pub fn of_base(base: Oid, expression: &str) -> String {
     format!("({expression})::{}", type_name(base))
+}
+
+/// An expression of this type, which it may name twice, as text. A type of a user's is written by its own output
+/// function, as SELECT does: the cast to text may be a function of the type's owner.
+pub fn text_expression(base: Oid, expression: &str) -> String {
+    if is_enum(base) {
+        format!("pg_catalog.textin(pg_catalog.enum_out({expression}))")
+    } else if base.to_u32() >= FIRST_USER_OID {
+        format!(
+            "CASE WHEN ({expression}) IS DISTINCT FROM NULL THEN pg_catalog.format('%s', {expression}) END"
+        )
+    } else {
+        format!("({expression})::pg_catalog.text")
+    }
 }
 
 /// A text as a literal for a query; text of Postgres has no zero byte.

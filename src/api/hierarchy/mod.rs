@@ -4,6 +4,7 @@
 //! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
 //!   make the general values of each level, which [`suppress::levels`] puts upon each other.
 //! * `suggest` proposes levels.
+//! * `written` says by which texts a release shows values and general values of a column.
 //! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
 
 mod build;
@@ -13,8 +14,10 @@ mod ranges;
 mod spec;
 mod suggest;
 mod tree;
+mod written;
 
 pub use build::{of_column, of_columns};
+pub use written::{Sides, general, shown_as};
 
 use super::arguments::RELATION;
 use super::domains::{COLUMN_NAME, column};
@@ -23,6 +26,7 @@ use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
+use crate::pg::notice::notice_hint;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
@@ -141,10 +145,16 @@ const SUGGEST_HIERARCHY: Method = Method {
 fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
     let table = reader::read(&relation, &[position])?;
-    match suggest::levels(&relation.columns[position], table.bag.domain(0))? {
-        Some(levels) => jsonb::datum(&levels),
-        None => Ok(call.null()),
+    let (column, domain) = (&relation.columns[position], table.bag.domain(0));
+    if let Some(levels) = suggest::levels(column, domain)? {
+        return jsonb::datum(&levels);
     }
+    let reason = suggest::reason(column, domain)?;
+    notice_hint(
+        &format!("no levels suggest themselves for column \"{}\": {reason}", column.name),
+        "Declare levels of your own: {\"prefix\": [4, 3]} cuts texts of any form, and a tree or a table of general values fits every type.",
+    );
+    Ok(call.null())
 }
 
 methods! {

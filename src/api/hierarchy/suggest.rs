@@ -7,6 +7,7 @@ use crate::pg::relation::Column;
 use crate::pg::types;
 use pgrx::pg_sys;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use table::Domain;
 
 /// How many levels a proposal has at most.
@@ -27,6 +28,60 @@ pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> 
         base if types::is_text(base) => Ok(of_codes(column, domain)),
         _ => Ok(None),
     }
+}
+
+/// Why there are no levels for the values of a column, and how many of them would have some.
+pub fn reason(column: &Column, domain: &Domain) -> Result<String, Error> {
+    if domain.len() < 2 {
+        return Ok(String::from("it has fewer than two different values"));
+    }
+    if types::is_constrained(column.type_oid)? {
+        return Ok(String::from("its type is a domain with constraints, which may refuse general values"));
+    }
+    Ok(match column.base_type {
+        base if types::is_number(base) => {
+            String::from("its numbers lie too close together, or too far apart, for ranges of 5, 10, 20, ...")
+        }
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => {
+            String::from("its dates span less than two months, or two days if they have a time of day")
+        }
+        base if types::is_text(base) => of_texts(column, domain),
+        _ => String::from("only numbers, dates and codes of one length have levels that suggest themselves"),
+    })
+}
+
+/// Why texts have no prefixes: how many are codes of the most common length.
+fn of_texts(column: &Column, domain: &Domain) -> String {
+    let mut lengths: BTreeMap<usize, (usize, bool)> = BTreeMap::new();
+    for value in domain.values() {
+        let code = characters(column, value);
+        if is_code(&code) && !code.is_empty() {
+            let (values, letters) = lengths.entry(code.len()).or_default();
+            *values += 1;
+            *letters |= code.bytes().any(|b| b.is_ascii_uppercase());
+        }
+    }
+    let most = lengths.into_iter().max_by_key(|&(length, (values, _))| (values, std::cmp::Reverse(length)));
+    let Some((length, (values, letters))) = most else {
+        return String::from("its values are words, not codes of digits and capital letters");
+    };
+    let all = domain.len();
+    let kind = if letters { "digits or capital letters" } else { "digits" };
+    let share = 100.0 * values as f64 / all as f64;
+    let form = match length {
+        1 => format!("1 of {kind}"),
+        length => format!("{length} {kind}"),
+    };
+    match values == all {
+        true => format!("its values are all of {form}, and prefixes are proposed for 2 to {LONGEST}"),
+        false => format!(
+            "{share:.1} % of its values are {form} ({values} of {all}), and prefixes are proposed if all are of one length"
+        ),
+    }
+}
+
+fn is_code(text: &str) -> bool {
+    text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
 /// Decimal ranges from about a hundredth of what the values span to a half of it.
@@ -77,8 +132,7 @@ fn of_codes(column: &Column, domain: &Domain) -> Option<Value> {
     let mut length = None;
     for value in domain.values() {
         let code = characters(column, value);
-        let is_code = code.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase());
-        if !is_code || *length.get_or_insert(code.len()) != code.len() {
+        if !is_code(&code) || *length.get_or_insert(code.len()) != code.len() {
             return None;
         }
     }

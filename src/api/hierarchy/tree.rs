@@ -3,7 +3,7 @@
 use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::text::{Text, from_utf8, to_utf8};
-use crate::pg::{reader, sql, types};
+use crate::pg::{lookup, sql, types};
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value};
 use suppress::levels::{Tree, TreeFault};
@@ -43,10 +43,10 @@ pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Value>, Error> {
     Ok(levels)
 }
 
-/// A tree whose paths are the rows of a relation, read with the caller's rights.
-pub fn kept(column: &Column, lookup: Oid) -> Result<Tree, Error> {
-    let relation = Relation::open(lookup)?;
-    refuse_code(&relation)?;
+/// A tree whose paths are the rows of a table. Whoever asks for a release did not name it: nothing that its owner
+/// wrote may run with their rights.
+pub fn kept(column: &Column, table: Oid) -> Result<Tree, Error> {
+    let relation = Relation::open(table)?;
     let mut positions = Vec::new();
     while let Ok(position) = relation.position(&format!("level{}", positions.len())) {
         positions.push(position);
@@ -57,7 +57,16 @@ pub fn kept(column: &Column, lookup: Oid) -> Result<Tree, Error> {
             "A hierarchy table has the values in level0 and what is above them in level1, level2, …",
         ));
     }
-    let bag = reader::read(&relation, &positions)?.bag;
+    let Some(read) = lookup::read(&relation, &positions)? else {
+        return Err(match lookup::may_read(&relation, &positions) {
+            true => Error::argument(
+                format!("{} is no table, has row security, or has parts of other owners", relation.name),
+                "A hierarchy is kept in a table or a materialized view: nothing runs when it is read.",
+            ),
+            false => Error::Forbidden { relation: relation.name },
+        });
+    };
+    let bag = read.bag;
     // Each text is looked at once, however many rows have it.
     let mut names: Vec<Vec<Vec<u8>>> = Vec::new();
     for domain in bag.domains() {
@@ -120,24 +129,6 @@ fn no_tree(fault: TreeFault) -> Error {
             "Each level but the first maps names of the level below.",
         ),
     }
-}
-
-/// A hierarchy is read by whoever asks for a release, not by the one who declared it: nothing that the other
-/// one wrote may run then.
-fn refuse_code(relation: &Relation) -> Result<(), Error> {
-    let found = sql::texts(
-        "SELECT relname::pg_catalog.text FROM pg_catalog.pg_class
-          WHERE oid OPERATOR(pg_catalog.=) $1 AND NOT relrowsecurity
-            AND relkind OPERATOR(pg_catalog.=) ANY (ARRAY['r', 'p', 'm']::pg_catalog.\"char\"[])",
-        &[relation.oid.into()],
-    )?;
-    if found.is_empty() {
-        return Err(Error::argument(
-            format!("{} is no table, or has row security", relation.name),
-            "A hierarchy is kept in a table or a materialized view: nothing runs when it is read.",
-        ));
-    }
-    Ok(())
 }
 
 /// The relation that is named, as its declarer sees it.

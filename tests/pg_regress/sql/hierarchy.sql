@@ -242,13 +242,13 @@ REVOKE SELECT ON many FROM regress_levels_owner;
 SELECT sanitize.declare_hierarchy('many', 'n', '{"ranges": [5, 10]}');
 SELECT sanitize.declare_hierarchy('many', 'n', '{"ranges": [5, 12]}');
 -- What is written past the function is refused when it is used.
+RESET ROLE;
 UPDATE sanitize.declared_hierarchy SET levels = '{"table": "steps"}' WHERE source = 'many'::regclass AND column_name = 'n';
 GRANT SELECT ON many TO regress_levels_owner;
 SELECT count(*) FROM sanitize.hierarchy('many', 'n');
 UPDATE sanitize.declared_hierarchy SET levels = '"x"' WHERE source = 'many'::regclass AND column_name = 'n';
 UPDATE sanitize.declared_hierarchy SET levels = '{"x": "y"}' WHERE source = 'many'::regclass AND column_name = 'n';
 SELECT count(*) FROM sanitize.hierarchy('many', 'n');
-RESET ROLE;
 SELECT column_name, height FROM sanitize.hierarchies WHERE source = 'many'::regclass ORDER BY 1;
 DELETE FROM sanitize.declared_hierarchy WHERE source IN ('many'::regclass, 'shy'::regclass, 'proposals'::regclass);
 DROP TABLE many, steps, shy, numbers, proposals;
