@@ -20,7 +20,12 @@ CREATE TABLE sanitize.protection (
     max_groups_per_unit pg_catalog.int4 CHECK (max_groups_per_unit > 0),
     min_epsilon pg_catalog.numeric NOT NULL DEFAULT 0.001 CHECK (min_epsilon >= 0),
     min_query_set pg_catalog.int4 CHECK (min_query_set > 0),
-    assume_stable pg_catalog.bool NOT NULL DEFAULT false
+    assume_stable pg_catalog.bool NOT NULL DEFAULT false,
+    row_count_public pg_catalog.bool NOT NULL DEFAULT false,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
+    -- Who let others ask. Counters that go round can give a table both numbers of one that was dropped: what its
+    -- owner has allowed does not open somebody else's.
+    owner pg_catalog.regrole GENERATED ALWAYS AS (sanitize.relation_owner(source)) STORED
 );
 COMMENT ON TABLE sanitize.protection IS
     'the protected relations: unit of protection, total budget, and what is spent of it in this window';
@@ -35,6 +40,8 @@ CREATE TABLE sanitize.allowance (
     rho_spent pg_catalog.numeric NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
     rest_epsilon pg_catalog.numeric CHECK (rest_epsilon >= 0),
     rest_delta pg_catalog.numeric CHECK (rest_delta >= 0),
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
+    grantee_name pg_catalog.name GENERATED ALWAYS AS (sanitize.role_name(grantee)) STORED,
     PRIMARY KEY (source, grantee)
 );
 COMMENT ON TABLE sanitize.allowance IS
@@ -51,7 +58,8 @@ CREATE TABLE sanitize.ledger_entry (
     delta pg_catalog.numeric NOT NULL,
     rho pg_catalog.numeric,
     rest_epsilon pg_catalog.numeric,
-    rest_delta pg_catalog.numeric
+    rest_delta pg_catalog.numeric,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
 );
 CREATE INDEX ledger_entry_source ON sanitize.ledger_entry (source, charged_at);
 COMMENT ON TABLE sanitize.ledger_entry IS 'every charge, committed before anything was released';
@@ -80,22 +88,23 @@ COMMENT ON FUNCTION sanitize.ledger_place() IS
     'where this ledger is: changes when the tables come out of a dump, a backup or a promoted standby';
 REVOKE ALL ON FUNCTION sanitize.ledger_place() FROM PUBLIC;
 
--- Rows of relations and roles that are gone would be dumped as bare numbers, which mean something
--- else where the dump is restored.
+-- Rows of relations and roles that are gone would be dumped as bare numbers, or as the names of others, which mean
+-- something else where the dump is restored. What is remembered is not dumped, but made again there.
 SELECT pg_catalog.pg_extension_config_dump('sanitize.protection',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+    'WHERE sanitize.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.allowance',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source) AND EXISTS (SELECT FROM pg_catalog.pg_roles r WHERE r.oid = grantee)');
+    'WHERE sanitize.row_type(source) = row_type AND sanitize.role_name(grantee) = grantee_name');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+    'WHERE sanitize.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_home', '');
 
-CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT 1, window_length pg_catalog.interval DEFAULT NULL,
-        max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT NULL, window_length pg_catalog.interval DEFAULT NULL,
+        max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false,
+        row_count_public pg_catalog.bool DEFAULT false)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
-COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool) IS
+COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool) IS
     'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent is taken from the ledger';
 
 CREATE FUNCTION sanitize.unprotect(source pg_catalog.regclass) RETURNS pg_catalog.void
@@ -138,6 +147,12 @@ CREATE FUNCTION sanitize.spent(epsilon pg_catalog.numeric, delta pg_catalog.nume
 COMMENT ON FUNCTION sanitize.spent(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
     'what charges with these sums take of a budget with that delta: the smaller epsilon of the two ways to add up';
 
+CREATE FUNCTION sanitize.delta_share(share_epsilon pg_catalog.numeric, share_delta pg_catalog.numeric, epsilon pg_catalog.numeric, delta pg_catalog.numeric) RETURNS pg_catalog.numeric
+    LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
+    'SELECT coalesce($2, CASE WHEN $1 IS NOT NULL THEN $4 OPERATOR(pg_catalog.*) least($1 OPERATOR(pg_catalog./) $3, 1) END)';
+COMMENT ON FUNCTION sanitize.delta_share(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
+    'the delta of a share of a budget: its own, or else the part of the budget''s delta that its epsilon is of the budget''s; NULL for no share';
+
 CREATE FUNCTION sanitize.confirm_ledger() RETURNS pg_catalog.text
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_confirm_ledger';
 COMMENT ON FUNCTION sanitize.confirm_ledger() IS
@@ -154,14 +169,16 @@ CREATE VIEW sanitize.budget WITH (security_barrier) AS
            p.window_start OPERATOR(pg_catalog.+) p.window_length AS window_end,
            (CASE WHEN w.over THEN 0 ELSE b.rho_spent END)::pg_catalog.float8 AS rho_spent
       FROM sanitize.protection AS p
-      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.source
+      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.source AND c.reltype OPERATOR(pg_catalog.=) p.row_type
      CROSS JOIN LATERAL (
            SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent,
                   p.rho_spent, p.rest_epsilon, p.rest_delta
            UNION ALL
-           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, a.delta, a.delta_spent,
+           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, sanitize.delta_share(a.epsilon, a.delta, p.epsilon, p.delta), a.delta_spent,
                   a.rho_spent, a.rest_epsilon, a.rest_delta
-             FROM sanitize.allowance AS a WHERE a.source OPERATOR(pg_catalog.=) p.source) AS b
+             FROM sanitize.allowance AS a
+            WHERE a.source OPERATOR(pg_catalog.=) p.source AND a.row_type OPERATOR(pg_catalog.=) p.row_type
+              AND a.grantee_name OPERATOR(pg_catalog.=) sanitize.role_name(a.grantee)) AS b
      CROSS JOIN LATERAL (
            SELECT coalesce(p.window_start OPERATOR(pg_catalog.+) p.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
      CROSS JOIN LATERAL sanitize.spent(b.epsilon_spent, b.delta_spent, b.rho_spent,
@@ -172,12 +189,19 @@ CREATE VIEW sanitize.budget WITH (security_barrier) AS
 COMMENT ON VIEW sanitize.budget IS
     'what may be spent and what is, for each protected relation (grantee NULL) and each allowance; owners see theirs, grantees their own';
 
+CREATE FUNCTION sanitize.grid_time(moment pg_catalog.timestamptz) RETURNS pg_catalog.timestamptz
+    LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_grid_time';
+COMMENT ON FUNCTION sanitize.grid_time(pg_catalog.timestamptz) IS
+    'the moment as the views tell it: moved back to a multiple of pg_sanitize.answer_grid';
+
 CREATE VIEW sanitize.ledger WITH (security_barrier) AS
-    SELECT e.charged_at AS "when", e.who, e.what,
+    SELECT sanitize.grid_time(e.charged_at) AS "when", e.who, e.what,
            e.epsilon::pg_catalog.float8 AS epsilon, e.delta::pg_catalog.float8 AS delta,
-           e.source, e.login, e.id, e.rho::pg_catalog.float8 AS rho
+           -- The number of a relation that is gone, but not the name of another that has its number now.
+           CASE WHEN c.oid IS NOT NULL OR sanitize.row_type(e.source) IS NULL THEN e.source END AS source,
+           e.login, e.id, e.rho::pg_catalog.float8 AS rho
       FROM sanitize.ledger_entry AS e
-      LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source
+      LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source AND c.reltype OPERATOR(pg_catalog.=) e.row_type
      WHERE pg_catalog.pg_has_role(coalesce(c.relowner, 10::pg_catalog.oid), 'USAGE')
         OR e.who OPERATOR(pg_catalog.=) current_user::pg_catalog.text
         OR e.login OPERATOR(pg_catalog.=) current_user::pg_catalog.text;

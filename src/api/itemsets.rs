@@ -3,8 +3,9 @@
 use super::arguments::{COLUMNS, EPSILON, RELATION, SEED, choice, coins, coins_of, number};
 use super::ledger;
 use super::public_source::{PublicColumn, PublicSource};
+use super::terms::TERMS;
 use crate::catalog::public::Public;
-use crate::method::{Label, Method, methods};
+use crate::method::{Label, Method, Price, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
@@ -13,7 +14,7 @@ use crate::pg::pool;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use guarantee::{Charge, Neighbours};
+use guarantee::{Charge, Counts, Neighbours};
 use pgrx::pg_sys::Datum;
 use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
 use table::{Bag, NONE, Recoding, Stop, Watch};
@@ -107,10 +108,13 @@ const DP_ITEMSETS: Method = Method {
     returns: Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
     run: dp_itemsets,
     label: Some(Label {
-        further: &[],
+        further: TERMS,
         of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
     }),
-    price: Some(|arguments, _| Ok(Some(draws(arguments)?.charge()))),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, _| Ok(Some(draws(arguments)?.charge())),
+    }),
 };
 
 fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
@@ -162,10 +166,13 @@ const DP_FREQUENT_ITEMSETS: Method = Method {
     ]),
     run: dp_frequent_itemsets,
     label: Some(Label {
-        further: &[],
+        further: TERMS,
         of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
     }),
-    price: Some(|arguments, _| Ok(Some(top(arguments)?.charge()))),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, _| Ok(Some(top(arguments)?.charge())),
+    }),
 };
 
 fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
@@ -213,8 +220,9 @@ impl Source {
     /// Charges where the relation is protected, then reads. A value that its domain does not have counts
     /// as NULL: it is no item.
     fn read(&self, call: &Call, charge: &Charge) -> Result<Bag, Error> {
-        ledger::charge_for_rows(&self.0.relation, call.method.name, charge)?;
-        let table = self.0.read_coded(&[])?;
+        let (relation, columns) = (&self.0.relation, &self.0.positions);
+        let bound = ledger::charge_for_rows(relation, columns, call.method.name, charge)?;
+        let table = self.0.read_charged(bound.as_ref())?;
         let domains = self.0.domains();
         let codes = table.bag.domains().iter().zip(domains).map(|(read, public)| {
             read.values().map(|value| public.find(value).unwrap_or(NONE)).collect()

@@ -3,7 +3,8 @@
 
 use super::arguments::{KEEP, SEED};
 use super::budget;
-use super::protection::check_stable;
+use super::charged::Bound;
+use super::protection::{check_kept_here, check_stable};
 use crate::catalog::account::{Account, decimal};
 use crate::catalog::ledger::{self as entries, Entry, Home};
 use crate::catalog::protection::{self, Budgets};
@@ -12,8 +13,8 @@ use crate::pg::error::{Error, Exhausted};
 use crate::pg::relation::Relation;
 use crate::pg::worker::autonomous::{self, Decision};
 use crate::pg::worker::worker_function;
-use crate::pg::{rights, sql};
-use guarantee::{Charge, Cost};
+use crate::pg::{keeper, rights};
+use guarantee::{Charge, Cost, Counts};
 use pgrx::pg_sys::Oid;
 use question::Terms;
 use serde::{Deserialize, Serialize};
@@ -83,6 +84,7 @@ enum Reply {
     Exhausted(Exhausted),
     Unconfirmed { home: String, here: String },
     Damaged { table: String, column: String },
+    OtherOwner,
 }
 
 /// Charges for what the asker is about to learn from the relation, and commits that. Whatever happens
@@ -96,6 +98,7 @@ pub fn charge(
     charge: &Charge,
     terms: Option<&Terms>,
 ) -> Result<Outcome, Error> {
+    keeper::check()?;
     let mut end = what.len().min(WHAT);
     while !what.is_char_boundary(end) {
         end -= 1;
@@ -121,17 +124,21 @@ pub fn charge(
         Reply::Exhausted(budget) => Err(Error::Exhausted(Box::new(budget))),
         Reply::Unconfirmed { home, here } => Err(Error::Unconfirmed { home, here }),
         Reply::Damaged { table, column } => Err(Error::Damaged { table, column }),
+        Reply::OtherOwner => Err(Error::OtherOwner { relation: relation() }),
     }
 }
 
-/// [`charge`] for a mechanism that protects single rows, if the relation is protected: a unit that has
-/// up to g rows costs what g rows cost. Returns whether it is protected.
-///
-/// Such a mechanism does not bound the rows of a unit, so they must be bounded already. Whoever calls
-/// one can read the relation, so being told that they are not is no news.
-pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Result<bool, Error> {
-    let price = |terms: &Terms| Ok(charge.of_rows(rows_per_unit(relation, terms)?));
-    Ok(charge_under_terms(relation, what, price)?.is_some())
+/// [`charge`] for a mechanism that protects single rows, and will read these columns, if the relation is
+/// protected: a unit that has up to g rows costs what g rows cost. Returns the bound that rows must then be
+/// read under, see [`super::charged`]; `None` if the relation is not protected.
+pub fn charge_for_rows(
+    relation: &Relation,
+    columns: &[usize],
+    what: &str,
+    charge: &Charge,
+) -> Result<Option<Bound>, Error> {
+    let price = |bound: &Bound| super::terms::charged(Counts::Rows, *charge, bound.rows());
+    Ok(charge_under_terms(relation, columns, what, price)?.map(|(_, bound)| bound))
 }
 
 /// [`charge`] for a mechanism that protects units and bounds their rows itself, if the relation is protected.
@@ -139,26 +146,33 @@ pub fn charge_for_rows(relation: &Relation, what: &str, charge: &Charge) -> Resu
 /// is not protected.
 pub fn charge_for_units(
     relation: &Relation,
+    columns: &[usize],
     what: &str,
     charge: &Charge,
 ) -> Result<Option<Terms>, Error> {
-    charge_under_terms(relation, what, |_| Ok(*charge))
+    let charged = charge_under_terms(relation, columns, what, |_| *charge)?;
+    Ok(charged.map(|(terms, _)| terms))
 }
 
 /// Charges what the terms make of a price, and returns these terms; another price under others, if they
-/// change meanwhile. `None` if the relation is not protected.
+/// change meanwhile. `None` if the relation is not protected. Refuses before the charge what can be refused
+/// without a row.
 fn charge_under_terms(
     relation: &Relation,
+    columns: &[usize],
     what: &str,
-    price: impl Fn(&Terms) -> Result<Charge, Error>,
-) -> Result<Option<Terms>, Error> {
+    price: impl Fn(&Bound) -> Charge,
+) -> Result<Option<(Terms, Bound)>, Error> {
+    check_kept_here(relation)?;
     let Some(mut terms) = protection::terms(relation.oid)? else {
         return Ok(None);
     };
     for _ in 0..CHANGES {
         check_stable(relation, &terms)?;
-        match charge(relation, Asker::caller(), what, &price(&terms)?, Some(&terms))? {
-            Outcome::Charged { .. } => return Ok(Some(terms)),
+        let bound = Bound::new(relation, &terms)?;
+        bound.check_readable(relation, columns)?;
+        match charge(relation, Asker::caller(), what, &price(&bound), Some(&terms))? {
+            Outcome::Charged { .. } => return Ok(Some((terms, bound))),
             Outcome::Changed(now) => terms = now,
         }
     }
@@ -166,7 +180,8 @@ fn charge_under_terms(
 }
 
 /// Refuses to release rows of a protected relation in a way that guarantees nothing, with kept columns or
-/// coins of a seed or what `unprotected` says: the ledger would be told a cost that is not the cost.
+/// coins of a seed or what `unprotected` says, or that shows the number of rows where it is not public: the
+/// ledger would be told a cost that is not the cost.
 pub fn check_protecting(
     call: &Call,
     relation: &Relation,
@@ -174,37 +189,19 @@ pub fn check_protecting(
 ) -> Result<(), Error> {
     let keep = call.arguments.get_if_declared(&KEEP)?.map(|_| "keep");
     let seed = call.arguments.get_if_declared(&SEED)?.map(|_| "seed");
-    let Some(what) = unprotected.or(keep).or(seed) else { return Ok(()) };
-    if protection::terms(relation.oid)?.is_none() {
+    let contents = call.method.price.as_ref().is_some_and(|one| one.counts == Counts::Contents);
+    let what = unprotected.or(keep).or(seed);
+    if what.is_none() && !contents {
         return Ok(());
     }
+    let Some(terms) = protection::terms(relation.oid)? else { return Ok(()) };
+    if contents && !terms.row_count_public {
+        return Err(Error::RowCount { relation: relation.name.clone(), method: call.method.name });
+    }
+    let Some(what) = what else { return Ok(()) };
     Err(Error::argument(
         format!("{} is protected, and a release with {what} protects nobody", relation.name),
         format!("Leave out {what}."),
-    ))
-}
-
-/// The most rows that a unit has, by the schema or by the terms, which must hold then.
-fn rows_per_unit(relation: &Relation, terms: &Terms) -> Result<u64, Error> {
-    let unit = &relation.columns[relation.position(&terms.unit)?];
-    if relation.is_key(unit) {
-        return Ok(1);
-    }
-    let rows = terms.max_rows_per_unit;
-    let (from, unit) = (relation.from(), unit.quoted());
-    let excess = sql::run(
-        &format!(
-            "SELECT '1'::pg_catalog.text FROM {from} GROUP BY {unit}
-             HAVING pg_catalog.count(*) OPERATOR(pg_catalog.>) {rows} OR {unit} IS NULL LIMIT 1"
-        ),
-        &[],
-    )?;
-    if excess.is_empty() {
-        return Ok(rows);
-    }
-    Err(Error::argument(
-        format!("{} has a unit with more than {rows} rows, or rows without a unit", relation.name),
-        "Rows are released here, and max_rows_per_unit must hold for them: release from a view that keeps to it, or protect with a larger one.",
     ))
 }
 
@@ -268,6 +265,7 @@ fn decide(request: &[u8]) -> Result<Decision, Error> {
     let reply = match charge_or_refuse(&request) {
         // All is read before anything is written.
         Err(Error::Damaged { table, column }) => Reply::Damaged { table, column },
+        Err(Error::OtherOwner { .. }) => Reply::OtherOwner,
         reply => reply?,
     };
     let reply = serde_json::to_vec(&reply).map_err(Error::query)?;

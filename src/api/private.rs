@@ -4,17 +4,19 @@ use super::arguments::{
     COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number,
 };
 use super::release::keeping;
-use super::typed_source::TypedSource;
+use super::typed_source::{PublicDomains, TypedSource, chosen, same_columns};
 use super::ledger;
-use crate::method::{Label, Method, methods};
+use super::terms::TERMS;
+use crate::catalog::public;
+use crate::method::{Label, Method, Price, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::relation::positions;
+use crate::pg::relation::{Relation, positions};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::{text, typed};
-use guarantee::{DeltaMethod, Guarantee};
+use guarantee::{Counts, DeltaMethod, Guarantee};
 use sample::{Design, Public, Request, Rule, Rules, Scheme};
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::Value as Json;
@@ -216,14 +218,32 @@ fn check_public(request: &Request, table: bool, rules: bool) -> Result<(), Error
     Ok(())
 }
 
+/// Refuses a table of rare combinations that is not public.
+fn check_public_source(source: &Relation, other: Oid) -> Result<(), Error> {
+    match public::refusal(source.oid, other)? {
+        None => Ok(()),
+        Some(why) => Err(Error::NotPublic {
+            argument: "public_source",
+            relation: Relation::row_type(other)?.name,
+            reason: why.reason(),
+        }),
+    }
+}
+
 const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
 
-/// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
-fn rules(list: &Json, relation: &str, bag: &Bag) -> Result<Rules, Error> {
+/// A rule by the places of its columns, and the texts of its values.
+enum Said {
+    Columns(Vec<u32>),
+    Items(Vec<(u32, String)>),
+}
+
+/// The rules of a list, for these columns.
+fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Said>, Error> {
     let refuse = |what: &Json| Error::argument(format!("rules has {what}"), RULES_HINT);
-    let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
+    let names: Vec<&str> = columns.iter().map(|&c| relation.columns[c].name.as_str()).collect();
     let column = |name: &str| -> Result<u32, Error> {
-        Ok(positions(relation, &names, "rules", Some(&[name.to_string()]))?[0] as u32)
+        Ok(positions(&relation.name, &names, "rules", Some(&[name.to_string()]))?[0] as u32)
     };
     let mut found = Vec::new();
     for rule in list.as_array().ok_or_else(|| refuse(list))? {
@@ -231,26 +251,32 @@ fn rules(list: &Json, relation: &str, bag: &Bag) -> Result<Rules, Error> {
             Json::Array(columns) if !columns.is_empty() => {
                 let columns =
                     columns.iter().map(|name| column(name.as_str().ok_or_else(|| refuse(rule))?));
-                found.push(Rule::Columns(columns.collect::<Result<_, _>>()?));
+                found.push(Said::Columns(columns.collect::<Result<_, _>>()?));
             }
             Json::Object(itemset) if !itemset.is_empty() => {
-                let mut items = Some(Vec::with_capacity(itemset.len()));
-                for (name, value) in itemset {
-                    let column = column(name)?;
+                let item = |(name, value): (&String, &Json)| {
                     let value = value.as_str().ok_or_else(|| refuse(rule))?;
-                    let code = bag.domain(column as usize).find(&text::from_utf8(value));
-                    if let (Some(items), Some(code)) = (&mut items, code) {
-                        items.push(Item { column, code });
-                    } else {
-                        items = None;
-                    }
-                }
-                found.extend(items.map(Rule::Items));
+                    Ok((column(name)?, value.to_string()))
+                };
+                found.push(Said::Items(itemset.iter().map(item).collect::<Result<_, Error>>()?));
             }
             other => return Err(refuse(other)),
         }
     }
-    Ok(Rules::new(found))
+    Ok(found)
+}
+
+/// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
+fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
+    let item = |(column, value): (u32, String)| {
+        let code = bag.domain(column as usize).find(&text::from_utf8(&value))?;
+        Some(Item { column, code })
+    };
+    let rule = |rule: Said| match rule {
+        Said::Columns(columns) => Some(Rule::Columns(columns)),
+        Said::Items(items) => items.into_iter().map(item).collect::<Option<_>>().map(Rule::Items),
+    };
+    Rules::new(rules.into_iter().filter_map(rule))
 }
 
 const DP_MII_SAMPLE: Method = Method {
@@ -272,8 +298,11 @@ const DP_MII_SAMPLE: Method = Method {
     ],
     returns: Returns::Set(Type::Any),
     run: dp_mii_sample,
-    label: Some(Label { further: &[], of: label }),
-    price: Some(|arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge())),
+    label: Some(Label { further: TERMS, of: label }),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
+    }),
 };
 
 fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
@@ -285,22 +314,29 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     Design::new(request)?;
     check_public(&request, public_source.is_some(), listed.is_some())?;
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    public_source.map_or(Ok(()), |other| check_public_source(&relation, other))?;
     let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
     ledger::check_protecting(call, &relation, as_published)?;
 
-    let mut source = TypedSource::read(call)?;
-    request.columns = source.bag().width();
+    let (columns, _) = chosen(call, &relation)?;
+    request.columns = columns.len();
     let design = Design::new(request)?;
-    if matches!(scheme, Scheme::DpCounts | Scheme::DpSplit) {
-        source = source.within_public_domains()?;
-    }
-    let table = public_source.map(|oid| source.same_columns(oid)).transpose()?;
-    let bag = source.bag();
-    let rules = listed.map(|list| rules(&list, &relation.name, bag)).transpose()?;
-    if let Some(charge) = call.price(request.columns)? {
-        ledger::charge_for_rows(&relation, call.method.name, &charge)?;
-    }
+    let public = match scheme {
+        Scheme::DpCounts | Scheme::DpSplit => Some(PublicDomains::of(&relation, &columns)?),
+        _ => None,
+    };
+    let table = public_source.map(|oid| same_columns(&relation, &columns, oid)).transpose()?;
+    let rules = listed.map(|list| said(&list, &relation, &columns)).transpose()?;
     let mut coins = coins(call.get(&SEED)?)?;
+    let bound = match call.price(request.columns)? {
+        Some(charge) => ledger::charge_for_rows(&relation, &columns, call.method.name, &charge)?,
+        None => None,
+    };
+    let mut source = TypedSource::read_charged(call, bound.as_ref())?;
+    if let Some(public) = &public {
+        source = source.within(public)?;
+    }
+    let rules = rules.map(|rules| coded(rules, source.bag()));
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
     let released = source.run("sampling", |bag, watch| {
         match sample::draw(bag, &design, public, &mut coins, watch) {

@@ -2,6 +2,7 @@
 
 use super::arguments::{RELATION, text, yes_or_no};
 use super::budget::{self, role_name};
+use super::capping::bound;
 use crate::catalog::ledger as entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
 use crate::catalog::stability::unstable;
@@ -11,7 +12,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::signature::Returns;
-use crate::pg::{rights, types};
+use crate::pg::{keeper, rights, unit};
 use pgrx::pg_sys::{Datum, Oid};
 use question::Terms;
 
@@ -22,6 +23,20 @@ fn owned(call: &Call) -> Result<Relation, Error> {
         return Ok(relation);
     }
     Err(Error::NotOwner { relation: relation.name })
+}
+
+/// Refuses a relation of which another one keeps the budget, or this server none. Every method that takes from the
+/// budget of a relation asks this first.
+pub fn check_kept_here(relation: &Relation) -> Result<(), Error> {
+    keeper::check()?;
+    keeper::check_relation(relation)?;
+    match protection::shares_rows(relation.oid)? {
+        None => Ok(()),
+        Some(other) => Err(Error::NotKeeper {
+            what: format!("{} shares rows on other servers with {other}", relation.name),
+            why: format!("The budget of these rows is that of {other}, which is protected."),
+        }),
+    }
 }
 
 /// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
@@ -35,21 +50,8 @@ pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
     }
 }
 
-/// The unit column of a relation that can be protected.
-fn check_unit(relation: &Relation, unit: &str) -> Result<(), Error> {
-    let column = &relation.columns[relation.position(unit)?];
-    if !types::identifies(column.base_type) {
-        return Err(Error::argument(
-            format!("column \"{unit}\" cannot tell units apart"),
-            "The unit column is an integer, text, uuid, date, time or enum.",
-        ));
-    }
-    if relation.compares_loosely(column) {
-        return Err(Error::argument(
-            format!("column \"{unit}\" has a nondeterministic collation"),
-            "Texts that differ would be one unit or two, depending on who compares: give the column another collation, or protect a view that has it COLLATE \"C\".",
-        ));
-    }
+/// Refuses a relation that no other process can read.
+fn check_shared(relation: &Relation) -> Result<(), Error> {
     if relation.is_temporary() {
         return Err(Error::argument(
             format!("{} is temporary", relation.name),
@@ -73,15 +75,12 @@ const EPSILON: Argument<f64> = Argument {
     ..budget::EPSILON
 };
 
-const MAX_ROWS_PER_UNIT: Argument<i32> = Argument {
+const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument {
     name: "max_rows_per_unit",
     of: Type::Int4,
-    default: Some("1"),
-    about: "How many rows of a unit count at most.",
-    read: |given| {
-        let rows = at_least_one(given, "the number of rows of one unit that count")?;
-        given.needed(rows)
-    },
+    default: Some("null"),
+    about: "How many rows of a unit count at most; 1 where the unit is a key, to be named anywhere else.",
+    read: |given| at_least_one(given, "the number of rows of one unit that count"),
 };
 
 const WINDOW_LENGTH: Argument<Option<String>> = Argument {
@@ -140,6 +139,14 @@ const ASSUME_STABLE: Argument<bool> = Argument {
     read: yes_or_no,
 };
 
+const ROW_COUNT_PUBLIC: Argument<bool> = Argument {
+    name: "row_count_public",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if everybody may know how many rows there are: methods that return a row for each row need it.",
+    read: yes_or_no,
+};
+
 /// A number of things of which there is at least one; `None` if NULL.
 fn at_least_one(given: &Given<'_>, what: &str) -> Result<Option<i32>, Error> {
     match given.int4()? {
@@ -164,6 +171,7 @@ const PROTECT: Method = Method {
         &MIN_EPSILON,
         &MIN_QUERY_SET,
         &ASSUME_STABLE,
+        &ROW_COUNT_PUBLIC,
     ],
     returns: Returns::One(Type::Void),
     run: protect,
@@ -172,28 +180,34 @@ const PROTECT: Method = Method {
 };
 
 fn protect(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
     let relation = owned(call)?;
-    let unit = call.get(&UNIT)?;
+    check_kept_here(&relation)?;
+    let name = call.get(&UNIT)?;
     let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&budget::DELTA)?);
     let max_rows_per_unit = call.get(&MAX_ROWS_PER_UNIT)?;
     let window_length = call.get(&WINDOW_LENGTH)?;
-    let new = Protection {
-        unit: &unit,
+    let mut new = Protection {
+        unit: &name,
         epsilon,
         delta,
-        max_rows_per_unit,
+        max_rows_per_unit: max_rows_per_unit.unwrap_or(1),
         window_length: window_length.as_deref(),
         max_groups_per_unit: call.get(&MAX_GROUPS_PER_UNIT)?,
         min_epsilon: call.get(&MIN_EPSILON)?,
         min_query_set: call.get(&MIN_QUERY_SET)?,
         assume_stable: call.get(&ASSUME_STABLE)?,
+        row_count_public: call.get(&ROW_COUNT_PUBLIC)?,
     };
-    check_unit(&relation, &unit)?;
+    let position = unit::check(&relation, &name)?;
+    check_shared(&relation)?;
     if !new.assume_stable
-        && let Some(reason) = unstable(&relation, &unit)?
+        && let Some(reason) = unstable(&relation, &name)?
     {
         return Err(Error::Unstable { relation: relation.name, reason });
     }
+    let column = &relation.columns[position];
+    new.max_rows_per_unit = bound(&relation, column, max_rows_per_unit)?;
     // What is spent is read after the lock: a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot {
@@ -242,7 +256,7 @@ const DELTA_SHARE: Argument<Option<f64>> = Argument {
     name: "delta",
     of: Type::Float8,
     default: Some("null"),
-    about: "A share of delta of its own; without one that of the relation is its limit.",
+    about: "A share of delta of its own; without one it is the part of the relation's delta that epsilon is of its epsilon.",
     read: |given| given.float8()?.map(budget::delta).transpose(),
 };
 

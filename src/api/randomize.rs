@@ -4,10 +4,11 @@ use super::arguments::{COLUMNS, EPSILON, KEEP, RELATION, ROWS_OF, SEED, coins, c
 use super::ledger;
 use super::public_source::{PublicSource, PublicValues};
 use super::release::keeping;
+use super::terms::TERMS;
 use super::typed_source::chosen;
 use super::weights;
 use crate::catalog::public::Public;
-use crate::method::{Label, Method, methods};
+use crate::method::{Label, Method, Price, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
@@ -18,7 +19,7 @@ use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, ReadValues, TypedRows, Values};
 use crate::pg::{reader, text, types};
-use guarantee::{Charge, Guarantee};
+use guarantee::{Charge, Counts, Guarantee};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
 use random::{Key, Ratio};
@@ -44,7 +45,7 @@ const RANDOMIZE_CELLS: Method = Method {
     returns: Returns::Set(Type::Any),
     run: randomize_cells,
     label: Some(Label {
-        further: &[],
+        further: TERMS,
         of: |options| {
             let epsilon = options.get(&EPSILON)?;
             Responses::new(epsilon, &[])?;
@@ -52,7 +53,10 @@ const RANDOMIZE_CELLS: Method = Method {
             keeping(Guarantee::randomize_cells(epsilon, coins), options)
         },
     }),
-    price: Some(|arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?)))),
+    price: Some(Price {
+        counts: Counts::Contents,
+        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+    }),
 };
 
 /// The law by which rows of a source are randomised.
@@ -125,11 +129,19 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;
     ledger::check_protecting(call, &source.relation, None)?;
-    if let Some(charge) = call.price(responses.width())? {
-        ledger::charge_for_rows(&source.relation, call.method.name, &charge)?;
-    }
+    let bound = match call.price(responses.width())? {
+        Some(charge) => {
+            let (relation, columns) = (&source.relation, &source.positions);
+            ledger::charge_for_rows(relation, columns, call.method.name, &charge)?
+        }
+        None => None,
+    };
 
-    let mut table = source.read_listed(&keep)?;
+    let mut table = match &bound {
+        // No column of a protected relation is kept as it is.
+        Some(bound) => source.read_charged(Some(bound))?,
+        None => source.read_listed(&keep)?,
+    };
     if call.arguments.has(&SEED)? {
         // The same rows whatever order they were read in.
         let held = table.memory();

@@ -5,22 +5,23 @@ use super::drawing::draw_rows;
 use super::ledger;
 use super::public_source::{PublicColumn, PublicSource, PublicValues};
 use super::synthesizer::Synthesizer;
-use crate::method::{Label, Method, methods};
+use super::terms::{self, TERMS};
+use crate::method::{Label, Method, Price, methods};
 use crate::pg::argument::{Argument, Arguments, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::{Relation, positions};
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, TypedRows};
-use crate::pg::{jsonb, pool};
-use guarantee::{Charge, Cost, Guarantee, Synthetic};
+use crate::pg::{jsonb, pool, unit};
+use guarantee::{Charge, Cost, Counts, Guarantee, Synthetic};
 use pgrx::pg_sys::Datum;
 use question::Terms;
-use random::Coins;
+use random::{Coins, within_decimal};
 use serde_json::Value as Json;
 use std::borrow::Cow;
-use synth::{Drawer, Request};
-use table::{Bag, NONE};
+use synth::{Drawer, Request, UnitBag};
+use table::NONE;
 
 const DELTA: Argument<f64> = Argument {
     name: "delta",
@@ -96,10 +97,16 @@ fn workload(
     Ok(workload)
 }
 
+const PRICE: Price =
+    Price { counts: Counts::Units, of: |arguments, _| charge(arguments).map(Some) };
+
 /// What (epsilon, delta) comes to, in the currency of the noise.
 fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
-    let rho = guarantee::zcdp_rho(epsilon, delta)?;
+    guarantee::check_epsilon(epsilon)?;
+    // Drawn for the decimal numbers that are charged.
+    let drawn = within_decimal("epsilon", epsilon)?;
+    let rho = guarantee::zcdp_rho(drawn, within_decimal("delta", delta)?)?;
     Ok(Charge { whole: Cost { epsilon, delta }, rho: Some(rho), rest: Cost::default() })
 }
 
@@ -129,7 +136,7 @@ fn fit(
     let protected = crate::catalog::protection::terms(relation.oid)?;
     if let Some(terms) = &protected {
         check_protected(call, &relation, terms)?;
-        let unit = relation.position(&terms.unit)?;
+        let unit = unit::check(&relation, &terms.unit)?;
         positions.retain(|&position| position != unit);
     }
     if positions.is_empty() {
@@ -140,50 +147,57 @@ fn fit(
     let workload = workload(asked.as_ref(), &source.relation.name, &source.columns)?;
     // Charged under the terms that the rows are then bounded by.
     let terms = match protected {
-        Some(_) => ledger::charge_for_units(&source.relation, call.method.name, &charge)?,
+        Some(_) => {
+            let (relation, columns) = (&source.relation, &source.positions);
+            ledger::charge_for_units(relation, columns, call.method.name, &charge)?
+        }
         None => None,
     };
-    let (bag, rows_per_unit) = match &terms {
-        Some(terms) => bounded(&source, terms, coins)?,
-        None => (source.read(coins)?, 1),
+    let unit = match &terms {
+        Some(terms) => unit_of_several(&source.relation, terms)?,
+        None => None,
     };
-    let rho = charge.rho.unwrap_or(0.0);
-    let request = Request { rho, rows_per_unit, workload };
+    let (table, rows_per_unit) = match unit {
+        Some((unit, most)) => (source.read_with_unit(unit)?, most),
+        None => (source.read_charged(None)?, 1),
+    };
+    let recoding = source.recoding(&table.bag, coins);
+    let request = Request { rho: charge.rho.unwrap_or(0.0), rows_per_unit, workload };
     let model = pool::run_telling(
         "fitting",
-        bag.memory(),
+        table.memory(),
         |_| String::from("marginals are measured"),
-        |watch| match synth::fit(&bag, &sizes, &request, coins, watch) {
-            Err(random::Error::Stop(stop)) => Err(stop),
-            fitted => Ok(fitted),
+        |watch| {
+            let (bag, domains) = (&table.bag, source.domains());
+            let fitted = match unit {
+                Some(_) => UnitBag { bag, recoding: &recoding, domains }
+                    .fit(&sizes, &request, coins, watch),
+                None => {
+                    let bag = bag.recoded(&recoding, domains.to_vec(), watch)?;
+                    synth::fit(&bag, &sizes, &request, coins, watch)
+                }
+            };
+            match fitted {
+                Err(random::Error::Stop(stop)) => Err(stop),
+                fitted => Ok(fitted),
+            }
         },
     )??;
-    let label = Guarantee::dp_synthesize(&Synthetic {
-        cost: charge.whole,
-        unit: terms.as_ref().map(|terms| terms.unit.as_str()),
-        rows_per_unit: terms.as_ref().map(|_| rows_per_unit),
-        assumed_stable: terms.as_ref().is_some_and(|terms| terms.assume_stable),
-        coins: coins.source(),
-    });
+    let mut label = label(&call.arguments)?;
+    if let Some(terms) = &terms {
+        let (unit, assumed_stable) = (terms.unit.as_str(), terms.assume_stable);
+        let told = terms::Told { unit, rows_per_unit, assumed_stable };
+        label = terms::of_units(label, call.method, &told, charge);
+    }
     Ok((Synthesizer { columns: source.columns, model }, label))
 }
 
-/// The rows of a protected relation in public codes, at most so many of each unit; and how many.
-fn bounded(source: &PublicSource, terms: &Terms, coins: &mut Coins) -> Result<(Bag, u64), Error> {
-    let relation = &source.relation;
-    let unit = relation.position(&terms.unit)?;
-    if relation.is_key(&relation.columns[unit]) {
-        return Ok((source.read(coins)?, 1));
-    }
-    let most = terms.max_rows_per_unit;
-    let table = source.read_coded(&[unit])?;
-    let recoding = source.recoding(&table.bag, coins);
-    let domains = source.domains().to_vec();
-    let bag = pool::run("bounding rows", table.memory(), |watch| {
-        let kept = synth::keep_of_units(&table.bag, most, coins, watch)?;
-        table.bag.with_weights(&kept).recoded(&recoding, domains, watch)
-    })?;
-    Ok((bag, most))
+/// Where the unit of a protected relation is, and how many of its rows count; `None` if it has one at most, by the
+/// schema.
+fn unit_of_several(relation: &Relation, terms: &Terms) -> Result<Option<(usize, u64)>, Error> {
+    let unit = unit::check(relation, &terms.unit)?;
+    let is_key = relation.is_key(&relation.columns[unit])?;
+    Ok((!is_key).then_some((unit, terms.max_rows_per_unit)))
 }
 
 const DP_SYNTHESIZER: Method = Method {
@@ -197,8 +211,8 @@ const DP_SYNTHESIZER: Method = Method {
         let label = serde_json::to_value(label.label()).map_err(Error::query)?;
         jsonb::datum(&fitted.to_json(label)?)
     },
-    label: Some(Label { further: &[], of: label }),
-    price: Some(|arguments, _| charge(arguments).map(Some)),
+    label: Some(Label { further: TERMS, of: label }),
+    price: Some(PRICE),
 };
 
 const DP_SYNTHESIZE: Method = Method {
@@ -213,8 +227,8 @@ const DP_SYNTHESIZE: Method = Method {
         let relation = typed::row_type(call.get(&ROWS_OF)?)?;
         draw(call, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
     },
-    label: Some(Label { further: &[], of: label }),
-    price: Some(|arguments, _| charge(arguments).map(Some)),
+    label: Some(Label { further: TERMS, of: label }),
+    price: Some(PRICE),
 };
 
 const DP_SYNTHESIZE_MODEL: Method = Method {
@@ -234,9 +248,6 @@ const DP_SYNTHESIZE_MODEL: Method = Method {
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     Ok(Guarantee::dp_synthesize(&Synthetic {
         cost: charge(options)?.whole,
-        unit: None,
-        rows_per_unit: None,
-        assumed_stable: false,
         coins: coins_of(options.get(&SEED)?),
     }))
 }

@@ -1,14 +1,15 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
 use super::arguments::{COLUMNS, KEEP, ROWS_OF};
+use super::charged::{self, Bound};
 use super::hierarchy;
 use super::levels::{self, Levels};
-use crate::catalog::domains;
+use crate::catalog::{domains, public};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
-use crate::pg::{pool, range, reader, text};
+use crate::pg::{keys, pool, range, reader, text};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use suppress::Hierarchy;
@@ -38,6 +39,72 @@ pub fn chosen(call: &Call, relation: &Relation) -> Result<(Vec<usize>, Vec<usize
         ));
     }
     Ok((columns, keep))
+}
+
+/// Why a column tells by itself whose row it is in, if it does by the schema.
+fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>, Error> {
+    let column = &relation.columns[position];
+    if [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&column.base_type) {
+        return Ok(Some("which holds json"));
+    }
+    let unique = keys::unique_columns(relation.oid)?;
+    let is_key = unique.iter().any(|one| one.is_alone && one.column == column.number);
+    Ok(is_key.then_some("which is a key"))
+}
+
+/// True if more than nine in ten of the rows with a value have one that no other row has.
+fn is_nearly_unique(bag: &Bag, column: usize) -> bool {
+    let mut counts = vec![0u64; bag.domain(column).len()];
+    for i in 0..bag.distinct() {
+        if let Some(count) = counts.get_mut(bag.row(i)[column] as usize) {
+            *count += bag.weight(i);
+        }
+    }
+    let alone = counts.iter().filter(|&&count| count == 1).count() as u64;
+    10 * alone > 9 * counts.iter().sum::<u64>()
+}
+
+fn refuse_identifying(sensitive: &str, what: &str) -> Error {
+    Error::argument(
+        format!("sensitive is \"{sensitive}\", {what}"),
+        "It comes back as it is, and its values tell rows apart whatever their class is. Leave it out, or name it in keep as well if everybody may see it.",
+    )
+}
+
+/// The values that the public domains of columns have.
+pub struct PublicDomains(Vec<HashSet<Vec<u8>>>);
+
+impl PublicDomains {
+    /// Those of these columns, each of which must have one.
+    pub fn of(relation: &Relation, columns: &[usize]) -> Result<Self, Error> {
+        let (mut found, mut missing) = (Vec::with_capacity(columns.len()), Vec::new());
+        for column in columns.iter().map(|&position| &relation.columns[position]) {
+            let Some(public) = domains::find(relation, column)? else {
+                missing.push(public::undeclared(relation, column, false)?);
+                continue;
+            };
+            found.push(public.values.iter().map(|value| text::from_utf8(value)).collect());
+        }
+        if !missing.is_empty() {
+            return Err(Error::NoDomain { columns: missing, relation: relation.name.clone() });
+        }
+        Ok(PublicDomains(found))
+    }
+}
+
+/// The columns of another relation that have the names of these.
+pub fn same_columns(
+    relation: &Relation,
+    columns: &[usize],
+    other: pg_sys::Oid,
+) -> Result<Bag, Error> {
+    let other = Relation::open(other)?;
+    let mut positions = Vec::with_capacity(columns.len());
+    for &position in columns {
+        let name = relation.columns[position].name.clone();
+        positions.extend(other.positions("columns", Some(&[name]))?);
+    }
+    Ok(reader::read(&other, &positions)?.bag)
 }
 
 /// A relation that is read: the columns that take part, then those that are kept as they are.
@@ -70,6 +137,10 @@ impl TypedSource {
                 "A sensitive column comes back as it is; classes are made of the other columns.",
             ));
         }
+        let is_kept = keep.contains(&position);
+        if !is_kept && let Some(what) = identifying(&relation, position)? {
+            return Err(refuse_identifying(sensitive, what));
+        }
         columns.retain(|&column| column != position);
         keep.retain(|&column| column != position);
         if columns.is_empty() {
@@ -79,7 +150,23 @@ impl TypedSource {
             ));
         }
         columns.push(position);
-        TypedSource::read_columns(relation, columns, keep)
+        let place = columns.len() - 1;
+        let source = TypedSource::read_columns(relation, columns, keep)?;
+        if !is_kept && is_nearly_unique(&source.table.bag, place) {
+            return Err(refuse_identifying(sensitive, "which is nearly unique"));
+        }
+        Ok(source)
+    }
+
+    /// As [`TypedSource::read`], where rows were charged for: nothing of a protected relation is kept as it is.
+    pub fn read_charged(call: &Call, bound: Option<&Bound>) -> Result<Self, Error> {
+        if bound.is_none() {
+            return TypedSource::read(call);
+        }
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let (columns, _) = chosen(call, &relation)?;
+        let table = charged::read(&relation, &columns, bound, |_, _| None)?;
+        Ok(TypedSource { relation, columns, table, part: None })
     }
 
     /// Reads all columns of the relation whose row type the call has.
@@ -150,39 +237,17 @@ impl TypedSource {
     }
 
     /// Maps every value that the public domain of its column does not have to NULL.
-    pub fn within_public_domains(mut self) -> Result<Self, Error> {
-        let width = self.bag().width();
-        let mut known = Vec::with_capacity(width);
-        for (column, &position) in self.columns[..width].iter().enumerate() {
-            let column_of = &self.relation.columns[position];
-            let public =
-                domains::find(&self.relation, column_of)?.ok_or_else(|| Error::NoDomain {
-                    column: column_of.name.clone(),
-                    relation: self.relation.name.clone(),
-                    has_range: false,
-                })?;
-            let values: HashSet<Vec<u8>> =
-                public.values.iter().map(|value| text::from_utf8(value)).collect();
+    pub fn within(mut self, public: &PublicDomains) -> Result<Self, Error> {
+        let known = |(column, values): (usize, &HashSet<Vec<u8>>)| {
             let domain = self.table.bag.domain(column);
-            known.push(domain.values().map(|value| values.contains(value)).collect::<Vec<_>>());
-        }
+            domain.values().map(|value| values.contains(value)).collect()
+        };
+        let known: Vec<Vec<bool>> = public.0.iter().enumerate().map(known).collect();
         self.part = None;
         let part =
             self.run("mapping values", |table, watch| Part::of_known(table, &known, watch))?;
         self.part = Some(part);
         Ok(self)
-    }
-
-    /// The columns that take part, of another relation that has them too.
-    pub fn same_columns(&self, other: pg_sys::Oid) -> Result<Bag, Error> {
-        let other = Relation::open(other)?;
-        let width = self.bag().width();
-        let mut positions = Vec::with_capacity(width);
-        for &position in &self.columns[..width] {
-            let name = self.relation.columns[position].name.clone();
-            positions.extend(other.positions("columns", Some(&[name]))?);
-        }
-        Ok(reader::read_beside(&other, &positions, self.memory())?.bag)
     }
 
     /// The hierarchies of the first columns that take part: the declared ones, or proposed ones where

@@ -68,7 +68,7 @@ pub(super) fn check_entries(source: &str) -> Result<(), Error> {
 }
 
 const UNREADABLE: &str = "SELECT 'found' FROM sanitize.ledger_entry
-    WHERE source IS NULL OR source = $1::oid::regclass
+    WHERE source IS NULL OR source = $1::oid::regclass AND row_type = sanitize.row_type(source)
       AND NOT coalesce(isfinite(charged_at)
         AND epsilon >= 0 AND epsilon < 'Infinity' AND delta >= 0 AND delta < 'Infinity'
         AND (rho IS NULL OR rho >= 0 AND rho < 'Infinity')
@@ -104,5 +104,6 @@ const ENTER: &str = "INSERT INTO sanitize.ledger_entry
         (charged_at, source, who, login, what, epsilon, delta, rest_epsilon, rest_delta, rho)
     SELECT greatest(clock_timestamp(), p.window_start), p.source, $2, $3, $4,
            $5::numeric, $6::numeric, $7::numeric, $8::numeric, $9::numeric
-      FROM sanitize.protection p WHERE p.source = $1::oid::regclass
+      FROM sanitize.protection p
+     WHERE p.source = $1::oid::regclass AND p.row_type = sanitize.row_type(p.source)
     RETURNING id::text";

@@ -2,6 +2,7 @@
 //! what a shard does for a noisy aggregate. See `crates/aggregate/src/reservoir.md`.
 
 use super::argument::Type;
+use super::array::Elements;
 use super::call::Call;
 use super::cell::Form;
 use super::error::Error;
@@ -9,8 +10,8 @@ use super::expanded::Flat;
 use super::reader::{self, RowCoder};
 use super::{jsonb, pool, settings, sql, text, types};
 use aggregate::Bounded;
-use pgrx::fcinfo;
 use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgMemoryContexts, fcinfo};
 use question::Key;
 use random::Coins;
 use serde::{Deserialize, Serialize};
@@ -33,6 +34,9 @@ pub struct Terms {
     pub hash: Option<(u64, u64)>,
     /// The groups whose rows count, if they are listed.
     pub groups: Option<Vec<Key>>,
+    /// Whether an array of truth values stands before the unit: rows count of which all are true.
+    #[serde(default)]
+    pub flagged: bool,
 }
 
 /// The encoding of this database.
@@ -151,6 +155,8 @@ impl Flat for State {
 
 /// Keeps rows.
 pub struct Keeping {
+    /// Whether the first column says which rows count.
+    flagged: bool,
     unit: Form,
     /// Modulus, remainder and how a unit is hashed.
     hash: Option<(u64, u64, *mut pg_sys::TypeCacheEntry)>,
@@ -205,7 +211,11 @@ impl State {
             let of = unsafe { fcinfo::pg_getarg_type(call.fcinfo, FIRST + column) };
             (of != pg_sys::InvalidOid).then_some(of).ok_or(Error::Context)
         };
-        let given: Vec<Oid> = (0..columns(call).len()).map(of).collect::<Result<_, _>>()?;
+        let first = usize::from(terms.flagged);
+        let given: Vec<Oid> = (first..columns(call).len()).map(of).collect::<Result<_, _>>()?;
+        if terms.flagged && of(0)? != pg_sys::BOOLARRAYOID {
+            return Ok(State::Cannot);
+        }
         let kinds: Vec<_> = given.iter().take(terms.types.len()).map(|&of| kind(of)).collect();
         let fits = !kinds.is_empty()
             && kinds.into_iter().eq(terms.types.iter().copied().map(Some))
@@ -240,6 +250,7 @@ impl State {
             rows.coder().row()[0]
         });
         Ok(State::Keeping(Box::new(Keeping {
+            flagged: terms.flagged,
             unit: Form::of(given[0]),
             hash,
             group_types: given[1..terms.types.len()].to_vec(),
@@ -260,12 +271,12 @@ impl State {
     /// Counts the row of a call.
     pub fn row(&mut self, call: &Call) -> Result<(), Error> {
         let State::Keeping(keeping) = self else { return Ok(()) };
-        let given = columns(call);
+        let (flags, given) = columns(call).split_at(usize::from(keeping.flagged));
         if given.len() != keeping.values.len() {
             return Err(Error::Context);
         }
         // SAFETY: all calls of an aggregate have columns of the same types.
-        if !unsafe { keeping.row(given) }? {
+        if !unsafe { keeping.row(flags.first(), given) }? {
             *self = State::Cannot;
         }
         Ok(())
@@ -292,8 +303,12 @@ impl Keeping {
     /// Counts a row; false if there is no room.
     ///
     /// # Safety
-    /// The columns have the types that this was made for.
-    unsafe fn row(&mut self, given: &[pg_sys::NullableDatum]) -> Result<bool, Error> {
+    /// The columns have the types that this was made for, and the flags are an array of truth values.
+    unsafe fn row(
+        &mut self,
+        flags: Option<&pg_sys::NullableDatum>,
+        given: &[pg_sys::NullableDatum],
+    ) -> Result<bool, Error> {
         self.count += 1;
         if self.count.is_multiple_of(BATCH) {
             let groups = (self.groups.capacity() + self.keys.capacity()) * GROUP_BYTES;
@@ -301,6 +316,16 @@ impl Keeping {
             if self.bounded.is_full() || self.rows.end_batch(self.count, memory, 0).is_err() {
                 return Ok(false);
             }
+        }
+        for (i, value) in given.iter().enumerate().skip(1) {
+            self.values[i] = value.value;
+            self.nulls[i] = value.isnull;
+        }
+        // SAFETY: as the caller says.
+        if flags.is_some_and(|flags| unsafe { !self.all_true(flags) }) {
+            // SAFETY: as the caller says.
+            unsafe { self.skip(given[0]) };
+            return Ok(true);
         }
         let unit = given[0];
         // A row without a unit belongs to nobody knows whom; one of a unit that has its place elsewhere
@@ -310,11 +335,9 @@ impl Keeping {
             partition_hash(unit.value, cache) % modulus != remainder
         };
         if unit.isnull || self.hash.as_ref().is_some_and(is_elsewhere) {
+            // SAFETY: as the caller says.
+            unsafe { self.skip(unit) };
             return Ok(true);
-        }
-        for (i, value) in given.iter().enumerate().skip(1) {
-            self.values[i] = value.value;
-            self.nulls[i] = value.isnull;
         }
         // SAFETY: as the caller says; the first is the mark, a boolean.
         unsafe { self.rows.code(self.values.as_ptr(), self.nulls.as_ptr()) };
@@ -339,6 +362,38 @@ impl Keeping {
             });
         }
         Ok(true)
+    }
+
+    /// Leaves the current row out, but reads the same pages as for one that counts: the server's counters tell
+    /// how many they were.
+    ///
+    /// # Safety
+    /// The current row has values of the types that this was made for, and so has the unit.
+    unsafe fn skip(&self, unit: pg_sys::NullableDatum) {
+        // SAFETY: as the caller says; the first value is the mark, a boolean.
+        unsafe {
+            self.rows.fetch(self.values.as_ptr(), self.nulls.as_ptr());
+            if !unit.isnull {
+                self.unit.bytes(unit.value, self.rows.scratch(), |_| ());
+            }
+        }
+    }
+
+    /// True if all of an array are true.
+    ///
+    /// # Safety
+    /// It is an array of truth values.
+    unsafe fn all_true(&self, flags: &pg_sys::NullableDatum) -> bool {
+        // SAFETY: as the caller says; the parts live until the next batch.
+        !flags.isnull
+            && unsafe {
+                PgMemoryContexts::For(self.rows.scratch()).switch_to(|_| {
+                    let array = pg_sys::pg_detoast_datum(flags.value.cast_mut_ptr());
+                    let flags = Elements::new(array.cast());
+                    (0..flags.len())
+                        .all(|i| matches!(flags.get(i), (value, false) if value.value() != 0))
+                })
+            }
     }
 
     /// The group of the current row, [`NO_GROUP`] if it does not count.

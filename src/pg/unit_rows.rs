@@ -3,7 +3,8 @@
 
 use super::cell::Form;
 use super::error::Error;
-use super::rows::{RowSink, each_row};
+use super::held::Held;
+use super::rows::{RowSink, each_row_locked};
 use super::shards::unpacked;
 use super::worker::isolated;
 use super::{pool, rights, settings, text};
@@ -15,6 +16,7 @@ use random::Coins;
 use std::collections::HashMap;
 use std::ffi::{CStr, CString};
 use std::panic::AssertUnwindSafe;
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use table::Bag;
 
@@ -329,6 +331,8 @@ impl Reader<'_> {
 /// What to read, as text of SQL expressions that the caller has built of quoted names only.
 pub struct Query<'a> {
     pub owner: Oid,
+    /// Rows that it may read.
+    pub held: Rc<Held>,
     pub text: &'a str,
     /// How many of its first columns tell the group.
     pub group_columns: usize,
@@ -417,8 +421,18 @@ impl Query<'_> {
     fn run(&self, sink: &mut dyn RowSink) -> Result<(), Error> {
         let query = CString::new(text::from_utf8(self.text))
             .map_err(|_| Error::query("a query contains a zero byte"))?;
-        guarded(|| rights::with_rights_of(self.owner, || each_row(&query, sink)))
+        let read = || each_row_locked(self.held.named(), &query, sink);
+        guarded(|| rights::with_rights_of(self.owner, read))
     }
+}
+
+/// Holds all rows of a query under a name, with the owner's rights.
+pub fn hold(held: &mut Held, name: &str, owner: Oid, query: &str) -> Result<(), Error> {
+    let mut store = held.store();
+    Query { owner, held: Rc::new(Held::new()), text: query, group_columns: 0, width: 0 }
+        .run(&mut store)?;
+    held.keep(name, store);
+    Ok(())
 }
 
 /// Does what may fail for reasons that the data have.

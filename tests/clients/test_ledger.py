@@ -18,7 +18,9 @@ def source(connection):
     connection.execute(
         f"CREATE TABLE {name} AS SELECT i AS id, i % 7 AS x FROM generate_series(1, 700) i"
     )
-    connection.execute(f"SELECT sanitize.protect('{name}', 'id', 1000, 0.01)")
+    connection.execute(
+        f"SELECT sanitize.protect('{name}', 'id', 1000, 0.01, max_rows_per_unit => 1)"
+    )
     return name
 
 
@@ -95,7 +97,7 @@ def test_no_worker_is_free(database, connection, source):
 def test_a_locked_budget_fails_closed(database, connection, source):
     """The owner changes the budget and does not commit: charges wait and go through afterwards."""
     with database.connect(autocommit=False) as owner:
-        owner.execute(f"SELECT sanitize.protect('{source}', 'id', 500)")
+        owner.execute(f"SELECT sanitize.protect('{source}', 'id', 500, max_rows_per_unit => 1)")
         release = threading.Timer(0.5, owner.commit)
         release.start()
         begin = time.monotonic()
@@ -107,14 +109,16 @@ def test_a_locked_budget_fails_closed(database, connection, source):
 def test_protection_in_the_same_transaction_is_not_yet_there(database, connection):
     connection.execute("CREATE TABLE fresh (id int)")
     with database.connect(autocommit=False) as owner:
-        owner.execute("SELECT sanitize.protect('fresh', 'id', 1)")
+        owner.execute("SELECT sanitize.protect('fresh', 'id', 1, max_rows_per_unit => 1)")
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
             charge(owner, "fresh")
 
 
 def test_windows_renew_by_the_clock(connection):
     connection.execute("CREATE TABLE weekly AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('weekly', 'id', 1, window_length => '1.5 s')")
+    connection.execute(
+        "SELECT sanitize.protect('weekly', 'id', 1, window_length => '1.5 s', max_rows_per_unit => 1)"
+    )
     charge(connection, "weekly", 1)
     with pytest.raises(psycopg.Error) as error:
         charge(connection, "weekly", 0.5)
@@ -134,7 +138,7 @@ def test_windows_renew_by_the_clock(connection):
 
 def test_ten_tenths_are_one(connection):
     connection.execute("CREATE TABLE tenths AS SELECT 1 AS id")
-    connection.execute("SELECT sanitize.protect('tenths', 'id', 1)")
+    connection.execute("SELECT sanitize.protect('tenths', 'id', 1, max_rows_per_unit => 1)")
     for _ in range(10):
         charge(connection, "tenths", 0.1)
     with pytest.raises(psycopg.Error) as error:
@@ -144,7 +148,7 @@ def test_ten_tenths_are_one(connection):
 
 def test_protecting_again_gives_nothing_back(connection, source):
     charge(connection, source, 3)
-    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 5)")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 5, max_rows_per_unit => 1)")
     budget = (
         f"SELECT epsilon, epsilon_spent FROM sanitize.budget WHERE source = '{source}'::regclass"
     )
@@ -152,7 +156,7 @@ def test_protecting_again_gives_nothing_back(connection, source):
     connection.execute(f"SELECT sanitize.unprotect('{source}')")
     with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState):
         charge(connection, source)
-    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 4)")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 4, max_rows_per_unit => 1)")
     assert connection.execute(budget).fetchone() == (4, 3)
 
 
@@ -161,7 +165,9 @@ def test_a_transaction_of_one_snapshot_charges_what_is_there_now(database, conne
     with database.connect(autocommit=False) as old:
         old.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
         old.execute("SELECT count(*) FROM sanitize.ledger")
-        connection.execute(f"SELECT sanitize.protect('{source}', 'id', 5, 0.01)")
+        connection.execute(
+            f"SELECT sanitize.protect('{source}', 'id', 5, 0.01, max_rows_per_unit => 1)"
+        )
         charge(connection, source, 4)
         with pytest.raises(psycopg.Error) as error:
             charge(old, source, 2)
@@ -170,7 +176,9 @@ def test_a_transaction_of_one_snapshot_charges_what_is_there_now(database, conne
         old.execute("SET TRANSACTION ISOLATION LEVEL SERIALIZABLE")
         # What is spent is taken over from the ledger, so protect must see all of it.
         with pytest.raises(psycopg.errors.ActiveSqlTransaction):
-            old.execute(f"SELECT sanitize.protect('{source}', 'id', 5, 0.01)")
+            old.execute(
+                f"SELECT sanitize.protect('{source}', 'id', 5, 0.01, max_rows_per_unit => 1)"
+            )
 
 
 def test_protecting_again_while_others_charge(database, connection, source):
@@ -189,7 +197,9 @@ def test_protecting_again_while_others_charge(database, connection, source):
     for thread in threads:
         thread.start()
     for _ in range(50):
-        connection.execute(f"SELECT sanitize.protect('{source}', 'id', 1000, 0.01)")
+        connection.execute(
+            f"SELECT sanitize.protect('{source}', 'id', 1000, 0.01, max_rows_per_unit => 1)"
+        )
         time.sleep(0.01)
     stop.set()
     for thread in threads:
@@ -215,14 +225,14 @@ def test_a_dump_of_an_older_version_can_be_restored(database, connection, source
     connection.execute(f"SELECT sanitize.charge('{name}', 'x', 0.5, 1e-6)")
     expected = (Decimal("2.5"), Decimal("0.000002"), 0, Decimal("2.5"), Decimal("0.000002"))
     assert sums(connection, name) == expected
-    connection.execute(f"SELECT sanitize.protect('{name}', 'id', 10, 1e-4)")
+    connection.execute(f"SELECT sanitize.protect('{name}', 'id', 10, 1e-4, max_rows_per_unit => 1)")
     assert sums(connection, name) == expected
 
 
 def test_what_cannot_be_protected(connection):
     connection.execute("CREATE TEMP TABLE mine (id int)")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="is temporary"):
-        connection.execute("SELECT sanitize.protect('mine', 'id', 1)")
+        connection.execute("SELECT sanitize.protect('mine', 'id', 1, max_rows_per_unit => 1)")
 
 
 def test_a_unit_is_compared_by_its_bytes(connection):
@@ -234,14 +244,14 @@ def test_a_unit_is_compared_by_its_bytes(connection):
         pytest.skip(f"no nondeterministic collation: {error}")
     connection.execute("CREATE TABLE named (name text COLLATE loose, code char(4))")
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="nondeterministic"):
-        connection.execute("SELECT sanitize.protect('named', 'name', 1)")
-    connection.execute("SELECT sanitize.protect('named', 'code', 1)")
+        connection.execute("SELECT sanitize.protect('named', 'name', 1, max_rows_per_unit => 1)")
+    connection.execute("SELECT sanitize.protect('named', 'code', 1, max_rows_per_unit => 1)")
     connection.execute('CREATE VIEW exact AS SELECT name COLLATE "C" AS name FROM named')
-    connection.execute("SELECT sanitize.protect('exact', 'name', 1)")
+    connection.execute("SELECT sanitize.protect('exact', 'name', 1, max_rows_per_unit => 1)")
     connection.execute("CREATE VIEW merged AS SELECT DISTINCT name FROM named")
     connection.execute('CREATE VIEW hidden AS SELECT name COLLATE "C" AS name FROM merged')
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="other units"):
-        connection.execute("SELECT sanitize.protect('hidden', 'name', 1)")
+        connection.execute("SELECT sanitize.protect('hidden', 'name', 1, max_rows_per_unit => 1)")
 
 
 @pytest.mark.parametrize("rho", ["0", "-1", "'NaN'", "'infinity'"])
@@ -323,7 +333,8 @@ def test_a_restored_dump_charges_nothing_until_confirmed(database, connection, s
             ).fetchone()
             assert ids[0] == ids[1]
             # The terms and every sum came along.
-            terms = f"""SELECT unit, min_epsilon, max_groups_per_unit, rho_spent > 0, assume_stable
+            terms = f"""SELECT unit, min_epsilon, max_groups_per_unit, rho_spent > 0, assume_stable,
+                               row_count_public
                         FROM sanitize.protection WHERE source = '{source}'::regclass"""
             assert admin.execute(terms).fetchone() == connection.execute(terms).fetchone()
             rhos = (

@@ -1,13 +1,15 @@
 //! Rows drawn from the code tree of randomised rows.
 
 use crate::api::arguments::{CLASS, N, COLUMNS, EPSILON, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of};
+use crate::api::charged::Bound;
 use crate::api::public_source::PublicSource;
 use crate::api::randomize::{WEIGHTS, responses};
+use crate::api::terms::TERMS;
 use crate::api::{fit, ledger};
 use super::{
     GENERATOR, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw,
 };
-use crate::method::{Label, Method};
+use crate::method::{Label, Method, Price};
 use crate::pg::argument::Type;
 use crate::pg::call::Call;
 use crate::pg::error::Error;
@@ -15,7 +17,7 @@ use crate::pg::notice::notice_hint;
 use crate::pg::pool;
 use crate::pg::signature::Returns;
 use crate::pg::typed::{self, TypedRows};
-use guarantee::{Charge, Guarantee};
+use guarantee::{Charge, Counts, Guarantee};
 use krimp::{Channel, Progress, Sanitised, Walk, apportion};
 use pgrx::pg_sys::Datum;
 use random::{Coins, Key};
@@ -43,14 +45,17 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method {
     returns: Returns::Set(Type::Any),
     run: private_krimp_generate,
     label: Some(Label {
-        further: &[],
+        further: TERMS,
         of: |options| {
             let epsilon = options.get(&EPSILON)?;
             Responses::new(epsilon, &[])?;
             Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
         },
     }),
-    price: Some(|arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?)))),
+    price: Some(Price {
+        counts: Counts::Contents,
+        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+    }),
 };
 
 /// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
@@ -63,11 +68,15 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, weights.as_ref())?;
     ledger::check_protecting(call, &source.relation, None)?;
-    if let Some(charge) = call.price(responses.width())? {
-        ledger::charge_for_rows(&source.relation, call.method.name, &charge)?;
-    }
+    let bound = match call.price(responses.width())? {
+        Some(charge) => {
+            let (relation, columns) = (&source.relation, &source.positions);
+            ledger::charge_for_rows(relation, columns, call.method.name, &charge)?
+        }
+        None => None,
+    };
 
-    let sanitised = sanitise(&source, &responses, &mut coins)?;
+    let sanitised = sanitise(&source, bound.as_ref(), &responses, &mut coins)?;
     wanted.tell_noise(&channels(&responses), sanitised.row_count());
     // A key of its own for rows, and the rest of the coins for values within bins.
     let key = coins.key();
@@ -86,10 +95,11 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
 /// this returns.
 fn sanitise(
     source: &PublicSource,
+    bound: Option<&Bound>,
     responses: &Responses,
     coins: &mut Coins,
 ) -> Result<Sanitised, Error> {
-    let table = source.read_coded(&[])?;
+    let table = source.read_charged(bound)?;
     let recoding = source.recoding(&table.bag, coins);
     let key = coins.key();
     let nullable: Vec<bool> = source.columns.iter().map(|column| column.nullable).collect();

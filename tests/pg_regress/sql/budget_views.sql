@@ -6,7 +6,7 @@ CREATE TABLE third (patient int);
 CREATE TABLE parts (patient int, x int) PARTITION BY RANGE (x);
 CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
 CREATE SEQUENCE counter;
-SELECT sanitize.protect('other', 'patient', 1);
+SELECT sanitize.protect('other', 'patient', 1, max_rows_per_unit => 1);
 CREATE FUNCTION reads() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM stays';
 CREATE FUNCTION adds(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
 CREATE FUNCTION marks(int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN '#' || $1; END $$;
@@ -18,7 +18,7 @@ DECLARE verdict text := 'stable';
 BEGIN
     EXECUTE 'CREATE VIEW tried AS ' || definition;
     BEGIN
-        PERFORM sanitize.protect('tried', 'patient', 1);
+        PERFORM sanitize.protect('tried', 'patient', 1, max_rows_per_unit => 1);
         PERFORM sanitize.unprotect('tried');
     EXCEPTION WHEN invalid_parameter_value THEN
         GET STACKED DIAGNOSTICS verdict = PG_EXCEPTION_DETAIL;
@@ -122,15 +122,15 @@ SELECT name, pg_temp.verdict(definition) FROM (VALUES
 CREATE VIEW first_ones AS SELECT patient, ward FROM stays ORDER BY id LIMIT 5;
 \set VERBOSITY verbose
 \set SHOW_CONTEXT never
-SELECT sanitize.protect('first_ones', 'patient', 1);
-SELECT sanitize.protect('stored', 'patient', 1);
+SELECT sanitize.protect('first_ones', 'patient', 1, max_rows_per_unit => 1);
+SELECT sanitize.protect('stored', 'patient', 1, max_rows_per_unit => 1);
 \set VERBOSITY default
-SELECT sanitize.protect('first_ones', 'patient', 1, assume_stable => true);
+SELECT sanitize.protect('first_ones', 'patient', 1, assume_stable => true, max_rows_per_unit => 1);
 SELECT unit, assume_stable FROM sanitize.protection WHERE source = 'first_ones'::regclass;
 -- A view may change after it was protected: it is looked at with each question.
 CREATE VIEW changing AS SELECT patient, ward FROM stays;
 SELECT sanitize.declare_domain('changing', 'ward', '{A,B,C}');
-SELECT sanitize.protect('changing', 'patient', 10, 0.001);
+SELECT sanitize.protect('changing', 'patient', 10, 0.001, max_rows_per_unit => 1);
 INSERT INTO stays SELECT i, i, chr(65 + i % 3), i FROM generate_series(1, 300) i;
 SELECT count(*) > 0 AS drawn FROM sanitize.dp_mii_sample(NULL::changing, 1, 1e-6, 20, columns => '{ward}', scheme => 'dp_split', max_length => 1);
 CREATE OR REPLACE VIEW changing AS SELECT patient, ward FROM stays LIMIT 100;

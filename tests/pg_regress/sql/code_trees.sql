@@ -72,7 +72,7 @@ SELECT l ->> 'kind' AS kind, l -> 'proved' ->> 'kind' AS proved FROM sanitize.gu
 SELECT l ->> 'kind' AS kind, l ->> 'sentence' AS sentence FROM sanitize.guarantee('code_tree_generate', '{"class": "ward"}') AS l;
 -- A protected relation is charged, and a seed refused.
 ALTER TABLE stays ADD id int GENERATED ALWAYS AS IDENTITY PRIMARY KEY;
-SELECT sanitize.protect('stays', 'id', 5);
+SELECT sanitize.protect('stays', 'id', 5, row_count_public => true);
 SELECT count(*) FROM sanitize.private_krimp_generate(NULL::stays, 2, 10, columns => '{ward,smoker}');
 SELECT count(*) FROM sanitize.private_krimp_generate(NULL::stays, 2, 10, columns => '{ward,smoker}', seed => 1);
 SELECT epsilon_spent FROM sanitize.budget WHERE source = 'stays'::regclass;

@@ -90,7 +90,7 @@ SELECT * FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, rules => '[["sex"
 SELECT * FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, 'dp_select', max_length => 2);
 
 -- From a protected relation nothing is released that protects nobody; nothing is charged for it.
-SELECT sanitize.protect('stays', 'id', 10, 0.01);
+SELECT sanitize.protect('stays', 'id', 10, 0.01, max_rows_per_unit => 1);
 SELECT * FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, columns => '{sex}', keep => '{id}');
 SELECT * FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, columns => '{sex}', seed => 1);
 SELECT * FROM sanitize.dp_mii_sample(NULL::stays, 1, 1e-6, 20, 'paper', columns => '{sex}');
@@ -98,7 +98,7 @@ SELECT epsilon_spent FROM sanitize.budget WHERE source = 'stays'::regclass;
 SELECT sanitize.unprotect('stays');
 -- It is refused before anything is read: reading this view fails.
 CREATE VIEW broken AS SELECT id, 1 / (id - id) AS a FROM stays;
-SELECT sanitize.protect('broken', 'id', 10, 0.01);
+SELECT sanitize.protect('broken', 'id', 10, 0.01, max_rows_per_unit => 1);
 SELECT * FROM sanitize.dp_mii_sample(NULL::broken, 1, 1e-6, 20, 'dp_select', columns => '{a}', seed => 1);
 SELECT sanitize.unprotect('broken');
 SELECT * FROM sanitize.dp_mii_sample(NULL::broken, 1, 1e-6, 20, 'dp_select', columns => '{a}', seed => 1);

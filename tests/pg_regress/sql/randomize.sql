@@ -70,7 +70,7 @@ SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, '{"sex": 0}', columns => 
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, '{"sex": "much"}', columns => '{sex}');
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, '[2]', columns => '{sex}');
 -- A protected relation: the charge stands before anything is read, and nothing without protection is released.
-SELECT sanitize.protect('stays', 'id', 3, max_rows_per_unit => 1);
+SELECT sanitize.protect('stays', 'id', 3, max_rows_per_unit => 1, row_count_public => true);
 SELECT count(*) FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex,age}');
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex}', keep => '{id}');
 SELECT * FROM sanitize.randomize_cells(NULL::stays, 1, columns => '{sex}', seed => 1);
