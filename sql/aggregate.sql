@@ -20,21 +20,24 @@ CREATE TABLE sanitize.answer (
     answered_at pg_catalog.timestamptz NOT NULL,
     entry pg_catalog.int8 NOT NULL,
     answer pg_catalog.jsonb NOT NULL,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
     PRIMARY KEY (source, question_hash)
 );
 COMMENT ON TABLE sanitize.answer IS 'the last answer to each question, by the question without the order of its parts';
 SELECT pg_catalog.pg_extension_config_dump('sanitize.answer',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+    'WHERE sanitize.row_type(source) = row_type');
 
 CREATE VIEW sanitize.answers WITH (security_barrier) AS
-    SELECT a.source, a.answered_at AS "when", a.question, r.groups, r.measure, r.value, r.stddev, r.low, r.high, a.entry
+    SELECT a.source, sanitize.grid_time(a.answered_at) AS "when", a.question, r.groups, r.measure, r.value, r.stddev, r.low, r.high, a.entry
       FROM sanitize.answer AS a
-      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.source
+      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.source AND c.reltype OPERATOR(pg_catalog.=) a.row_type
      CROSS JOIN LATERAL pg_catalog.jsonb_to_recordset(a.answer)
            AS r(groups pg_catalog.jsonb, measure pg_catalog.text, value pg_catalog.numeric, stddev pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
      WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
         OR EXISTS (SELECT FROM sanitize.allowance AS w
-                    WHERE w.source OPERATOR(pg_catalog.=) a.source AND pg_catalog.pg_has_role(w.grantee, 'USAGE'));
+                    WHERE w.source OPERATOR(pg_catalog.=) a.source AND w.row_type OPERATOR(pg_catalog.=) a.row_type
+                      AND w.grantee_name OPERATOR(pg_catalog.=) sanitize.role_name(w.grantee)
+                      AND pg_catalog.pg_has_role(w.grantee, 'USAGE'));
 COMMENT ON VIEW sanitize.answers IS
     'the last answer to each question about the relations that you own or may ask about, with the entry of the ledger that paid for it';
 GRANT SELECT ON sanitize.answers TO PUBLIC;

@@ -1,13 +1,14 @@
 //! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
 //! the data is done by a reader process, see [`super::answer`].
 
-use super::arguments::{EPSILON, RELATION, names, yes_or_no};
+use super::arguments::{EPSILON, RELATION, names};
 use super::budget;
 use super::ledger::{self, Asker};
+use super::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
 use super::question::{Posed, Request};
 use crate::catalog::answers::{self, ResultRow};
-use crate::method::{Label, Method, methods};
-use crate::pg::argument::{Argument, Arguments, Declared, Given, Type};
+use crate::method::{Label, Method, Price, methods};
+use crate::pg::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::jsonb;
@@ -15,7 +16,7 @@ use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::worker::{self, isolated};
-use guarantee::{Answers, Groups};
+use guarantee::{Answers, Counts, Groups};
 use guarantee::{Cost, Guarantee};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -102,45 +103,12 @@ fn request(arguments: &Arguments<'_>) -> Result<Request, Error> {
     })
 }
 
-/// What a call finds in the terms of the protection, a label is told.
-const UNIT: Argument<Option<String>> = Argument {
-    name: "unit",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The column that tells units apart.",
-    read: |given| given.text(),
-};
-
-const MAX_ROWS_PER_UNIT: Argument<Option<u64>> = Argument {
-    name: "max_rows_per_unit",
-    of: Type::Int8,
-    default: Some("null"),
-    about: "How many rows of a unit count at most.",
-    read: at_least_one,
-};
-
 const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> = Argument {
     name: "max_groups_per_unit",
     of: Type::Int8,
     default: Some("null"),
     about: "In how many groups a unit counts at most.",
     read: at_least_one,
-};
-
-fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
-    let read = |n: i64| match n >= 1 {
-        true => Ok(n as u64),
-        false => Err(given.refuse(n, format!("{} is 1 or more.", given.name()))),
-    };
-    given.int8()?.map(read).transpose()
-}
-
-const ASSUME_STABLE: Argument<bool> = Argument {
-    name: "assume_stable",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "True if the owner vouches that a row of the view depends on its own unit alone.",
-    read: yes_or_no,
 };
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
@@ -153,12 +121,9 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
         ));
     }
     if let Some(groups) = options.json(&GROUPS)?
-        && !groups.is_array()
+        && !(groups.is_array() || groups.is_object())
     {
-        return Err(Error::argument(
-            format!("option groups is {groups}"),
-            "groups is the list of groups.",
-        ));
+        return Err(Error::argument(format!("option groups is {groups}"), question::GROUPS));
     }
     let groups = match (options.get(&GROUP_BY)?.is_some(), options.has(&GROUPS)?) {
         (false, true) => {
@@ -205,7 +170,10 @@ const DP_AGGREGATE: Method = Method {
         further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
         of: label,
     }),
-    price: Some(|arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge))),
+    price: Some(Price {
+        counts: Counts::Units,
+        of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
+    }),
 };
 
 fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
@@ -215,7 +183,9 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
     // What makes no sense is refused here, with words that only arguments and catalog choose.
     let question = Posed::new(&request)?.question;
     // Whoever asks the same while it is being answered waits for that answer.
-    let turn = request.reuse.map(|_| worker::one_at_a_time(answers::hash(&question.normal)));
+    let turn = request
+        .reuse
+        .map(|_| worker::one_at_a_time(request.source.into(), answers::hash(&question.normal)));
     let bytes = serde_json::to_vec(&request).map_err(Error::query)?;
     let mut rows = ResultRows::begin(call)?;
     isolated::ask(c"sanitize_reader_worker", &bytes, |part| {

@@ -12,6 +12,7 @@ use pgrx::pg_sys::{self, Datum};
 pub struct Held {
     environment: *mut pg_sys::QueryEnvironment,
     stores: Vec<*mut pg_sys::Tuplestorestate>,
+    named: Vec<pg_sys::EphemeralNamedRelation>,
 }
 
 /// Rows that are taken down, to be held.
@@ -51,7 +52,13 @@ impl Held {
     /// Nothing yet.
     pub fn new() -> Self {
         // SAFETY: allocates in the context of the call.
-        Held { environment: unsafe { pg_sys::create_queryEnv() }, stores: Vec::new() }
+        let environment = unsafe { pg_sys::create_queryEnv() };
+        Held { environment, stores: Vec::new(), named: Vec::new() }
+    }
+
+    /// What is held, for queries of SPI.
+    pub(super) fn named(&self) -> &[pg_sys::EphemeralNamedRelation] {
+        &self.named
     }
 
     pub(super) fn environment(&self) -> *mut pg_sys::QueryEnvironment {
@@ -81,6 +88,7 @@ impl Held {
             (*named).md.enrtuples = store.count as f64;
             (*named).reldata = store.rows.cast();
             pg_sys::register_ENR(self.environment, named);
+            self.named.push(named);
         }
     }
 

@@ -15,20 +15,82 @@ const PARSED: u64 = 20;
 
 /// The text of a jsonb value.
 pub fn text(value: Datum) -> Result<Option<String>, Error> {
+    let limit = settings::max_memory();
     // SAFETY: jsonb_out takes one jsonb and returns a C string in the database's encoding.
     unsafe {
+        check_length(value, limit)?;
         let Some(text) = direct_function_call_as_datum(pg_sys::jsonb_out, &[Some(value)]) else {
             return Ok(None);
         };
         let text = text.cast_mut_ptr::<std::ffi::c_char>();
         let bytes = CStr::from_ptr(text).to_bytes();
-        let limit = settings::max_memory();
         if bytes.len() as u64 * PARSED > limit {
             return Err(Error::Memory { limit });
         }
         let utf8 = text::to_utf8(bytes);
         pg_sys::pfree(text.cast());
         Ok(Some(utf8))
+    }
+}
+
+/// Refuses a value whose text would not fit into memory once it is parsed, before the text is made: a number such
+/// as 1e131071 takes a few bytes and has a text of 131072.
+///
+/// # Safety
+/// `value` is a jsonb.
+unsafe fn check_length(value: Datum, limit: u64) -> Result<(), Error> {
+    let mut length = 0;
+    // SAFETY: the iterator reads the value, which is whole once it is detoasted; what a token says of itself tells
+    // which part of the union it has.
+    unsafe {
+        let given = value.cast_mut_ptr();
+        let whole = pg_sys::pg_detoast_datum(given);
+        let mut part = std::mem::zeroed::<pg_sys::JsonbValue>();
+        let root = &raw mut (*whole.cast::<pg_sys::Jsonb>()).root;
+        let mut iterator = pg_sys::JsonbIteratorInit(root);
+        let mut tokens = 0u64;
+        loop {
+            let token = pg_sys::JsonbIteratorNext(&mut iterator, &mut part, false);
+            tokens += 1;
+            if tokens.is_multiple_of(1024) {
+                pgrx::check_for_interrupts!();
+            }
+            length += match token {
+                Token::WJB_DONE => break,
+                Token::WJB_KEY | Token::WJB_VALUE | Token::WJB_ELEM => text_length(&part)?,
+                _ => 2,
+            };
+            if length * PARSED > limit {
+                return Err(Error::Memory { limit });
+            }
+        }
+        if whole != given {
+            pg_sys::pfree(whole.cast());
+        }
+    }
+    Ok(())
+}
+
+/// About how long the text of a key or a scalar is.
+///
+/// # Safety
+/// `part` is what the iterator has just given.
+unsafe fn text_length(part: &pg_sys::JsonbValue) -> Result<u64, Error> {
+    // SAFETY: the type says which part of the union there is.
+    unsafe {
+        Ok(match part.type_ {
+            pg_sys::jbvType::jbvString => part.val.string.len as u64 + 4,
+            pg_sys::jbvType::jbvNumeric => {
+                let number = Datum::from(part.val.numeric);
+                let text = direct_function_call_as_datum(pg_sys::numeric_out, &[Some(number)])
+                    .ok_or_else(|| Error::Broken { what: "a number has no text".into() })?;
+                let text = text.cast_mut_ptr::<std::ffi::c_char>();
+                let length = CStr::from_ptr(text).count_bytes() as u64;
+                pg_sys::pfree(text.cast());
+                length + 2
+            }
+            _ => 6,
+        })
     }
 }
 

@@ -20,10 +20,10 @@ const STACK: usize = 16 << 20;
 
 /// Blocks all signals while it lives: threads made meanwhile inherit the mask, so that Postgres'
 /// signal handlers run on the backend's own thread only.
-struct SignalsBlocked(libc::sigset_t);
+pub(super) struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {
-    fn new() -> Self {
+    pub(super) fn new() -> Self {
         // SAFETY: sigfillset and pthread_sigmask only write to the two sets given.
         unsafe {
             let mut all = std::mem::zeroed();

@@ -1,6 +1,7 @@
 //! The rows of a query, one at a time: nothing of them is kept.
 
 use super::error::Error;
+use super::toast;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgTupleDesc, Spi};
 use std::ffi::CStr;
@@ -71,14 +72,49 @@ impl<'a> Receiver<'a> {
 
 /// Runs a query in the caller's snapshot and hands every row to `sink`.
 pub fn each_row(query: &CStr, sink: &mut dyn RowSink) {
-    // SAFETY: the receiver outlives the query; an error inside unwinds through this frame.
-    unsafe {
-        let mut receiver = Receiver::new(sink);
-        let options = pg_sys::SPIExecuteOptions {
-            read_only: true,
-            dest: (&raw mut receiver).cast(),
+    // SAFETY: as `beside` says.
+    beside(&[], sink, |options| unsafe {
+        pg_sys::SPI_execute_extended(query.as_ptr(), options);
+    });
+}
+
+/// As [`each_row`], where the query may read what is held, and with the locks of [`toast::lock`].
+pub(super) fn each_row_locked(
+    held: &[pg_sys::EphemeralNamedRelation],
+    query: &CStr,
+    sink: &mut dyn RowSink,
+) {
+    beside(held, sink, |options| {
+        let preparing = pg_sys::SPIPrepareOptions {
+            cursorOptions: pg_sys::CURSOR_OPT_PARALLEL_OK as i32,
             ..Default::default()
         };
-        Spi::connect(|_| pg_sys::SPI_execute_extended(query.as_ptr(), &options));
-    }
+        // SAFETY: the plan lives as long as the connection to SPI.
+        unsafe {
+            let plan = pg_sys::SPI_prepare_extended(query.as_ptr(), &preparing);
+            toast::lock(plan);
+            pg_sys::SPI_execute_plan_extended(plan, options);
+        }
+    });
+}
+
+/// Has a query executed with these options, beside what is held. An error inside unwinds through this frame.
+fn beside(
+    held: &[pg_sys::EphemeralNamedRelation],
+    sink: &mut dyn RowSink,
+    execute: impl FnOnce(&pg_sys::SPIExecuteOptions),
+) {
+    let mut receiver = Receiver::new(sink);
+    let options = pg_sys::SPIExecuteOptions {
+        read_only: true,
+        dest: (&raw mut receiver).cast(),
+        ..Default::default()
+    };
+    Spi::connect(|_| {
+        held.iter().for_each(|&held| {
+            // SAFETY: what is held outlives the query, and so does the receiver.
+            unsafe { pg_sys::SPI_register_relation(held) };
+        });
+        execute(&options);
+    });
 }

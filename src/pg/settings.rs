@@ -10,6 +10,10 @@ static MAX_ITEMSETS: GucSetting<i32> = GucSetting::<i32>::new(50_000_000);
 static PROGRESS_MS: GucSetting<i32> = GucSetting::<i32>::new(5000);
 static MAX_READERS: GucSetting<i32> = GucSetting::<i32>::new(4);
 static ANSWER_GRID_MS: GucSetting<i32> = GucSetting::<i32>::new(0);
+static MAX_MEMORY_LIMIT_MB: GucSetting<i32> = GucSetting::<i32>::new(0);
+static THREADS_LIMIT: GucSetting<i32> = GucSetting::<i32>::new(64);
+static MAX_READERS_PER_ROLE: GucSetting<i32> = GucSetting::<i32>::new(3);
+static READER_TIMEOUT_S: GucSetting<i32> = GucSetting::<i32>::new(3600);
 static THREADS: OnceLock<GucSetting<i32>> = OnceLock::new();
 
 /// Half of the cores: the other half belongs to the other connections.
@@ -37,6 +41,26 @@ pub fn register() {
         1,
         64,
         GucContext::Userset,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_sanitize.max_memory_limit",
+        c"The most that pg_sanitize.max_memory counts for, whatever a session sets.",
+        c"Anybody may set max_memory; only superusers set this, for everybody or with ALTER ROLE. 0 is no limit.",
+        &MAX_MEMORY_LIMIT_MB,
+        0,
+        i32::MAX,
+        GucContext::Suset,
+        GucFlags::UNIT_MB,
+    );
+    GucRegistry::define_int_guc(
+        c"pg_sanitize.threads_limit",
+        c"The most that pg_sanitize.threads counts for, whatever a session sets.",
+        c"Anybody may set threads; only superusers set this, for everybody or with ALTER ROLE.",
+        &THREADS_LIMIT,
+        1,
+        64,
+        GucContext::Suset,
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
@@ -70,9 +94,29 @@ pub fn register() {
         GucFlags::default(),
     );
     GucRegistry::define_int_guc(
+        c"pg_sanitize.max_readers_per_role",
+        c"Background workers of one database that read for the same login role at a time.",
+        c"Where there are two readers or more, one of them is left to others whatever this says.",
+        &MAX_READERS_PER_ROLE,
+        1,
+        64,
+        GucContext::Sighup,
+        GucFlags::default(),
+    );
+    GucRegistry::define_int_guc(
+        c"pg_sanitize.reader_timeout",
+        c"How long one question about a protected relation may take to read.",
+        c"A view of its owner's can take for ever, and would keep a reader from everybody else. 0 turns the limit off.",
+        &READER_TIMEOUT_S,
+        0,
+        i32::MAX,
+        GucContext::Sighup,
+        GucFlags::UNIT_S,
+    );
+    GucRegistry::define_int_guc(
         c"pg_sanitize.answer_grid",
-        c"Answers about protected relations take a multiple of this time.",
-        c"How long reading takes depends on the data. Rounded up to a grid it tells less. 0 turns that off.",
+        c"Answers about protected relations take this time, or twice, four times, ... as much.",
+        c"How long reading takes depends on the data. Rounded up to a grid it tells less. The views answers and ledger tell times to this grid. 0 turns that off.",
         &ANSWER_GRID_MS,
         0,
         i32::MAX,
@@ -88,14 +132,19 @@ pub fn register() {
     }
 }
 
-/// Memory budget in bytes.
+/// Memory budget in bytes: what the session sets, within what the administrator lets it.
 pub fn max_memory() -> u64 {
-    (MAX_MEMORY_MB.get() as u64) << 20
+    let limit = match MAX_MEMORY_LIMIT_MB.get() {
+        0 => i32::MAX,
+        limit => limit,
+    };
+    (MAX_MEMORY_MB.get().min(limit) as u64) << 20
 }
 
-/// Number of threads.
+/// Number of threads: what the session sets, within what the administrator lets it.
 pub fn threads() -> usize {
-    THREADS.get().map_or(1, |setting| setting.get() as usize)
+    let limit = THREADS_LIMIT.get() as usize;
+    THREADS.get().map_or(1, |setting| (setting.get() as usize).min(limit))
 }
 
 /// Interval of progress notices, `None` if off.
@@ -107,6 +156,17 @@ pub fn progress() -> Option<Duration> {
 /// Readers that a database may have.
 pub fn max_readers() -> usize {
     MAX_READERS.get() as usize
+}
+
+/// Readers that a role may have at a time: never all of them, unless there is only one.
+pub fn readers_per_role() -> usize {
+    (MAX_READERS_PER_ROLE.get() as usize).min(max_readers().saturating_sub(1).max(1))
+}
+
+/// How long a question may be read, `None` if that is not limited.
+pub fn reader_timeout() -> Option<Duration> {
+    let seconds = READER_TIMEOUT_S.get() as u64;
+    (seconds > 0).then(|| Duration::from_secs(seconds))
 }
 
 /// The grid of answering times, `None` if off.

@@ -299,7 +299,9 @@ def test_auto_explain(world):
     with messages(asker.connection) as said:
         asker("single", MANY)
     assert "Function Scan on dp_aggregate" in "\n".join(said)
-    assert not re.search(r"(Seq|Index|Bitmap|Foreign) (Only )?Scan|Aggregate|Sort", "\n".join(said))
+    # Whether the unit is a key is looked up in the catalog, by the caller's process.
+    plans = "\n".join(plan for plan in said if "FROM pg_catalog.pg_index" not in plan)
+    assert not re.search(r"(Seq|Index|Bitmap|Foreign) (Only )?Scan|Aggregate|Sort", plans)
     assert differences_by_table(auto_explain, asker) == {}
 
 

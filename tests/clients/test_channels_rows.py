@@ -166,7 +166,7 @@ def test_nondeterministic_collation_of_the_unit(world, names):
     """Whom a row is about is not told by such a column."""
     world.admin.execute("CREATE TABLE about AS TABLE names")
     with pytest.raises(psycopg.Error) as error:
-        world.admin.execute("SELECT sanitize.protect('about', 'name', 10)")
+        world.admin.execute("SELECT sanitize.protect('about', 'name', 10, max_rows_per_unit => 1)")
         world.admin.execute("SELECT * FROM sanitize.dp_aggregate('about', %s, 1)", [COUNT])
     assert error.value.sqlstate in ("22023", "0A000")
 

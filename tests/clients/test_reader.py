@@ -21,7 +21,7 @@ def world(database):
                 FROM generate_series(1, 60000) i;
             SELECT sanitize.protect('visits', 'person', 1e6, 0.1, 3);
             CREATE VIEW slow AS SELECT * FROM visits WHERE pg_sleep(0.001) IS NOT NULL;
-            SELECT sanitize.protect('slow', 'person', 1e6, assume_stable => true);
+            SELECT sanitize.protect('slow', 'person', 1e6, assume_stable => true, max_rows_per_unit => 1);
         """)
     return database
 
@@ -308,4 +308,4 @@ def test_temporary_relations_are_refused(world):
     with world.connect() as owner:
         owner.execute("CREATE TEMP TABLE mine (person int)")
         with pytest.raises(psycopg.errors.InvalidParameterValue):
-            owner.execute("SELECT sanitize.protect('mine', 'person', 1)")
+            owner.execute("SELECT sanitize.protect('mine', 'person', 1, max_rows_per_unit => 1)")

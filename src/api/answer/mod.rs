@@ -9,6 +9,7 @@ mod reading;
 mod shards;
 mod sorted;
 
+use super::grid;
 use super::ledger::{self, Outcome};
 use super::question::{Posed, Request};
 use crate::catalog::answers::{self, ResultRow};
@@ -22,7 +23,7 @@ use std::time::Instant;
 
 /// How often terms may change under a question before it gives up.
 const TRIES: usize = 5;
-/// The longest answer that is stored, in bytes of JSON.
+/// The longest question, and the longest answer, that are stored, in bytes of JSON.
 const STORED: usize = 1 << 20;
 
 /// What a reader does for a question.
@@ -48,11 +49,11 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         )?;
         if let Outcome::Charged { entry } = charged {
             let began = Instant::now();
-            let mut sending = Sending { posed: &posed, send, kept: Some(String::new()) };
+            let mut sending = Sending::new(&posed, question.normal.len() < STORED, send);
             let outcome = Reading::new(&posed)?.answer(&mut sending);
-            let kept = sending.kept;
-            wait_for_grid(began);
+            grid::wait(began);
             outcome?;
+            let kept = sending.end();
             if let Some(kept) = kept {
                 isolated::counted(|| answers::keep(relation.oid, &question.normal, entry, &kept))?;
             }
@@ -64,22 +65,29 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
 
 worker_function!(sanitize_reader_worker, isolated::serve, answer);
 
-/// Waits until the time since `began` is a multiple of the grid.
-fn wait_for_grid(began: Instant) {
-    let Some(grid) = settings::answer_grid() else { return };
-    let rounds = began.elapsed().as_nanos() / grid.as_nanos() + 1;
-    isolated::wait_until(began + grid * u32::try_from(rounds).unwrap_or(u32::MAX));
-}
-
 /// Where answers go: to the caller, and into the store as long as they are short.
 struct Sending<'a> {
     posed: &'a Posed,
     send: &'a mut dyn FnMut(&[u8]),
     /// The parts sent so far; `None` if they are too long to store.
     kept: Option<String>,
+    /// Parts that wait for the time of the grid, if there is one.
+    held: Option<Vec<String>>,
 }
 
-impl Sending<'_> {
+impl<'a> Sending<'a> {
+    fn new(posed: &'a Posed, store: bool, send: &'a mut dyn FnMut(&[u8])) -> Self {
+        let held = settings::answer_grid().map(|_| Vec::new());
+        Sending { posed, send, kept: store.then(String::new), held }
+    }
+
+    /// Sends what waits; what is to be stored.
+    fn end(self) -> Option<String> {
+        let Sending { send, kept, held, .. } = self;
+        held.into_iter().flatten().for_each(|text| send(text.as_bytes()));
+        kept
+    }
+
     fn group(&mut self, key: &Key, answers: Vec<Answer>) -> Result<(), Error> {
         pgrx::check_for_interrupts!();
         let names = self.posed.group_names();
@@ -102,7 +110,10 @@ impl Sending<'_> {
             return Ok(());
         }
         let text = serde_json::to_string(&rows).map_err(Error::query)?;
-        (self.send)(text.as_bytes());
+        match &mut self.held {
+            Some(held) => held.push(text.clone()),
+            None => (self.send)(text.as_bytes()),
+        }
         self.kept = self.kept.take().filter(|kept| kept.len() + text.len() < STORED).map(|kept| {
             let inner = &text[1..text.len() - 1];
             if kept.is_empty() { inner.to_string() } else { kept + "," + inner }

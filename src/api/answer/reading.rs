@@ -7,19 +7,22 @@
 use super::Sending;
 use super::sorted::Sorted;
 use crate::api::question::Posed;
-use crate::api::question::query::ValueColumns;
+use crate::api::question::query::{HELD, ValueColumns};
 use crate::pg::error::Error;
-use crate::pg::unit_rows::{Fit, Groups, Query, Visit};
+use crate::pg::held::Held;
+use crate::pg::unit_rows::{self, Fit, Groups, Query, Visit};
 use crate::pg::{rights, settings};
 use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
 use question::Key;
 use random::Coins;
+use std::rc::Rc;
 
 /// The read of a question that is charged.
 pub struct Reading<'a> {
     pub(super) posed: &'a Posed,
     pub(super) owner: pgrx::pg_sys::Oid,
     coins: Coins,
+    held: Rc<Held>,
 }
 
 impl<'a> Reading<'a> {
@@ -27,12 +30,16 @@ impl<'a> Reading<'a> {
         let relation = &posed.relation;
         let owner = rights::owner_of(relation.oid)
             .ok_or_else(|| Error::NoSuchRelation { relation: relation.name.clone() })?;
-        Ok(Reading { posed, owner, coins: Coins::os()? })
+        let (coins, mut held) = (Coins::os()?, Held::new());
+        if posed.is_held {
+            unit_rows::hold(&mut held, HELD, owner, &posed.held_query())?;
+        }
+        Ok(Reading { posed, owner, coins, held: Rc::new(held) })
     }
 
     pub(super) fn query<'b>(&self, text: &'b str, width: usize) -> Query<'b> {
         let group_columns = self.posed.question.group_by.len();
-        Query { owner: self.owner, text, group_columns, width }
+        Query { owner: self.owner, held: self.held.clone(), text, group_columns, width }
     }
 
     /// The groups as they are known before the rows are read.

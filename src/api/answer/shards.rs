@@ -44,7 +44,8 @@ impl Reading<'_> {
             .collect();
         let mut values = Vec::with_capacity(columns.rows.len());
         for (value, texts) in columns.rows.iter().zip(&texts[first..]) {
-            values.push(guarded(|| self.posed.values_of(value, texts))??);
+            let values_of = || self.posed.values_of(value, texts);
+            values.push(guarded(|| rights::with_rights_of(self.owner, values_of))??);
         }
         let mut row = vec![NO_VALUE; columns.rows.len()];
         for i in 0..bag.distinct() {

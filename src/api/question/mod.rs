@@ -2,20 +2,21 @@
 //!
 //! [`Request`] is the call as it travels to a reader; [`Posed::new`] reads it against the catalog and the
 //! terms of protection, in the caller's process to refuse what makes no sense, and again in the reader's
-//! to do it. What it means and costs is decided in the crate `question`; [`query`] makes the SQL, and [`shards`]
+//! to do it. What it means and costs is decided in the crate `question`; [`query`] makes the SQL of what [`computed`] takes of each row, and [`shards`]
 //! that for rows on other servers.
 
+mod computed;
 pub mod query;
 pub mod shards;
 
 use super::budget;
 use super::ledger::Asker;
-use super::protection::check_stable;
+use super::protection::{check_kept_here, check_stable};
 use crate::catalog::{bounds, protection};
 use crate::pg::error::Error;
 use crate::pg::jsonb::parse;
 use crate::pg::relation::{Column, Relation};
-use crate::pg::{rights, types};
+use crate::pg::{rights, shards as shards_of, types, unit};
 use aggregate::Plan;
 use pgrx::pg_sys::Oid;
 use question::{Arguments, ColumnType, Question, Schema};
@@ -42,6 +43,8 @@ pub struct Posed {
     pub relation: Relation,
     unit: usize,
     pub question: Question,
+    /// Whether its rows are held first, see [`query::HELD`].
+    pub is_held: bool,
 }
 
 impl From<question::Error> for Error {
@@ -53,6 +56,27 @@ impl From<question::Error> for Error {
     }
 }
 
+/// The longest question, in bytes of all its arguments: 100000 groups of two columns fit in.
+const LONGEST: usize = 4 << 20;
+
+impl Request {
+    /// Refuses a question that nobody has written by hand: reading it costs the asker nothing.
+    fn check_length(&self) -> Result<(), Error> {
+        let texts = [Some(&self.measures), self.filter.as_ref(), self.groups.as_ref()];
+        let texts = texts.into_iter().flatten().chain(&self.group_by);
+        let length: usize = texts.map(String::len).sum();
+        if length <= LONGEST {
+            return Ok(());
+        }
+        Err(Error::argument(
+            format!("measures, filter, groups and group_by have {length} bytes"),
+            format!(
+                "A question has at most {LONGEST} bytes: ask for fewer groups at a time, or have the owner protect a view with the filter."
+            ),
+        ))
+    }
+}
+
 impl Posed {
     /// Reads the arguments. Dates and times are read in one way whatever the caller's settings are.
     pub fn new(request: &Request) -> Result<Self, Error> {
@@ -60,21 +84,15 @@ impl Posed {
     }
 
     fn read(request: &Request) -> Result<Self, Error> {
+        request.check_length()?;
         let relation = Relation::open(Oid::from(request.source))?;
         let Some(terms) = protection::terms(relation.oid)? else {
             return Err(Error::NotProtected { relation: relation.name });
         };
-        let unit = relation.position(&terms.unit)?;
-        if relation.compares_loosely(&relation.columns[unit]) {
-            return Err(Error::argument(
-                format!(
-                    "the unit column \"{}\" has a collation in which different texts are equal",
-                    terms.unit
-                ),
-                "Let the owner protect a view with the column COLLATE \"C\".",
-            ));
-        }
+        let unit = unit::check(&relation, &terms.unit)?;
         check_stable(&relation, &terms)?;
+        check_kept_here(&relation)?;
+        shards_of::owner::check(&relation)?;
         let measures = parse(&request.measures, "measures")?;
         let filter = request.filter.as_deref().map(|text| parse(text, "filter")).transpose()?;
         let groups = request.groups.as_deref().map(|text| parse(text, "groups")).transpose()?;
@@ -86,9 +104,10 @@ impl Posed {
             epsilon: budget::epsilon(request.epsilon)?,
             delta: request.delta.map(budget::delta).transpose()?,
         };
-        let one_row_each = relation.is_key(&relation.columns[unit]);
+        let one_row_each = relation.is_key(&relation.columns[unit])?;
         let question = Question::read(&Described::new(&relation), terms, one_row_each, &arguments)?;
-        Ok(Posed { relation, unit, question })
+        let is_held = shards_of::citus::may_answer(&relation)?;
+        Ok(Posed { relation, unit, question, is_held })
     }
 
     /// The names of the columns that tell the group.
@@ -147,6 +166,6 @@ impl Schema for Described<'_> {
     }
 
     fn canonical(&self, column: usize, value: &str) -> Result<String, Error> {
-        types::canonical(self.relation.columns[column].base_type, -1, value)
+        types::identity(self.relation.columns[column].base_type, value)
     }
 }

@@ -1,18 +1,21 @@
 //! The queries behind a question. All of them are made of quoted names, operators of pg_catalog and
-//! literals of built-in types.
+//! literals of built-in types. What they compute of each row, and which rows they keep, is in [`computed`].
 //!
-//! Nothing of a plan may depend on which rows match: the filter stands inside a CASE, whose selectivity
-//! the planner cannot look up (it would read index pages for the ends of a range, and choose by it), and
-//! which neither an index nor a partition nor a foreign server can use. For the same reason a view is
-//! read whole, behind an OFFSET 0, before the filter is applied to its rows.
+//! [`computed`]: super::computed
 
 use super::Posed;
+pub use super::computed::condition;
+use super::computed::{Computed, Keeping, group_value};
 use crate::pg::relation::{Column, Relation};
 use crate::pg::types;
+use crate::pg::unit::{as_text, identity};
 use aggregate::{Kind, Range, Step};
-use question::{Asked, Condition, Key};
+use question::Asked;
 
-/// One value of each row, or of each unit and group: an SQL expression of type int8.
+/// The name under which rows are held that Citus may send.
+pub const HELD: &str = "held";
+
+/// One value of each row: an SQL expression of type int8, or what the total of a unit adds up.
 pub struct ValueColumn {
     /// The measure that it is for.
     pub measure: usize,
@@ -37,7 +40,7 @@ impl ValueColumns {
         for (measure, asked) in measures {
             let Some(column) = asked.column else { continue };
             let (target, expression): (_, fn(&Asked, &Column) -> String) = match asked.per_unit {
-                true => (&mut units, unit_total),
+                true => (&mut units, unit_part),
                 false => (&mut rows, row_value),
             };
             let expression = expression(asked, &relation.columns[column]);
@@ -77,19 +80,26 @@ fn row_value(asked: &Asked, column: &Column) -> String {
     }
 }
 
-/// The value of a measure for all rows of a unit in a group.
-fn unit_total(asked: &Asked, column: &Column) -> String {
+/// What a row adds to the total of its unit in a group.
+fn unit_part(asked: &Asked, column: &Column) -> String {
     let name = column.quoted();
-    let total = match (asked.counts_values, types::is_short_integer(column.base_type)) {
-        (true, _) => format!("pg_catalog.count({name})"),
+    match (asked.counts_values, types::is_short_integer(column.base_type)) {
+        (true, _) => format!("(CASE WHEN {name} IS NOT NULL THEN 0 END)"),
         // A sum of these cannot pass the ends of its type.
-        (false, true) => format!("pg_catalog.sum({name})"),
+        (false, true) => name,
         // Nor one of these, once each is far outside of all bounds but not at the end of its type: an
-        // error would tell whose value is among those that match.
+        // error would tell whose value is among those that match. Nor may their sum take long: no step is
+        // as fine as the digits that are left.
         (false, false) => format!(
-            "pg_catalog.sum(LEAST(GREATEST(({name})::pg_catalog.numeric, '-1e30'::pg_catalog.numeric), '1e30'::pg_catalog.numeric)) FILTER (WHERE {name} IS NOT NULL)"
+            "(CASE WHEN {name} IS NOT NULL THEN pg_catalog.round(LEAST(GREATEST(({name})::pg_catalog.numeric, '-1e30'::pg_catalog.numeric), '1e30'::pg_catalog.numeric), 30) END)"
         ),
-    };
+    }
+}
+
+/// The value of a measure for all rows of a unit in a group, of what its rows add.
+fn unit_total(asked: &Asked, part: &str) -> String {
+    let function = if asked.counts_values { "count" } else { "sum" };
+    let total = format!("pg_catalog.{function}({part})");
     match asked.range {
         Some(range) => in_steps(&total, range),
         None => total,
@@ -98,11 +108,18 @@ fn unit_total(asked: &Asked, column: &Column) -> String {
 
 /// The totals of a measure over a group whose units have one row each, as expressions of type int8,
 /// where Postgres can add them up without overflow.
-fn group_totals(asked: &Asked, relation: &Relation) -> Option<Vec<String>> {
+fn group_totals(
+    asked: &Asked,
+    relation: &Relation,
+    computed: &mut Computed,
+) -> Option<Vec<String>> {
     let column = asked.column.map(|column| &relation.columns[column]);
-    let count = |column: &Column| match column.not_null {
+    let mut count = |column: &Column| match column.not_null {
         true => "pg_catalog.count(*)".to_string(),
-        false => format!("pg_catalog.count({})", column.quoted()),
+        false => {
+            let is_there = format!("(CASE WHEN {} IS NOT NULL THEN 0 END)", column.quoted());
+            format!("pg_catalog.count({})", computed.name(column, is_there))
+        }
     };
     match (asked.measure(None).kind, column) {
         _ if asked.per_unit || asked.private_bounds => None,
@@ -116,74 +133,32 @@ fn group_totals(asked: &Asked, relation: &Relation) -> Option<Vec<String>> {
                 return None;
             }
             let name = column.quoted();
-            // LEAST and GREATEST skip NULL, which must not become a bound.
-            let filter = match column.not_null {
-                true => String::new(),
-                false => format!(" FILTER (WHERE {name} IS NOT NULL)"),
-            };
-            let sum = format!(
-                "pg_catalog.sum(LEAST(GREATEST({name}, '{low}'::pg_catalog.int4), '{high}'::pg_catalog.int4)){filter}"
+            let clamped = format!(
+                "LEAST(GREATEST({name}, '{low}'::pg_catalog.int4), '{high}'::pg_catalog.int4)"
             );
-            Some(match kind {
-                Kind::Sum(_) => vec![sum],
-                _ => vec![count(column), sum],
-            })
+            // They skip NULL, which must not become a bound.
+            let clamped = match column.not_null {
+                true => clamped,
+                false => format!("(CASE WHEN {name} IS NOT NULL THEN {clamped} END)"),
+            };
+            let counted = matches!(kind, Kind::Mean(_)).then(|| count(column));
+            let sum = format!("pg_catalog.sum({})", computed.name(column, clamped));
+            Some(counted.into_iter().chain([sum]).collect())
         }
         _ => None,
     }
 }
 
-/// A condition on a row: a name that is quoted, an operator of pg_catalog and a literal of the column's
-/// own built-in type. Nothing of a question can become code.
-pub fn condition(relation: &Relation, part: &Condition) -> String {
-    match part {
-        Condition::Compare { column, operator, value } => {
-            let column = &relation.columns[*column];
-            format!(
-                "{} OPERATOR(pg_catalog.{}) {}",
-                column.quoted(),
-                operator.sql(),
-                types::literal(column.base_type, value)
-            )
-        }
-        Condition::IsNull { column } => format!("{} IS NULL", relation.columns[*column].quoted()),
-        Condition::Any(parts) if parts.is_empty() => "false".into(),
-        Condition::Any(parts) => {
-            let parts: Vec<String> = parts.iter().map(|part| condition(relation, part)).collect();
-            format!("({})", parts.join(" OR "))
-        }
-    }
+/// The names of so many columns of groups, of the unit and of so many values.
+fn names(groups: usize, values: usize) -> Vec<String> {
+    let groups = (0..groups).map(|i| format!("g{i}"));
+    groups.chain(["u".into()]).chain((0..values).map(|i| format!("v{i}"))).collect()
 }
 
-/// A value as text that is equal where the texts' bytes are.
-fn as_text(column: &Column) -> String {
-    format!("({})::pg_catalog.text COLLATE pg_catalog.\"C\"", column.quoted())
-}
-
-/// A value that tells groups or units apart: text without the blanks that pad it, and compared by its
-/// bytes; other types as they are.
-fn identity(column: &Column) -> String {
-    if types::is_text(column.base_type) { as_text(column) } else { column.quoted() }
-}
-
-/// One text for the values of some columns: `v`, the length and the text of each, or `n` for NULL.
-fn key_expression(columns: &[&Column]) -> String {
-    let part = |column: &&Column| {
-        let text = as_text(column);
-        format!(
-            "coalesce('v' OPERATOR(pg_catalog.||) pg_catalog.octet_length({text})::pg_catalog.text OPERATOR(pg_catalog.||) ':' OPERATOR(pg_catalog.||) {text}, 'n')"
-        )
-    };
-    columns.iter().map(part).collect::<Vec<_>>().join(" OPERATOR(pg_catalog.||) ")
-}
-
-/// The text that [`key_expression`] makes of a group.
-fn key_text(key: &Key) -> String {
-    let part = |text: &Option<String>| match text {
-        Some(text) => format!("v{}:{text}", crate::pg::text::from_utf8(text).len()),
-        None => "n".into(),
-    };
-    key.iter().map(part).collect()
+/// Expressions under these names.
+fn named(expressions: Vec<String>, names: &[String]) -> String {
+    let named = |(expression, name): (String, &String)| format!("{expression} AS {name}");
+    expressions.into_iter().zip(names).map(named).collect::<Vec<_>>().join(", ")
 }
 
 impl Posed {
@@ -195,53 +170,23 @@ impl Posed {
         &self.relation.columns[self.unit]
     }
 
-    /// `FROM … WHERE …`. A row without a unit belongs to nobody knows whom: it cannot be protected,
-    /// so it does not count.
-    fn source(&self) -> String {
-        let mut from = format!(" FROM {}", self.relation.from());
-        if !self.relation.is_plain_table {
-            from = format!(" FROM (SELECT *{from} OFFSET 0) AS whole");
-        }
-        from += &format!(" WHERE {} IS NOT NULL", self.unit_column().quoted());
-        if !self.question.conditions.is_empty() {
-            let all = self.question.conditions.iter().map(|part| condition(&self.relation, part));
-            let all = all.collect::<Vec<_>>().join(" AND ");
-            from += &format!(" AND CASE WHEN {all} THEN true ELSE false END");
-        }
-        from
-    }
-
-    /// [`Self::source`] with the rows of listed groups only, where rows of other groups would take the
-    /// place of theirs.
-    fn listed_source(&self) -> String {
-        let mut from = self.source();
-        if let Some(keys) = &self.question.public {
-            let keys: Vec<String> =
-                keys.iter().map(|key| types::text_literal(&key_text(key))).collect();
-            from += &format!(
-                " AND CASE WHEN {} OPERATOR(pg_catalog.=) ANY (ARRAY[{}]::pg_catalog.text[]) THEN true ELSE false END",
-                key_expression(&self.group_columns()),
-                keys.join(", ")
-            );
-        }
-        from
-    }
-
     /// The query that lets Postgres add up, if every unit has one row and no sum can overflow: groups,
     /// number of units, totals of each measure; and how many numbers that is.
     pub fn totals_query(&self) -> Option<(String, usize)> {
         if !self.question.one_row_each {
             return None;
         }
+        let mut computed = Computed::default();
+        let groups = self.identities(false, &mut computed);
         let mut numbers = vec!["pg_catalog.count(*)".to_string()];
         for asked in &self.question.asked {
-            numbers.extend(group_totals(asked, &self.relation)?);
+            numbers.extend(group_totals(asked, &self.relation, &mut computed)?);
         }
         let width = numbers.len();
-        let groups: Vec<String> = self.group_columns().into_iter().map(identity).collect();
         let places: Vec<String> = (1..=groups.len()).map(|i| i.to_string()).collect();
         let columns: Vec<String> = groups.into_iter().chain(numbers).collect();
-        let mut text = format!("SELECT {}{}", columns.join(", "), self.source());
+        let source = self.source(&computed, self.keeping());
+        let mut text = format!("SELECT {}{source}", columns.join(", "));
         if !places.is_empty() {
             let places = places.join(", ");
             text += &format!(" GROUP BY {places} ORDER BY {places}");
@@ -249,44 +194,50 @@ impl Posed {
         Some((text, width))
     }
 
+    /// The names of each group's columns and, if it is wanted, of the unit.
+    fn identities(&self, with_unit: bool, computed: &mut Computed) -> Vec<String> {
+        let groups = self.group_columns().into_iter().map(|column| (column, group_value(column)));
+        let unit = self.unit_column();
+        let unit = with_unit.then(|| (unit, identity(unit)));
+        groups.chain(unit).map(|(column, expression)| computed.name(column, expression)).collect()
+    }
+
+    /// The name of what a value is made of.
+    fn value(&self, value: &ValueColumn, computed: &mut Computed) -> String {
+        computed.name(&self.relation.columns[value.column], value.expression.clone())
+    }
+
     /// Group, unit (unless every unit has one row) and values of each row.
     pub fn rows_query(&self, values: &ValueColumns) -> String {
-        let mut columns: Vec<String> = self.group_columns().into_iter().map(identity).collect();
-        if !self.question.one_row_each {
-            columns.push(identity(self.unit_column()));
-        }
-        columns.extend(values.rows.iter().map(|value| value.expression.clone()));
+        let mut computed = Computed::default();
+        let mut columns = self.identities(!self.question.one_row_each, &mut computed);
+        columns.extend(values.rows.iter().map(|value| self.value(value, &mut computed)));
         if columns.is_empty() {
             columns.push("NULL".into());
         }
-        format!("SELECT {}{}", columns.join(", "), self.source())
+        format!("SELECT {}{}", columns.join(", "), self.source(&computed, self.keeping()))
     }
 
     /// Group, unit and totals of each unit in each of its groups; of more groups than it may have, fresh
     /// coins of the server's generator choose.
     pub fn units_query(&self, values: &ValueColumns) -> String {
-        let groups = self.group_columns();
-        let named = |prefix: &str, expressions: Vec<String>| -> Vec<String> {
-            let name = |(i, e): (usize, String)| format!("{e} AS {prefix}{i}");
-            expressions.into_iter().enumerate().map(name).collect()
+        let mut computed = Computed::default();
+        let n = self.question.group_by.len();
+        let total = |value: &ValueColumn, computed: &mut Computed| {
+            unit_total(&self.question.asked[value.measure], &self.value(value, computed))
         };
-        let group_names: Vec<String> = (0..groups.len()).map(|i| format!("g{i}")).collect();
-        let value_names: Vec<String> = (0..values.units.len()).map(|i| format!("v{i}")).collect();
-        let mut columns = named("g", groups.iter().map(|c| identity(c)).collect());
-        columns.push(format!("{} AS u", identity(self.unit_column())));
-        let totals = values.units.iter().map(|value| value.expression.clone()).collect();
-        columns.extend(named("v", totals));
-        let places: Vec<String> = (1..=groups.len() + 1).map(|i| i.to_string()).collect();
+        let mut columns = self.identities(true, &mut computed);
+        columns.extend(values.units.iter().map(|value| total(value, &mut computed)));
+        let names = names(n, values.units.len());
+        let places: Vec<String> = (1..=n + 1).map(|i| i.to_string()).collect();
         let totals = format!(
             "SELECT {}{} GROUP BY {}",
-            columns.join(", "),
-            self.listed_source(),
+            named(columns, &names),
+            self.source(&computed, Keeping::ListedGroups),
             places.join(", ")
         );
-        let shown: Vec<String> =
-            group_names.into_iter().chain(["u".into()]).chain(value_names).collect();
-        let shown = shown.join(", ");
-        if groups.is_empty() {
+        let shown = names.join(", ");
+        if n == 0 {
             return format!("SELECT {shown} FROM ({totals}) AS totals");
         }
         format!(
@@ -304,7 +255,8 @@ impl Posed {
     pub fn sorted_query(&self, values: &ValueColumns, reads_rows: bool) -> String {
         let n = self.question.group_by.len();
         let groups: String = (0..n).map(|i| format!("g{i}, ")).collect();
-        let unit = "(0, u::pg_catalog.text COLLATE pg_catalog.\"C\", NULL)".to_string();
+        let unit = types::text_expression(self.unit_column().base_type, "u");
+        let unit = format!("(0, {unit} COLLATE pg_catalog.\"C\", NULL)");
         let value = |(i, value): (usize, &ValueColumn)| {
             format!("({}, NULL, v{i}::pg_catalog.int8)", value.measure + 1)
         };
@@ -338,34 +290,30 @@ impl Posed {
 
     /// The rows that count, with group, unit and values.
     fn kept_rows_query(&self, values: &ValueColumns) -> String {
-        let groups = self.group_columns();
-        let names: Vec<String> = (0..groups.len()).map(|i| format!("g{i}")).collect();
-        let mut columns: Vec<String> = (groups.iter().zip(&names))
-            .map(|(column, name)| format!("{} AS {name}", identity(column)))
-            .collect();
-        columns.push(format!("{} AS u", identity(self.unit_column())));
-        for (i, value) in values.rows.iter().enumerate() {
-            columns.push(format!("{} AS v{i}", value.expression));
-        }
-        let columns = columns.join(", ");
+        let mut computed = Computed::default();
+        let n = self.question.group_by.len();
+        let mut columns = self.identities(true, &mut computed);
+        columns.extend(values.rows.iter().map(|value| self.value(value, &mut computed)));
+        let names = names(n, values.rows.len());
+        let columns = named(columns, &names);
+        let source = self.source(&computed, Keeping::ListedGroups);
         if self.question.one_row_each {
-            return format!("SELECT {columns}{}", self.listed_source());
+            return format!("SELECT {columns}{source}");
         }
         let rows = format!(
             "SELECT * FROM (SELECT *, pg_catalog.row_number() OVER (PARTITION BY u ORDER BY r) AS n \
-             FROM (SELECT {columns}, pg_catalog.gen_random_uuid() AS r{}) AS shuffled) AS numbered \
+             FROM (SELECT {columns}, pg_catalog.gen_random_uuid() AS r{source}) AS shuffled) AS numbered \
              WHERE n OPERATOR(pg_catalog.<=) {}",
-            self.listed_source(),
             self.question.rows_per_unit
         );
-        if groups.is_empty() || self.question.groups_per_unit >= self.question.rows_per_unit {
+        if n == 0 || self.question.groups_per_unit >= self.question.rows_per_unit {
             return rows;
         }
         format!(
             "SELECT * FROM (SELECT *, pg_catalog.dense_rank() OVER (PARTITION BY u ORDER BY f) AS d \
              FROM (SELECT *, pg_catalog.first_value(r) OVER (PARTITION BY u, {} ORDER BY r) AS f \
              FROM ({rows}) AS bounded) AS tagged) AS ranked WHERE d OPERATOR(pg_catalog.<=) {}",
-            names.join(", "),
+            names[..n].join(", "),
             self.question.groups_per_unit
         )
     }

@@ -5,9 +5,11 @@
 //! looks: rows of a unit count in the one partition that the unit belongs to, or nowhere. Without that a
 //! unit could have twice the rows that it may have, and the answers would tell twice as much about it.
 //!
-//! All conditions stand in the aggregate's FILTER: postgres_fdw ships them there, and neither the shard's
-//! planner nor this one can use an index for them, or leave a partition out. Where something cannot be
-//! shipped, the rows come here and the same aggregate runs here.
+//! Conditions travel as values and never as conditions: an array of truth values is one more argument of the
+//! aggregate. So the shard reads all its rows and calls the aggregate for each of them, whatever the question
+//! is, and its counters, plans and logs say the same for all of them: no index is used, no partition left out,
+//! and no part of an array is skipped because of another, which would spare reading a long value. Where something
+//! cannot be shipped, the rows come here and the same aggregate runs here.
 
 use super::Posed;
 use super::query::{ValueColumn, ValueColumns, condition};
@@ -48,15 +50,16 @@ impl Posed {
             probe: probe(),
             hash: None,
             groups: self.question.public.clone(),
+            flagged: true,
         };
         let query = |leaf: &Leaf| {
             let terms = Terms { hash: leaf.hash, ..terms.clone() };
             let terms = serde_json::to_string(&terms).map_err(Error::query)?;
             Ok(format!(
-                "SELECT sanitize.bag_packed(sanitize.bounded_rows({}::pg_catalog.jsonb, {}) FILTER (WHERE {})) FROM ONLY {}",
+                "SELECT sanitize.bag_packed(sanitize.bounded_rows({}::pg_catalog.jsonb, ARRAY[{}], {})) FROM ONLY {}",
                 types::text_literal(&terms),
+                self.leaf_conditions(leaf).join(", "),
                 columns.join(", "),
-                self.leaf_conditions(leaf),
                 leaf.from
             ))
         };
@@ -64,12 +67,12 @@ impl Posed {
         Ok(Some(queries.join(" UNION ALL ")))
     }
 
-    /// Which rows of a partition count.
-    fn leaf_conditions(&self, leaf: &Leaf) -> String {
+    /// What holds for the rows of a partition that count.
+    fn leaf_conditions(&self, leaf: &Leaf) -> Vec<String> {
         let mut all = vec![format!("{} IS NOT NULL", self.unit_column().quoted())];
         all.extend(leaf.condition.iter().map(|condition| format!("({condition})")));
         all.extend(self.question.conditions.iter().map(|part| condition(&self.relation, part)));
-        all.join(" AND ")
+        all
     }
 
     /// True if the measure only asks whether there is a value.
@@ -93,16 +96,16 @@ impl Posed {
         let column = &self.relation.columns[value.column];
         let mut found = Vec::with_capacity(texts.len());
         for texts in texts.chunks(AT_A_TIME) {
-            let literals: Vec<String> =
-                texts.iter().map(|text| types::text_literal(text)).collect();
+            // Literals, which the type itself reads: a cast from text may be a function of its owner's.
+            let literal = |(i, text): (usize, &String)| {
+                format!("({i}, {})", types::literal(column.base_type, text))
+            };
+            let literals: Vec<String> = texts.iter().enumerate().map(literal).collect();
             let query = format!(
-                "SELECT ({})::pg_catalog.text FROM (SELECT {} AS {}, place FROM \
-                 pg_catalog.unnest(ARRAY[{}]::pg_catalog.text[]) WITH ORDINALITY AS texts(t, place)) AS typed \
-                 ORDER BY place",
+                "SELECT ({})::pg_catalog.text FROM (VALUES {}) AS typed(place, {}) ORDER BY place",
                 value.expression,
-                types::cast(column.base_type, "t"),
-                column.quoted(),
-                literals.join(", ")
+                literals.join(", "),
+                column.quoted()
             );
             let number = |text: Option<String>| match text {
                 // As rows are read: the smallest number stands for NULL.

@@ -6,13 +6,16 @@
 //! that the caller may see depend on which rows match (mechanisms.md, section 19).
 //!
 //! There are a few readers per database (`pg_sanitize.max_readers`), each of which does one request at
-//! a time. A caller who is cancelled or gone takes its segment away; that sends the reader a signal,
-//! which ends the read, if it still works for that caller.
+//! a time, not all of them for one role, and none for longer than `pg_sanitize.reader_timeout`. A caller who is
+//! cancelled or gone takes its segment away; that sends the reader a signal, which ends the read, if it still
+//! works for that caller.
 
-use super::{Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE};
-use super::{announced, connect, exists, fix, on_signal, reload_settings, sleep, tag, wake};
+use super::places::{announce, readers_for, release_locks, take_place};
+use super::watchdog::{self, Watchdog};
+use super::{Announcement, COMMON, Kind, LINGER, Launch, PATIENCE};
+use super::{announced, connect, exists, fix, on_signal, reload_settings, sleep, sleep_as, wake};
 use crate::pg::error::{Error, Message};
-use crate::pg::{settings, sql};
+use crate::pg::{rights, settings, sql};
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, PgTryBuilder};
@@ -42,6 +45,10 @@ struct Head {
     /// signals a process that has not taken it.
     state: AtomicI32,
     caller: i32,
+    /// The role that logged in: no other rights that it takes on give it more readers.
+    role: u32,
+    /// The read took too long.
+    is_late: AtomicBool,
     /// Of the request, in bytes.
     length: u64,
 }
@@ -76,6 +83,8 @@ pub fn ask(
         head.write(Head {
             state: AtomicI32::new(WAITING),
             caller: pg_sys::MyProcPid,
+            role: rights::session_user().to_u32(),
+            is_late: AtomicBool::new(false),
             length: request.len() as u64,
         });
         base.add(size_of::<Head>()).copy_from(request.as_ptr(), request.len());
@@ -87,6 +96,10 @@ pub fn ask(
         let taken = wait_for_reader(function, &*head);
         announcement.end();
         let outcome = taken.and_then(|reader| receive(queue, reader, &mut part));
+        let outcome = match outcome {
+            Err(Error::ReaderGone) if (*head).is_late.load(Ordering::Acquire) => Err(Error::Late),
+            outcome => outcome,
+        };
         if outcome.is_ok() {
             (*head).state.store(WITHDRAWN, Ordering::Release);
         }
@@ -113,6 +126,7 @@ unsafe extern "C-unwind" fn withdraw(segment: *mut pg_sys::dsm_segment, _argumen
 fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
     let began = Instant::now();
     let mut launch: Option<(Launch, Announcement)> = None;
+    let mut not_before = began + HURRY;
     loop {
         let reader = head.state.load(Ordering::Acquire);
         if reader != WAITING {
@@ -122,18 +136,23 @@ fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
             return Ok(reader);
         }
         let readers = announced(Kind::Reader);
-        for &(_, pid) in &readers {
-            wake(pid);
+        // Whoever has all the readers that a role may have waits for one of these.
+        let must_wait = readers_for(head.role) >= settings::readers_per_role();
+        if !must_wait {
+            readers.iter().for_each(|&(_, pid)| wake(pid));
         }
-        if launch.as_ref().is_some_and(|(launch, _)| launch.is_over())
+        // One that has come may serve somebody else first: then it is others' turn to start one.
+        if launch.as_ref().is_some_and(|(one, _)| one.is_over() || one.is_among(&readers))
             && let Some((_, turn)) = launch.take()
         {
             turn.end();
+            not_before = Instant::now() + 8 * HURRY;
         }
         let mut slots = true;
-        let all_busy = began.elapsed() >= HURRY && readers.len() < settings::max_readers();
+        let all_busy = Instant::now() >= not_before && readers.len() < settings::max_readers();
         // One caller at a time starts one.
-        if (readers.is_empty() || all_busy)
+        if !must_wait
+            && (readers.is_empty() || all_busy)
             && launch.is_none()
             && let Some(turn) = Announcement::alone(Kind::Launch, 0)
         {
@@ -203,16 +222,26 @@ static IS_READER: AtomicBool = AtomicBool::new(false);
 /// What the reader works on at the moment: the head of a segment, or null.
 static CURRENT: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Ends the read, if the caller that it is for has gone.
+/// Ends the read, if the caller that it is for has gone or the watchdog says that it takes too long.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn caller_gone(_signal: i32) {
     let head = CURRENT.load(Ordering::Acquire);
     // SAFETY: the segment is mapped as long as CURRENT names it; flags and latch are made for signal
     // handlers.
     unsafe {
-        if !head.is_null() && (*head).state.load(Ordering::Acquire) == WITHDRAWN {
-            pg_sys::InterruptPending = 1;
-            pg_sys::QueryCancelPending = 1;
+        if !head.is_null() {
+            let is_withdrawn = (*head).state.load(Ordering::Acquire) == WITHDRAWN;
+            let is_late = watchdog::is_late();
+            if is_withdrawn {
+                watchdog::is_unwanted_now();
+            }
+            if is_late {
+                (*head).is_late.store(true, Ordering::Release);
+            }
+            if is_withdrawn || is_late {
+                pg_sys::InterruptPending = 1;
+                pg_sys::QueryCancelPending = 1;
+            }
         }
         pg_sys::SetLatch(pg_sys::MyLatch);
     }
@@ -233,7 +262,7 @@ struct Taken {
 }
 
 impl Taken {
-    /// Takes the request, unless its caller is gone or another reader has it.
+    /// Takes the request, unless its caller is gone, another reader has it, or its role has enough readers.
     fn take(handle: u32) -> Option<Self> {
         // SAFETY: a segment announced in this database was made by `ask`. No transaction is open, so
         // the mapping stays until it is detached.
@@ -244,11 +273,16 @@ impl Taken {
             }
             let base = pg_sys::dsm_segment_address(segment).cast::<u8>();
             let head = base.cast::<Head>();
-            let taken = (*head)
-                .state
-                .compare_exchange(WAITING, pg_sys::MyProcPid, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok();
-            if !taken {
+            let take = || {
+                let (from, to) = (WAITING, pg_sys::MyProcPid);
+                let state = &(*head).state;
+                state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+            };
+            let has_place = take_place((*head).role);
+            if !has_place || !take() {
+                if has_place {
+                    release_locks();
+                }
                 pg_sys::dsm_detach(segment);
                 return None;
             }
@@ -302,8 +336,9 @@ pub type Work = fn(&[u8], &mut dyn FnMut(&[u8])) -> Result<(), Error>;
 
 /// Does one request in a transaction of its own. Only errors that `work` made itself are told; what
 /// else goes wrong goes to the server's log.
-fn run(taken: Taken, work: Work) {
+fn run(taken: Taken, work: Work, watchdog: &mut Watchdog) {
     CURRENT.store(taken.head, Ordering::Release);
+    watchdog.begin(settings::reader_timeout());
     let outcome = PgTryBuilder::new(AssertUnwindSafe(|| {
         // SAFETY: an ordinary transaction of a background worker.
         unsafe {
@@ -335,7 +370,11 @@ fn run(taken: Taken, work: Work) {
         })
     })
     .execute();
+    // Whatever says so, it was the watchdog that ended it.
+    let outcome = outcome.map_err(|error| if watchdog::is_late() { Error::Late } else { error });
+    watchdog.end();
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
+    release_locks();
     // SAFETY: a cancel request for the caller that is served now; nobody else is yet.
     unsafe { pg_sys::QueryCancelPending = 0 };
     taken.end(outcome.map_err(|error| error.message()));
@@ -418,10 +457,10 @@ pub fn counted<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Sleeps until then, unless the caller goes.
+/// Sleeps until then, unless the caller goes. That it does not read any more must not show.
 pub fn wait_until(time: Instant) {
     while let Some(left) = time.checked_duration_since(Instant::now()).filter(|t| !t.is_zero()) {
-        sleep(left.min(Duration::from_secs(60)));
+        sleep_as(left.min(Duration::from_secs(60)), 0);
     }
 }
 
@@ -435,8 +474,15 @@ pub unsafe fn serve(argument: Datum, work: Work) {
     unsafe {
         connect(argument, &[COMMON, QUIET]);
         on_signal(libc::SIGUSR2, caller_gone);
-        pg_sys::LockAcquire(&tag(Kind::Reader, pg_sys::MyProcPid as u32), EXCLUSIVE, true, false);
     }
+    announce();
+    let mut watchdog = match Watchdog::start() {
+        Ok(watchdog) => watchdog,
+        Err(error) => {
+            pgrx::log!("pg_sanitize reader: no thread can be started: {error}");
+            return;
+        }
+    };
     if announced(Kind::Reader).len() > settings::max_readers() {
         return;
     }
@@ -447,7 +493,7 @@ pub unsafe fn serve(argument: Datum, work: Work) {
         let taken = requests.into_iter().find_map(|(handle, _)| Taken::take(handle));
         match taken {
             Some(taken) => {
-                run(taken, work);
+                run(taken, work, &mut watchdog);
                 last = Instant::now();
             }
             None => sleep(LINGER.saturating_sub(last.elapsed())),

@@ -10,7 +10,9 @@
 
 pub mod autonomous;
 pub mod isolated;
+mod places;
 pub mod running;
+mod watchdog;
 
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, check_for_interrupts};
@@ -22,6 +24,9 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a worker stays without work. DROP DATABASE waits five seconds for others to leave.
 const LINGER: Duration = Duration::from_secs(2);
 const EXCLUSIVE: pg_sys::LOCKMODE = pg_sys::ExclusiveLock as pg_sys::LOCKMODE;
+
+/// Marks the tags of announcements.
+const SANI: u32 = u32::from_be_bytes(*b"sani");
 
 /// What a lock announces.
 #[derive(Clone, Copy)]
@@ -43,6 +48,8 @@ enum Kind {
     Target = 7,
     /// A publish that tells how far it is; the handle is its segment's.
     Running = 8,
+    /// A reader that works for a role; the handle is the role.
+    Share = 9,
 }
 
 /// The tag of an announcement. No SQL function takes locks of this type.
@@ -51,7 +58,7 @@ fn tag(kind: Kind, handle: u32) -> pg_sys::LOCKTAG {
         // SAFETY: a variable that is set once per process.
         locktag_field1: unsafe { pg_sys::MyDatabaseId }.to_u32(),
         locktag_field2: handle,
-        locktag_field3: u32::from_be_bytes(*b"sani"),
+        locktag_field3: SANI,
         locktag_field4: kind as u16,
         locktag_type: pg_sys::LockTagType::LOCKTAG_USERLOCK as u8,
         locktag_lockmethodid: pg_sys::USER_LOCKMETHOD as u8,
@@ -87,9 +94,11 @@ impl Announcement {
     }
 }
 
-/// Waits until nobody else is asking the question with this hash.
-pub fn one_at_a_time(hash: u32) -> Announcement {
-    Announcement::new(Kind::Question, hash)
+/// Waits until nobody else is asking the question with this hash about the relation. Questions about others do not
+/// count: whoever may not ask about this one cannot keep anybody waiting who does.
+pub fn one_at_a_time(source: Oid, hash: u32) -> Announcement {
+    let tag = pg_sys::LOCKTAG { locktag_field3: source.to_u32(), ..tag(Kind::Question, hash) };
+    Announcement::of(tag)
 }
 
 /// Waits until no other transaction publishes to a name with this hash in the schema; ends with the transaction.
@@ -101,6 +110,11 @@ pub fn one_publisher_at_a_time(schema: Oid, hash: u32) {
 
 /// Handle and process of everything announced in this database.
 fn announced(kind: Kind) -> Vec<(u32, i32)> {
+    held(kind, |tag| tag.locktag_field3 == SANI)
+}
+
+/// Handle and process of the locks of this kind in this database whose tag is wanted.
+fn held(kind: Kind, is_wanted: impl Fn(&pg_sys::LOCKTAG) -> bool) -> Vec<(u32, i32)> {
     let wanted = tag(kind, 0);
     let mut context = PgMemoryContexts::new("pg_sanitize locks");
     // SAFETY: the array is palloc'd in the context and has `nelements` entries.
@@ -113,9 +127,9 @@ fn announced(kind: Kind) -> Vec<(u32, i32)> {
                     let tag = &lock.locktag;
                     tag.locktag_type == wanted.locktag_type
                         && tag.locktag_field1 == wanted.locktag_field1
-                        && tag.locktag_field3 == wanted.locktag_field3
                         && tag.locktag_field4 == wanted.locktag_field4
                         && lock.holdMask != 0
+                        && is_wanted(tag)
                 })
                 .map(|lock| (lock.locktag.locktag_field2, lock.pid))
                 .collect()
@@ -142,11 +156,16 @@ fn wake(pid: i32) {
 
 /// Sleeps until woken or until the time is up.
 fn sleep(time: Duration) {
+    sleep_as(time, pg_sys::PG_WAIT_EXTENSION);
+}
+
+/// The same, under this name in pg_stat_activity; 0: as if at work.
+fn sleep_as(time: Duration, event: u32) {
     // SAFETY: MyLatch is this process's own.
     unsafe {
         let events = pg_sys::WL_LATCH_SET | pg_sys::WL_TIMEOUT | pg_sys::WL_EXIT_ON_PM_DEATH;
         let milliseconds = time.as_millis().max(1) as std::ffi::c_long;
-        pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, milliseconds, pg_sys::PG_WAIT_EXTENSION);
+        pg_sys::WaitLatch(pg_sys::MyLatch, events as i32, milliseconds, event);
         pg_sys::ResetLatch(pg_sys::MyLatch);
     }
     check_for_interrupts!();
@@ -181,10 +200,20 @@ impl Launch {
     }
 
     fn is_over(&self) -> bool {
+        self.status().0 == pg_sys::BgwHandleStatus::BGWH_STOPPED
+    }
+
+    /// True if it is one of these that are announced.
+    fn is_among(&self, announced: &[(u32, i32)]) -> bool {
+        let (status, pid) = self.status();
+        status == pg_sys::BgwHandleStatus::BGWH_STARTED && announced.iter().any(|one| one.1 == pid)
+    }
+
+    fn status(&self) -> (pg_sys::BgwHandleStatus::Type, i32) {
         let mut pid = 0;
         // SAFETY: the handle came from the registration.
         let status = unsafe { pg_sys::GetBackgroundWorkerPid(self.0, &mut pid) };
-        status == pg_sys::BgwHandleStatus::BGWH_STOPPED
+        (status, pid)
     }
 }
 

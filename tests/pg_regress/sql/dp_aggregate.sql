@@ -55,18 +55,18 @@ SELECT groups, measure, value FROM sanitize.dp_aggregate('visits', '{"each": {"s
 SELECT measure, round(value, 1) AS value FROM sanitize.dp_aggregate('visits', '{"found": {"sum": "days", "bounds": "private"}, "each": {"sum": "days", "per": "unit", "bounds": "private"}, "cost": {"avg": "cost", "bounds": "private", "step": 0.25}}', 100000);
 CREATE TABLE checked (person int PRIMARY KEY, age int CHECK (age >= 0 AND age <= 120), x int, y int);
 INSERT INTO checked SELECT i, i % 80, i, i FROM generate_series(1, 100) i;
-SELECT sanitize.protect('checked', 'person', 1e6, 0.5);
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5, max_rows_per_unit => 1);
 SELECT sanitize.declare_bounds('checked', 'x', '0', '50');
 SELECT measure, value FROM sanitize.dp_aggregate('checked', '{"age": {"sum": "age"}, "x": {"sum": "x"}, "tighter": {"sum": "x", "high": 20}}', 100000);
 SELECT sum(age), sum(least(x, 50)), sum(least(x, 20)) FROM checked;
 SELECT * FROM pg_temp.said($$SELECT * FROM sanitize.dp_aggregate('checked', '{"y": {"sum": "y"}}', 1)$$);
 SELECT * FROM pg_temp.said($$SELECT * FROM sanitize.dp_aggregate('checked', '{"x": {"sum": "x", "per": "unit"}}', 1)$$);
 -- nothing for groups of few
-SELECT sanitize.protect('checked', 'person', 1e6, 0.5, min_query_set => 50);
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5, min_query_set => 50, max_rows_per_unit => 1);
 SELECT groups, value FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100000, group_by => '{age}', groups => '[1, 2]');
 SELECT value FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100000);
 -- the same question again, in another order
-SELECT sanitize.protect('checked', 'person', 1e6, 0.5);
+SELECT sanitize.protect('checked', 'person', 1e6, 0.5, max_rows_per_unit => 1);
 SELECT count(*) AS rows FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100, filter => '{"age": [3, 1, 2]}', reuse => '1 day');
 SELECT count(*) AS charges FROM sanitize.ledger WHERE source = 'checked'::regclass;
 SELECT count(*) AS rows FROM sanitize.dp_aggregate('checked', '{"n": "count"}', 100.0, filter => '{"age": [2, 1, 3, 3]}', reuse => '1 day');
