@@ -142,9 +142,9 @@ impl Asked {
         let Some((_, secret)) = about else { return Err(refuse("queries has no answers")) };
         let secrets = match &secret {
             Secret::Column(column) => vec![*column],
-            Secret::Condition(conditions) => conditions.iter().flat_map(columns).collect(),
+            Secret::Condition(conditions) => conditions.iter().flat_map(Condition::columns).collect(),
         };
-        if let Some(column) = sets.iter().flatten().flat_map(columns).find(|c| secrets.contains(c)) {
+        if let Some(column) = sets.iter().flatten().flat_map(Condition::columns).find(|c| secrets.contains(c)) {
             return Err(Error::argument(
                 format!("column \"{}\" is in a filter and secret", relation.columns[column].name),
                 "Filters are about what everybody knows of the units.",
@@ -160,7 +160,8 @@ impl Asked {
             let parts: Vec<String> = parts.iter().map(|part| condition(relation, part)).collect();
             if parts.is_empty() { "true".into() } else { parts.join(" AND ") }
         };
-        let unit = relation.columns[self.unit].quoted();
+        let unit = &relation.columns[self.unit];
+        let (unit, text) = (unit.quoted(), types::text_expression(unit.base_type, &unit.quoted()));
         let (value, known) = match &self.secret {
             Secret::Column(column) => {
                 let name = relation.columns[*column].quoted();
@@ -172,7 +173,7 @@ impl Asked {
             }
             Secret::Condition(parts) => (format!("CASE WHEN {} THEN 1 ELSE 0 END", all(parts)), "true".into()),
         };
-        let mut query = format!("SELECT ({unit})::pg_catalog.text AS unit, {value} AS value");
+        let mut query = format!("SELECT {text} AS unit, {value} AS value");
         for (i, set) in self.sets.iter().enumerate() {
             query += &format!(", CASE WHEN {} THEN 1 ELSE 0 END AS a{i}", all(set));
         }
@@ -214,14 +215,6 @@ fn secret(relation: &Relation, asked: &Json, is_count: bool) -> Result<Secret, E
             format!("column \"{name}\" is neither a number nor boolean"),
             "A sum is one of numbers. For how many units have a value, use \"count\".",
         )),
-    }
-}
-
-/// The columns of a condition.
-fn columns(condition: &Condition) -> Vec<usize> {
-    match condition {
-        Condition::Compare { column, .. } | Condition::IsNull { column } => vec![*column],
-        Condition::Any(parts) => parts.iter().flat_map(columns).collect(),
     }
 }
 

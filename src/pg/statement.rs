@@ -6,7 +6,7 @@ use super::held::Held;
 use super::option::Parameter;
 use super::progress::Progress;
 use super::rows::{Receiver, RowSink};
-use super::text;
+use super::{target, text};
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgList, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
@@ -191,7 +191,12 @@ fn run(
         if !touches_only(planned, table) {
             return Err(Error::Swapped);
         }
-        let values = pg_sys::makeParamList(count);
+        // NULL and not an empty list where there are none: a list says that there are values to look up, and
+        // Citus looks.
+        let values = match count {
+            0 => std::ptr::null_mut(),
+            count => pg_sys::makeParamList(count),
+        };
         for (i, parameter) in parameters.iter().enumerate() {
             let place = (*values).params.as_mut_ptr().add(i);
             (*place).ptype = parameter.of;
@@ -258,14 +263,15 @@ unsafe fn leave_references_alone(estate: *mut pg_sys::EState) {
     }
 }
 
-/// True if no relation but the table is in the plan.
+/// True if no relation but the table and its partitions is in the plan.
 unsafe fn touches_only(planned: *mut pg_sys::PlannedStmt, table: Oid) -> bool {
     // SAFETY: the planner's own list of what the plan reads and writes.
     unsafe {
+        let parts = target::parts(table);
         let entries = PgList::<pg_sys::RangeTblEntry>::from_pg((*planned).rtable);
         entries
             .iter_ptr()
             .filter(|&entry| (*entry).rtekind == pg_sys::RTEKind::RTE_RELATION)
-            .all(|entry| (*entry).relid == table)
+            .all(|entry| parts.contains(&(*entry).relid))
     }
 }

@@ -134,15 +134,15 @@ def test_types_are_read_as_rows_are(sharded, coordinator):
         "kinds",
         """moment timestamptz, span interval, real_number float8, short real, bytes bytea, number numeric,
            letters char(5), word varchar(9), day date, hours time, zone timetz, truth boolean, big bigint,
-           address inet, id uuid, tree jsonb, list integer[], name name, money money, bits bit(3)""",
+           address inet, id uuid, tree jsonb, list integer[], name name, bits bit(3)""",
         [
             f"""SELECT {part}, TIMESTAMPTZ '2024-06-01 12:00+02' + i * INTERVAL '1 hour', INTERVAL '-1 day 02:03' * i,
                 CASE i % 3 WHEN 0 THEN 'NaN' WHEN 1 THEN '-0' ELSE 0.1::float8 + 0.2 END, 1.1, decode('00ff5c27', 'hex'),
                 CASE i % 2 WHEN 0 THEN 1.0 ELSE 1.00 END, 'ab', 'é"''\\ ', DATE '0044-03-15 BC', TIME '24:00', TIMETZ '10:00+05:30',
                 i % 2 = 0, 2 ^ 62 + i, INET '10.0.0.1/8', md5(i::text)::uuid, JSONB '{{"b": 1, "a": [null]}}',
-                ARRAY[1, NULL, i], 'n', 12.34::money, B'101'
+                ARRAY[1, NULL, i], 'n', B'101'
               FROM generate_series(1, 4) AS i, generate_series(1, 2)
-              UNION ALL SELECT {part}{", NULL" * 20} FROM generate_series(1, 2)"""
+              UNION ALL SELECT {part}{", NULL" * 19} FROM generate_series(1, 2)"""
             for part in range(3)
         ],
     )

@@ -8,8 +8,9 @@ use crate::pg::input::Input;
 use crate::pg::pool;
 use crate::pg::reader::{Reader, RowCoder};
 use crate::pg::rows::{RowSink, each_row};
+use crate::pg::travel::{Engine, Way};
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::Cell;
 use table::WireError;
 
@@ -54,13 +55,14 @@ impl RowSink for Bags<'_> {
 /// Learns what rows look like, of a query that has none.
 struct Shape {
     reader: Reader,
-    inputs: Vec<Input>,
+    /// Types and modifiers of the columns.
+    types: Vec<(Oid, i32)>,
 }
 
 impl RowSink for Shape {
     fn begin(&mut self, descriptor: &PgTupleDesc) {
         self.reader.begin(descriptor);
-        self.inputs = descriptor.iter().map(|a| Input::new(a.atttypid, a.atttypmod)).collect();
+        self.types = descriptor.iter().map(|a| (a.atttypid, a.atttypmod)).collect();
     }
 
     unsafe fn row(&mut self, _: *const Datum, _: *const bool) -> Result<bool, Error> {
@@ -76,6 +78,25 @@ pub(in crate::pg) fn unpacked(packed: &[u8], held: u64) -> Result<table::Bag, Er
 }
 
 impl Shards<'_> {
+    /// What the rows look like, with further terms.
+    fn shape(&self, held: u64, further: &[u8]) -> Shape {
+        let mut shape = Shape { reader: Reader::new(held), types: Vec::new() };
+        let nothing = [self.asked.from(), b" WHERE false"].concat();
+        each_row(&self.asked.query_from(&[(further, &nothing)]), &mut shape);
+        shape
+    }
+
+    /// How what is asked for travels; `None` if it has to be read as rows.
+    pub(super) fn ways(&self) -> Option<Vec<Way>> {
+        self.ways_of(&self.shape(0, b"").types)
+    }
+
+    fn ways_of(&self, types: &[(Oid, i32)]) -> Option<Vec<Way>> {
+        let engine = if self.by_citus { Engine::Citus } else { Engine::PostgresFdw };
+        let asked = types.iter().take(self.asked.width());
+        asked.map(|&(of, _)| Way::of(of, engine)).collect()
+    }
+
     /// Reads the rows of all leaves, as bags where that is possible. If `numbered`, a last column says of each row
     /// in which leaf it is.
     pub(in crate::pg) fn read(&self, held: u64, numbered: bool) -> Result<RowCoder, Error> {
@@ -83,11 +104,11 @@ impl Shards<'_> {
             true => format!(", '{number}'::pg_catalog.text AS shard").into_bytes(),
             false => Vec::new(),
         };
-        let mut shape = Shape { reader: Reader::new(held), inputs: Vec::new() };
-        let nothing = [self.asked.from(), b" WHERE false"].concat();
-        each_row(&self.asked.query_from(&[(&number(0), &nothing)]), &mut shape);
-        let mut inputs = shape.inputs;
-        inputs.truncate(self.asked.width());
+        let shape = self.shape(held, &number(0));
+        let ways = self.ways_of(&shape.types).ok_or(Error::Context)?;
+        let columns = ways.iter().zip(&shape.types);
+        let mut inputs: Vec<Input> =
+            columns.map(|(way, &(of, typmod))| way.input(of, typmod)).collect();
         let mut rows = shape.reader.rows.ok_or(Error::Context)?;
         rows.begin("asking shards");
         let at = Cell::new(None);
@@ -99,7 +120,7 @@ impl Shards<'_> {
             // SAFETY: the context of the call.
             context: unsafe { pg_sys::CurrentMemoryContext },
         };
-        self.caught(Some(&at), || each_row(&self.query(), &mut bags))?;
+        self.caught(Some(&at), || each_row(&self.query(&ways), &mut bags))?;
         let others: Vec<(Vec<u8>, Vec<u8>)> = self
             .leaves
             .iter()

@@ -1,40 +1,125 @@
-//! Tables that Citus distributes. Citus itself splits an aggregate over such a table: its workers make states,
-//! which travel as text, and the coordinator combines them. It can do so if the aggregate's arguments have types that
-//! tell themselves, which those of `row_bag` do not: `cell_bag` takes the texts of the cells.
+//! Tables that Citus distributes, and which node of its cluster this server is.
+//!
+//! Citus itself splits an aggregate over such a table: its workers make states, which travel as text, and the
+//! coordinator combines them. It can do so if the aggregate's arguments have types that tell themselves, which those
+//! of `row_bag` do not: `cell_bag` takes the texts of the cells.
 
 use crate::pg::error::Error;
-use crate::pg::relation::{Asked, c_string};
+use crate::pg::relation::{Asked, Relation, c_string};
 use crate::pg::sql;
+use crate::pg::travel::Way;
 use pgrx::pg_sys::{self, Oid};
-use std::ffi::CString;
+use std::ffi::{CStr, CString};
 
-/// True if the rows of the table are spread over the workers of Citus. The catalog of Citus is in pg_catalog, where
-/// only a superuser can have put it.
-pub(super) fn distributes(relation: Oid) -> Result<bool, Error> {
+/// True if Citus has this catalog here. It is in pg_catalog, where only a superuser can have put it.
+fn has_catalog(name: &CStr) -> bool {
+    let schema = Oid::from(pg_sys::PG_CATALOG_NAMESPACE);
     // SAFETY: a catalog look-up.
-    let catalog = unsafe {
-        pg_sys::get_relname_relid(
-            c"pg_dist_partition".as_ptr(),
-            Oid::from(pg_sys::PG_CATALOG_NAMESPACE),
-        )
-    };
-    if catalog == pg_sys::InvalidOid {
+    unsafe { pg_sys::get_relname_relid(name.as_ptr(), schema) != pg_sys::InvalidOid }
+}
+
+/// How Citus keeps the rows of a table, in the words of its catalog (`n` for a copy on every node); `None` if it
+/// does not know it.
+fn method(relation: Oid) -> Result<Option<String>, Error> {
+    if !has_catalog(c"pg_dist_partition") {
+        return Ok(None);
+    }
+    let found = sql::texts(
+        "SELECT partmethod::pg_catalog.text FROM pg_catalog.pg_dist_partition
+          WHERE logicalrelid OPERATOR(pg_catalog.=) $1",
+        &[relation.into()],
+    )?;
+    Ok(found.into_iter().flatten().next())
+}
+
+/// True if the rows of the table are spread over the workers of Citus.
+pub(super) fn distributes(relation: Oid) -> Result<bool, Error> {
+    Ok(method(relation)?.is_some_and(|method| method != "n"))
+}
+
+/// True if Citus answers queries on the table, wherever its rows are.
+pub fn manages(relation: Oid) -> Result<bool, Error> {
+    Ok(method(relation)?.is_some())
+}
+
+/// The group of this node, `0` for the coordinator; `None` without Citus.
+pub fn group() -> Result<Option<String>, Error> {
+    if !has_catalog(c"pg_dist_local_group") {
+        return Ok(None);
+    }
+    let found =
+        sql::texts("SELECT groupid::pg_catalog.text FROM pg_catalog.pg_dist_local_group", &[])?;
+    Ok(found.into_iter().flatten().next())
+}
+
+/// True for a table that Citus made to hold a part of another one: its name ends with the number of a shard.
+pub fn is_shard(relation: &Relation) -> Result<bool, Error> {
+    if !has_catalog(c"pg_dist_shard") {
         return Ok(false);
     }
     let found = sql::texts(
-        "SELECT 'yes' FROM pg_catalog.pg_dist_partition
-          WHERE logicalrelid OPERATOR(pg_catalog.=) $1 AND partmethod OPERATOR(pg_catalog.<>) 'n'",
+        r"SELECT 'yes' FROM pg_catalog.pg_dist_shard AS s
+            JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) $1
+            JOIN pg_catalog.pg_class AS whole ON whole.oid OPERATOR(pg_catalog.=) s.logicalrelid::pg_catalog.oid
+           WHERE c.relnamespace OPERATOR(pg_catalog.=) whole.relnamespace
+             AND s.shardid::pg_catalog.text
+                 OPERATOR(pg_catalog.=) pg_catalog.substring(c.relname::pg_catalog.text, '_(\d+)$')",
+        &[relation.oid.into()],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// True if Citus knows the relation, or a table that it reads: through views, or as their parent.
+pub fn is_asked_for(relation: Oid) -> Result<bool, Error> {
+    if !has_catalog(c"pg_dist_partition") {
+        return Ok(false);
+    }
+    let found = sql::texts(
+        "WITH RECURSIVE edge AS (
+             SELECT w.ev_class AS whole, d.refobjid AS part
+               FROM pg_catalog.pg_rewrite AS w
+               JOIN pg_catalog.pg_depend AS d ON d.objid OPERATOR(pg_catalog.=) w.oid
+              WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+              UNION ALL
+             SELECT inhparent, inhrelid FROM pg_catalog.pg_inherits),
+         reached AS (
+             SELECT $1 AS oid
+              UNION
+             SELECT edge.part FROM edge JOIN reached ON edge.whole OPERATOR(pg_catalog.=) reached.oid)
+         SELECT 'yes' FROM pg_catalog.pg_dist_partition AS p
+           JOIN reached ON p.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) reached.oid LIMIT 1",
         &[relation.into()],
     )?;
     Ok(!found.is_empty())
 }
 
+/// The node that an error is of, as Citus tells it.
+pub(super) fn node(message: &str, context: &str) -> Option<String> {
+    let behind = |text: &str, mark: &str| {
+        let (_, rest) = text.split_once(mark)?;
+        let end = rest.find([' ', '\n', ',']).unwrap_or(rest.len());
+        // The role may stand before the name.
+        let name = rest[..end].rsplit('@').next()?;
+        (!name.is_empty()).then(|| name.to_string())
+    };
+    behind(context, "while executing command on ")
+        .or_else(|| behind(message, "remote node "))
+        .or_else(|| behind(message, "connection to the node "))
+}
+
+/// True if Citus may be what answers a query on the relation: it knows the table, or the relation is a view or has
+/// leaves, and Citus is here. Whatever stands in a query that it answers may be sent to other nodes.
+pub fn may_answer(relation: &Relation) -> Result<bool, Error> {
+    Ok(has_catalog(c"pg_dist_partition") && (!relation.is_plain_table || manages(relation.oid)?))
+}
+
 /// Asks for one bag of all rows, packed, after the number 0.
-pub(super) fn query(asked: &Asked) -> CString {
+pub(super) fn query(asked: &Asked, ways: &[Way]) -> CString {
     let names: Vec<String> = (1..=asked.width()).map(|i| format!("f{i}")).collect();
     let before = format!(
         "SELECT 0, sanitize.bag_packed(sanitize.cell_bag('{{{}}}'::pg_catalog.text[], ARRAY[",
         names.join(",")
     );
-    c_string([before.as_bytes(), &asked.texts(), b"])) FROM ", asked.from()].concat())
+    c_string([before.as_bytes(), &asked.texts(ways), b"])) FROM ", asked.from()].concat())
 }

@@ -1,7 +1,7 @@
 //! Errors of a shard, with its name. postgres_fdw says in the context of an error which query it had sent, and
 //! each shard's query has its number; an error that comes before, without a query, names the server.
 
-use super::Shards;
+use super::{Shards, citus};
 use crate::pg::error::Error;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::pg_sys::{self, MemoryContextSwitchTo};
@@ -90,6 +90,11 @@ impl Shards<'_> {
         let lost = is_lost(code);
         let number = at.or_else(of_query).or_else(|| lost.then(of_server).flatten());
         let whose = match number {
+            _ if self.by_citus => match citus::node(error.message(), said) {
+                Some(node) => format!("node {node} of Citus"),
+                None if lost => format!("a node of Citus with rows of {}", self.leaves[0].name),
+                None => return None,
+            },
             Some(number) => format!("shard \"{}\"", self.leaves[number].name),
             // The connection of a shard whose bag has come broke before the others' came.
             None if lost => {

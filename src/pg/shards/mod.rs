@@ -6,16 +6,20 @@
 //! * `citus`: tables that Citus spreads over its workers.
 //! * `ask`: the query that asks all shards at the same time, and what becomes of their bags.
 //! * `fault`: errors of a shard, with its name.
+//! * `owner`: whether a relation's owner is let in by the servers that its rows are on.
 
 mod ask;
-mod citus;
+pub mod citus;
 pub(super) mod fault;
+pub mod owner;
 
 pub(in crate::pg) use ask::unpacked;
 
 use super::error::Error;
 use super::notice::notice;
+use super::partitions::inheritors;
 use super::relation::{Asked, c_string};
+use super::travel::Way;
 use super::{rights, settings, sql, text};
 use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgList, Spi};
@@ -72,15 +76,6 @@ pub struct Shards<'a> {
     by_citus: bool,
 }
 
-// Not among the bindings of pgrx, so it is called through a guard.
-unsafe extern "C-unwind" {
-    fn find_all_inheritors(
-        parent: Oid,
-        lock: pg_sys::LOCKMODE,
-        parents: *mut *mut pg_sys::List,
-    ) -> *mut pg_sys::List;
-}
-
 impl<'a> Shards<'a> {
     /// The leaves with rows of the relation, locked for reading. `None` if it can have none on other servers.
     pub fn of(asked: &'a Asked) -> Result<Option<Self>, Error> {
@@ -95,14 +90,8 @@ impl<'a> Shards<'a> {
         if !divided.contains(&kind) {
             return Ok(None);
         }
-        // SAFETY: the list is palloc'd; the locks are held to the end of the transaction.
-        let found = unsafe {
-            let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
-            let found = || find_all_inheritors(oid, lock, std::ptr::null_mut());
-            PgList::<Oid>::from_pg(pg_sys::ffi::pg_guard_ffi_boundary(found))
-        };
         let mut leaves = Vec::new();
-        for leaf in found.iter_oid() {
+        for leaf in inheritors(oid) {
             // SAFETY: look-ups of a relation that is locked.
             unsafe {
                 let kind = pg_sys::get_rel_relkind(leaf) as u8;
@@ -142,7 +131,8 @@ impl<'a> Shards<'a> {
         }
         // SAFETY: the relation is locked.
         let leaves = unsafe { vec![shard(relation, pg_sys::get_rel_relkind(relation) as u8)] };
-        Ok(Some(Shards { asked, leaves, by_citus: true }))
+        let shards = Shards { asked, leaves, by_citus: true };
+        Ok(shards.ways().is_some().then_some(shards))
     }
 
     /// How many leaves are on other servers.
@@ -189,13 +179,13 @@ impl<'a> Shards<'a> {
     }
 
     /// Asks all shards for bags: one row with the shard's number and its bag, packed, for each.
-    fn query(&self) -> CString {
+    fn query(&self, ways: &[Way]) -> CString {
         if self.by_citus {
-            return citus::query(self.asked);
+            return citus::query(self.asked, ways);
         }
         let names: Vec<String> = (1..=self.asked.width()).map(|i| format!("f{i}")).collect();
         let names = names.join(",");
-        let columns = self.asked.expressions();
+        let columns = self.asked.expressions(ways);
         let mut query = Vec::new();
         for (number, shard) in self.asked_shards() {
             if !query.is_empty() {
@@ -216,7 +206,8 @@ impl<'a> Shards<'a> {
     /// True if postgres_fdw sends all of the query: a type or a function that is not built in stays here, and its
     /// rows would have to come.
     fn is_sent(&self) -> Result<bool, Error> {
-        let query = self.query();
+        let Some(ways) = self.ways() else { return Ok(false) };
+        let query = self.query(&ways);
         self.caught(None, || {
             // SAFETY: the plan is looked at while it is held, and let go before SPI, which frees what was prepared.
             Spi::connect(|_| unsafe {
@@ -300,6 +291,17 @@ fn note(relation: Oid, read: Read) {
     }
     if settings::progress().is_some() {
         notice(&format!("pg_sanitize: reading {read}"));
+    }
+}
+
+/// Why the rows of a table are not written by statements of this server alone: another engine keeps them.
+pub fn engine_of(relation: Oid) -> Option<String> {
+    match citus::manages(relation) {
+        Ok(false) => None,
+        Ok(true) => {
+            Some("Citus keeps its rows, and pg_sanitize writes ordinary tables only".into())
+        }
+        Err(_) => Some("the catalog of Citus cannot be read".into()),
     }
 }
 
