@@ -13,8 +13,11 @@ CREATE TABLE sanitize.published (
     rows pg_catalog.int8 NOT NULL CHECK (rows >= 0),
     suppressed_share pg_catalog.float8,
     published_at pg_catalog.timestamptz NOT NULL,
-    published_by pg_catalog.text NOT NULL
+    published_by pg_catalog.text NOT NULL,
+    entry pg_catalog.int8,
+    source_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
 );
+COMMENT ON COLUMN sanitize.published.entry IS 'the release_entry of what the table holds now';
 COMMENT ON TABLE sanitize.published IS 'the releases that sanitize.publish made and that are not retired';
 COMMENT ON COLUMN sanitize.published.row_type IS
     'the row type of the target: another table that gets its number one day has another one';
@@ -28,11 +31,19 @@ CREATE TABLE sanitize.release_entry (
     method pg_catalog.text NOT NULL,
     kind pg_catalog.text NOT NULL,
     epsilon pg_catalog.numeric CHECK (epsilon >= 0),
-    published_by pg_catalog.text NOT NULL
+    published_by pg_catalog.text NOT NULL,
+    draft pg_catalog.bool NOT NULL DEFAULT false,
+    delta pg_catalog.numeric CHECK (delta >= 0),
+    unit pg_catalog.text,
+    neighbours pg_catalog.text,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
 );
+COMMENT ON COLUMN sanitize.release_entry.draft IS 'nobody but the owner could read it: it does not count';
 CREATE INDEX release_entry_source ON sanitize.release_entry (source);
 COMMENT ON TABLE sanitize.release_entry IS
     'every publish and every refresh there was, of retired releases too: what composition has to count';
+COMMENT ON COLUMN sanitize.release_entry.neighbours IS
+    'with the unit: whom epsilon and delta are about; NULL, as in entries of versions that did not write it down, adds up with nothing';
 COMMENT ON SEQUENCE sanitize.release_entry_id_seq IS 'numbers the entries';
 
 CREATE TABLE sanitize.sharded_release (
@@ -49,11 +60,11 @@ COMMENT ON TABLE sanitize.sharded_release IS
 
 -- As in the budget's tables: rows of relations that are gone would be dumped as bare numbers.
 SELECT pg_catalog.pg_extension_config_dump('sanitize.published',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source) AND EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = target AND c.reltype = row_type)');
+    'WHERE sanitize.row_type(source) = source_row_type AND sanitize.row_type(target) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.sharded_release',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = target AND c.reltype = row_type)');
+    'WHERE sanitize.row_type(target) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry',
-    'WHERE EXISTS (SELECT FROM pg_catalog.pg_class c WHERE c.oid = source)');
+    'WHERE sanitize.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry_id_seq', '');
 
 CREATE FUNCTION sanitize.publish(target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text,
@@ -67,6 +78,11 @@ CREATE FUNCTION sanitize.refresh(target pg_catalog.regclass) RETURNS pg_catalog.
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_refresh';
 COMMENT ON FUNCTION sanitize.refresh(pg_catalog.regclass) IS
     'makes a release anew, as it was published, with the rights of its owner; readers see the old rows until the transaction commits';
+
+CREATE FUNCTION sanitize.approve(target pg_catalog.regclass) RETURNS pg_catalog.jsonb
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_approve';
+COMMENT ON FUNCTION sanitize.approve(pg_catalog.regclass) IS
+    'makes a release of a draft, as it is: from now on it counts as an earlier release of its source, and others may be granted it; returns its label';
 
 CREATE FUNCTION sanitize.retire(target pg_catalog.regclass) RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_retire';
@@ -86,27 +102,39 @@ COMMENT ON FUNCTION sanitize.sanitize_in_place(pg_catalog.regclass, pg_catalog.t
     'replaces the rows of a table of the caller''s by a release of it, and its keys, with what refers to them, by random values; returns the label, and what stays as it was';
 
 CREATE VIEW sanitize.releases WITH (security_barrier) AS
-    SELECT p.target, p.source, p.method,
+    SELECT p.target, CASE WHEN s.oid IS NOT NULL OR sanitize.row_type(p.source) IS NULL THEN p.source END AS source, p.method,
            CASE WHEN seen.owner THEN p.options END AS options,
            CASE WHEN seen.owner OR seen.target THEN p.guarantee
                 ELSE p.guarantee OPERATOR(pg_catalog.-) '{rows,suppressed_share}'::pg_catalog.text[] END AS guarantee,
            CASE WHEN seen.owner OR seen.target THEN p.rows END AS rows,
            CASE WHEN seen.owner OR seen.target THEN p.suppressed_share END AS suppressed_share,
            p.published_at, p.published_by,
-           (SELECT pg_catalog.sum(e.epsilon)::pg_catalog.float8 FROM sanitize.release_entry AS e
-             WHERE e.source OPERATOR(pg_catalog.=) p.source) AS epsilon_total
+           CASE WHEN total.covered THEN total.epsilon END AS epsilon_total,
+           CASE WHEN total.covered THEN total.delta END AS delta_total
       FROM sanitize.published AS p
       JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) p.target
        AND t.reltype OPERATOR(pg_catalog.=) p.row_type
       LEFT JOIN pg_catalog.pg_class AS s ON s.oid OPERATOR(pg_catalog.=) p.source
+       AND s.reltype OPERATOR(pg_catalog.=) p.source_row_type
      CROSS JOIN LATERAL (
            SELECT pg_catalog.pg_has_role(t.relowner, 'USAGE')
                OR coalesce(pg_catalog.pg_has_role(s.relowner, 'USAGE'), false) AS owner,
                   coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT'), false) AS target,
                   coalesce(pg_catalog.has_table_privilege(s.oid, 'SELECT'), false) AS source) AS seen
+     -- What protects one row and what protects a person, or what hides that a row is there and what hides what is in
+     -- it, does not add up; and beside a release that protects nobody no sum means anything.
+     CROSS JOIN LATERAL (
+           SELECT pg_catalog.sum(e.epsilon)::pg_catalog.float8 AS epsilon, pg_catalog.sum(e.delta)::pg_catalog.float8 AS delta,
+                  pg_catalog.bool_and(e.kind OPERATOR(pg_catalog.=) ANY ('{dp,ldp}'::pg_catalog.text[])
+                      AND e.epsilon IS NOT NULL AND e.delta IS NOT NULL AND e.unit IS NOT NULL AND e.neighbours IS NOT NULL)
+                  AND pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) pg_catalog.max(e.unit)
+                  AND pg_catalog.min(e.neighbours) OPERATOR(pg_catalog.=) pg_catalog.max(e.neighbours) AS covered
+             FROM sanitize.release_entry AS e
+            WHERE e.source OPERATOR(pg_catalog.=) p.source AND e.row_type OPERATOR(pg_catalog.=) p.source_row_type
+              AND NOT (e.draft AND e.kind OPERATOR(pg_catalog.<>) ALL ('{dp,ldp}'::pg_catalog.text[]))) AS total
      WHERE seen.owner OR seen.target OR seen.source;
 COMMENT ON VIEW sanitize.releases IS
-    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total adds up all private releases of the source';
+    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source, if all of them protect the same: NULL if not';
 GRANT SELECT ON sanitize.releases TO PUBLIC;
 
 CREATE FUNCTION sanitize.publishing()

@@ -24,3 +24,25 @@ CREATE FUNCTION sanitize.methods()
     LANGUAGE c STABLE PARALLEL SAFE ROWS 200 AS 'MODULE_PATHNAME', 'sanitize_methods';
 COMMENT ON FUNCTION sanitize.methods() IS
     'every argument of every function: its types, its default as JSON (NULL: it has to be given) and what it means';
+
+-- What our tables say of a relation or a role is found by its number, and numbers come back after a drop. So each
+-- row also remembers the relation's row type, or the role's name, when it is written, and counts only while both
+-- still belong together. Columns can only remember what an IMMUTABLE function tells: these look into the catalog,
+-- and are called where a row is written or compared, never in an index or a constraint.
+CREATE FUNCTION sanitize.row_type(relation pg_catalog.regclass) RETURNS pg_catalog.regtype
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+    'SELECT c.reltype::pg_catalog.regtype FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1';
+COMMENT ON FUNCTION sanitize.row_type(pg_catalog.regclass) IS
+    'the row type of a relation, NULL if there is none of that number: what tells it from an earlier one that had its number';
+
+CREATE FUNCTION sanitize.relation_owner(relation pg_catalog.regclass) RETURNS pg_catalog.regrole
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+    'SELECT c.relowner::pg_catalog.regrole FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1';
+COMMENT ON FUNCTION sanitize.relation_owner(pg_catalog.regclass) IS
+    'the owner of a relation, NULL if there is none of that number';
+
+CREATE FUNCTION sanitize.role_name(role pg_catalog.regrole) RETURNS pg_catalog.name
+    LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
+    'SELECT r.rolname FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) $1';
+COMMENT ON FUNCTION sanitize.role_name(pg_catalog.regrole) IS
+    'the name of a role, NULL if there is none of that number: what tells it from an earlier one that had its number';

@@ -4,6 +4,7 @@
 use super::account::decimal;
 use super::{Stored, damaged, oid, run};
 use crate::pg::error::Error;
+use guarantee::Cost;
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
@@ -16,7 +17,8 @@ pub struct Recipe {
     pub comment: Option<String>,
 }
 
-/// How the release in a table was made; `None` if the table is no release.
+/// How the release in a table was made; `None` if the table is no release. Its source is no relation if it is
+/// gone, even if another one has its number.
 pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
     let rows = run(FIND, &[Some(&oid(target))])?;
     let Some(row) = rows.first() else { return Ok(None) };
@@ -30,29 +32,84 @@ pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
     }))
 }
 
-const FIND: &str = "SELECT p.source::oid::text, p.method, p.options::text, p.comment
-    FROM sanitize.published p JOIN pg_class c ON c.oid = p.target AND c.reltype = p.row_type
-    WHERE p.target = $1::oid";
+const FIND: &str = "SELECT
+        (CASE WHEN coalesce(p.source_row_type = sanitize.row_type(p.source), true) THEN p.source::oid ELSE 0 END)::text,
+        p.method, p.options::text, p.comment
+    FROM sanitize.published p
+    WHERE p.target = $1::oid AND p.row_type = sanitize.row_type(p.target)";
 
-/// How many releases of the source were made whose promises do not add up, retired ones too.
+/// The options of a release once it is no draft any more.
+pub fn approved(mut options: Map<String, Json>) -> Map<String, Json> {
+    options.remove("draft");
+    options
+}
+
+/// How many releases of the source were made whose promises do not add up, retired ones too. Drafts do not count
+/// that nobody but their owners could read; one that was granted to somebody counts from then on.
 pub fn earlier(source: Oid) -> Result<u64, Error> {
+    run(&seen_drafts(), &[Some(&oid(source))])?;
     let found = run(EARLIER, &[Some(&oid(source))])?.into_iter().flatten().flatten().next();
     let count = found.and_then(|count| count.parse().ok());
     count.ok_or_else(|| damaged("release_entry", "kind"))
 }
 
 const EARLIER: &str = "SELECT count(*)::text FROM sanitize.release_entry
-    WHERE source = $1::oid AND kind NOT IN ('dp', 'ldp')";
+    WHERE source = $1::oid AND row_type = sanitize.row_type(source)
+      AND kind NOT IN ('dp', 'ldp') AND NOT draft";
+
+/// Drafts of a source that were granted to others meanwhile.
+fn seen_drafts() -> String {
+    format!(
+        "UPDATE sanitize.release_entry AS e SET draft = false
+           FROM sanitize.published p JOIN pg_class c ON c.oid = p.target AND c.reltype = p.row_type
+          WHERE e.draft AND e.source = $1::oid AND e.id = p.entry AND {GRANTED}"
+    )
+}
+
+/// That somebody beside its owner was granted something on table c, or on a column of it.
+const GRANTED: &str = "(
+    EXISTS (SELECT FROM aclexplode(c.relacl) AS a WHERE a.grantee <> c.relowner)
+    OR EXISTS (SELECT FROM pg_attribute t, aclexplode(t.attacl) AS a
+                WHERE t.attrelid = c.oid AND a.grantee <> c.relowner))";
+
+/// True if somebody beside its owner was granted something on a table, or on a column of it.
+pub fn is_granted(target: Oid) -> Result<bool, Error> {
+    let query = format!("SELECT 'granted' FROM pg_class c WHERE c.oid = $1::oid AND {GRANTED}");
+    Ok(!run(&query, &[Some(&oid(target))])?.is_empty())
+}
+
+/// What was told of the release in a table.
+pub fn label(target: Oid) -> Result<Json, Error> {
+    let found = run(LABEL, &[Some(&oid(target))])?.into_iter().flatten().flatten().next();
+    let label = found.and_then(|label| serde_json::from_str(&label).ok());
+    label.ok_or_else(|| damaged("published", "guarantee"))
+}
+
+const LABEL: &str = "SELECT guarantee::text FROM sanitize.published WHERE target = $1::oid";
+
+/// Lets the draft in a table count as a release, with another label.
+pub fn approve(target: Oid, options: &Map<String, Json>, label: &Json) -> Result<(), Error> {
+    let options = Json::Object(options.clone()).to_string();
+    run(APPROVE, &[Some(&oid(target)), Some(&options), Some(&label.to_string())])?;
+    Ok(())
+}
+
+const APPROVE: &str = "WITH approved AS (
+        UPDATE sanitize.published SET options = $2::jsonb, guarantee = $3::jsonb
+         WHERE target = $1::oid RETURNING entry)
+    UPDATE sanitize.release_entry SET draft = false WHERE id IN (SELECT entry FROM approved)";
 
 /// A release that was made just now.
 pub struct Made<'a> {
     pub target: Oid,
     pub recipe: &'a Recipe,
     pub label: &'a Json,
-    pub epsilon: Option<f64>,
+    /// What it costs, also where only a part of it is covered.
+    pub cost: Option<Cost>,
     pub rows: u64,
     pub suppressed_share: Option<f64>,
     pub by: &'a str,
+    pub is_draft: bool,
 }
 
 /// Writes a release down, in place of the one that the table held before.
@@ -62,8 +119,27 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
     let options = Json::Object(recipe.options.clone()).to_string();
     let (label, rows) = (made.label.to_string(), made.rows.to_string());
     let share = made.suppressed_share.map(|share| share.to_string());
-    let kind = made.label.get("kind").and_then(Json::as_str).unwrap_or("none");
-    let epsilon = made.epsilon.map(decimal);
+    let said = |field: &str| made.label.get(field).and_then(Json::as_str);
+    let kind = said("kind").unwrap_or("none");
+    let cost = made.cost.map(|cost| (decimal(cost.epsilon), decimal(cost.delta)));
+    let (epsilon, delta) = cost.unzip();
+    let draft = made.is_draft.to_string();
+    let entered = run(
+        ENTER,
+        &[
+            Some(&source),
+            Some(&target),
+            Some(&recipe.method),
+            Some(kind),
+            epsilon.as_deref(),
+            Some(made.by),
+            Some(&draft),
+            delta.as_deref(),
+            said("unit"),
+            said("neighbours"),
+        ],
+    )?;
+    let entry = entered.into_iter().flatten().flatten().next();
     run(
         PUBLISH,
         &[
@@ -76,17 +152,7 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
             Some(&rows),
             share.as_deref(),
             Some(made.by),
-        ],
-    )?;
-    run(
-        ENTER,
-        &[
-            Some(&source),
-            Some(&target),
-            Some(&recipe.method),
-            Some(kind),
-            epsilon.as_deref(),
-            Some(made.by),
+            entry.as_deref(),
         ],
     )?;
     run(CLEAN, &[])?;
@@ -95,25 +161,27 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
 
 const PUBLISH: &str =
     "INSERT INTO sanitize.published (target, row_type, source, method, options, comment,
-        guarantee, rows, suppressed_share, published_at, published_by)
+        guarantee, rows, suppressed_share, published_at, published_by, entry)
     SELECT $1::oid, c.reltype, $2::oid, $3, $4::jsonb, $5, $6::jsonb, $7::bigint, $8::float8,
-           clock_timestamp(), $9
+           clock_timestamp(), $9, $10::bigint
       FROM pg_class c WHERE c.oid = $1::oid
     ON CONFLICT (target) DO UPDATE SET row_type = excluded.row_type, source = excluded.source,
         method = excluded.method, options = excluded.options, comment = excluded.comment,
         guarantee = excluded.guarantee, rows = excluded.rows,
         suppressed_share = excluded.suppressed_share, published_at = excluded.published_at,
-        published_by = excluded.published_by";
+        published_by = excluded.published_by, entry = excluded.entry";
 
 const ENTER: &str = "INSERT INTO sanitize.release_entry
-        (published_at, source, target, method, kind, epsilon, published_by)
-    SELECT clock_timestamp(), $1::oid, $2::oid::regclass::text, $3, $4, $5::numeric, $6";
+        (published_at, source, target, method, kind, epsilon, published_by, draft, delta, unit, neighbours)
+    SELECT clock_timestamp(), $1::oid, $2::oid::regclass::text, $3, $4, $5::numeric, $6, $7::bool,
+           $8::numeric, $9, $10
+    RETURNING id::text";
 
 /// Removes what is recorded of tables that were dropped by hand. Rows that others remove at the moment are
 /// left to them.
 const CLEAN: &str = "DELETE FROM sanitize.published WHERE target IN (
         SELECT p.target FROM sanitize.published p
-         WHERE NOT EXISTS (SELECT FROM pg_class c WHERE c.oid = p.target AND c.reltype = p.row_type)
+         WHERE p.row_type IS DISTINCT FROM sanitize.row_type(p.target)
            FOR UPDATE SKIP LOCKED)";
 
 /// Forgets the release in a table.

@@ -11,13 +11,21 @@ pub struct Progress {
     interval: Option<Duration>,
     began: Instant,
     last: Instant,
+    /// It was said that all is done: the rest has no share.
+    is_complete: bool,
 }
 
 impl Progress {
     pub fn begin(phase: &'static str) -> Self {
         let now = Instant::now();
         running::tell(phase, 0, None);
-        Progress { phase, interval: settings::progress(), began: now, last: now }
+        Progress {
+            phase,
+            interval: settings::progress(),
+            began: now,
+            last: now,
+            is_complete: false,
+        }
     }
 
     /// True once per interval.
@@ -38,12 +46,23 @@ impl Progress {
         }
     }
 
+    /// A share for a line: rounded down, and 100 % once.
+    fn percent(&mut self, share: f64) -> String {
+        match share >= 1.0 {
+            true if self.is_complete => " finishing,".into(),
+            is_complete => {
+                self.is_complete = is_complete;
+                format!(" {:.0} %,", (share * 100.0).floor())
+            }
+        }
+    }
+
     /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far.
     pub fn work(&mut self, watch: &Watch, tell: impl Fn(&Watch) -> String) {
         running::tell(self.phase, 0, watch.share());
         if self.due() {
             let seconds = self.began.elapsed().as_secs();
-            let share = watch.share().map_or(String::new(), |s| format!(" {:.0} %,", s * 100.0));
+            let share = watch.share().map_or(String::new(), |share| self.percent(share));
             let found = tell(watch);
             notice(&format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
         }

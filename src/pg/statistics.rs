@@ -18,14 +18,54 @@ pub fn forget(table: Oid, columns: Option<&[i16]>) {
         for index in indexes.iter_oid() {
             pg_sys::RemoveStatistics(index, 0);
         }
-        #[cfg(not(feature = "pg14"))]
-        {
-            let several = PgList::<Oid>::from_pg(pg_sys::RelationGetStatExtList(opened));
-            for statistics in several.iter_oid() {
-                pg_sys::RemoveStatisticsDataById(statistics, false);
-            }
+        let several = PgList::<Oid>::from_pg(pg_sys::RelationGetStatExtList(opened));
+        for statistics in several.iter_oid() {
+            forget_several(statistics);
         }
         pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
         pg_sys::CommandCounterIncrement();
+    }
+}
+
+/// Forgets what is known of several columns together, not that it is wanted.
+///
+/// # Safety
+/// The statistics exist, and their table is locked.
+#[cfg(not(feature = "pg14"))]
+unsafe fn forget_several(statistics: Oid) {
+    // SAFETY: as the caller says.
+    unsafe { pg_sys::RemoveStatisticsDataById(statistics, false) };
+}
+
+/// As above. Here the row of the catalog has to stay, for ANALYZE to write to; it is emptied.
+#[cfg(feature = "pg14")]
+unsafe fn forget_several(statistics: Oid) {
+    /// pg_statistic_ext_data, which is not among the bindings of pgrx.
+    const CATALOG: u32 = 3429;
+    /// The column of the key, and after it four of what is known.
+    const COLUMNS: usize = 5;
+    let mut values = [pg_sys::Datum::null(); COLUMNS];
+    let mut nulls = [true; COLUMNS];
+    nulls[0] = false;
+    let mut replaced = nulls;
+    // SAFETY: the tuple is one of the cache's until it is released; the new one has as many columns as the
+    // arrays have entries.
+    unsafe {
+        let lock = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+        let catalog = pg_sys::table_open(Oid::from(CATALOG), lock);
+        let cache = pg_sys::SysCacheIdentifier::STATEXTDATASTXOID as i32;
+        let found = pg_sys::SearchSysCache1(cache, pg_sys::Datum::from(statistics));
+        if !found.is_null() {
+            let emptied = pg_sys::heap_modify_tuple(
+                found,
+                (*catalog).rd_att,
+                values.as_mut_ptr(),
+                nulls.as_mut_ptr(),
+                replaced.as_mut_ptr(),
+            );
+            pg_sys::CatalogTupleUpdate(catalog, &mut (*emptied).t_self, emptied);
+            pg_sys::ReleaseSysCache(found);
+        }
+        pg_sys::table_close(catalog, lock);
     }
 }

@@ -2,9 +2,9 @@
 
 use super::argument::Type;
 use super::error::Error;
-use super::relation::Relation;
+use super::relation::{Column, Relation};
 use super::worker;
-use super::{rights, sql, text};
+use super::{partitions, rights, shards, sql, text};
 use pgrx::pg_sys::{self, Oid};
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
@@ -213,7 +213,7 @@ impl NewColumn {
 
     /// Columns like those of a relation.
     pub fn like(relation: &Relation) -> Vec<Self> {
-        let like = |column: &super::relation::Column| NewColumn {
+        let like = |column: &Column| NewColumn {
             quoted: column.quoted(),
             name: column.name.clone(),
             type_oid: column.type_oid,
@@ -326,39 +326,85 @@ pub fn lock(table: Oid, lock: Lock) -> Result<Relation, Error> {
     };
     // SAFETY: waits for a lock; whether the table is still there is seen after that.
     unsafe { pg_sys::LockRelationOid(table, mode as pg_sys::LOCKMODE) };
-    owned(Relation::open(table)?)
+    let locked = owned(Relation::open(table)?)?;
+    // Whoever writes to a partition waits as well.
+    locked_parts(table, mode);
+    Ok(locked)
+}
+
+/// The table and all its partitions; the table alone if it is not partitioned.
+pub fn parts(table: Oid) -> Vec<Oid> {
+    locked_parts(table, pg_sys::NoLock)
+}
+
+/// As [`parts`], each locked until the transaction ends.
+fn locked_parts(table: Oid, mode: u32) -> Vec<Oid> {
+    if is_partitioned(table) { partitions::locked_inheritors(table, mode) } else { vec![table] }
+}
+
+/// What a table may be beside an ordinary one that stands alone.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Allowed {
+    Alone,
+    Parent,
+    Partitioned,
+    Partition,
 }
 
 /// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
 /// release is written.
 pub fn unsuitable(table: Oid) -> Option<String> {
-    unsuitable_but(table, false)
+    unsuitable_but(table, Allowed::Alone)
 }
 
 /// As [`unsuitable`], for a table that others may inherit from.
 pub fn unsuitable_parent(table: Oid) -> Option<String> {
-    unsuitable_but(table, true)
+    unsuitable_but(table, Allowed::Parent)
 }
 
-fn unsuitable_but(table: Oid, is_parent: bool) -> Option<String> {
+/// As [`unsuitable`], for a table that may be partitioned, with all its partitions.
+pub fn unsuitable_parts(table: Oid) -> Option<String> {
+    if !is_partitioned(table) {
+        return unsuitable(table);
+    }
+    unsuitable_but(table, Allowed::Partitioned).or_else(|| {
+        let mut partitions = parts(table).into_iter().filter(|&part| part != table);
+        partitions.find_map(|part| {
+            let reason = unsuitable_but(part, Allowed::Partition)?;
+            let name = Relation::row_type(part).ok()?.name;
+            Some(format!("of its partition {name}, {reason}"))
+        })
+    })
+}
+
+/// True for a partitioned table.
+pub fn is_partitioned(table: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::get_rel_relkind(table) as u8 == pg_sys::RELKIND_PARTITIONED_TABLE }
+}
+
+fn unsuitable_but(table: Oid, allowed: Allowed) -> Option<String> {
     // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
     unsafe {
         let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
         let form = &*(*opened).rd_rel;
-        let reason = if form.relkind as u8 != pg_sys::RELKIND_RELATION {
-            Some("it is no ordinary table".into())
-        } else if form.relispartition {
-            Some("it is a partition".into())
-        } else if form.relhassubclass && !is_parent {
-            // The mark stays when they are gone, until somebody looks.
-            Some("tables inherit from it, or did until its last ANALYZE".into())
-        } else if !(*opened).rd_rules.is_null() {
-            Some("it has a rule".into())
-        } else if form.relrowsecurity {
-            Some("it has row security".into())
-        } else {
-            trigger(opened)
-        };
+        let in_parts = matches!(allowed, Allowed::Partitioned | Allowed::Partition);
+        let is_partitioned = form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
+        let reason =
+            if form.relkind as u8 != pg_sys::RELKIND_RELATION && !(in_parts && is_partitioned) {
+                Some("it is no ordinary table".into())
+            } else if form.relispartition && allowed != Allowed::Partition {
+                Some("it is a partition".into())
+            } else if form.relhassubclass && allowed != Allowed::Parent && !is_partitioned {
+                // The mark stays when they are gone, until somebody looks.
+                Some("tables inherit from it, or did until its last ANALYZE".into())
+            } else if !(*opened).rd_rules.is_null() {
+                Some("it has a rule".into())
+            } else if form.relrowsecurity {
+                Some("it has row security".into())
+            } else {
+                shards::engine_of(table).or_else(|| trigger(opened))
+            };
         pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
         reason
     }
@@ -402,9 +448,13 @@ pub fn bound(table: Oid) -> Option<String> {
     }
 }
 
-/// How the columns of a table differ from those that it should have.
-pub fn difference(table: &Relation, columns: &[NewColumn]) -> Option<String> {
-    for wanted in columns {
+/// How the columns of a table differ from those that it should have, of those that matter.
+pub fn difference(
+    table: &Relation,
+    columns: &[NewColumn],
+    matters: impl Fn(&str) -> bool,
+) -> Option<String> {
+    for wanted in columns.iter().filter(|wanted| matters(&wanted.name)) {
         match table.columns.iter().find(|column| column.name == wanted.name) {
             None => return Some(format!("it has no column \"{}\"", wanted.name)),
             Some(column)
@@ -415,8 +465,25 @@ pub fn difference(table: &Relation, columns: &[NewColumn]) -> Option<String> {
             Some(_) => {}
         }
     }
-    let more = table.columns.iter().find(|column| columns.iter().all(|c| c.name != column.name));
+    let mut own = table.columns.iter().filter(|column| matters(&column.name));
+    let more = own.find(|column| columns.iter().all(|c| c.name != column.name));
     more.map(|column| format!("its column \"{}\" is not in the source", column.name))
+}
+
+/// Gives a locked table of the caller's other columns: those that stay keep their rights and what depends on them,
+/// those that go must have nothing that does. Its rows are about to be replaced.
+pub fn reshape(table: &Relation, columns: &[NewColumn]) -> Result<(), Error> {
+    let is_same = |own: &Column, wanted: &NewColumn| {
+        own.name == wanted.name && (own.type_oid, own.typmod) == (wanted.type_oid, wanted.typmod)
+    };
+    let stays = |own: &&Column| columns.iter().any(|wanted| is_same(own, wanted));
+    let is_there = |wanted: &&NewColumn| table.columns.iter().any(|own| is_same(own, wanted));
+    let gone = table.columns.iter().filter(|own| !stays(own));
+    let gone = gone.map(|own| format!("DROP COLUMN {} RESTRICT", own.quoted()));
+    let made = columns.iter().filter(|wanted| !is_there(wanted));
+    let made = made.map(|wanted| format!("ADD COLUMN {}", wanted.definition()));
+    let changes: Vec<String> = gone.chain(made).collect();
+    sql::run_as_caller(&format!("ALTER TABLE {} {}", table.from(), changes.join(", ")), &[])
 }
 
 /// Gives columns the comments of the source's columns.

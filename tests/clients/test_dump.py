@@ -15,7 +15,7 @@ from operations import (
 )
 
 RELEASES = """SELECT target::text, source::text, method, options, guarantee, rows, suppressed_share,
-                     published_at, published_by, epsilon_total FROM sanitize.releases ORDER BY 1"""
+                     published_at, published_by, epsilon_total, delta_total FROM sanitize.releases ORDER BY 1"""
 SHOWN = """SELECT (SELECT array_agg(r::text ORDER BY r::text) FROM people_general AS r),
                   obj_description('people_general'::regclass), (SELECT count(*) FROM homes_shown)"""
 

@@ -35,6 +35,7 @@ class Schema:
 
     def __init__(self, connection, random):
         self.connection = connection
+        self.connection.execute("SELECT setseed(%s)", [random.random()])
         self.parent = fresh_name("parent")
         self.width = random.randint(1, 3)
         types = [random.choice(list(TYPES)) for _ in range(self.width)]
@@ -218,6 +219,7 @@ def test_a_rollback_brings_everything_back(connection, family):
 def test_a_cancelled_call_changes_nothing(database, connection):
     table = fresh_name("large")
     connection.execute(f"""
+        SELECT setseed(0.5);
         CREATE TABLE {table} AS SELECT i AS id, (random() * 300)::int AS a, (random() * 300)::int AS b,
             (random() * 300)::int AS c, (random() * 300)::int AS d FROM generate_series(1, 300000) AS i;
         ALTER TABLE {table} ADD PRIMARY KEY (id)""")

@@ -250,7 +250,7 @@ def test_an_analyst_publishes_answers_about_what_only_the_owner_may_read(
 ):
     analyst = database.regular_user("CREATE ON SCHEMA public")
     connection.execute(f"ALTER TABLE {source} ADD COLUMN person serial PRIMARY KEY")
-    connection.execute(f"SELECT sanitize.protect('{source}', 'person', 1)")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'person', 1, max_rows_per_unit => 1)")
     asked = '{"measures": {"n": "count"}, "epsilon": 0.4}'
     with database.connect(analyst) as other:
         with pytest.raises(psycopg.errors.InsufficientPrivilege):

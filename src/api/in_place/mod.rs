@@ -67,16 +67,44 @@ fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<(), Error
     Err(Error::argument(found, hint))
 }
 
+/// True if the table, or a partition of it, is protected.
+fn has_budget(table: &Relation) -> Result<bool, Error> {
+    for part in target::parts(table.oid) {
+        if protection::terms(part)?.is_some() {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Refuses a table of whose partitions one is referred to by itself: what matches there cannot be kept in step.
+fn refuse_referred_parts(table: &Relation) -> Result<(), Error> {
+    let parts = target::parts(table.oid);
+    let is_part = |one: Oid| one != table.oid && parts.contains(&one);
+    if keys::references()?.iter().any(|one| is_part(one.to.table)) {
+        let reason = "a foreign key refers to one of its partitions".into();
+        return Err(Error::NotInPlace { relation: table.name.clone(), reason });
+    }
+    Ok(())
+}
+
+/// Forgets what the planner knows of a table: of these columns, or of all, and of all columns of its partitions.
+fn forget_statistics(table: &Relation, columns: Option<&[i16]>) {
+    for part in target::parts(table.oid) {
+        statistics::forget(part, columns.filter(|_| part == table.oid));
+    }
+}
+
 /// Why a locked table cannot be written in place.
 fn refuse_unsuitable(table: &Relation) -> Result<(), Error> {
     let reason = if target::is_systems(table.oid) {
         Some("it is a table of the system or of the extension".into())
     } else if releases::find(table.oid)?.is_some() {
         Some("it is a release, which the next refresh makes anew from its source".into())
-    } else if protection::terms(table.oid)?.is_some() {
+    } else if has_budget(table)? {
         Some("it has a budget, which counts what was told of the rows that are there".into())
     } else {
-        target::unsuitable(table.oid)
+        target::unsuitable_parts(table.oid)
     };
     if let Some(reason) = reason {
         return Err(Error::NotInPlace { relation: table.name.clone(), reason });
@@ -121,6 +149,7 @@ fn sanitize_in_place(call: &Call) -> Result<Datum, Error> {
     check_confirmed(&Relation::row_type(oid)?, call.get(&CONFIRM)?.as_deref())?;
     let target = target::lock(oid, Lock::Write)?;
     refuse_unsuitable(&target)?;
+    refuse_referred_parts(&target)?;
     let plan = Plan::of(&target, &maker)?;
     let referring: Vec<Relation> = plan
         .referring
@@ -140,7 +169,8 @@ fn sanitize_in_place(call: &Call) -> Result<Datum, Error> {
     check_columns(&target, &plan, &maker)?;
     let label = label(&target, &plan, &maker)?;
     let earlier = if label.composes() { 0 } else { releases::earlier(target.oid)? };
-    let label = serde_json::to_value(label.after(earlier).label()).map_err(Error::fault)?;
+    let label = not_covering(label.after(earlier), &referring);
+    let label = serde_json::to_value(label.label()).map_err(Error::fault)?;
 
     let running = Running::begin(&target.from(), target.oid, &method);
     let (rows, mut left_alone) = replace(&target, &plan, &maker, &referring)?;
@@ -182,7 +212,7 @@ fn replace(
     let mut rewrite = Rewrite::new(target, plan);
     let (rows, left_alone) = as_owner(target, || {
         let rows = rewrite.rows(&sparing)?;
-        statistics::forget(target.oid, None);
+        forget_statistics(target, None);
         Ok((rows, restart_sequences(plan, &rewrite)?))
     })?;
     for table in referring {
@@ -193,7 +223,7 @@ fn replace(
         let places = plan.replaced.iter().flat_map(|one| one.places());
         let columns: Vec<i16> =
             places.filter(|place| place.table == table.oid).map(|place| place.column).collect();
-        statistics::forget(table.oid, Some(&columns));
+        forget_statistics(table, Some(&columns));
     }
     rewrite.end();
     Ok((rows, left_alone))
@@ -222,13 +252,32 @@ fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>, 
     Ok(left_alone)
 }
 
-/// What the rows protect, where keys that stay are columns that are kept.
+/// What the rows protect, where keys that stay are columns that are kept, and keys that were replaced may still link
+/// rows.
 fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee, Error> {
     let stays = |number: i16| plan.kept.iter().any(|&(kept, _)| kept == number);
     let kept = target.columns.iter().filter(|column| stays(column.number));
     let kept: Vec<&str> = kept.map(|column| column.name.as_str()).collect();
     let options = maker.sparing(target, &kept);
-    Maker::of_rows(maker.name(), &options)?.label(target)
+    let label = Maker::of_rows(maker.name(), &options)?.label(target)?;
+    let linking = plan.linking();
+    let linking = target.columns.iter().filter(|column| linking.contains(&column.number));
+    Ok(label.linked_by(&linking.map(|column| column.name.as_str()).collect::<Vec<_>>()))
+}
+
+/// What a table that is written in place leaves open, whatever the method.
+fn not_covering(label: Guarantee, referring: &[Relation]) -> Guarantee {
+    let label = label.not_covering(
+        "old row versions, the WAL and backups: they hold the originals until VACUUM FULL and rotation",
+    );
+    if referring.is_empty() {
+        return label;
+    }
+    let names: Vec<&str> = referring.iter().map(|table| table.name.as_str()).collect();
+    label.not_covering(format!(
+        "tables that refer to it: {} have their own columns as before, and who knows them may find rows by them",
+        names.join(", ")
+    ))
 }
 
 /// The columns that are as they were, and why.
@@ -267,28 +316,6 @@ fn told(
     label["rows"] = rows.into();
     label["keys_replaced"] = keys.collect();
     label["left_alone"] = json!(left_alone);
-    let mut not_covered = vec![
-        "old row versions, the WAL and backups: they hold the originals until VACUUM FULL and rotation"
-            .to_string(),
-    ];
-    if !referring.is_empty() {
-        let names: Vec<&str> = referring.iter().map(|table| table.name.as_str()).collect();
-        not_covered.push(format!(
-            "tables that refer to it: {} have their own columns as before, and who knows them may find rows by them",
-            names.join(", ")
-        ));
-    }
-    if !plan.replaced.is_empty() {
-        not_covered.push(
-            "linkage by keys: the label is of the other columns; values that were equal in a column of a key, or in what refers to it, still are"
-                .to_string(),
-        );
-    }
-    let covered = label["not_covered"].as_array_mut();
-    match covered {
-        Some(lines) => lines.extend(not_covered.into_iter().map(Json::from)),
-        None => label["not_covered"] = json!(not_covered),
-    }
     Ok(label)
 }
 

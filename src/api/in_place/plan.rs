@@ -34,6 +34,8 @@ pub struct Plan {
     pub is_referred_to: bool,
     /// The columns of the primary key.
     pub primary: Vec<i16>,
+    /// The columns that are keys by themselves: each of their values is in one row.
+    alone: Vec<i16>,
 }
 
 const NO_VALUES: &str = "part of a key, of a type without random values";
@@ -50,6 +52,7 @@ impl Plan {
             referring: Vec::new(),
             is_referred_to: unique.iter().any(|one| one.is_referred_to),
             primary: unique.iter().filter(|one| one.is_primary).map(|one| one.column).collect(),
+            alone: unique.iter().filter(|one| one.is_alone).map(|one| one.column).collect(),
         };
         let columns = key_columns(target, &unique, maker);
         for column in &columns {
@@ -91,6 +94,19 @@ impl Plan {
     pub fn replaced_at(&self, table: Oid, column: i16) -> Option<usize> {
         let place = Place { table, column };
         self.replaced.iter().position(|one| one.places().any(|other| other == place))
+    }
+
+    /// The columns of the table that were replaced and still link rows: what refers to a row, in this table or in
+    /// another one, or shares a part of its key, still does.
+    pub fn linking(&self) -> Vec<i16> {
+        let is_linking = |one: &&Replaced| {
+            !one.referring.is_empty() || !self.alone.contains(&one.root.column)
+        };
+        let own = |one: &Replaced| {
+            let table = one.root.table;
+            one.places().filter(move |place| place.table == table).map(|place| place.column).collect::<Vec<_>>()
+        };
+        self.replaced.iter().filter(is_linking).flat_map(own).collect()
     }
 
     /// The columns of the table that the method has nothing to do with.

@@ -74,11 +74,11 @@ impl<'a> Rewrite<'a> {
 
     /// Replaces the rows of the table by those that the method makes; returns how many there are.
     pub fn rows(&mut self, maker: &Maker<'_>) -> Result<u64, Error> {
-        let (target, from) = (self.target, self.target.from());
+        let (target, from) = (self.target, self.target.only_from());
         let (call, parameters) = maker.call(target, target)?;
         let query = format!("SELECT made.* FROM {call} AS made");
         let made = statement::hold(&mut self.held, "made", &query, target.oid, &parameters)?;
-        let before = self.count(target, &format!("SELECT pg_catalog.count(*) FROM ONLY {from}"))?;
+        let before = self.count(target, &format!("SELECT pg_catalog.count(*) FROM {from}"))?;
         let left = match maker.keeps_rows() {
             true if made > before => {
                 let what = format!("{made} rows were made of {before}");
@@ -92,12 +92,13 @@ impl<'a> Rewrite<'a> {
             self.draw(i, made.saturating_sub(left))?;
         }
         self.refuse_orphans(target)?;
-        let gone = format!("DELETE FROM ONLY {from}");
+        let gone = format!("DELETE FROM {from}");
         self.write(target, &gone)?;
         let (columns, expressions, joins) = self.columns(maker, left)?;
         let insert = format!(
-            "INSERT INTO {from} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM {joins}
+            "INSERT INTO {} ({}) OVERRIDING SYSTEM VALUE SELECT {} FROM {joins}
               ORDER BY pg_catalog.gen_random_uuid()",
+            target.from(),
             columns.join(", "),
             expressions.join(", "),
         );
@@ -126,8 +127,8 @@ impl<'a> Rewrite<'a> {
             });
         }
         let gone = format!(
-            "DELETE FROM ONLY {} AS x WHERE NOT EXISTS (SELECT FROM made AS m WHERE {})",
-            self.target.from(),
+            "DELETE FROM {} AS x WHERE NOT EXISTS (SELECT FROM made AS m WHERE {})",
+            self.target.only_from(),
             same.join(" AND "),
         );
         let checked = References::Checked;
@@ -138,11 +139,14 @@ impl<'a> Rewrite<'a> {
     /// Pairs the keys of the table with as many rows as are made of nobody in particular, by chance. If there are
     /// too many, rows of the table go, with what their foreign keys say for that case. Returns how many are left.
     fn pair(&mut self, before: u64, made: u64) -> Result<u64, Error> {
-        let (oid, from) = (self.target.oid, self.target.from());
+        let (oid, from) = (self.target.oid, self.target.only_from());
         if made < before {
             let gone = format!(
-                "DELETE FROM ONLY {from} WHERE ctid OPERATOR(pg_catalog.=) ANY (ARRAY(
-                    SELECT x.ctid FROM ONLY {from} AS x ORDER BY pg_catalog.gen_random_uuid() LIMIT {}))",
+                "DELETE FROM {from} AS d
+                  USING (SELECT x.tableoid AS part, x.ctid AS place FROM {from} AS x
+                          ORDER BY pg_catalog.gen_random_uuid() LIMIT {}) AS gone
+                  WHERE d.tableoid OPERATOR(pg_catalog.=) gone.part
+                    AND d.ctid OPERATOR(pg_catalog.=) gone.place",
                 before - made,
             );
             statement::write(&gone, oid, &[])?;
@@ -151,7 +155,7 @@ impl<'a> Rewrite<'a> {
         let spared: String = spared.map(|column| format!("x.{}, ", column.quoted())).collect();
         let query = format!(
             "SELECT {spared}pg_catalog.row_number() OVER (ORDER BY pg_catalog.gen_random_uuid()) AS {}
-               FROM ONLY {from} AS x",
+               FROM {from} AS x",
             self.number,
         );
         statement::hold(&mut self.held, "old", &query, oid, &[])
@@ -160,12 +164,12 @@ impl<'a> Rewrite<'a> {
     /// Draws a new value for each that the column has, and more to spare.
     fn draw(&mut self, i: usize, spare: u64) -> Result<(), Error> {
         let replaced = &self.plan.replaced[i];
-        let (oid, from) = (self.target.oid, self.target.from());
+        let (oid, from) = (self.target.oid, self.target.only_from());
         let column = column_at(self.target, replaced.root.column)?;
         let own = format!("x.{}", column.quoted());
         let values = self.count(
             self.target,
-            &format!("SELECT pg_catalog.count(DISTINCT {own}) FROM ONLY {from} AS x"),
+            &format!("SELECT pg_catalog.count(DISTINCT {own}) FROM {from} AS x"),
         )?;
         let needed = values + spare;
         let mut parameters = vec![parameter(pg_sys::INT8OID, needed as i64)];
@@ -191,10 +195,10 @@ impl<'a> Rewrite<'a> {
             "SELECT o.old, f.fresh, f.number
                FROM (SELECT d.fresh, pg_catalog.row_number() OVER (ORDER BY d.place) AS number
                        FROM ({drawn}) AS d
-                      WHERE NOT EXISTS (SELECT FROM ONLY {from} AS x
+                      WHERE NOT EXISTS (SELECT FROM {from} AS x
                                          WHERE {own} OPERATOR(pg_catalog.=) d.fresh)) AS f
                LEFT JOIN (SELECT d.old, pg_catalog.row_number() OVER () AS number
-                            FROM (SELECT DISTINCT {own} AS old FROM ONLY {from} AS x
+                            FROM (SELECT DISTINCT {own} AS old FROM {from} AS x
                                    WHERE {own} IS NOT NULL) AS d) AS o
                       ON o.number OPERATOR(pg_catalog.=) f.number
               WHERE f.number OPERATOR(pg_catalog.<=) $1"
@@ -224,10 +228,10 @@ impl<'a> Rewrite<'a> {
             let orphans = self.count(
                 table,
                 &format!(
-                    "SELECT pg_catalog.count(*) FROM ONLY {} AS x
+                    "SELECT pg_catalog.count(*) FROM {} AS x
                       WHERE {own} IS NOT NULL
                         AND NOT EXISTS (SELECT FROM {} AS k WHERE {})",
-                    table.from(),
+                    table.only_from(),
                     held_keys(i),
                     is_old(replaced, "k", &own),
                 ),
@@ -307,7 +311,7 @@ impl<'a> Rewrite<'a> {
         if places.is_empty() {
             return Ok(());
         }
-        let from = table.from();
+        let from = table.only_from();
         let (mut sets, mut fresh, mut joins) = (Vec::new(), Vec::new(), String::new());
         for (i, place) in places {
             let quoted = column_at(table, place.column)?.quoted();
@@ -318,9 +322,10 @@ impl<'a> Rewrite<'a> {
             sets.push(format!("{quoted} = s.{k}"));
         }
         let update = format!(
-            "UPDATE ONLY {from} AS c SET {}
-               FROM (SELECT x.ctid AS place, {} FROM ONLY {from} AS x{joins}) AS s
-              WHERE c.ctid OPERATOR(pg_catalog.=) s.place",
+            "UPDATE {from} AS c SET {}
+               FROM (SELECT x.tableoid AS part, x.ctid AS place, {} FROM {from} AS x{joins}) AS s
+              WHERE c.tableoid OPERATOR(pg_catalog.=) s.part
+                AND c.ctid OPERATOR(pg_catalog.=) s.place",
             sets.join(", "),
             fresh.join(", "),
         );

@@ -1,8 +1,8 @@
 //! A method that makes releases: its options, its label, its columns, and how it fills a table.
 
 use crate::api::arguments::RELATION;
-use crate::api::registry;
-use crate::catalog::{hierarchies, protection};
+use crate::api::{registry, terms};
+use crate::catalog::hierarchies;
 use crate::method::{Label, Method};
 use crate::pg::argument::Type;
 use crate::pg::error::Error;
@@ -22,6 +22,7 @@ const COUNTED: usize = 100;
 /// Options that are no arguments of a method, but say how its releases are stored.
 const RANGES: &str = "ranges";
 const TARGET: &str = "target";
+const DRAFT: &str = "draft";
 
 /// What was written of a release.
 pub struct Written {
@@ -50,6 +51,8 @@ pub struct Maker<'a> {
     as_ranges: bool,
     /// Rows are written to the shards of the source.
     is_sharded: bool,
+    /// Nobody but the owner reads it yet.
+    is_draft: bool,
 }
 
 /// How a method makes a release of a source, if it does.
@@ -78,7 +81,7 @@ impl<'a> Maker<'a> {
         let arguments = &method.arguments[1..];
         let generalizes = arguments.iter().any(|a| ["generalize", "levels"].contains(&a.name()));
         let makes_rows = matches!(method.returns, Returns::Set(_));
-        let more = [generalizes.then_some(RANGES), makes_rows.then_some(TARGET)];
+        let more = [generalizes.then_some(RANGES), makes_rows.then_some(TARGET), Some(DRAFT)];
         let known: Vec<&str> = arguments
             .iter()
             .map(|argument| argument.name())
@@ -124,7 +127,17 @@ impl<'a> Maker<'a> {
                 ));
             }
         };
-        Ok(Maker { method, label, options, as_ranges, is_sharded })
+        let is_draft = match options.get(DRAFT) {
+            None | Some(Json::Null) => false,
+            Some(Json::Bool(is_draft)) => *is_draft,
+            Some(other) => {
+                return Err(Error::argument(
+                    format!("option {DRAFT} is {other}"),
+                    "It is true for a release that nobody but its owner reads until sanitize.approve.",
+                ));
+            }
+        };
+        Ok(Maker { method, label, options, as_ranges, is_sharded, is_draft })
     }
 
     /// A method whose releases are rows of the source's own columns.
@@ -145,6 +158,12 @@ impl<'a> Maker<'a> {
                 "Publish a sharded release, or leave the option out.",
             ));
         }
+        if maker.is_draft {
+            return Err(Error::argument(
+                format!("option {DRAFT} is given for a table whose rows are replaced at once"),
+                "Publish a draft beside the table, or leave the option out.",
+            ));
+        }
         if maker.as_ranges {
             return Err(Error::argument(
                 format!("option {RANGES} is given for a table that keeps its types"),
@@ -163,14 +182,8 @@ impl<'a> Maker<'a> {
         let mut options = self.options.clone();
         options.remove(RANGES);
         options.remove(TARGET);
-        if self.label.further.iter().any(|further| further.name() == "unit")
-            && let Some(terms) = protection::terms(source.oid)?
-        {
-            options.insert("unit".into(), terms.unit.into());
-            options.insert("max_rows_per_unit".into(), terms.max_rows_per_unit.into());
-            options.insert("max_groups_per_unit".into(), terms.max_groups_per_unit.into());
-            options.insert("assume_stable".into(), terms.assume_stable.into());
-        }
+        options.remove(DRAFT);
+        terms::of_source(&mut options, self.method, self.label, source)?;
         registry::label(self.method.name, options.into())
     }
 
@@ -208,7 +221,7 @@ impl<'a> Maker<'a> {
     }
 
     /// True for a column that takes part, as the options of methods that release rows of the source say it.
-    fn takes_part(&self, column: &str) -> bool {
+    pub fn takes_part(&self, column: &str) -> bool {
         let comes_back = || self.keeps(column) || self.is("sensitive", column);
         self.lists("columns", column).unwrap_or_else(|| !comes_back())
     }
@@ -264,6 +277,11 @@ impl<'a> Maker<'a> {
         let has_list = self.options.get("columns").is_some_and(Json::is_array);
         let narrows = self.declares("groups") || (has_list && !self.returns_all());
         !narrows || self.names(column)
+    }
+
+    /// True if a column of a release has something to show. Others are NULL, whatever becomes of them in the source.
+    pub fn shows(&self, column: &str) -> bool {
+        !self.keeps_columns() || self.is_sharded || self.fills(column)
     }
 
     /// True if it returns every column, whatever takes part.
@@ -330,6 +348,11 @@ impl<'a> Maker<'a> {
         self.is_sharded
     }
 
+    /// True if nobody but the owner is to read it yet.
+    pub fn is_draft(&self) -> bool {
+        self.is_draft
+    }
+
     /// True if a released row is a row of the source, so that it can stay on its shard. All others are new.
     pub fn rows_stay(&self) -> bool {
         const STAYING: [&str; 6] =
@@ -355,7 +378,17 @@ impl<'a> Maker<'a> {
     pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written, Error> {
         let like = if self.as_ranges { target } else { source };
         let (call, parameters) = self.call(source, like)?;
-        let columns: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
+        // The NULL of a domain that is left out is checked when it is written, by functions of the domain's author
+        // and with the rights of whoever writes; the one that is made was checked with the author's.
+        let is_made = |column: &Column| {
+            column.type_oid != column.base_type
+                && like.columns.iter().any(|own| {
+                    own.name == column.name && own.type_oid == column.type_oid
+                })
+        };
+        let filled =
+            target.columns.iter().filter(|column| self.shows(&column.name) || is_made(column));
+        let columns: Vec<String> = filled.map(|column| column.quoted()).collect();
         let (counts, blanked) = self.counts(target);
         let statement = format!(
             "INSERT INTO {} ({}) SELECT made.{} FROM {call} AS made RETURNING {}",

@@ -14,14 +14,15 @@ use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::notice::notice_hint;
-use crate::pg::relation::Relation;
+use crate::pg::relation::{Column, Relation};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::statement;
-use crate::pg::target::{self, Lock, Name};
+use crate::pg::target::{self, Lock, Name, NewColumn};
 use crate::pg::text::from_utf8;
 use crate::pg::worker::running::{self, Running};
-use crate::pg::{jsonb, parts, rights, shards};
+use crate::pg::{jsonb, keeper, parts, rights, shards, sql};
+use guarantee::Guarantee;
 use maker::{Maker, Written};
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::{Value as Json, json};
@@ -66,12 +67,56 @@ fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     Ok(made)
 }
 
+/// A column that the owner has added to a target, if it has values: they would go with the rows.
+fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>, Error> {
+    let is_own = |column: &&Column| columns.iter().all(|one| one.name != column.name);
+    for column in target.columns.iter().filter(is_own) {
+        let (from, name) = (target.from(), column.quoted());
+        let query = format!("SELECT 'some' FROM ONLY {from} AS t WHERE t.{name} IS NOT NULL LIMIT 1");
+        if !sql::texts(&query, &[])?.is_empty() {
+            return Ok(Some(format!("its column \"{}\" is not in the source", column.name)));
+        }
+    }
+    Ok(None)
+}
+
+/// Deletes the rows of a locked target.
+fn empty(target: &Relation) -> Result<(), Error> {
+    statement::write(&format!("DELETE FROM ONLY {}", target.from()), target.oid, &[])?;
+    Ok(())
+}
+
+/// Refuses a table that a release which is not sharded cannot be written to.
+fn refuse_unsuitable(target: &Relation) -> Result<(), Error> {
+    match target::unsuitable(target.oid).or_else(|| target::bound(target.oid)) {
+        None => Ok(()),
+        Some(reason) => Err(Error::Unsuitable { relation: target.name.clone(), reason }),
+    }
+}
+
+/// Gives a target that others may use already the columns of the release, if they differ; whether they did. Columns
+/// that the owner added go too: their values would go with the rows.
+fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Result<bool, Error> {
+    if difference(maker, target, columns).is_none() && own_values(target, columns)?.is_none() {
+        return Ok(false);
+    }
+    empty(target)?;
+    target::reshape(target, columns)?;
+    Ok(true)
+}
+
+/// How a target differs from what the method would make, in columns that have something to show.
+fn difference(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Option<String> {
+    target::difference(target, columns, |name| maker.shows(name))
+}
+
 /// What a label does not cover if rows stay where they are.
 const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
 
 fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
     let maker = Maker::new(&recipe.method, &recipe.options)?;
     let source = open_source(recipe.source)?;
+    keeper::check_relation(&source)?;
     if source.oid == target.oid {
         return Err(Error::argument(
             format!("target and source are both {}", source.name),
@@ -82,9 +127,13 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
         true => target::unsuitable_parent(target.oid),
         false => target::unsuitable(target.oid),
     };
-    let reason = unsuitable
+    let columns = maker.columns(&source)?;
+    let mut reason = unsuitable
         .or_else(|| target::bound(target.oid))
-        .or(target::difference(target, &maker.columns(&source)?));
+        .or(difference(&maker, target, &columns));
+    if reason.is_none() {
+        reason = own_values(target, &columns)?;
+    }
     if let Some(reason) = reason {
         return Err(Error::Unsuitable { relation: target.name.clone(), reason });
     }
@@ -96,18 +145,13 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     let (made, read) = shards::noting(source.oid, || match maker.is_sharded() {
         true => sharded::write(&maker, &source, target),
         false => {
-            let empty = format!("DELETE FROM ONLY {}", target.from());
-            statement::write(&empty, target.oid, &[])?;
+            empty(target)?;
             maker.write(&source, target)
         }
     });
     let Written { rows, suppressed_share, shards } = made?;
-    let said = label.sentence();
-    let comment = match &recipe.comment {
-        Some(comment) => format!("{comment}\n{said}"),
-        None => said,
-    };
-    target::comment(target.oid, &comment);
+    let label = placed(label, &maker, !shards.is_empty());
+    comment(recipe, target, &label, maker.is_draft());
     let mut told = serde_json::to_value(label.label()).map_err(Error::fault)?;
     told["rows"] = rows.into();
     if let Some(share) = suppressed_share {
@@ -118,26 +162,43 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     }
     if !shards.is_empty() {
         told["shards"] = json!(shards);
-        if maker.rows_stay()
-            && let Some(lines) = told["not_covered"].as_array_mut()
-        {
-            lines.push(STAYS.into());
-        }
     }
     if maker.keeps_columns() {
         told["left_out"] = json!(releases::left_out(source.oid)?);
+    }
+    if maker.is_draft() {
+        told["draft"] = true.into();
     }
     releases::enter(&Made {
         target: target.oid,
         recipe,
         label: &told,
-        epsilon: label.spent_epsilon(),
+        cost: label.spent(),
         rows,
         suppressed_share,
         by,
+        is_draft: maker.is_draft(),
     })?;
     Ok((told, earlier))
 }
+
+/// The label of a release that lies on shards says what the place of a row tells.
+fn placed(label: Guarantee, maker: &Maker<'_>, is_sharded: bool) -> Guarantee {
+    match is_sharded && maker.rows_stay() {
+        true => label.not_covering(STAYS),
+        false => label,
+    }
+}
+
+/// Lets the comment of the table say what it holds.
+fn comment(recipe: &Recipe, target: &Relation, label: &Guarantee, is_draft: bool) {
+    let said = label.sentence();
+    let lines = [is_draft.then_some(IS_DRAFT), recipe.comment.as_deref(), Some(said.as_str())];
+    let lines: Vec<&str> = lines.into_iter().flatten().collect();
+    target::comment(target.oid, &lines.join("\n"));
+}
+
+const IS_DRAFT: &str = "A draft: not for others until sanitize.approve.";
 
 /// The label for the caller, with a notice if it does not hold for this release beside the earlier ones.
 pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error> {
@@ -187,6 +248,7 @@ const PUBLISH: Method = Method {
 };
 
 fn publish(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
     target::refuse_read_only(c"sanitize.publish()");
     let options = registry::object(call.get(&OPTIONS)?)?;
     let method = call.get(&METHOD)?;
@@ -214,9 +276,25 @@ fn publish(call: &Call) -> Result<Datum, Error> {
         }
         return tell(fill(&recipe, &target, &by)?, &target.name);
     };
-    let target = target::lock(found, Lock::Write)?;
+    let mut target = target::lock(found, Lock::Write)?;
     if releases::find(found)?.is_none() {
         return Err(Error::NotARelease { relation: target.name });
+    }
+    if maker.is_draft() && releases::is_granted(found)? {
+        return Err(Error::argument(
+            format!("option draft is given, but others were granted {}", target.name),
+            "A draft is read by its owner alone: publish it under another name.",
+        ));
+    }
+    let columns = maker.columns(&source)?;
+    if !maker.is_sharded() {
+        refuse_unsuitable(&target)?;
+        if as_owner(&target, || reshaped(&maker, &target, &columns))? {
+            target = target::lock(found, Lock::Write)?;
+            if maker.keeps_columns() {
+                target::copy_comments(&source, &target);
+            }
+        }
     }
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
 }
@@ -231,6 +309,7 @@ const REFRESH: Method = Method {
 };
 
 fn refresh(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
     target::refuse_read_only(c"sanitize.refresh()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
     let Some(recipe) = releases::find(target.oid)? else {
@@ -238,6 +317,50 @@ fn refresh(call: &Call) -> Result<Datum, Error> {
     };
     let by = role_name();
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
+}
+
+const APPROVE: Method = Method {
+    name: "approve",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Json),
+    run: approve,
+    label: None,
+    price: None,
+};
+
+/// The rows stay as they are; only the label is of now, beside the releases that were made meanwhile.
+fn approve(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.approve()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+    let Some(mut recipe) = releases::find(target.oid)? else {
+        return Err(Error::NotARelease { relation: target.name });
+    };
+    if !Maker::new(&recipe.method, &recipe.options)?.is_draft() {
+        return Err(Error::argument(
+            format!("{} is no draft", target.name),
+            "A draft is published with {\"draft\": true}; every other release counts already.",
+        ));
+    }
+    recipe.options = releases::approved(recipe.options);
+    let maker = Maker::new(&recipe.method, &recipe.options)?;
+    let source = open_source(recipe.source)?;
+    let label = maker.label(&source)?;
+    let earlier = if label.composes() { 0 } else { releases::earlier(source.oid)? };
+    let label = label.after(earlier);
+    let mut told = releases::label(target.oid)?;
+    if let Some(told) = told.as_object_mut() {
+        told.remove("draft");
+    }
+    let label = placed(label, &maker, told.get("shards").is_some());
+    let mut now = serde_json::to_value(label.label()).map_err(Error::fault)?;
+    for field in ["not_covered", "sentence"] {
+        told[field] = now[field].take();
+    }
+    as_owner(&target, || {
+        comment(&recipe, &target, &label, false);
+        releases::approve(target.oid, &recipe.options, &told)
+    })?;
+    tell((told, earlier), &target.name)
 }
 
 const RETIRE: Method = Method {
@@ -325,6 +448,7 @@ methods! {
     sanitize_publishing => PUBLISHING;
     sanitize_publish => PUBLISH;
     sanitize_refresh => REFRESH;
+    sanitize_approve => APPROVE;
     sanitize_retire => RETIRE;
     sanitize_drop_leftovers => DROP_LEFTOVERS;
 }
