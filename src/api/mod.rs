@@ -26,6 +26,7 @@ families! {
     entropy,
     generalize,
     generate,
+    grid,
     hierarchy,
     hide,
     in_place,
@@ -55,6 +56,8 @@ families! {
 
 mod answer;
 mod arguments;
+mod capping;
+mod charged;
 mod drawing;
 mod fit;
 mod input;
@@ -65,5 +68,6 @@ mod public_source;
 mod question;
 mod reject;
 mod synthesizer;
+mod terms;
 mod typed_source;
 mod weights;

@@ -34,6 +34,8 @@ pub enum Type {
     Bytea,
     Json,
     Interval,
+    /// A moment: timestamptz.
+    Time,
     Relation,
     Role,
     CString,
@@ -77,6 +79,7 @@ impl Type {
             Type::Bytes | Type::Bytea => &["bytea"],
             Type::Json => &["jsonb"],
             Type::Interval => &["interval"],
+            Type::Time => &["timestamp with time zone"],
             Type::Relation => &["regclass"],
             Type::Role => &["regrole"],
             Type::CString => &["cstring"],
@@ -315,6 +318,11 @@ impl<'a> Given<'a> {
             unsafe { direct_function_call(pg_sys::interval_in, &arguments) }
         };
         self.read(Type::Interval, "a length of time", read)
+    }
+
+    /// In microseconds of Postgres' own count.
+    pub fn time(&self) -> Result<Option<i64>, Error> {
+        self.read(Type::Time, "a moment, which is no option", |_| None)
     }
 
     pub fn relation(&self) -> Result<Option<Oid>, Error> {

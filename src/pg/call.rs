@@ -2,7 +2,7 @@
 
 use super::argument::{Argument, Arguments};
 use super::error::{self, Error};
-use super::signature;
+use super::{keeper, signature};
 use crate::method::Method;
 use guarantee::Charge;
 use pgrx::fcinfo;
@@ -42,7 +42,7 @@ impl Call {
 
     /// What the call takes from the budget of a protected relation, of which it reads so many columns.
     pub fn price(&self, columns: usize) -> Result<Option<Charge>, Error> {
-        self.method.price.map_or(Ok(None), |price| price(&self.arguments, columns))
+        self.method.price.as_ref().map_or(Ok(None), |price| (price.of)(&self.arguments, columns))
     }
 
     /// Argument `i` as the datum it is, for functions that Postgres calls for a type or an aggregate.
@@ -92,8 +92,19 @@ pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -
         method: &'static Method,
     ) -> Datum {
         // SAFETY: the function manager's fcinfo is valid during the call.
-        let run = || unsafe { (method.run)(&Call::new(fcinfo, method)?) };
-        match catch_unwind(AssertUnwindSafe(run)) {
+        let run = || unsafe {
+            let call = Call::new(fcinfo, method)?;
+            // Whatever takes from a budget, and is not called for its price alone.
+            if method.price.is_some() {
+                keeper::check()?;
+            }
+            (method.run)(&call)
+        };
+        let outer = error::serving(Some(method));
+        let outcome = catch_unwind(AssertUnwindSafe(run));
+        let outcome = outcome.map(|outcome| outcome.map_err(Error::raised));
+        error::serving(outer);
+        match outcome {
             Ok(outcome) => outcome.unwrap_or_else(Error::leave),
             // Errors of Postgres travel as panics too.
             Err(payload) if let Some(error) = payload.downcast_ref().and_then(error::restored) => {

@@ -1,8 +1,10 @@
 //! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
 
+use crate::method::Method;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
 use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use std::cell::Cell;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use table::{Stop, WireError};
@@ -19,6 +21,10 @@ pub enum Error {
     NoSuchRelation { relation: String },
     /// A sequence, an index, …: nothing with rows to read.
     NotReadable { relation: String },
+    /// The caller may not read what is to be looked up.
+    Forbidden { relation: String },
+    /// A relation is given as public that is not.
+    NotPublic { argument: &'static str, relation: String, reason: &'static str },
     /// The relation has no columns or no rows to work on.
     Empty { relation: String, of: &'static str },
     /// The memory budget does not suffice.
@@ -55,8 +61,8 @@ pub enum Error {
     Blanked { what: String },
     /// A relation is not what it was when the call began.
     Swapped,
-    /// A private mechanism needs a domain that is known without looking at the data.
-    NoDomain { column: String, relation: String, has_range: bool },
+    /// A private mechanism needs domains that are known without looking at the data.
+    NoDomain { columns: Vec<Undeclared>, relation: String },
     /// Levels are wanted of a column without a hierarchy.
     NoHierarchy { column: String, relation: String },
     /// A query of ours failed to run at all.
@@ -73,8 +79,14 @@ pub enum Error {
     NotSuperuser,
     /// Nobody has set a budget for the relation.
     NotProtected { relation: String },
+    /// Nobody has said how many rows of a unit count; `kept` is what each bound would keep.
+    NoRowBound { unit: String, relation: String, kept: String },
+    /// The relation has another owner than the one that protected it.
+    OtherOwner { relation: String },
     /// The caller may not ask about the relation.
     NotAllowed { relation: String },
+    /// The method shows how many rows there are, and nobody has said that everybody may know.
+    RowCount { relation: String, method: &'static str },
     /// The budget does not suffice.
     Exhausted(Box<Exhausted>),
     /// The charge could not be made, or (not `certain`) perhaps was made.
@@ -85,20 +97,66 @@ pub enum Error {
     Damaged { table: String, column: String },
     /// A standby cannot write the ledger.
     Standby,
+    /// Budgets are kept elsewhere.
+    NotKeeper { what: String, why: String },
+    /// The owner of a relation cannot read it from another process.
+    OwnerCannotRead { relation: String, why: String, hint: String },
     /// No background worker could be had to read.
     NoReader { slots: bool },
     /// The background worker that read ended before its time.
     ReaderGone,
+    /// Reading took longer than the administrator lets it.
+    Late,
     /// Somebody holds a lock that reading needs.
     Locked,
     /// What a background worker, or another server, said went wrong.
     Told(Box<Message>),
     /// A view whose rows may depend on more than their own units.
     Unstable { relation: String, reason: String },
+    /// A column cannot tell the units of a relation apart, or not any more.
+    NoUnit { column: String, relation: String, why: String, hint: &'static str },
+    /// More rows of a unit were read than were paid for, or rows of nobody knows whom.
+    UnitRows { relation: String, most: u64 },
     /// The transaction sees the ledger as it was, not as it is.
     FixedSnapshot { function: &'static str, why: &'static str },
     /// Reading a protected relation failed. Says nothing more: why may depend on the data.
     Unreadable,
+}
+
+/// A column whose public domain is not known.
+#[derive(Debug)]
+pub struct Undeclared {
+    pub column: String,
+    /// It can have bounds instead of values.
+    pub has_range: bool,
+    /// The relation that a foreign key of the column refers to, and why it does not count as public.
+    pub reference: Option<(String, &'static str)>,
+}
+
+impl Undeclared {
+    /// How to declare it.
+    fn declaration(&self, relation: &str) -> String {
+        let (relation, column) = (literal(relation), literal(&self.column));
+        let domain =
+            format!("SELECT sanitize.declare_domain({relation}, {column}, ARRAY['…', '…']);");
+        match self.has_range {
+            true => format!(
+                "{domain} or SELECT sanitize.declare_bounds({relation}, {column}, '…', '…');"
+            ),
+            false => domain,
+        }
+    }
+
+    /// Why its foreign key does not tell its values.
+    fn detail(&self, several: bool) -> Option<String> {
+        let (table, why) = self.reference.as_ref()?;
+        let whose = if several {
+            format!("The foreign key of \"{}\"", self.column)
+        } else {
+            "Its foreign key".into()
+        };
+        Some(format!("{whose} refers to {table}, whose values are not public: {why}."))
+    }
 }
 
 /// What a refused charge says, in the words of the ledger.
@@ -147,6 +205,57 @@ impl Error {
         Error::Query { what: error.to_string() }
     }
 
+    /// The error as the function that is served raises it.
+    pub fn raised(self) -> Self {
+        let Some(hint) = SERVED.get().and_then(|method| self.fitting_hint(method)) else {
+            return self;
+        };
+        let (code, message, detail, _) = self.parts();
+        Error::told(code, message, detail, hint)
+    }
+
+    /// Where something does not fit, a hint that names only arguments which the function has.
+    fn fitting_hint(&self, method: &Method) -> Option<String> {
+        let has = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
+        // Each with the argument that it is about, if it is about one.
+        let columns = match has("columns") {
+            true => ("columns", "name fewer columns"),
+            false => ("", "read a view of fewer columns"),
+        };
+        let length = ("max_length", "set max_length");
+        let advice = match self {
+            Error::Memory { .. } => vec![("", "raise pg_sanitize.max_memory"), length, columns],
+            Error::Itemsets { .. } => vec![("", "raise pg_sanitize.max_itemsets"), length, columns],
+            Error::Candidates { .. } => vec![
+                ("min_support", "raise min_support"),
+                length,
+                ("candidates", "use candidates => 'pairs', which needs no list of candidates"),
+            ],
+            Error::Merging { .. } => {
+                vec![
+                    ("", "raise pg_sanitize.max_memory"),
+                    columns,
+                    ("", "make a bag of a sample of the rows"),
+                    length,
+                ]
+            }
+            _ => return None,
+        };
+        let fits = advice.into_iter().filter(|(name, _)| name.is_empty() || has(name));
+        let fits: Vec<&str> = fits.map(|(_, one)| one).collect();
+        let listed = match fits.as_slice() {
+            [one, other] => format!("{one} or {other}"),
+            [first @ .., last] if !first.is_empty() => format!("{}, or {last}", first.join(", ")),
+            few => few.concat(),
+        };
+        let hint = match self {
+            Error::Candidates { setting, .. } if listed.is_empty() => format!("raise {setting}"),
+            Error::Candidates { setting, .. } => format!("{listed}; or raise {setting}"),
+            _ => listed,
+        };
+        Some(format!("{}{}.", hint[..1].to_uppercase(), &hint[1..]))
+    }
+
     /// An error of another server, as it was told.
     pub fn told(code: Code, message: String, detail: Option<String>, hint: String) -> Self {
         Error::Told(Box::new(Message { code: code as i32, message, detail, hint }))
@@ -180,6 +289,18 @@ impl Error {
                 format!("{relation} has no rows to read"),
                 None,
                 "Name a table, view, materialized view, partitioned or foreign table.".into(),
+            ),
+            Error::Forbidden { relation } => (
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for table {relation}"),
+                None,
+                "Its owner can grant SELECT on it.".into(),
+            ),
+            Error::NotPublic { argument, relation, reason } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("{argument} is {relation}, which is not public"),
+                Some(format!("What it shows would be released whatever epsilon is: {reason}.")),
+                "Name a table that was published already and is not about the same people.".into(),
             ),
             Error::Empty { relation, of } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -289,7 +410,7 @@ impl Error {
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("{relation} cannot take the release: {reason}"),
                 Some("The release that is there stays as it is.".into()),
-                "Undo that, or retire the release and publish it anew.".into(),
+                "Undo that, publish it again if its columns are to change, or retire it and publish it anew.".into(),
             ),
             Error::NotInPlace { relation, reason } => (
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -309,23 +430,27 @@ impl Error {
                 Some("Nothing was changed.".into()),
                 "Call again.".into(),
             ),
-            Error::NoDomain { column, relation, has_range } => {
-                let (relation_name, column_name) = (literal(relation), literal(column));
-                let range = if *has_range {
-                    format!(" or SELECT sanitize.declare_bounds({relation_name}, {column_name}, '…', '…');")
-                } else {
-                    String::new()
-                };
+            Error::NoDomain { columns, relation } => {
+                let quoted = |one: &Undeclared| format!("\"{}\"", one.column);
+                let names: Vec<String> = columns.iter().map(quoted).collect();
+                let (names, several) = (names.join(", "), columns.len() > 1);
+                let declare: Vec<String> = columns.iter().map(|one| one.declaration(relation)).collect();
+                let mut details: Vec<String> =
+                    columns.iter().filter_map(|one| one.detail(several)).collect();
+                if details.len() < columns.len() {
+                    details.push("Values taken from the rows themselves would tell who is there, whatever epsilon is.".into());
+                }
                 (
                     Code::ERRCODE_INVALID_PARAMETER_VALUE,
-                    format!("the public domain of column \"{column}\" of {relation} is not known"),
-                    Some(
-                        "Values taken from the rows themselves would tell who is there, whatever epsilon is."
-                            .into(),
-                    ),
-                    format!(
-                        "Declare it: SELECT sanitize.declare_domain({relation_name}, {column_name}, ARRAY['…', '…']);{range} or leave the column out."
-                    ),
+                    match several {
+                        true => format!("the public domains of columns {names} of {relation} are not known"),
+                        false => format!("the public domain of column {names} of {relation} is not known"),
+                    },
+                    Some(details.join(" ")),
+                    match several {
+                        true => format!("Declare them: {} Or leave columns out.", declare.join(" ")),
+                        false => format!("Declare it: {} or leave the column out.", declare.join(" ")),
+                    },
                 )
             }
             Error::NoHierarchy { column, relation } => {
@@ -381,6 +506,24 @@ impl Error {
                 None,
                 "Its owner calls sanitize.protect first, and commits.".into(),
             ),
+            Error::NoRowBound { unit, relation, kept } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("max_rows_per_unit is not given, and \"{unit}\" is no key of {relation}"),
+                Some(kept.clone()),
+                "Name it, as in max_rows_per_unit => 5: rows of a unit beyond it do not count, and the larger it is the more noise answers have.".into(),
+            ),
+            Error::RowCount { relation, method } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{method} would show the number of rows of {relation}, which is protected"),
+                Some("What is charged covers what is in the rows of a unit, not that they are there.".into()),
+                "Use dp_synthesize; or, if everybody may know how many rows there are, its owner says so with sanitize.protect(…, row_count_public => true).".into(),
+            ),
+            Error::OtherOwner { relation } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} has another owner than when it was protected"),
+                Some("What the earlier owner allowed does not hold for the new one. Nothing was charged.".into()),
+                "Its owner calls sanitize.protect again, or sanitize.unprotect: what is spent stays, and so do allowances.".into(),
+            ),
             Error::NotAllowed { relation } => (
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("you may not ask about {relation}"),
@@ -431,6 +574,18 @@ impl Error {
                 None,
                 "Ask the primary server.".into(),
             ),
+            Error::NotKeeper { what, why } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{what}: no budget is kept for that"),
+                Some(why.clone()),
+                "Ask about the table as a whole, on the coordinator.".into(),
+            ),
+            Error::OwnerCannotRead { relation, why, hint } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} cannot be read with its owner's rights: {why}"),
+                Some("Nothing was charged.".into()),
+                hint.clone(),
+            ),
             Error::NoReader { slots } => (
                 Code::ERRCODE_INSUFFICIENT_RESOURCES,
                 "no background worker could be started to read the relation".into(),
@@ -445,6 +600,12 @@ impl Error {
                 "the background worker that read the relation ended too early".into(),
                 Some("The charge may stand: see sanitize.ledger.".into()),
                 "Try again later.".into(),
+            ),
+            Error::Late => (
+                Code::ERRCODE_QUERY_CANCELED,
+                "reading the relation took longer than pg_sanitize.reader_timeout".into(),
+                Some("The charge stands, if there was one: see sanitize.ledger.".into()),
+                "Ask for less at a time, protect a table instead of a view that takes long, or have the administrator raise the limit.".into(),
             ),
             Error::Locked => (
                 Code::ERRCODE_LOCK_NOT_AVAILABLE,
@@ -462,6 +623,18 @@ impl Error {
                 format!("a row of {relation} may depend on other units than its own"),
                 Some(format!("The view has {reason}.")),
                 "Then a bound on the rows of a unit bounds nothing. Protect a simpler view, or the table; or, if every row depends on its own unit all the same, its owner says so with sanitize.protect(…, assume_stable => true).".into(),
+            ),
+            Error::NoUnit { column, relation, why, hint } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("column \"{column}\" of {relation} cannot tell units apart"),
+                Some(why.clone()),
+                (*hint).into(),
+            ),
+            Error::UnitRows { relation, most } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                format!("{relation} has a unit with more than {most} rows, or rows without a unit"),
+                Some("The charge stands: it was made before a row was read.".into()),
+                "Rows are released here, and max_rows_per_unit must hold for them: release from a view that keeps to it, or protect with a larger one.".into(),
             ),
             Error::FixedSnapshot { function, why } => (
                 Code::ERRCODE_ACTIVE_SQL_TRANSACTION,
@@ -517,6 +690,8 @@ impl Error {
     #[track_caller]
     pub fn raise(self) -> ! {
         let (code, message, detail, hint) = self.parts();
+        let fitting = SERVED.get().and_then(|method| self.fitting_hint(method));
+        let hint = fitting.unwrap_or(hint);
         let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
         if let Some(detail) = detail {
             report = report.set_detail(detail);
@@ -524,6 +699,16 @@ impl Error {
         report.report(PgLogLevel::ERROR);
         unreachable!("an ERROR does not return")
     }
+}
+
+thread_local! {
+    /// The method whose call is served: hints name its arguments.
+    static SERVED: Cell<Option<&'static Method>> = const { Cell::new(None) };
+}
+
+/// Notes which method is served from now on; returns the one before.
+pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
+    SERVED.replace(method)
 }
 
 /// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by

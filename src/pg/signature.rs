@@ -77,6 +77,30 @@ pub unsafe fn check(
     Ok(())
 }
 
+/// Refuses to work on tables of an earlier version: they lack what tells relations from others that had their numbers.
+pub fn check_tables() -> Result<(), Error> {
+    // SAFETY: catalog look-ups by name.
+    let is_there = unsafe {
+        let schema = pg_sys::get_namespace_oid(c"sanitize".as_ptr(), true);
+        let table = pg_sys::get_relname_relid(c"protection".as_ptr(), schema);
+        pg_sys::get_attnum(table, c"row_type".as_ptr()) != pg_sys::InvalidAttrNumber as i16
+    };
+    if is_there {
+        return Ok(());
+    }
+    let version = sql::texts(
+        "SELECT extversion FROM pg_catalog.pg_extension
+          WHERE extname OPERATOR(pg_catalog.=) 'pg_sanitize'",
+        &[],
+    );
+    Err(Error::Version {
+        function: "sanitize.row_type(regclass)".into(),
+        what: "it is missing".into(),
+        sql: version.ok().and_then(|found| found.into_iter().next().flatten()),
+        library: env!("CARGO_PKG_VERSION"),
+    })
+}
+
 /// A function as the catalog has it.
 struct Declaration {
     arguments: Vec<(Option<String>, Oid)>,

@@ -289,3 +289,11 @@ def array_table(connection, name, columns, levels, strength):
     connection.execute(
         sql.SQL(query).format(sql.Identifier(name), cells, columns, levels, strength)
     )
+
+
+def chi_square(law, seen, draws):
+    """How far counts are from a law, in standard deviations (Wilson and Hilferty)."""
+    statistic = sum((seen[x] - p * draws) ** 2 / (p * draws) for x, p in law.items())
+    freedom = len(law) - 1
+    spread = 2 / (9 * freedom)
+    return ((statistic / freedom) ** (1 / 3) - (1 - spread)) / spread**0.5

@@ -36,7 +36,9 @@ def world(database):
 @pytest.fixture
 def owner(world):
     with world.connect() as connection:
-        connection.execute("SELECT sanitize.protect('stays', 'person', 1000)")
+        connection.execute(
+            "SELECT sanitize.protect('stays', 'person', 1000, max_rows_per_unit => 1)"
+        )
         yield connection
 
 
@@ -55,7 +57,9 @@ def slow(owner, analyst):
     owner.execute(
         "CREATE OR REPLACE VIEW slow AS SELECT * FROM stays WHERE pg_sleep(0.01) IS NOT NULL"
     )
-    owner.execute("SELECT sanitize.protect('slow', 'person', 10, assume_stable => true)")
+    owner.execute(
+        "SELECT sanitize.protect('slow', 'person', 10, assume_stable => true, max_rows_per_unit => 1)"
+    )
     owner.execute("SELECT sanitize.allow('slow', %s::regrole)", [analyst])
     return "slow"
 
@@ -187,7 +191,7 @@ def test_prepared_transaction(world, owner, analyst):
 
 def test_sixteen_clients_race_for_the_last_epsilon(world, owner, analyst):
     owner.execute("CREATE TABLE raced AS TABLE stays")
-    owner.execute("SELECT sanitize.protect('raced', 'person', 1)")
+    owner.execute("SELECT sanitize.protect('raced', 'person', 1, max_rows_per_unit => 1)")
     owner.execute("SELECT sanitize.allow('raced', %s::regrole)", [analyst])
     outcomes = []
 
@@ -227,7 +231,7 @@ def test_the_right_to_read_is_no_allowance(world, owner):
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             ask(reader)
         for call in [
-            "protect('stays', 'person', 1e6)",
+            "protect('stays', 'person', 1e6, max_rows_per_unit => 1)",
             "unprotect('stays')",
             "allow('stays', current_user::regrole)",
             "disallow('stays', current_user::regrole)",
@@ -338,7 +342,7 @@ def test_view_or_partition_as_source(world, owner, analyst):
         INSERT INTO parted SELECT i, i % 2 FROM generate_series(1, 500) i;
         CREATE VIEW parted_view AS SELECT * FROM parted;
     """)
-    owner.execute("SELECT sanitize.protect('parted', 'person', 100)")
+    owner.execute("SELECT sanitize.protect('parted', 'person', 100, max_rows_per_unit => 1)")
     owner.execute("SELECT sanitize.allow('parted', %s::regrole)", [analyst])
     with world.connect(analyst) as connection:
         assert abs(ask(connection, 20, "parted") - 500) < 5
@@ -348,9 +352,11 @@ def test_view_or_partition_as_source(world, owner, analyst):
             assert error.value.sqlstate == "55000"
         connection.execute("CREATE TEMP VIEW mine AS SELECT * FROM parted")
         with pytest.raises(psycopg.Error):
-            connection.execute("SELECT sanitize.protect('mine', 'person', 100)")
+            connection.execute(
+                "SELECT sanitize.protect('mine', 'person', 100, max_rows_per_unit => 1)"
+            )
             connection.execute(COUNT.format(source="mine", epsilon=1))
-    owner.execute("SELECT sanitize.protect('parted_view', 'person', 100)")
+    owner.execute("SELECT sanitize.protect('parted_view', 'person', 100, max_rows_per_unit => 1)")
     owner.execute("SELECT sanitize.allow('parted_view', %s::regrole)", [analyst])
     with world.connect(analyst) as connection:
         assert abs(ask(connection, 20, "parted_view") - 500) < 5
@@ -375,7 +381,7 @@ def test_differencing_within_the_budget(world, owner, analyst):
 def test_averaging_within_the_budget(world, owner, analyst):
     """Asking again costs again: the budget ends before the mean gets better than its epsilon."""
     owner.execute("CREATE TABLE averaged AS TABLE stays")
-    owner.execute("SELECT sanitize.protect('averaged', 'person', 1)")
+    owner.execute("SELECT sanitize.protect('averaged', 'person', 1, max_rows_per_unit => 1)")
     owner.execute("SELECT sanitize.allow('averaged', %s::regrole)", [analyst])
     answers = []
     with world.connect(analyst) as connection, pytest.raises(psycopg.Error) as error:
@@ -397,7 +403,7 @@ def test_huge_and_not_a_number(world, owner, analyst):
             FROM generate_series(101, 200) p;
         INSERT INTO wild SELECT p, NULL, NULL, '-Infinity', NULL FROM generate_series(201, 300) p;
     """)
-    owner.execute("SELECT sanitize.protect('wild', 'person', 10000)")
+    owner.execute("SELECT sanitize.protect('wild', 'person', 10000, max_rows_per_unit => 1)")
     owner.execute("SELECT sanitize.allow('wild', %s::regrole)", [analyst])
     measures = ", ".join(
         f'"{kind}_{column}": {{"{kind}": "{column}", "low": -10, "high": 20}}'
@@ -447,7 +453,9 @@ def test_groups_whose_bytes_are_no_text():
             admin.execute("CREATE TABLE odd (person int, ward text)")
             admin.execute("INSERT INTO odd SELECT i, 'A' FROM generate_series(1, 200) i")
             admin.execute(r"INSERT INTO odd SELECT i, E'\xff\xfe' FROM generate_series(201, 300) i")
-            admin.execute("SELECT sanitize.protect('odd', 'person', 10000, 0.1)")
+            admin.execute(
+                "SELECT sanitize.protect('odd', 'person', 10000, 0.1, max_rows_per_unit => 1)"
+            )
             query = """SELECT groups->>'ward', round(value) FROM sanitize.dp_aggregate('odd',
                 '{"n": "count"}', 1000, 1e-6, group_by => '{ward}', filter => %s)"""
             for person, groups in [(1, 2), (250, 1)]:
@@ -464,7 +472,9 @@ def test_filter_values_with_quotes(world, owner, analyst):
         INSERT INTO "quo""ted" SELECT i, 'a''b\\"; DROP TABLE stays; --'
             FROM generate_series(1, 300) i;
     """)
-    owner.execute("""SELECT sanitize.protect('"quo""ted"', 'per son', 1000)""")
+    owner.execute(
+        """SELECT sanitize.protect('"quo""ted"', 'per son', 1000, max_rows_per_unit => 1)"""
+    )
     owner.execute("""SELECT sanitize.allow('"quo""ted"', %s::regrole)""", [analyst])
     query = """SELECT sum(value) FROM sanitize.dp_aggregate('"quo""ted"', '{"n": "count"}', 20,
         filter => jsonb_build_object('wa''rd', %s::text))"""
@@ -508,7 +518,7 @@ def test_errors_that_depend_on_the_data(world, owner, analyst):
         connection.add_notice_handler(lambda notice: notices.append(notice.message_primary))
         connection.execute("SET client_min_messages = debug1")
         for view in ["divides", "casts", "overflows"]:
-            owner.execute(f"SELECT sanitize.protect('{view}', 'person', 1)")
+            owner.execute(f"SELECT sanitize.protect('{view}', 'person', 1, max_rows_per_unit => 1)")
             owner.execute(f"SELECT sanitize.allow('{view}', %s::regrole)", [analyst])
             with pytest.raises(psycopg.Error) as error:
                 connection.execute(
@@ -518,7 +528,9 @@ def test_errors_that_depend_on_the_data(world, owner, analyst):
             diag = error.value.diag
             said.add((diag.sqlstate, diag.message_primary, diag.message_detail, diag.context))
             assert spent(owner, view) == pytest.approx(0.1)
-        owner.execute("SELECT sanitize.protect('gossips', 'person', 1, assume_stable => true)")
+        owner.execute(
+            "SELECT sanitize.protect('gossips', 'person', 1, assume_stable => true, max_rows_per_unit => 1)"
+        )
         owner.execute("SELECT sanitize.allow('gossips', %s::regrole)", [analyst])
         connection.execute(
             "SELECT * FROM sanitize.dp_aggregate('gossips',"
@@ -546,7 +558,9 @@ def test_owner_rights_stay_with_the_owner(world, owner, analyst):
             $$ BEGIN PERFORM set_config('work_mem', '1MB', false); RETURN i; END $$;
         CREATE VIEW noting AS SELECT note(person) AS person FROM stays;
     """)
-    owner.execute("SELECT sanitize.protect('noting', 'person', 10, assume_stable => true)")
+    owner.execute(
+        "SELECT sanitize.protect('noting', 'person', 10, assume_stable => true, max_rows_per_unit => 1)"
+    )
     owner.execute("SELECT sanitize.allow('noting', %s::regrole)", [analyst])
     with world.connect(analyst) as connection:
         connection.execute("SET work_mem = '7MB'")

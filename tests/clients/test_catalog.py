@@ -40,7 +40,7 @@ def source(bare, connection):
     connection.execute(f"""
         CREATE TABLE {name} AS
             SELECT i AS id, i % 7 AS x, 'w' || i % 3 AS ward FROM generate_series(1, 70) i;
-        SELECT sanitize.protect('{name}', 'id', 10, 1e-4, window_length => '1 month');
+        SELECT sanitize.protect('{name}', 'id', 10, 1e-4, window_length => '1 month', max_rows_per_unit => 1);
         SELECT sanitize.declare_bounds('{name}', 'x', '0', '6');
         SELECT sanitize.declare_domain('{name}', 'ward', '{{w0,w1,w2}}');
     """)
@@ -95,6 +95,7 @@ PROTECTION = [
     *[("window_start", value) for value in ["NULL", "'infinity'", "'-infinity'"]],
     *[("window_length", value) for value in ["'0'", "'-1 day'", "'-1 month 29 days'"]],
     ("assume_stable", "NULL"),
+    ("row_count_public", "NULL"),
 ]
 
 
@@ -113,7 +114,7 @@ def test_protection(connection, source, analyst, column, value):
     # The owner lays it down anew, and what was spent comes out of the ledger.
     if not column.startswith("window"):
         connection.execute(
-            f"SELECT sanitize.protect('{source}', 'id', 10, 1e-4, window_length => '1 month')"
+            f"SELECT sanitize.protect('{source}', 'id', 10, 1e-4, window_length => '1 month', max_rows_per_unit => 1)"
         )
         analyst.execute(ASK.format(source=source))
         (spent,) = connection.execute(
@@ -178,7 +179,7 @@ ENTRY = [
 def test_ledger_entry(connection, source, column, value):
     """Whoever protects again would pass over an entry that no sum has."""
     damage(connection, "ledger_entry", source, column, value)
-    protect = f"SELECT sanitize.protect('{source}', 'id', 20, 1e-4, window_length => '2 months')"
+    protect = f"SELECT sanitize.protect('{source}', 'id', 20, 1e-4, window_length => '2 months', max_rows_per_unit => 1)"
     try:
         assert refused(connection, connection, protect).sqlstate == "55000"
         (epsilon,) = connection.execute(
@@ -206,7 +207,9 @@ def test_ledger_home(connection, source, analyst, change):
                 assert error.sqlstate == "55000"
                 assert "confirm_ledger" in error.diag.message_hint
         # Protecting something does not confirm it in passing.
-        connection.execute(f"SELECT sanitize.protect('{source}', 'id', 10, 1e-4)")
+        connection.execute(
+            f"SELECT sanitize.protect('{source}', 'id', 10, 1e-4, max_rows_per_unit => 1)"
+        )
         refused(connection, analyst, CHARGE.format(source=source))
     finally:
         connection.execute("SELECT sanitize.confirm_ledger()")

@@ -46,7 +46,7 @@ def schedule_refreshes(server):
         admin.execute("GRANT CREATE ON SCHEMA public TO curator")
         admin.execute("""CREATE TABLE visits AS
             SELECT i AS patient, i % 5 AS ward FROM generate_series(1, 1000) AS i""")
-        admin.execute("SELECT sanitize.protect('visits', 'patient', 2)")
+        admin.execute("SELECT sanitize.protect('visits', 'patient', 2, max_rows_per_unit => 1)")
         admin.execute("SELECT sanitize.allow('visits', 'curator')")
         admin.execute("GRANT SELECT ON visits TO curator")
     with connect(server, "curator") as curator:
@@ -103,7 +103,7 @@ def test_a_job_refreshes_until_the_budget_is_spent(server):
 
     # With a larger budget the same job goes on.
     with connect(server) as admin:
-        admin.execute("SELECT sanitize.protect('visits', 'patient', 3)")
+        admin.execute("SELECT sanitize.protect('visits', 'patient', 3, max_rows_per_unit => 1)")
         spent = admin.execute("SELECT epsilon_spent FROM sanitize.budget WHERE grantee IS NULL")
         assert spent.fetchone() == (2,)
     run_jobs(server, 4)

@@ -58,7 +58,7 @@ def test_domains_and_aggregates(people):
     people.execute("SELECT sanitize.declare_domain('people', 'größe', '{é,ß,ü}')")
     domain = "SELECT domain_values FROM sanitize.column_domain('people', 'größe')"
     assert sorted(people.execute(domain).fetchone()[0]) == ["ß", "é", "ü"]
-    people.execute("SELECT sanitize.protect('people', 'id', 50)")
+    people.execute("SELECT sanitize.protect('people', 'id', 50, max_rows_per_unit => 1)")
     query = """SELECT groups, measure FROM sanitize.dp_aggregate('people', '{"zähler": "count"}', 20,
                group_by => '{größe}', groups => '["é"]', filter => '{"größe": ["é", "ß"]}')"""
     assert people.execute(query).fetchall() == [({"größe": "é"}, "zähler")]

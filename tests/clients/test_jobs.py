@@ -60,7 +60,7 @@ def test_a_spent_budget_has_its_own_sqlstate(connection):
     """So that a job can tell it from a fault, whichever function has called the one that charges."""
     source, target = make_visits(connection), fresh_name("spent")
     connection.execute(f"ALTER TABLE {source} ADD COLUMN id int GENERATED ALWAYS AS IDENTITY")
-    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 1)")
+    connection.execute(f"SELECT sanitize.protect('{source}', 'id', 1, max_rows_per_unit => 1)")
     options = '{"measures": {"n": "count"}, "epsilon": 1}'
     publish(connection, target, source, "dp_aggregate", options)
     before = connection.execute(f"SELECT * FROM {target}").fetchall()

@@ -63,7 +63,7 @@ def test_clients_share_connections(pooled):
 def test_the_budget_is_charged_exactly_and_to_the_role_that_asked(connection, pooled, roles):
     asker, _ = roles
     connection.execute("CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 1000) AS i")
-    connection.execute("SELECT sanitize.protect('people', 'id', 10)")
+    connection.execute("SELECT sanitize.protect('people', 'id', 10, max_rows_per_unit => 1)")
     connection.execute("SELECT sanitize.allow('people', %s, 1)", [asker])
 
     def ask(_):
@@ -123,7 +123,9 @@ def test_a_fixed_snapshot_is_refused_as_without_a_pooler(database, connection, p
             client.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
             client.execute("SELECT 1")
             with pytest.raises(psycopg.Error) as error:
-                client.execute("SELECT sanitize.protect('people', 'id', 20)")
+                client.execute(
+                    "SELECT sanitize.protect('people', 'id', 20, max_rows_per_unit => 1)"
+                )
             refused.append((error.value.sqlstate, error.value.diag.message_primary))
     assert refused[0] == refused[1]
 

@@ -48,6 +48,7 @@ VALUES = {
     "sanitize.bag": "(SELECT sanitize.row_bag(p) FROM people AS p)",
     "text": "'people'::text",
     "text[]": "'{a}'::text[]",
+    "timestamp with time zone": "'2024-02-01'::timestamptz",
 }
 
 

@@ -15,7 +15,7 @@ def charged(database):
         connection.execute(
             "CREATE TABLE people AS SELECT i AS id FROM generate_series(1, 100) AS i"
         )
-        connection.execute("SELECT sanitize.protect('people', 'id', 10)")
+        connection.execute("SELECT sanitize.protect('people', 'id', 10, max_rows_per_unit => 1)")
         connection.execute("SELECT sanitize.charge('people', 'test', 2)")
 
 

@@ -107,7 +107,9 @@ class World:
             CREATE TABLE {self.table} AS SELECT 'w' || i % 3 AS {quoted[0]}, i % 5 AS {quoted[1]}, i AS {quoted[2]}
                 FROM generate_series(1, 60) AS i""")
         source = self.literal(self.table)
-        owner.execute(f"SELECT sanitize.protect({source}, {self.literal(columns[2])}, 1e5, 0.1)")
+        owner.execute(
+            f"SELECT sanitize.protect({source}, {self.literal(columns[2])}, 1e5, 0.1, max_rows_per_unit => 1, row_count_public => true)"
+        )
         for column, values in zip(columns, (["w0", "w1", "w2"], range(5), range(1, 61))):
             given = f"{self.literal(column)}, {self.literal([str(value) for value in values])}"
             owner.execute(f"SELECT sanitize.declare_domain({source}, {given})")

@@ -48,7 +48,7 @@ SELECT sanitize.row_bag(ARRAY[['a'], ['b']], a, c) FROM rows;
 SELECT sanitize.row_bag('{}'::text[], a) FROM rows;
 SELECT sanitize.row_bag(ARRAY['a', 'b'], VARIADIC ARRAY[a, a]) FROM rows;
 SELECT sanitize.row_bag(ARRAY['a', a], a, c) FROM rows WHERE a IS NOT NULL;
--- 98 columns are what a call holds.
+-- 98 columns are what a call holds; PostgreSQL 14 leaves the state out of the count and takes 99.
 CREATE FUNCTION columns_in_a_bag(many int) RETURNS bigint LANGUAGE plpgsql AS $$
 DECLARE found bigint;
 BEGIN

@@ -60,6 +60,7 @@ SELECT * FROM said($$SELECT * FROM sanitize.suppress_cells('stays', NULL, 'diagn
 SELECT * FROM said($$SELECT * FROM sanitize.suppress_cells('stays', 'ward', 'diagnosis', 0)$$);
 SELECT * FROM said($$SELECT * FROM sanitize.suppress_cells('stays', 'ward', 'diagnosis', NULL)$$);
 SELECT * FROM said($$SELECT * FROM sanitize.suppress_cells('stays', 'ward', 'diagnosis', 5, -1)$$);
+SET pg_sanitize.progress = 0;
 CREATE VIEW wide AS SELECT a, b FROM generate_series(1, 1000) AS a, generate_series(1, 1000) AS b;
 SELECT * FROM said($$SELECT * FROM sanitize.suppress_cells('wide', 'a', 'b')$$);
 SELECT * FROM said($$SELECT * FROM sanitize.audit_cells(NULL)$$);

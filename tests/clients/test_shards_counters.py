@@ -1,0 +1,196 @@
+"""What a shard's own counters, plans and logs tell of a question about a protected relation: the same, whichever
+rows match."""
+
+import os
+import re
+
+import pytest
+from helpers import OwnServer, fresh_name
+
+SETTINGS = [
+    "shared_preload_libraries = 'pg_stat_statements, auto_explain'",
+    "pg_stat_statements.track = all",
+    "pg_stat_statements.track_utility = on",
+    "track_functions = all",
+    "compute_query_id = on",
+    "autovacuum = off",
+    "pg_sanitize.max_readers = 1",
+    "jit = off",
+    "shared_buffers = 64MB",
+]
+# Long values lie in a table of their own, whose pages are read only if they are looked at.
+ROWS = """SELECT i % 80, 'w' || i % 4, i % 90, repeat(md5(i::text), 200) FROM generate_series(1, 400) AS i"""
+
+# Filters of one form: nobody matches the first of each, many match the last.
+MATCHES = [
+    ['{"ward": "none"}', '{"ward": "w0"}', '{"ward": "w2"}'],
+    [
+        '{"ward": "none", "notes": "x"}',
+        '{"ward": "w1", "notes": "y"}',
+        '{"ward": "w2", "notes": "z"}',
+    ],
+    [
+        '{"notes": ["x", null], "ward": ["none", "no"]}',
+        '{"notes": ["y", null], "ward": ["w1", "w2"]}',
+    ],
+]
+# Measures, group_by and groups.
+QUESTIONS = [
+    ('{"n": "count"}', "NULL", "NULL"),
+    ('{"n": {"distinct": "notes"}, "s": {"sum": "age"}}', "NULL", "NULL"),
+    ('{"n": "units"}', "'{ward}'", "NULL"),
+    ('{"n": "count"}', "'{ward}'", """'["w1", "w2"]'"""),
+]
+
+
+class Pair:
+    """A server with two databases, of which one is a shard of the other."""
+
+    def __init__(self):
+        self.server = OwnServer(port=55995)
+        self.server.initialise(*SETTINGS)
+        self.server.start()
+        self.shard = fresh_name("shard")
+        self.admin = self.server.connect(dbname="postgres", user="postgres")
+        self.admin.execute("CREATE EXTENSION pg_stat_statements")
+        self.admin.execute(f"CREATE DATABASE {self.shard}")
+        with self.server.connect(dbname=self.shard, user="postgres") as shard:
+            shard.execute("CREATE EXTENSION pg_sanitize")
+            shard.execute(
+                "CREATE TABLE visits (person integer, ward text, age integer, notes text)"
+            )
+            shard.execute("ALTER TABLE visits ALTER notes SET STORAGE EXTERNAL")
+            shard.execute(f"INSERT INTO visits {ROWS}")
+            shard.execute("CREATE INDEX ON visits (ward); CREATE INDEX ON visits (age)")
+            shard.execute("VACUUM ANALYZE visits")
+            for name, value in {
+                "log_min_duration": 0,
+                "log_analyze": "on",
+                "log_timing": "off",
+                "log_buffers": "on",
+                "log_nested_statements": "on",
+            }.items():
+                shard.execute(f"ALTER DATABASE {self.shard} SET auto_explain.{name} = {value}")
+        self.admin.execute("CREATE EXTENSION pg_sanitize; CREATE EXTENSION postgres_fdw")
+        for name, extensions in {"bags": ", extensions 'pg_sanitize'", "rows": ""}.items():
+            self.admin.execute(
+                f"""CREATE SERVER {name} FOREIGN DATA WRAPPER postgres_fdw OPTIONS (
+                        host '{self.server.folder}', port '55995', dbname '{self.shard}'{extensions});
+                    CREATE USER MAPPING FOR PUBLIC SERVER {name} OPTIONS (user 'postgres', password_required 'false');
+                    CREATE FOREIGN TABLE {name} (person integer, ward text, age integer, notes text)
+                        SERVER {name} OPTIONS (table_name 'visits');
+                    SELECT sanitize.declare_bounds('{name}', 'age', '0', '90');
+                    SELECT sanitize.protect('{name}', 'person', 1e6, 0.5, 5)"""
+            )
+
+    def ask(self, *question):
+        """What the shard's counters and plans have after a question, by a connection that is there already: one that
+        is new looks things up once."""
+        while True:
+            counted, plans = self._ask(*question)
+            if not any(query.startswith("SET") for query, *_ in counted):
+                return counted, plans
+
+    def _ask(self, name, measures, group_by, groups, matches):
+        self.admin.execute("SELECT pg_stat_statements_reset()")
+        log = os.path.join(self.server.folder, "log")
+        began = os.path.getsize(log)
+        self.admin.execute(
+            f"""SELECT * FROM sanitize.dp_aggregate('{name}', '{measures}', 10, 1e-4, {group_by},
+                    '{matches}', {groups})"""
+        )
+        counted = self.admin.execute(
+            f"""SELECT query, calls, rows, shared_blks_hit + shared_blks_read, temp_blks_written
+                 FROM pg_stat_statements AS s JOIN pg_database AS d ON d.oid = s.dbid
+                WHERE d.datname = '{self.shard}' ORDER BY 1"""
+        ).fetchall()
+        # The text of a question tells nothing of its answer.
+        counted = [(re.sub(r"'(?:[^']|'')*'", "?", query), *rest) for query, *rest in counted]
+        with open(log) as file:
+            file.seek(began)
+            plans = file.read()
+        # The numbers of executed plans, without the texts of the questions.
+        shown = r"(actual rows=\S+ loops=\d+|Rows Removed.*|Buffers: shared.*|Index .*|Heap Blocks.*|Filter:)"
+        plans = [re.sub(r"(hit|read)=", "=", line) for line in re.findall(shown, plans)]
+        return counted, plans
+
+
+@pytest.fixture(scope="module")
+def pair():
+    made = Pair()
+    yield made
+    made.admin.close()
+    made.server.drop()
+
+
+@pytest.mark.parametrize("name", ["bags", "rows"])
+@pytest.mark.parametrize("measures, group_by, groups", QUESTIONS)
+@pytest.mark.parametrize("matches", MATCHES)
+def test_counters_and_plans_are_the_same(pair, name, measures, group_by, groups, matches):
+    # What is looked up once in a connection is looked up now.
+    pair.ask(name, measures, group_by, groups, matches[0])
+    (counted, plans), *others = [pair.ask(name, measures, group_by, groups, m) for m in matches]
+    reads = [line for line in counted if "visits" in line[0]]
+    assert reads and all(("sanitize." in query) == (name == "bags") for query, *_ in reads)
+    assert plans
+    for other in others:
+        assert other == (counted, plans)
+
+
+def test_these_counters_tell_which_rows_match(pair):
+    """Or the test above would say nothing: a condition shows in the rows that are sent, and a value that is looked at
+    in the pages that are read."""
+
+    def counted(connection, query):
+        pair.admin.execute("SELECT pg_stat_statements_reset()")
+        connection.execute(query)
+        return pair.admin.execute(
+            f"""SELECT sum(rows), sum(shared_blks_hit + shared_blks_read) FROM pg_stat_statements AS s
+                  JOIN pg_database AS d ON d.oid = s.dbid WHERE d.datname = '{pair.shard}'"""
+        ).fetchone()
+
+    few, many = (
+        counted(pair.admin, f"SELECT person FROM rows WHERE ward = '{w}'") for w in ("no", "w1")
+    )
+    assert few[0] < many[0]
+    with pair.server.connect(dbname=pair.shard, user="postgres") as shard:
+        query = "SELECT count(DISTINCT md5(notes)) FILTER (WHERE ward = '{}') FROM visits"
+        few, many = (counted(shard, query.format(w)) for w in ("no", "w1"))
+        assert few[1] < many[1]
+
+
+def test_a_missing_user_mapping_is_told_before_the_charge(pair):
+    pair.admin.execute("CREATE ROLE stranger LOGIN")
+    pair.admin.execute(
+        """CREATE SERVER alone FOREIGN DATA WRAPPER postgres_fdw OPTIONS (extensions 'pg_sanitize');
+           CREATE FOREIGN TABLE alone (person integer) SERVER alone;
+           ALTER FOREIGN TABLE alone OWNER TO stranger;
+           SELECT sanitize.protect('alone', 'person', 10, 0, 1)"""
+    )
+    count = "SELECT count(*) FROM sanitize.ledger_entry WHERE source = 'alone'::regclass"
+    with pytest.raises(Exception, match='no user mapping for role "stranger"') as refused:
+        pair.admin.execute("""SELECT sanitize.dp_aggregate('alone', '{"n": "count"}', 1)""")
+    assert refused.value.sqlstate == "55000"
+    assert pair.admin.execute(count).fetchone() == (0,)
+
+
+def test_a_foreign_partition_has_no_budget_of_its_own(pair):
+    """Or the rows of a person could be asked for twice, of the whole and of its part."""
+    admin = pair.admin
+    admin.execute(
+        """CREATE TABLE whole (person integer, ward text) PARTITION BY LIST (ward);
+           CREATE FOREIGN TABLE part PARTITION OF whole DEFAULT SERVER rows OPTIONS (table_name 'visits');
+           SELECT sanitize.declare_domain('part', 'ward', '{w0,w1,w2,w3}');
+           SELECT sanitize.declare_bounds('part', 'person', '0', '79')"""
+    )
+    private = "SELECT sanitize.randomize_cells(NULL::part, 1)"
+    admin.execute(private)
+    admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
+    for call in (private, "SELECT sanitize.protect('part', 'person', 10, 0, 5)"):
+        with pytest.raises(Exception, match="part shares rows on other servers with public.whole"):
+            admin.execute(call)
+    admin.execute(
+        "SELECT sanitize.unprotect('whole'); SELECT sanitize.protect('part', 'person', 10, 0, 5)"
+    )
+    with pytest.raises(Exception, match="whole shares rows on other servers with public.part"):
+        admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
