@@ -47,9 +47,10 @@ class Sampler:
         """The sample of a run. Its seed is the run's number: the figures can be had again."""
         source, options = SCHEMES[scheme]
         if scheme == "public":
-            for view, compared in (("public_part", "="), ("private_part", "<>")):
+            # Tables: two views of one table are not public for each other.
+            for part, compared in (("public_part", "="), ("private_part", "<>")):
                 self.sets.connection.execute(
-                    f"CREATE OR REPLACE VIEW {view} AS"
+                    f"DROP TABLE IF EXISTS {part}; CREATE TABLE {part} AS"
                     f" SELECT * FROM adult_id WHERE hashint4extended(id, {run}) % 10 {compared} 0"
                 )
         arguments = f"{epsilon}, {delta}, {k}, '{scheme}', split => {SPLIT}{options}"

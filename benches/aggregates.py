@@ -65,7 +65,7 @@ def aggregates(connection):
 def small_calls(connection):
     """What a call on a small table takes, warm and cold, beside a charge alone."""
     connection.execute("CREATE TABLE small AS SELECT i AS unit FROM generate_series(1, 1000) i")
-    connection.execute("SELECT sanitize.protect('small', 'unit', 1000000)")
+    connection.execute("SELECT sanitize.protect('small', 'unit', 1000000, max_rows_per_unit => 1)")
     charge = "SELECT sanitize.charge('small', 'bench', 0.001)"
     call = """SELECT * FROM sanitize.dp_aggregate('small', '{"n": "count"}', 0.001)"""
     connection.execute(call)
@@ -96,7 +96,9 @@ def median(connection, query, runs):
 
 def ledger(connection):
     connection.execute("CREATE TABLE charged AS SELECT 1 AS unit")
-    connection.execute("SELECT sanitize.protect('charged', 'unit', 1000000)")
+    connection.execute(
+        "SELECT sanitize.protect('charged', 'unit', 1000000, max_rows_per_unit => 1)"
+    )
     charge = "SELECT sanitize.charge('charged', 'bench', 0.001)"
     connection.execute(charge)
     one = best(connection, charge, 1, runs=200)
