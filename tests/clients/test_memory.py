@@ -263,21 +263,12 @@ def tables(database):
     return database
 
 
-class Memory:
-    """The memory of a process: from now on, what it takes at most for itself. Pages of shared buffers
-    and of files are not its own, though they count as resident."""
-
-    def __init__(self, pid):
-        self._pid = pid
-        self._before = self._resident()
-
-    def _resident(self):
-        status = Path(f"/proc/{self._pid}/status").read_text()
-        sizes = {name: int(kb) * 1024 for name, kb in re.findall(r"(\w+):\s+(\d+) kB", status)}
-        return sizes["VmHWM"] - sizes["RssShmem"] - sizes["RssFile"]
-
-    def peak(self):
-        return self._resident() - self._before
+def resident(pid):
+    """The most memory that a process has had for itself. Pages of shared buffers and of files are not its own, though
+    they count as resident."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    sizes = {name: int(kb) * 1024 for name, kb in re.findall(r"(\w+):\s+(\d+) kB", status)}
+    return sizes["VmHWM"] - sizes["RssShmem"] - sizes["RssFile"]
 
 
 def call(database, query, limit, settings=""):
@@ -290,13 +281,13 @@ def call(database, query, limit, settings=""):
         if settings:
             connection.execute(settings)
         connection.execute(f"SET pg_sanitize.max_memory = '{limit}MB'")
-        memory = Memory(connection.info.backend_pid)
+        before = resident(connection.info.backend_pid)
         try:
             connection.execute(query)
             refused = False
         except psycopg.errors.ConfigurationLimitExceeded:
             refused = True
-        return refused, memory.peak()
+        return refused, resident(connection.info.backend_pid) - before
 
 
 def check(name, seen):
@@ -379,9 +370,9 @@ QUESTION = """SELECT count(*) FROM sanitize.dp_aggregate('{}', '{{"n": "count", 
     group_by => '{{a}}', groups => '["1", "2", "3"]')"""
 
 
-def reader(admin):
+def readers(admin):
     query = """SELECT pid FROM pg_stat_activity
-        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database()"""
+        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database() ORDER BY pid"""
     return [pid for (pid,) in admin.execute(query)]
 
 
@@ -402,12 +393,12 @@ def test_the_reader_of_protected_rows_stays_within_the_limit(tables, limit):
         try:
             with tables.connect(analyst) as connection:
                 connection.execute(QUESTION.format("few"))
-                (pid,) = reader(admin)
-                memory = Memory(pid)
+                before = min(resident(pid) for pid in readers(admin))
                 connection.execute(QUESTION.format("stays"))
-                assert reader(admin) == [pid]
-                check("dp_aggregate", {limit: (False, memory.peak())})
+                # On a busy machine a reader that is slow to wake is joined by another one.
+                peak = max(resident(pid) for pid in readers(admin)) - before
+                check("dp_aggregate", {limit: (False, peak)})
         finally:
             admin.execute(f"ALTER DATABASE {tables.name} RESET pg_sanitize.max_memory")
-            for pid in reader(admin):
+            for pid in readers(admin):
                 admin.execute("SELECT pg_terminate_backend(%s)", [pid])
