@@ -56,9 +56,9 @@ def misnamed(hint, name, arguments, known):
 
 def test_hints_name_arguments_that_the_function_has(database):
     connection = database.connect()
-    connection.execute("SET statement_timeout = '400ms'")
+    connection.execute("SET statement_timeout = '150ms'")
     connection.execute(
-        "CREATE TABLE notes AS SELECT i % 97 AS a, i % 89 AS b, i AS c, md5(i::text) AS d FROM generate_series(1, 20000) AS i"
+        "CREATE TABLE notes AS SELECT i % 97 AS a, i % 89 AS b, i AS c, md5(i::text) AS d FROM generate_series(1, 5000) AS i"
     )
     known = {
         argument for (argument,) in connection.execute("SELECT argument FROM sanitize.methods()")
