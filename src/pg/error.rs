@@ -101,6 +101,8 @@ pub enum Error {
     NotKeeper { what: String, why: String },
     /// The owner of a relation cannot read it from another process.
     OwnerCannotRead { relation: String, why: String, hint: String },
+    /// Reading a value of a type would run functions of several roles.
+    Authors { of: String },
     /// No background worker could be had to read.
     NoReader { slots: bool },
     /// The background worker that read ended before its time.
@@ -585,6 +587,12 @@ impl Error {
                 format!("{relation} cannot be read with its owner's rights: {why}"),
                 Some("Nothing was charged.".into()),
                 hint.clone(),
+            ),
+            Error::Authors { of } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("no value of type {of} is read: domains of several roles are in it"),
+                Some("Functions in the constraints of each would run with the rights of another.".into()),
+                "Give the domains one owner: ALTER DOMAIN … OWNER TO.".into(),
             ),
             Error::NoReader { slots } => (
                 Code::ERRCODE_INSUFFICIENT_RESOURCES,

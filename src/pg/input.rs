@@ -1,13 +1,14 @@
 //! Values of a type from their texts, by the type's own input function, or from the digits of what its send function
 //! made of them.
 
-use super::rights;
+use super::{rights, types};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
 
 /// Reads values of one type.
 pub struct Input {
     of: Oid,
+    authors: Vec<Oid>,
     function: pg_sys::FmgrInfo,
     parameter: Oid,
     typmod: i32,
@@ -37,7 +38,7 @@ impl Input {
             }
             pg_sys::fmgr_info_cxt(oid, &mut function, pg_sys::CurrentMemoryContext);
         }
-        Input { of, function, parameter, typmod, is_sent }
+        Input { of, authors: types::authors(of), function, parameter, typmod, is_sent }
     }
 
     /// True if every text is a value, as it is.
@@ -48,10 +49,10 @@ impl Input {
     /// The value of a text in the database's encoding, in the current memory context. Raises what the type raises
     /// if there is none.
     pub fn value(&mut self, text: &CStr) -> Datum {
-        let Input { of, function, parameter, typmod, is_sent } = self;
+        let Input { of, authors, function, parameter, typmod, is_sent } = self;
         // SAFETY: the type's own functions, on a C string which input does not write to, and on a copy of bytes that
         // ends with a zero byte, as those of a message do.
-        rights::with_rights_for_type(*of, || unsafe {
+        rights::with_rights_of_authors(*of, authors, || unsafe {
             if !*is_sent {
                 let text = text.as_ptr().cast_mut();
                 return pg_sys::InputFunctionCall(function, text, *parameter, *typmod);

@@ -1,6 +1,7 @@
 //! Whose rights a piece of work has.
 
 use super::error::Error;
+use super::types;
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::CStr;
 
@@ -31,16 +32,29 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Runs `work`, which reads or checks a value of the type. The functions of a domain's constraints may run
-/// then, and none of them gets rights that its author does not have: they run with those of the type's owner,
-/// unless that is the caller or a superuser.
+/// Runs `work`, which reads or checks a value of the type. Functions in the type may run then, and none of them gets
+/// rights that its author does not have: they run with those of the author, unless that is the caller or a superuser.
+/// Raises an error if there are several authors, one of whom may be the caller: whoever's rights it were, the others'
+/// functions would get them.
 pub fn with_rights_for_type<T>(type_oid: Oid, work: impl FnOnce() -> T) -> T {
-    match type_owner(type_oid) {
-        Some(owner) if owner != current_user() && !is_superuser(owner) => {
-            with_rights_of(owner, work)
-        }
-        _ => work(),
+    with_rights_of_authors(type_oid, &types::authors(type_oid), work)
+}
+
+/// As [`with_rights_for_type`], for a type of which [`types::authors`] are known.
+pub fn with_rights_of_authors<T>(type_oid: Oid, authors: &[Oid], work: impl FnOnce() -> T) -> T {
+    let mut plain = authors.iter().filter(|&&author| !is_superuser(author));
+    match (plain.next(), plain.next()) {
+        (None, _) => work(),
+        (Some(&author), None) if author == current_user() => work(),
+        (Some(&author), None) => with_rights_of(author, work),
+        (Some(_), Some(_)) => Error::Authors { of: types::name(type_oid) }.raise(),
     }
+}
+
+/// True if what `author` wrote may run with the rights of `role`: they are the same, or the author is a superuser,
+/// who has these rights anyway.
+pub fn is_trusted(author: Oid, role: Oid) -> bool {
+    author == role || is_superuser(author)
 }
 
 /// Runs `work` with one way to read and write dates and numbers, whatever the session's settings are.
@@ -200,21 +214,6 @@ pub fn owner_of(relation: Oid) -> Option<Oid> {
             return None;
         }
         let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
-        pg_sys::ReleaseSysCache(tuple);
-        Some(owner)
-    }
-}
-
-/// The owner of a type that exists.
-fn type_owner(type_oid: Oid) -> Option<Oid> {
-    // SAFETY: the tuple is read while the cache holds it.
-    unsafe {
-        let key = pg_sys::Datum::from(type_oid);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
-        if tuple.is_null() {
-            return None;
-        }
-        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>()).typowner;
         pg_sys::ReleaseSysCache(tuple);
         Some(owner)
     }

@@ -2,7 +2,7 @@
 //! have defined.
 
 use super::error::Error;
-use super::relation::Column;
+use super::relation::{Column, Relation};
 use super::tree::FIRST_USER_OID;
 use super::{rights, sql, text};
 use pgrx::pg_sys::panic::CaughtError;
@@ -241,6 +241,50 @@ pub fn text_literal(value: &str) -> String {
     // SAFETY: returns a palloc'd C string.
     let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
     text::to_utf8(quoted.to_bytes())
+}
+
+/// The owners of all domains in a type, whose constraints may call functions when a value of the type is read. Domains
+/// may be in an array, a range or a row, or below another domain. Constraints come and go, under no lock, so a domain
+/// counts whether it has any or not.
+pub fn authors(type_oid: Oid) -> Vec<Oid> {
+    let (mut types, mut authors, mut next) = (vec![type_oid], Vec::new(), 0);
+    while let Some(&of) = types.get(next) {
+        next += 1;
+        // What comes with Postgres is a superuser's.
+        if of.to_u32() < FIRST_USER_OID {
+            continue;
+        }
+        // SAFETY: the tuple is read while the cache holds it; look-ups by OID.
+        let (within, row) = unsafe {
+            let key = Datum::from(of);
+            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
+            if tuple.is_null() {
+                continue;
+            }
+            let form = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
+            pg_sys::ReleaseSysCache(tuple);
+            let within = match form.typtype as u8 {
+                pg_sys::TYPTYPE_DOMAIN => {
+                    authors.push(form.typowner);
+                    form.typbasetype
+                }
+                pg_sys::TYPTYPE_RANGE => pg_sys::get_range_subtype(of),
+                pg_sys::TYPTYPE_MULTIRANGE => pg_sys::get_multirange_range(of),
+                _ => form.typelem,
+            };
+            (within, form.typrelid)
+        };
+        let row = (row != pg_sys::InvalidOid).then(|| Relation::row_type(row).ok()).flatten();
+        let columns = row.into_iter().flat_map(|row| row.columns);
+        for more in columns.map(|column| column.type_oid).chain([within]) {
+            if !types.contains(&more) {
+                types.push(more);
+            }
+        }
+    }
+    authors.sort_unstable_by_key(|author| author.to_u32());
+    authors.dedup();
+    authors
 }
 
 /// Raises what the domain raises if this value of its base type, `None` for NULL, is none of its values.

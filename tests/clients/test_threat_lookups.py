@@ -80,6 +80,7 @@ HIDDEN_BY_SUPERUSERS_ONLY = {
     "support function": "CREATE FUNCTION s(int) RETURNS int LANGUAGE sql SUPPORT pg_catalog.generate_series_int4_support AS 'SELECT 1'",
     "estimator": "CREATE FUNCTION e(internal, oid, internal, int) RETURNS float8 LANGUAGE internal AS 'eqsel'",
     "base type": "CREATE TYPE b (INPUT = textin, OUTPUT = textout)",
+    "canonical function of a range, which needs this first": "CREATE TYPE r",
 }
 
 
@@ -124,9 +125,13 @@ class Traps:
             CREATE TABLE {name} (ward text UNIQUE, day int UNIQUE, n int);
             INSERT INTO {name} SELECT 'w' || i, i, i FROM generate_series(0, 9) AS i;
             GRANT SELECT, REFERENCES ON {name} TO PUBLIC""")
-        for place in places:
-            self.own.execute(PLACES[place][0].format(t=name, key="day", f=self.function(place)))
+        self.hide(name, places)
         return name
+
+    def hide(self, table, places):
+        """Puts functions in these places of a table of the author's."""
+        for place in places:
+            self.own.execute(PLACES[place][0].format(t=table, key="day", f=self.function(place)))
 
 
 @pytest.fixture(scope="module")
@@ -309,17 +314,94 @@ def test_functions_that_do_not_read(database, connection, traps, readers, places
     assert silent > 12
 
 
+def test_types_that_are_written(database, connection, traps):
+    """Tables of a superuser's with columns of the author's domain: their rows, or references, are not replaced."""
+    kind = traps.table(["domain"])
+    table = fresh_name("written")
+    connection.execute(f"""
+        CREATE TABLE {table} (id int PRIMARY KEY, d {kind}_d, k int);
+        INSERT INTO {table} SELECT i, i % 2, i % 2 FROM generate_series(1, 9) AS i;
+        CREATE TABLE {table}_k (id int PRIMARY KEY, k int);
+        INSERT INTO {table}_k SELECT i, i % 2 FROM generate_series(1, 9) AS i;
+        CREATE TABLE {table}_r (id {kind}_d REFERENCES {table}_k, k int);
+        INSERT INTO {table}_r SELECT i, i FROM generate_series(1, 9) AS i""")
+    traps.pulled()
+    for target, columns in ((table, '["d", "k"]'), (f"{table}_k", '["k"]')):
+        statement = f"""SELECT sanitize.sanitize_in_place('{target}', 'k_mii', '{{"k": 2, "columns": {columns}}}',
+            confirm => '{target}')"""
+        assert ask(database, None, statement) == "55000"
+        assert traps.pulled() == []
+
+
+def test_domains_of_two_authors(database, connection, traps):
+    """Whoever builds a domain over another's, and calls, gets nothing run with the other's rights."""
+    other = Traps(database, connection)
+    kind = other.table(["domain"])
+    function = traps.function("domain over another's")
+    traps.own.execute(f"""
+        CREATE DOMAIN {kind}_o AS {kind}_d CHECK ({function}(VALUE::int) IS DISTINCT FROM -1);
+        CREATE TABLE {kind}_t (o {kind}_o)""")
+    traps.pulled()
+    for user in (traps.author, None):
+        statement = f"SELECT sanitize.declare_domain('{kind}_t', 'o', '{{1}}')"
+        assert ask(database, user, statement) == "55000"
+        assert traps.pulled() == [] and other.pulled() == []
+    connection.execute(f"ALTER DOMAIN {kind}_d OWNER TO {traps.author}")
+    assert ask(database, None, statement) == "00000"
+    assert traps.pulled() == []
+    other.own.close()
+    connection.execute(f"DROP OWNED BY {other.author} CASCADE")
+
+
 def test_types_of_the_author(database, connection, traps, readers):
-    """The caller names a table of a superuser's with columns of the author's types. A reader reads it with the rights
-    of its owner."""
+    """The caller names a table of a superuser's with columns of the author's types, or with types that are made of
+    them. A reader reads it with the rights of its owner."""
     kind = traps.table(["domain", "cast"])
     world = World(connection)
     connection.execute(f"""
-        ALTER TABLE {world.table} ADD e {kind}_e DEFAULT 'a', ADD d {kind}_d;
+        CREATE DOMAIN {kind}_s AS {kind}_d;
+        CREATE TYPE {kind}_c AS (x {kind}_s, y int);
+        ALTER TABLE {world.table} ADD e {kind}_e DEFAULT 'a', ADD d {kind}_d, ADD s {kind}_s, ADD c {kind}_c,
+            ADD a {kind}_d[];
         UPDATE {world.table} SET e = 'b' WHERE day = 1;
+        UPDATE {world.table} SET d = day, s = day, c = row(day, 1)::{kind}_c, a = ARRAY[day]::{kind}_d[];
         GRANT SELECT ON {world.table} TO PUBLIC""")
     ask_about = f"SELECT * FROM sanitize.dp_aggregate('{world.table}', "
-    more = [
+    # What others below need comes last.
+    declared = [
+        """hierarchy('{t}', 'c', '{"tree": [{"(0,1)": "(1,1)"}]}')""",
+        """hierarchy('{t}', 's', '{"tree": [{"0": "1", "1": "1"}]}')""",
+        """hierarchy('{t}', 's', '{"ranges": [2]}')""",
+        """bounds('{t}', 's', '0', '9')""",
+        """domain('{t}', 'd', '{0,1,2,3,4}')""",
+        """domain('{t}', 's', '{0,1,2,3,4}')""",
+        """domain('{t}', 'c', '{"(0,1)","(1,1)","(2,1)"}')""",
+        """domain('{t}', 'a', '{"{0}","{1}"}')""",
+    ]
+    traps.pulled()
+    for one in declared:
+        connection.execute(f"SELECT sanitize.declare_{one}".replace("{t}", world.table))
+        assert traps.pulled() == [], one
+    made = [
+        "dp_synthesize(NULL::{t}, 0.1, columns => '{d,s}')",
+        "dp_synthesize(NULL::{t}, 0.1, columns => '{c,a}')",
+        "randomize_cells(NULL::{t}, 1, columns => '{d,s}')",
+        "k_mii(NULL::{t}, 2, columns => '{d,s,c,a}')",
+        "k_anonymize(NULL::{t}, 2, columns => '{s}', generalize => true)",
+        "generalize(NULL::{t}, '{\"s\": 1}')",
+        "krimp_generate(NULL::{t}, n => 9, min_support => 9, columns => '{s,c}')",
+    ]
+    more = [(one, f"SELECT * FROM sanitize.{one}".replace("{t}", world.table)) for one in made]
+    more += [
+        (
+            "publish",
+            f"""SELECT sanitize.publish('{world.table}', '{fresh_name("kept")}', 'k_mii',
+                '{{"k": 2, "columns": ["d", "s", "c", "a"]}}')""",
+        ),
+        (
+            "privacy_report",
+            f"SELECT sanitize.privacy_report('{world.table}')",
+        ),
         ("dp_aggregate", ask_about + """'{"n": {"distinct": "e"}}', 0.1, group_by => '{e}')"""),
         (
             "dp_aggregate",
@@ -341,10 +423,11 @@ def test_types_of_the_author(database, connection, traps, readers):
             f"SELECT * FROM sanitize.randomize_cells(NULL::{world.table}, 1, columns => '{{e}}')",
         ),
     ]
-    traps.pulled()
     for function, statement in more + calls(connection, world):
         for user in readers.values():
-            ask(database, user, statement)
+            state = ask(database, user, statement)
+            # Only a superuser owns the table.
+            assert state == "00000" or user or function not in made, function
         assert traps.pulled() == [], function
 
 

@@ -19,7 +19,7 @@ use crate::pg::relation::{Column, Relation};
 use crate::pg::signature::Returns;
 use crate::pg::target::{self, Lock};
 use crate::pg::worker::running::Running;
-use crate::pg::{rights, sql, statistics};
+use crate::pg::{rights, sql, statistics, types};
 use guarantee::Guarantee;
 use pgrx::pg_sys::{Datum, Oid};
 use plan::Plan;
@@ -104,13 +104,26 @@ fn refuse_unsuitable(table: &Relation) -> Result<(), Error> {
     } else if has_budget(table)? {
         Some("it has a budget, which counts what was told of the rows that are there".into())
     } else {
-        target::unsuitable_parts(table.oid)
+        target::unsuitable_parts(table.oid).or_else(|| strangers_type(table))
     };
     if let Some(reason) = reason {
         return Err(Error::NotInPlace { relation: table.name.clone(), reason });
     }
     target::refuse_in_use(table.oid, c"sanitize");
     Ok(())
+}
+
+/// A column of a type that would run functions of somebody else than the table's owner when it is written.
+fn strangers_type(table: &Relation) -> Option<String> {
+    let owner = rights::owner_of(table.oid)?;
+    let author = |column: &Column| {
+        let authors = types::authors(column.type_oid);
+        authors.into_iter().find(|&author| !rights::is_trusted(author, owner))
+    };
+    table.columns.iter().find_map(|column| {
+        let author = rights::role_name(author(column)?).unwrap_or_default();
+        Some(format!("the type of its column {} has a domain of role \"{author}\"", column.quoted()))
+    })
 }
 
 /// Refuses what cannot be done with the columns, before a row is read.
