@@ -4,25 +4,31 @@ use crate::pg::error::Error;
 use crate::pg::relation::{Column, Relation};
 use crate::pg::unit::identity;
 use crate::pg::{rights, sql};
+use pgrx::pg_sys::Oid;
 
 /// The bound that protects a relation: what was given, or 1 where the schema says that a unit has one row.
 /// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps.
-pub fn bound(relation: &Relation, unit: &Column, given: Option<i32>) -> Result<i32, Error> {
+/// The relation may be read with the rights of `owner`.
+pub fn bound(
+    relation: &Relation,
+    owner: Oid,
+    unit: &Column,
+    given: Option<i32>,
+) -> Result<i32, Error> {
     match given {
         Some(rows) => Ok(rows),
         None if relation.is_key(unit)? => Ok(1),
         None => Err(Error::NoRowBound {
             unit: unit.name.clone(),
             relation: relation.name.clone(),
-            kept: kept(relation, unit)?,
+            kept: kept(relation, owner, unit)?,
         }),
     }
 }
 
 /// What each bound keeps, in words. Read with the rights of the relation's owner: the caller may be a
 /// superuser, and a view may hold code.
-fn kept(relation: &Relation, unit: &Column) -> Result<String, Error> {
-    let owner = rights::owner_of(relation.oid).unwrap_or_else(rights::current_user);
+fn kept(relation: &Relation, owner: Oid, unit: &Column) -> Result<String, Error> {
     let query = format!(
         "SELECT rows::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text
            FROM (SELECT pg_catalog.count(*) AS rows FROM {} AS r WHERE r.{name} IS NOT NULL GROUP BY {identity}) AS units

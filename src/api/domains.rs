@@ -1,6 +1,7 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
 use super::arguments::{RELATION, text};
+use crate::catalog::below;
 use crate::catalog::bounds::{self, Bounds};
 use crate::catalog::domains;
 use crate::method::{Method, methods};
@@ -12,11 +13,11 @@ use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use crate::pg::notice::notice_hint;
 use crate::pg::text::{Text, from_utf8, to_utf8};
-use crate::pg::{reader, rights, types};
+use crate::pg::{lookup, reader, rights, types};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
-use table::NONE;
+use table::{CodedTable, NONE};
 
 pub const COLUMN_NAME: Argument<String> = Argument {
     name: "column_name",
@@ -72,16 +73,24 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
+/// The column's values, read with the rights of the relation's owner: the caller may be a superuser, and a view may
+/// hold code. `None` if the owner may not read them, or if that would run what a stranger wrote.
+pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<CodedTable>, Error> {
+    let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
+    rights::with_rights_of(owner, || match lookup::may_read(relation, &[position]) {
+        true => reader::read(relation, &[position]).map(Some),
+        false => Ok(None),
+    })
+}
+
 /// Tells the owner which share of the rows has values that the declared domain lacks: mechanisms show NULL or
-/// another value there. A NOTICE, which no log keeps. Rows are read with the rights of the relation's owner:
-/// the caller may be a superuser, and a view may hold code.
+/// another value there. A NOTICE, which no log keeps.
 fn tell_missed(
     relation: &Relation,
     position: usize,
     declared: &BTreeSet<String>,
 ) -> Result<(), Error> {
-    let owner = rights::owner_of(relation.oid).unwrap_or_else(rights::current_user);
-    let table = rights::with_rights_of(owner, || reader::read(relation, &[position]))?;
+    let Some(table) = read_as_owner(relation, position)? else { return Ok(()) };
     let (bag, domain) = (&table.bag, table.bag.domain(0));
     let is_missed = |code: u32| code != NONE && !declared.contains(&to_utf8(domain.value(code)));
     let missed = (0..bag.distinct()).filter(|&i| is_missed(bag.row(i)[0]));

@@ -3,6 +3,7 @@
 use super::arguments::{RELATION, text, yes_or_no};
 use super::budget::{self, role_name};
 use super::capping::bound;
+use crate::catalog::below;
 use crate::catalog::ledger as entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
 use crate::catalog::stability::unstable;
@@ -207,7 +208,7 @@ fn protect(call: &Call) -> Result<Datum, Error> {
         return Err(Error::Unstable { relation: relation.name, reason });
     }
     let column = &relation.columns[position];
-    new.max_rows_per_unit = bound(&relation, column, max_rows_per_unit)?;
+    new.max_rows_per_unit = bound(&relation, below::owner(&relation)?, column, max_rows_per_unit)?;
     // What is spent is read after the lock: a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot {

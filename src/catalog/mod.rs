@@ -12,6 +12,7 @@
 //! * [`public`]: what of all that is public for whom; the values of a column for mechanisms that need to know
 //!   every one.
 //! * [`family`]: which relations tell of the same units.
+//! * [`below`]: whose code runs when a relation is read.
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
 //! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
@@ -24,6 +25,7 @@
 
 pub mod account;
 pub mod answers;
+pub mod below;
 pub mod bounds;
 pub mod domains;
 pub mod family;

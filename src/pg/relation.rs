@@ -411,6 +411,12 @@ pub fn try_lock(relation: pg_sys::Oid) -> bool {
     }
 }
 
+/// As [`try_lock`], and waits.
+pub fn lock(relation: pg_sys::Oid) {
+    // SAFETY: takes a lock that the end of the transaction gives back; the relation may be gone by then.
+    unsafe { pg_sys::LockRelationOid(relation, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+}
+
 /// A query made of C strings and constants, which have no zero byte.
 pub fn c_string(query: Vec<u8>) -> CString {
     CString::new(query).unwrap_or_default()

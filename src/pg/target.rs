@@ -362,7 +362,8 @@ pub fn unsuitable_parent(table: Oid) -> Option<String> {
     unsuitable_but(table, Allowed::Parent)
 }
 
-/// As [`unsuitable`], for a table that may be partitioned, with all its partitions.
+/// As [`unsuitable`], for a table that may be partitioned, with all its partitions. They have one owner: what the
+/// owner of one put on it would run with the rights of the table's.
 pub fn unsuitable_parts(table: Oid) -> Option<String> {
     if !is_partitioned(table) {
         return unsuitable(table);
@@ -370,11 +371,20 @@ pub fn unsuitable_parts(table: Oid) -> Option<String> {
     unsuitable_but(table, Allowed::Partitioned).or_else(|| {
         let mut partitions = parts(table).into_iter().filter(|&part| part != table);
         partitions.find_map(|part| {
-            let reason = unsuitable_but(part, Allowed::Partition)?;
+            let reason =
+                unsuitable_but(part, Allowed::Partition).or_else(|| of_stranger(part, table))?;
             let name = Relation::row_type(part).ok()?.name;
             Some(format!("of its partition {name}, {reason}"))
         })
     })
+}
+
+/// That a partition belongs to somebody else than its table.
+fn of_stranger(part: Oid, table: Oid) -> Option<String> {
+    let (author, owner) = (rights::owner_of(part)?, rights::owner_of(table)?);
+    let name = || rights::role_name(author).unwrap_or_default();
+    (!rights::is_trusted(author, owner))
+        .then(|| format!("its owner is another role, \"{}\"", name()))
 }
 
 /// True for a partitioned table.

@@ -73,7 +73,16 @@ PLACES = {
 EXTRA = {"policy", "rule", "trigger"}
 
 # Owners' functions that read the relation they name.
-READ_AS_OWNER = {"declare_hierarchy", "publish", "sanitize_in_place", "dp_synthesizer"}
+READ_AS_OWNER = {"publish", "sanitize_in_place", "dp_synthesizer"}
+
+# Those whose functions may run when a query is planned.
+PLANNED = {
+    "index condition",
+    "condition of a unique index",
+    "index expression",
+    "statistics",
+    "check",
+}
 
 HIDDEN_BY_SUPERUSERS_ONLY = {
     "operator class": "CREATE OPERATOR CLASS o FOR TYPE int USING btree AS OPERATOR 1 <, FUNCTION 1 btint4cmp(int, int)",
@@ -312,6 +321,112 @@ def test_functions_that_do_not_read(database, connection, traps, readers, places
             ask(database, user, statement)
             assert traps.pulled() == [], function
     assert silent > 12
+
+
+# What lies below a relation: how it is made of a table, and what of it the author gets.
+BELOW = {
+    "view of a table": ("CREATE VIEW {v} AS SELECT * FROM {t}", ["{t}"]),
+    "view of a view of a table": (
+        "CREATE VIEW {t}_v AS SELECT * FROM {t}; CREATE VIEW {v} AS SELECT * FROM {t}_v",
+        ["{t}"],
+    ),
+    "view of a view": (
+        "CREATE VIEW {t}_v AS SELECT * FROM {t}; CREATE VIEW {v} AS SELECT * FROM {t}_v",
+        ["{t}", "{t}_v"],
+    ),
+    "partition": (
+        """CREATE TABLE {v} (ward text, day int, n int) PARTITION BY LIST (n);
+        ALTER TABLE {v} ATTACH PARTITION {t} DEFAULT""",
+        ["{t}"],
+    ),
+    "view of a partition": (
+        """CREATE TABLE {t}_p (ward text, day int, n int) PARTITION BY LIST (n);
+        ALTER TABLE {t}_p ATTACH PARTITION {t} DEFAULT;
+        CREATE VIEW {v} AS SELECT * FROM {t}_p""",
+        ["{t}"],
+    ),
+}
+
+
+@pytest.mark.parametrize("owner", ["superuser", "plain role"])
+@pytest.mark.parametrize("kind", BELOW)
+def test_what_lies_below_a_protected_relation(database, connection, traps, kind, owner):
+    """A relation is protected, and afterwards something below it is given to the author, who may ask about it."""
+    name, table = fresh_name("over"), fresh_name("under")
+    made, given = BELOW[kind]
+    connection.execute(f"""
+        CREATE TABLE {table} (ward text UNIQUE, day int, n int);
+        INSERT INTO {table} SELECT 'w' || i, i, i FROM generate_series(0, 9) AS i;
+        GRANT SELECT ON {table} TO PUBLIC;
+        {made.format(v=name, t=table)}""")
+    user = None
+    if owner == "plain role":
+        user = database.regular_user("CREATE ON SCHEMA public")
+        connection.execute(f"ALTER TABLE {name} OWNER TO {user}")
+        if "view of a view" in kind:
+            connection.execute(f"GRANT SELECT ON {table}_v TO PUBLIC")
+        if kind == "view of a partition":
+            connection.execute(f"GRANT SELECT ON {table}_p TO PUBLIC")
+    protect = f"SELECT sanitize.protect('{name}', 'day', 100, 0.1, max_rows_per_unit => 1)"
+    with database.connect(*([user] if user else [])) as own:
+        own.execute(protect)
+        own.execute(f"SELECT sanitize.allow('{name}', '{traps.author}')")
+    question = f"SELECT * FROM sanitize.dp_aggregate('{name}', '{{\"n\": \"count\"}}', 0.1)"
+    assert ask(database, traps.author, question) == "00000"
+    for one in given:
+        connection.execute(f"ALTER TABLE {one.format(t=table)} OWNER TO {traps.author}")
+    traps.hide(table, [place for place in PLACES if place in PLANNED])
+    if kind == "view of a view":
+        function = traps.function("view")
+        traps.own.execute(
+            f"CREATE OR REPLACE VIEW {table}_v AS SELECT ward, day, {function}(n) AS n FROM {table}"
+        )
+    traps.own.execute(f"ANALYZE {table}")
+    traps.pulled()
+    ask(database, user, f"SELECT n FROM {name}")
+    assert len(traps.pulled()) >= len(PLANNED) - 1
+    spent = "SELECT max(epsilon_spent) FROM sanitize.budget WHERE source = %s::regclass"
+    before = connection.execute(spent, [name]).fetchone()
+    for asker, statement, state in [
+        (traps.author, question, "55000"),
+        (user, question, "55000"),
+        (user, protect, "55000"),
+        (None, protect, "55000"),
+        (None, f"SELECT sanitize.protect('{name}', 'ward', 100, 0.1)", "55000"),
+        (None, f"SELECT sanitize.declare_domain('{name}', 'n', '{{1}}')", "00000"),
+        (user, f"SELECT sanitize.declare_domain('{name}', 'n', '{{1}}')", "00000"),
+        (
+            None,
+            f"SELECT sanitize.declare_hierarchy('{name}', 'n', '{{\"ranges\": [2]}}')",
+            "00000",
+        ),
+    ]:
+        assert ask(database, asker, statement) == state, statement
+        assert traps.pulled() == [], statement
+    assert connection.execute(spent, [name]).fetchone() == before
+
+
+@pytest.mark.parametrize("kind", ["table", "referring"])
+def test_partitions_that_are_written(database, connection, traps, kind):
+    """A superuser's table whose rows, or references, are replaced has a partition of the author's."""
+    table, part = fresh_name("written"), fresh_name("part")
+    connection.execute(f"""
+        CREATE TABLE {table}_k (id int PRIMARY KEY, n int);
+        INSERT INTO {table}_k SELECT i, i % 2 FROM generate_series(1, 9) AS i;
+        CREATE TABLE {table} (id int REFERENCES {table}_k, n int) PARTITION BY LIST (n);
+        CREATE TABLE {part} PARTITION OF {table} DEFAULT;
+        INSERT INTO {table} SELECT i, i % 2 FROM generate_series(1, 9) AS i;
+        ALTER TABLE {part} OWNER TO {traps.author}""")
+    for place in ("index condition", "index expression", "check"):
+        traps.own.execute(PLACES[place][0].format(t=part, f=traps.function(place)))
+    target = table if kind == "table" else f"{table}_k"
+    statement = f"""SELECT sanitize.sanitize_in_place('{target}', 'k_mii', '{{"k": 2, "columns": ["n"]}}',
+        confirm => '{target}')"""
+    traps.pulled()
+    assert ask(database, None, statement) == "55000"
+    assert traps.pulled() == []
+    connection.execute(f"ALTER TABLE {part} OWNER TO CURRENT_USER")
+    assert ask(database, None, statement) == "00000"
 
 
 def test_types_that_are_written(database, connection, traps):

@@ -13,6 +13,7 @@ use super::grid;
 use super::ledger::{self, Outcome};
 use super::question::{Posed, Request};
 use crate::catalog::answers::{self, ResultRow};
+use crate::catalog::below;
 use crate::pg::error::Error;
 use crate::pg::worker::{isolated, worker_function};
 use crate::pg::{rights, settings};
@@ -40,6 +41,7 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
                 return Ok(());
             }
         }
+        let owner = below::owner(relation)?;
         let charged = ledger::charge(
             relation,
             request.asker,
@@ -50,7 +52,7 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         if let Outcome::Charged { entry } = charged {
             let began = Instant::now();
             let mut sending = Sending::new(&posed, question.normal.len() < STORED, send);
-            let outcome = Reading::new(&posed)?.answer(&mut sending);
+            let outcome = Reading::new(&posed, owner)?.answer(&mut sending);
             grid::wait(began);
             outcome?;
             let kept = sending.end();

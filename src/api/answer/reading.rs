@@ -10,9 +10,10 @@ use crate::api::question::Posed;
 use crate::api::question::query::{HELD, ValueColumns};
 use crate::pg::error::Error;
 use crate::pg::held::Held;
+use crate::pg::settings;
 use crate::pg::unit_rows::{self, Fit, Groups, Query, Visit};
-use crate::pg::{rights, settings};
 use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use pgrx::pg_sys::Oid;
 use question::Key;
 use random::Coins;
 use std::rc::Rc;
@@ -20,16 +21,14 @@ use std::rc::Rc;
 /// The read of a question that is charged.
 pub struct Reading<'a> {
     pub(super) posed: &'a Posed,
-    pub(super) owner: pgrx::pg_sys::Oid,
+    pub(super) owner: Oid,
     coins: Coins,
     held: Rc<Held>,
 }
 
 impl<'a> Reading<'a> {
-    pub fn new(posed: &'a Posed) -> Result<Self, Error> {
-        let relation = &posed.relation;
-        let owner = rights::owner_of(relation.oid)
-            .ok_or_else(|| Error::NoSuchRelation { relation: relation.name.clone() })?;
+    /// With the rights of `owner`, as [`crate::catalog::below::owner`] tells whose.
+    pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self, Error> {
         let (coins, mut held) = (Coins::os()?, Held::new());
         if posed.is_held {
             unit_rows::hold(&mut held, HELD, owner, &posed.held_query())?;

@@ -20,7 +20,7 @@ pub use build::{of_column, of_columns};
 pub use written::{Sides, general, shown_as};
 
 use super::arguments::RELATION;
-use super::domains::{COLUMN_NAME, column};
+use super::domains::{COLUMN_NAME, column, read_as_owner};
 use crate::catalog::hierarchies::{self, Stored};
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -73,10 +73,10 @@ fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
         }
         _ => {}
     }
-    // An owner who may not read the rows is told of general values that do not fit when they are used.
-    let bag = match rights::may_read(relation.oid) {
-        true => reader::read(&relation, &[position])?.bag,
-        false => Bag::from_text(1, std::iter::empty::<[Option<&str>; 1]>()),
+    // Where no rows are read, general values that do not fit are told of when they are used.
+    let bag = match read_as_owner(&relation, position)? {
+        Some(table) => table.bag,
+        None => Bag::from_text(1, std::iter::empty::<[Option<&str>; 1]>()),
     };
     build::build(&relation, column, bag.domain(0), &levels, lookup)?;
     hierarchies::declare(&relation, column, Stored { levels: written.to_string(), lookup })?;
