@@ -1,9 +1,10 @@
 //! A relation by its OID: what it is called, which columns it has, how to ask for them.
 
 use super::error::Error;
+use super::partitions::inheritors;
 use super::text::Text;
 use super::travel::Way;
-use super::{sql, text, types};
+use super::{rights, sql, text, types};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
@@ -191,18 +192,35 @@ impl Relation {
     /// equality of Postgres itself.
     ///
     /// The catalog is read as data: Postgres' own look at an index evaluates what it can of the condition, which
-    /// the table's owner wrote, with the rights of whoever looks. It is read in the snapshot that rows are read in:
-    /// an index that came after it says nothing about rows that were deleted before the index was made, and that the
-    /// snapshot still shows. Nor does a partition that came after it: which partitions are read is told by the
-    /// catalog as it is now.
+    /// the table's owner wrote, with the rights of whoever looks. It is read twice, and one index must be there both
+    /// times, for the table and for each of its partitions:
+    ///
+    /// * in the snapshot that rows are read in: an index that came after it says nothing about rows that were deleted
+    ///   before the index was made, and that the snapshot still shows. Nor does a partition that came after it: which
+    ///   partitions are read is told by the catalog as it is now;
+    /// * as it is now, under the locks that keep it so: an index that is gone says nothing about rows that COPY has frozen
+    ///   since, which every snapshot shows, and one that was made anew for another type of the column says nothing about
+    ///   older rows.
+    ///
+    /// A transaction with a fixed snapshot may have inserted rows in the place of some that the snapshot shows and that
+    /// others have deleted: then nothing is a key.
     pub fn is_key(&self, column: &Column) -> Result<bool, Error> {
         // An index holds for its own table, not for tables that inherit from it.
         if !column.not_null || !(self.is_plain_table || self.is_partitioned()) {
             return Ok(false);
         }
+        let parts = inheritors(self.oid);
+        if rights::has_fixed_snapshot() && parts.iter().any(|&part| may_have_written(part)) {
+            return Ok(false);
+        }
         let name = text::to_utf8(column.catalog_name.to_bytes());
-        let found = sql::texts(KEYS, &[self.oid.into(), Text(name).into()])?;
-        Ok(!found.is_empty())
+        let arguments = [self.oid.into(), Text(name).into()];
+        let then = sql::rows(KEYS, &arguments)?;
+        let now = sql::latest_rows(KEYS, &arguments)?;
+        let is_keyed = |relation: &Option<String>| {
+            then.iter().any(|key| key[0] == *relation && key[1].is_some() && now.contains(key))
+        };
+        Ok(then.iter().chain(&now).all(|key| is_keyed(&key[0])))
     }
 
     /// True for a partitioned table.
@@ -302,26 +320,27 @@ impl Relation {
     }
 }
 
-/// A row if the column of this name is a key of the relation, and of each of its partitions.
-const KEYS: &str = "WITH keyed AS (
-        SELECT i.indrelid FROM pg_catalog.pg_index AS i
+/// The relation and its partitions, each with every index for which the column of this name is a key of it, or with
+/// NULL; and where the partition belongs, as an index on its parent holds only for values that differ between partitions.
+const KEYS: &str = "WITH tree AS (
+        SELECT $1 AS relid
+         UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree($1))
+    SELECT tree.relid::pg_catalog.text, keyed.indexrelid::pg_catalog.text,
+           h.inhparent::pg_catalog.text, c.relpartbound::pg_catalog.text
+      FROM tree
+      LEFT JOIN (pg_catalog.pg_inherits AS h
+                 JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) h.inhrelid)
+        ON h.inhrelid OPERATOR(pg_catalog.=) tree.relid AND tree.relid OPERATOR(pg_catalog.<>) $1
+      LEFT JOIN LATERAL (
+        SELECT i.indexrelid FROM pg_catalog.pg_index AS i
           JOIN pg_catalog.pg_opclass AS o ON o.oid OPERATOR(pg_catalog.=) i.indclass[0]
           JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) i.indrelid
            AND a.attnum OPERATOR(pg_catalog.=) i.indkey[0]
-         WHERE i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
+         WHERE i.indrelid OPERATOR(pg_catalog.=) tree.relid
+           AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
            AND i.indnkeyatts OPERATOR(pg_catalog.=) 1
            AND o.oid OPERATOR(pg_catalog.<) 16384 AND a.attnotnull
-           AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name)
-    SELECT 'yes'::pg_catalog.text FROM pg_catalog.pg_class AS c
-     WHERE c.oid OPERATOR(pg_catalog.=) $1
-       AND EXISTS (SELECT FROM keyed WHERE indrelid OPERATOR(pg_catalog.=) c.oid)
-       AND NOT EXISTS (
-            SELECT FROM pg_catalog.pg_partition_tree(c.oid) AS part
-             WHERE part.level OPERATOR(pg_catalog.>) 0
-               AND NOT (EXISTS (SELECT FROM pg_catalog.pg_inherits AS h
-                                 WHERE h.inhrelid OPERATOR(pg_catalog.=) part.relid)
-                        AND EXISTS (SELECT FROM keyed
-                                     WHERE indrelid OPERATOR(pg_catalog.=) part.relid)))";
+           AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name) AS keyed ON true";
 
 /// What is asked of each row of a relation: columns, or expressions over single ones. Every identifier is quoted
 /// by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
@@ -415,6 +434,22 @@ pub fn try_lock(relation: pg_sys::Oid) -> bool {
 pub fn lock(relation: pg_sys::Oid) {
     // SAFETY: takes a lock that the end of the transaction gives back; the relation may be gone by then.
     unsafe { pg_sys::LockRelationOid(relation, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
+}
+
+/// True if this transaction may have written rows of the relation: it has a lock that writers take.
+fn may_have_written(relation: pg_sys::Oid) -> bool {
+    // SAFETY: the relation is open from try_relation_open to relation_close.
+    unsafe {
+        let reading = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
+        let opened = pg_sys::try_relation_open(relation, reading);
+        if opened.is_null() {
+            return false;
+        }
+        let writing = pg_sys::RowExclusiveLock as pg_sys::LOCKMODE;
+        let held = pg_sys::CheckRelationLockedByMe(opened, writing, true);
+        pg_sys::relation_close(opened, reading);
+        held
+    }
 }
 
 /// A query made of C strings and constants, which have no zero byte.

@@ -19,6 +19,14 @@ def crowd(connection, name, rows):
     """)
 
 
+def snapshot(database):
+    """A transaction that goes on seeing the database as it is now."""
+    early = database.connect(autocommit=False)
+    early.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+    early.execute("SELECT 1 FROM pg_class LIMIT 1")
+    return early
+
+
 def meanwhile(database, query, change):
     """What the query returns, or its error, if `change` is committed between its snapshot and its call."""
     outcome = []
@@ -84,9 +92,7 @@ def test_a_key_says_nothing_of_rows_before_it(database, connection, mechanism):
     """A transaction that began before the key was made sees 41 rows of one unit, and a key."""
     name = f"keyed_{mechanism}"
     crowd(connection, name, 41)
-    with database.connect(autocommit=False) as early:
-        early.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        early.execute("SELECT 1 FROM pg_class LIMIT 1")
+    with snapshot(database) as early:
         connection.execute(MAKE_KEY.format(name))
         assert early.execute(f"SELECT count(*) FROM {name}").fetchone() == (42,)
         assert one(early, BOUNDING[mechanism], name) == 2
@@ -97,9 +103,7 @@ def test_a_key_says_nothing_of_rows_before_it(database, connection, mechanism):
 def test_rows_before_a_key_are_counted(database, connection, mechanism):
     name = f"counted_{mechanism}"
     crowd(connection, name, 41)
-    with database.connect(autocommit=False) as early:
-        early.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        early.execute("SELECT 1 FROM pg_class LIMIT 1")
+    with snapshot(database) as early:
         connection.execute(MAKE_KEY.format(name))
         with pytest.raises(psycopg.errors.InvalidParameterValue, match="more than 1 rows"):
             one(early, BY_ROW[mechanism], name)
@@ -117,15 +121,96 @@ def test_a_partition_that_came_later_is_under_no_key(database, connection):
         SELECT sanitize.declare_domain('parted', 'smoker', '{yes,no}');
         SELECT sanitize.protect('parted', 'person', 1e6, 0.1);
     """)
-    with database.connect(autocommit=False) as early:
-        early.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
-        early.execute("SELECT 1 FROM pg_class LIMIT 1")
+    with snapshot(database) as early:
         connection.execute("""
             DELETE FROM parted_2 WHERE ctid <> (SELECT min(ctid) FROM parted_2);
             ALTER TABLE parted ATTACH PARTITION parted_2 FOR VALUES FROM (10) TO (20);
         """)
         assert one(early, BOUNDING["dp_synthesize"], "parted") == 2
     assert one(connection, BOUNDING["dp_synthesize"], "parted") == 2
+
+
+def assert_two_units(early, name, rows):
+    """Two units have all the rows, and no mechanism takes a row for a unit."""
+    assert early.execute(f"SELECT count(*) FROM {name}").fetchone() == (rows,)
+    for mechanism, query in BOUNDING.items():
+        if "aggregate" not in mechanism:
+            assert one(early, query, name) == 2, mechanism
+    for mechanism, query in BY_ROW.items():
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as refused, early.transaction():
+            one(early, query, name)
+        assert "more than 1 rows" in str(refused.value), (mechanism, refused.value)
+
+
+def keyed(connection, name, of="integer"):
+    people(connection, name, of)
+    connection.execute(f"ALTER TABLE {name} ADD PRIMARY KEY (person)")
+
+
+def test_a_key_that_is_gone_says_nothing_of_own_rows(database, connection):
+    keyed(connection, "unkeyed")
+    connection.execute("INSERT INTO unkeyed VALUES (2, 'm', 'no')")
+    with snapshot(database) as early:
+        connection.execute("ALTER TABLE unkeyed DROP CONSTRAINT unkeyed_pkey")
+        early.execute("INSERT INTO unkeyed SELECT 1, 'f', 'yes' FROM generate_series(1, 41)")
+        assert_two_units(early, "unkeyed", 42)
+
+
+def test_a_key_that_is_gone_says_nothing_of_frozen_rows(database, connection):
+    keyed(connection, "frozen")
+    with snapshot(database) as early:
+        with connection.transaction(), connection.cursor() as cursor:
+            cursor.execute("ALTER TABLE frozen DROP CONSTRAINT frozen_pkey; TRUNCATE frozen")
+            with cursor.copy("COPY frozen FROM STDIN (FREEZE)") as copy:
+                for row in [(2, "m", "no")] + [(1, "f", "yes")] * 41:
+                    copy.write_row(row)
+        assert_two_units(early, "frozen", 42)
+
+
+def test_a_key_says_nothing_of_another_type(database, connection):
+    """Spellings that were people are one person in the type that the column has now."""
+    keyed(connection, "spelt", "text")
+    connection.execute("""
+        INSERT INTO spelt SELECT rpad('ann', 3 + i), 'f', 'yes' FROM generate_series(0, 40) i;
+        INSERT INTO spelt VALUES ('bob', 'm', 'no');
+    """)
+    with snapshot(database) as early:
+        connection.execute("""
+            DELETE FROM spelt WHERE person LIKE 'ann %';
+            ALTER TABLE spelt ALTER person TYPE bpchar;
+        """)
+        assert_two_units(early, "spelt", 42)
+
+
+def test_a_key_says_nothing_of_own_rows_in_the_place_of_deleted_ones(database, connection):
+    """The snapshot shows a row that is deleted, so nothing keeps its key from being inserted again."""
+    keyed(connection, "again")
+    connection.execute("INSERT INTO again VALUES (1, 'f', 'yes'), (2, 'm', 'no')")
+    with snapshot(database) as early:
+        connection.execute("DELETE FROM again WHERE person = 1")
+        early.execute("INSERT INTO again VALUES (1, 'f', 'yes')")
+        assert_two_units(early, "again", 3)
+
+
+def test_a_partition_that_was_elsewhere_is_under_no_key(database, connection):
+    for name in ["here", "there"]:
+        connection.execute(f"""
+            CREATE TABLE {name} (person int PRIMARY KEY, sex text, smoker text) PARTITION BY RANGE (person);
+            CREATE TABLE {name}_1 PARTITION OF {name} FOR VALUES FROM (0) TO (10);
+            INSERT INTO {name} VALUES (1, 'f', 'yes'), (2, 'm', 'no');
+        """)
+    connection.execute("""
+        SELECT sanitize.declare_domain('here', 'sex', '{f,m}');
+        SELECT sanitize.declare_domain('here', 'smoker', '{yes,no}');
+        SELECT sanitize.protect('here', 'person', 1e6, 0.1, 1, row_count_public => true);
+    """)
+    with snapshot(database) as early:
+        connection.execute("""
+            ALTER TABLE there DETACH PARTITION there_1;
+            DELETE FROM there_1;
+            ALTER TABLE here ATTACH PARTITION there_1 FOR VALUES FROM (10) TO (20);
+        """)
+        assert_two_units(early, "here", 4)
 
 
 def test_units_that_differ_from_read_to_read_are_counted_as_they_are_read(connection):
