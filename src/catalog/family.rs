@@ -1,7 +1,7 @@
 //! Which relations tell of the same units, as the catalog has it. It is read as data: nothing is opened, and
 //! nobody who holds a lock on a relation of theirs can make others wait here.
 
-use super::{look, protection, stability};
+use super::{Stored, look, protection, stability};
 use crate::pg::error::Error;
 use crate::pg::relation::{Relation, try_lock};
 use pgrx::pg_sys::Oid;
@@ -36,29 +36,87 @@ pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
     )
 }
 
-/// A relation and what its rows are made of: if it is a view, all that it reads, directly or through other views.
-pub fn reach(relation: Oid) -> Result<HashSet<Oid>, Error> {
-    found(
-        "WITH RECURSIVE reach AS (
-                 SELECT $1::oid AS oid
-                  UNION
-                 SELECT d.refobjid FROM reach
-                   JOIN pg_rewrite r ON r.ev_class = reach.oid AND r.ev_type = '1'
-                   JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-                    AND d.refclassid = 'pg_class'::regclass)
-         SELECT oid::text FROM reach",
-        &[Some(&super::oid(relation))],
-    )
+/// What the rows of a relation are made of.
+struct Origins {
+    /// The relation and, if it is a view, all that it reads, directly or through other views.
+    read: HashSet<Oid>,
+    /// What releases among these, or among their children, were made of. A release that is differentially private tells
+    /// of its source what was paid for, so it is not followed.
+    released: HashSet<Oid>,
+    /// All these, and their children.
+    all: HashSet<Oid>,
 }
 
-/// True if one of these views calls a function of a user's: what it reads is not known.
-pub fn calls_functions(reached: &HashSet<Oid>) -> Result<bool, Error> {
+impl Origins {
+    fn of(relation: Oid) -> Result<Self, Error> {
+        let rows = look(
+            "WITH RECURSIVE reach AS (
+                     SELECT $1::oid AS oid, 'read' AS how
+                      UNION
+                     SELECT next.oid, CASE reach.how WHEN 'released' THEN reach.how ELSE coalesce(next.how, reach.how) END
+                       FROM reach CROSS JOIN LATERAL (
+                         SELECT d.refobjid AS oid, NULL AS how FROM pg_rewrite r
+                           JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                            AND d.refclassid = 'pg_class'::regclass
+                          WHERE r.ev_class = reach.oid AND r.ev_type = '1'
+                          UNION ALL
+                         SELECT inhrelid, 'inherited' FROM pg_inherits WHERE inhparent = reach.oid
+                          UNION ALL
+                         SELECT p.source::oid, 'released' FROM sanitize.published p
+                          WHERE p.target = reach.oid AND p.row_type = sanitize.row_type(p.target)
+                            AND coalesce(p.source_row_type = sanitize.row_type(p.source), true)
+                            AND coalesce(p.guarantee ->> 'kind', 'none') NOT IN ('dp', 'ldp')) AS next)
+             SELECT oid::text, how FROM reach",
+            &[Some(&super::oid(relation))],
+        )?;
+        let mut origins =
+            Origins { read: HashSet::new(), released: HashSet::new(), all: HashSet::new() };
+        for row in &rows {
+            let row = Stored { table: "pg_class", row };
+            let oid = row.oid(0, "oid")?;
+            origins.all.insert(oid);
+            match row.text(1, "how")? {
+                "read" => origins.read.insert(oid),
+                "released" => origins.released.insert(oid),
+                _ => false,
+            };
+        }
+        Ok(origins)
+    }
+}
+
+/// A relation and all that its rows are made of: what a view reads, its children, what a release was made of.
+pub fn reach(relation: Oid) -> Result<HashSet<Oid>, Error> {
+    Ok(Origins::of(relation)?.all)
+}
+
+/// True if one of these views runs what a user wrote: a function, also as an operator or in a type that it casts to.
+/// What that reads is not known. Labels of a user's enum are none of that.
+pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
     let found = look(
         "SELECT 'yes' FROM pg_rewrite r
            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
-            AND d.refclassid = 'pg_proc'::regclass
-          WHERE r.ev_class = ANY ($1::oid[]) AND r.ev_type = '1' LIMIT 1",
+           LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid
+           LEFT JOIN pg_type e ON e.oid = t.typelem
+          WHERE r.ev_class = ANY ($1::oid[]) AND r.ev_type = '1'
+            AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+                 OR t.typtype <> 'e' AND e.typtype IS DISTINCT FROM 'e')
+          LIMIT 1",
         &[Some(&list(reached))],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// True if one of the relations, or of those that are in or around it, is no table whose rows the catalog can tell the
+/// origin of: a foreign table, a sequence, a table of TOAST, a catalog of Postgres or of this extension.
+pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
+    let all = list(&inherited(relations)?);
+    let found = look(
+        "SELECT 'yes' FROM pg_class
+          WHERE oid = ANY ($1::oid[])
+            AND (oid < 16384 OR relkind IN ('f', 'S', 't') OR relnamespace = 'sanitize'::regnamespace)
+          LIMIT 1",
+        &[Some(&all)],
     )?;
     Ok(!found.is_empty())
 }
@@ -77,7 +135,7 @@ pub fn has_row_security(relations: &HashSet<Oid>) -> Result<bool, Error> {
 /// refers to, those that refer to any of these, directly or not, and all that inherits. Without a unit its rows are
 /// the units. Views of these are not in it: see [`reach`].
 pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error> {
-    let own = reach(relation)?;
+    let Origins { read: own, released, .. } = Origins::of(relation)?;
     let mut seeds = own.clone();
     if let Some(unit) = unit {
         let units = match traced(relation, unit, &own)? {
@@ -91,6 +149,7 @@ pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error
         seeds.extend(referred_to(&units)?);
         seeds.insert(relation);
     }
+    seeds.extend(released);
     found(
         "WITH RECURSIVE link AS (
                  SELECT inhrelid AS one, inhparent AS other FROM pg_inherits

@@ -1,7 +1,7 @@
 //! What is public, so that private mechanisms may build on it: of a relation as a whole, and of a column its values
 //! or a range in bins.
 
-use super::family::{self, calls_functions, has_row_security};
+use super::family::{self, has_row_security, is_of_unknown_origin, runs_code};
 use super::{bounds, domains, protection};
 use crate::pg::bins::Bins;
 use crate::pg::error::{Error, Undeclared};
@@ -19,6 +19,8 @@ pub enum Private {
     Protected,
     /// Row security decides who sees what of it.
     RowSecurity,
+    /// It is, or shows, no table of this database.
+    UnknownOrigin,
     /// A view that calls functions.
     Functions,
 }
@@ -29,7 +31,12 @@ impl Private {
             Private::SameUnits => "it tells of the same rows or units as the source",
             Private::Protected => "it is protected, or tells of the units of a protected relation",
             Private::RowSecurity => "row security decides who sees which of its rows",
-            Private::Functions => "it is a view that calls functions, which can read anything",
+            Private::UnknownOrigin => {
+                "it shows a foreign table, a sequence or a catalog, and whose rows these tell of is not known"
+            }
+            Private::Functions => {
+                "it is a view that calls functions, operators or types which can read anything"
+            }
         }
     }
 }
@@ -49,11 +56,20 @@ pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
     if has_row_security(&reached)? {
         return Ok(Some(Private::RowSecurity));
     }
-    let reads_unseen = match Scope::of_view(other)? {
-        Some(view) => calls_functions(&reached)? || view.free_function()?.is_some(),
-        None => false,
-    };
-    Ok(reads_unseen.then_some(Private::Functions))
+    // Dependencies on what comes with Postgres are not written down: they are in the trees of views alone.
+    let mut read = reached.clone();
+    let mut calls_unknown = false;
+    for &relation in &reached {
+        if let Some(view) = Scope::of_view(relation)? {
+            let found = view.reach_of_all()?;
+            read.extend(found.relations);
+            calls_unknown |= found.calls_unknown;
+        }
+    }
+    if is_of_unknown_origin(&read)? {
+        return Ok(Some(Private::UnknownOrigin));
+    }
+    Ok((calls_unknown || runs_code(&reached)?).then_some(Private::Functions))
 }
 
 /// Into how many bins a range is cut that only constraints tell.

@@ -101,10 +101,15 @@ impl<'a> Scope<'a> {
 
     /// A function in the query, or in what it reads, whose value may depend on more than its arguments.
     pub fn free_function(&self) -> Result<Option<&'static str>, Error> {
+        Ok(self.reach_of_all()?.free_function)
+    }
+
+    /// What the query reaches.
+    pub fn reach_of_all(&self) -> Result<Reach, Error> {
         let mut all = Reach::default();
         // SAFETY: a valid tree.
         unsafe { all.add(std::ptr::from_ref(self.query).cast_mut().cast(), None)? };
-        Ok(all.free_function)
+        Ok(all)
     }
 
     pub fn shape(&self) -> Shape {

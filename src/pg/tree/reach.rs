@@ -10,10 +10,13 @@ use std::ffi::{CStr, c_void};
 /// Everything that a part of a view reaches: through its subqueries, expressions, WITH queries and the
 /// views that it reads.
 #[derive(Default)]
-pub(super) struct Reach {
+pub struct Reach {
     pub relations: HashSet<Oid>,
     /// A function whose value may depend on more than its arguments.
     pub free_function: Option<&'static str>,
+    /// A function is called that may read anything: it is not IMMUTABLE, and more than the conversion of a type from or
+    /// to text, which is STABLE for most types as it depends on settings.
+    pub calls_unknown: bool,
     seen: HashSet<usize>,
     error: Option<Error>,
 }
@@ -28,7 +31,7 @@ impl Reach {
     ///
     /// # Safety
     /// `node` is valid and lies in the scope.
-    pub unsafe fn add(
+    pub(super) unsafe fn add(
         &mut self,
         node: *mut pg_sys::Node,
         scope: Option<&Scope<'_>>,
@@ -111,22 +114,38 @@ unsafe extern "C-unwind" fn look_at_function(function: Oid, context: *mut c_void
     // SAFETY: catalog look-ups; the context is that of `reach`.
     unsafe {
         let walk = &mut *context.cast::<Walk<'_>>();
+        let volatility = pg_sys::func_volatile(function) as u8;
         let name = pg_sys::get_func_name(function);
         let name = if name.is_null() { &[] } else { CStr::from_ptr(name).to_bytes() };
+        walk.reach.calls_unknown |=
+            volatility != pg_sys::PROVOLATILE_IMMUTABLE && !is_conversion(function, name);
         let is_own = function.to_u32() < FIRST_USER_OID;
         let found = match name {
             b"nextval" | b"setval" | b"currval" | b"lastval" if is_own => "a sequence",
             name if is_own && name.windows(7).any(|part| part == b"_to_xml") => READS,
             // These take the text of a query.
             b"ts_stat" | b"ts_rewrite" if is_own => READS,
-            _ if !is_own && pg_sys::func_volatile(function) as u8 == pg_sys::PROVOLATILE_STABLE => {
-                READS
-            }
+            _ if !is_own && volatility == pg_sys::PROVOLATILE_STABLE => READS,
             _ => return false,
         };
         walk.reach.free_function = Some(found);
         false
     }
+}
+
+/// True for what makes text of a value, or a value of text. The types of names in catalogs look there.
+///
+/// # Safety
+/// The function exists and has this name.
+unsafe fn is_conversion(function: Oid, name: &[u8]) -> bool {
+    let (mut arguments, mut count) = (std::ptr::null_mut(), 0);
+    // SAFETY: a catalog look-up; the types are as many as it says.
+    let returned =
+        unsafe { pg_sys::get_func_signature(function, &raw mut arguments, &raw mut count) };
+    let text = pg_sys::CSTRINGOID;
+    // SAFETY: there is a first one.
+    let of_text = || count > 0 && unsafe { *arguments } == text;
+    !name.starts_with(b"reg") && (returned == text || of_text())
 }
 
 const READS: &str = "a function that reads tables (it is STABLE, or runs a query)";

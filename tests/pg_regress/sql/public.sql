@@ -76,7 +76,7 @@ CREATE VIEW same_again AS SELECT upper(zip) AS zip, job FROM same_people WHERE z
 CREATE MATERIALIZED VIEW kept_people AS SELECT zip, job FROM people;
 CREATE TABLE heirs () INHERITS (people);
 CREATE TABLE about_people (person int REFERENCES people, zip text, job text);
-CREATE FUNCTION reading() RETURNS TABLE (zip text, job text) LANGUAGE sql AS 'SELECT zip, job FROM people';
+CREATE FUNCTION reading() RETURNS TABLE (zip text, job text) LANGUAGE sql IMMUTABLE AS 'SELECT zip, job FROM people';
 CREATE VIEW by_function AS SELECT zip, job FROM reading();
 CREATE VIEW by_query AS SELECT word AS zip, word AS job FROM ts_stat('SELECT to_tsvector(zip) FROM people');
 CREATE TABLE policed AS SELECT zip, job FROM census;
@@ -85,6 +85,37 @@ CREATE TABLE others (id int PRIMARY KEY, zip text, job text);
 SELECT sanitize.protect('others', 'id', 5);
 CREATE VIEW of_others AS SELECT zip, job FROM others;
 CREATE VIEW of_census AS SELECT zip, job FROM census;
+CREATE VIEW of_census_counted AS SELECT upper(zip) AS zip, count(*)::text AS job FROM census GROUP BY zip;
+CREATE TYPE kind AS ENUM ('j0', 'j1');
+CREATE VIEW of_census_by_kind AS SELECT zip, 'j0'::kind::text AS job FROM census;
+-- Nor what was made of them without a proof, but what is differentially private.
+SELECT sanitize.publish('released', 'people', 'impute', '{"columns": ["zip", "job"]}') IS NOT NULL AS released;
+SELECT sanitize.publish('released_again', 'same_people', 'k_anonymize', '{"k": 2}') IS NOT NULL AS released;
+CREATE VIEW of_released AS SELECT zip, job FROM released_again;
+CREATE TABLE above_released (zip text, job text);
+ALTER TABLE released INHERIT above_released;
+SELECT sanitize.declare_domain('people', 'zip', '{z0,z1,z2}'), sanitize.declare_domain('people', 'job', '{j0,j1}');
+SELECT sanitize.publish('synthetic', 'people', 'dp_synthesize', '{"epsilon": 1, "columns": ["zip", "job"]}') IS NOT NULL AS released;
+-- Nor what only looks like something else.
+CREATE FOREIGN DATA WRAPPER unknown;
+CREATE SERVER away FOREIGN DATA WRAPPER unknown;
+CREATE FOREIGN TABLE far (zip text, job text) SERVER away;
+CREATE TABLE above_far (zip text, job text);
+ALTER FOREIGN TABLE far INHERIT above_far;
+CREATE VIEW of_far AS SELECT zip, job FROM far;
+CREATE FUNCTION concatenated(text, int) RETURNS text LANGUAGE sql IMMUTABLE AS 'SELECT max(zip) || $1 FROM people LIMIT $2';
+CREATE OPERATOR |+| (LEFTARG = text, RIGHTARG = int, FUNCTION = concatenated);
+CREATE VIEW by_operator AS SELECT zip |+| 1 AS zip, job FROM census;
+CREATE FUNCTION is_there(text) RETURNS bool LANGUAGE sql AS 'SELECT EXISTS (SELECT FROM people WHERE zip = $1)';
+CREATE DOMAIN there AS text CHECK (is_there(VALUE));
+CREATE VIEW by_domain AS SELECT zip::there::text AS zip, job FROM census;
+CREATE VIEW by_input AS SELECT zip, job::there[]::text AS job FROM census;
+CREATE VIEW by_catalog AS SELECT reltuples::text AS zip, relname::text AS job FROM pg_class WHERE relname = 'people';
+CREATE VIEW by_statistics AS SELECT most_common_vals::text AS zip, attname::text AS job FROM pg_stats WHERE tablename = 'people';
+CREATE VIEW by_size AS SELECT pg_relation_size(to_regclass('people'))::text AS zip, 'j0' AS job;
+CREATE SEQUENCE counting;
+CREATE VIEW by_sequence AS SELECT last_value::text AS zip, 'j0' AS job FROM counting;
+CREATE VIEW by_records AS SELECT rows::text AS zip, method AS job FROM sanitize.published;
 CREATE FUNCTION ask(public_source regclass) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE told text; why text;
 BEGIN
@@ -95,7 +126,11 @@ EXCEPTION WHEN invalid_parameter_value THEN
     RETURN told || ': ' || substring(why FROM ': (.*)');
 END $$;
 SELECT relation, ask(relation) FROM unnest('{people,same_people,same_again,kept_people,heirs,about_people,by_function,
-    by_query,policed,others,of_others,census,of_census}'::regclass[]) AS relation;
+    by_query,policed,others,of_others,released,released_again,of_released,above_released,far,above_far,of_far,by_operator,by_domain,by_input,
+    by_catalog,pg_stats,by_statistics,by_size,by_sequence,by_records,
+    census,of_census,of_census_counted,of_census_by_kind,synthetic}'::regclass[]) AS relation;
+-- From the other side: what a release was made of.
+SELECT count(*) FROM sanitize.dp_mii_sample(NULL::released, 1, 0.1, 2, columns => '{zip,job}', public_source => 'people', theta1 => 1);
 SELECT count(*) FROM sanitize.dp_mii_sample(NULL::people, 1, 0.1, 2, public_source => 'people');
 
 -- The condition of a unique index: it holds for some rows only, so the column is no key.
@@ -112,3 +147,4 @@ CREATE UNIQUE INDEX ON rows_of (id);
 SELECT value > 50 AS all_rows FROM sanitize.dp_aggregate('rows_of', '{"n": "count"}', 100);
 SELECT sanitize.unprotect('rows_of'), sanitize.unprotect('others');
 DROP SCHEMA known CASCADE;
+DROP FOREIGN DATA WRAPPER unknown CASCADE;
