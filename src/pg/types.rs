@@ -203,16 +203,11 @@ pub fn name(type_oid: Oid) -> String {
     text::to_utf8(unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) }.to_bytes())
 }
 
-/// The name of a type for a query.
+/// The name of a type for a query, without a length: `bpchar` and `"bit"`, since `character` and `bit` are of length 1.
 fn type_name(base: Oid) -> String {
+    let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
     // SAFETY: returns a palloc'd C string.
-    let name = unsafe {
-        CStr::from_ptr(pg_sys::format_type_extended(
-            base,
-            -1,
-            pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16,
-        ))
-    };
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_extended(base, -1, flags as u16)) };
     text::to_utf8(name.to_bytes())
 }
 
