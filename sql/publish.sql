@@ -36,6 +36,7 @@ CREATE TABLE sanitize.release_entry (
     delta pg_catalog.numeric CHECK (delta >= 0),
     unit pg_catalog.text,
     neighbours pg_catalog.text,
+    unit_column pg_catalog.text,
     row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
 );
 COMMENT ON COLUMN sanitize.release_entry.draft IS 'nobody but the owner could read it: it does not count';
@@ -44,6 +45,7 @@ COMMENT ON TABLE sanitize.release_entry IS
     'every publish and every refresh there was, of retired releases too: what composition has to count';
 COMMENT ON COLUMN sanitize.release_entry.neighbours IS
     'with the unit: whom epsilon and delta are about; NULL, as in entries of versions that did not write it down, adds up with nothing';
+COMMENT ON COLUMN sanitize.release_entry.unit_column IS 'the column that tells people apart, where the unit is a person';
 COMMENT ON SEQUENCE sanitize.release_entry_id_seq IS 'numbers the entries';
 
 CREATE TABLE sanitize.sharded_release (
@@ -121,13 +123,15 @@ CREATE VIEW sanitize.releases WITH (security_barrier) AS
                OR coalesce(pg_catalog.pg_has_role(s.relowner, 'USAGE'), false) AS owner,
                   coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT'), false) AS target,
                   coalesce(pg_catalog.has_table_privilege(s.oid, 'SELECT'), false) AS source) AS seen
-     -- What protects one row and what protects a person, or what hides that a row is there and what hides what is in
-     -- it, does not add up; and beside a release that protects nobody no sum means anything.
+     -- What protects one row and what protects a person, patients and their doctors, or what hides that a row is there
+     -- and what hides what is in it, does not add up; and beside a release that protects nobody no sum means anything.
      CROSS JOIN LATERAL (
            SELECT pg_catalog.sum(e.epsilon)::pg_catalog.float8 AS epsilon, pg_catalog.sum(e.delta)::pg_catalog.float8 AS delta,
                   pg_catalog.bool_and(e.kind OPERATOR(pg_catalog.=) ANY ('{dp,ldp}'::pg_catalog.text[])
-                      AND e.epsilon IS NOT NULL AND e.delta IS NOT NULL AND e.unit IS NOT NULL AND e.neighbours IS NOT NULL)
+                      AND e.epsilon IS NOT NULL AND e.delta IS NOT NULL AND e.unit IS NOT NULL AND e.neighbours IS NOT NULL
+                      AND (e.unit OPERATOR(pg_catalog.=) 'person') OPERATOR(pg_catalog.=) (e.unit_column IS NOT NULL))
                   AND pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) pg_catalog.max(e.unit)
+                  AND pg_catalog.min(e.unit_column) IS NOT DISTINCT FROM pg_catalog.max(e.unit_column)
                   AND pg_catalog.min(e.neighbours) OPERATOR(pg_catalog.=) pg_catalog.max(e.neighbours) AS covered
              FROM sanitize.release_entry AS e
             WHERE e.source OPERATOR(pg_catalog.=) p.source AND e.row_type OPERATOR(pg_catalog.=) p.source_row_type

@@ -172,9 +172,11 @@ const PUBLISH: &str =
         published_by = excluded.published_by, entry = excluded.entry";
 
 const ENTER: &str = "INSERT INTO sanitize.release_entry
-        (published_at, source, target, method, kind, epsilon, published_by, draft, delta, unit, neighbours)
+        (published_at, source, target, method, kind, epsilon, published_by, draft, delta, unit, neighbours, unit_column)
     SELECT clock_timestamp(), $1::oid, $2::oid::regclass::text, $3, $4, $5::numeric, $6, $7::bool,
-           $8::numeric, $9, $10
+           $8::numeric, $9, $10,
+           (SELECT p.unit FROM sanitize.protection p WHERE $9 = 'person' AND p.source = $1::oid
+               AND p.row_type = sanitize.row_type(p.source))
     RETURNING id::text";
 
 /// Removes what is recorded of tables that were dropped by hand. Rows that others remove at the moment are

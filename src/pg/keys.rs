@@ -56,9 +56,12 @@ pub struct Unique {
     pub is_referred_to: bool,
     /// The index has this column alone.
     pub is_alone: bool,
+    /// It also compares as Postgres does: no two rows have one value.
+    pub tells_apart: bool,
 }
 
-/// The columns of a table's unique indexes, those with a condition left out.
+/// The columns of a table's unique indexes. Those with a condition are left out, and those that are not valid: some
+/// rows may have equal values all the same.
 pub fn unique_columns(table: Oid) -> Result<Vec<Unique>, Error> {
     let rows = sql::latest_rows(
         "SELECT k.own::pg_catalog.text,
@@ -67,21 +70,24 @@ pub fn unique_columns(table: Oid) -> Result<Vec<Unique>, Error> {
                     WHERE c.confrelid OPERATOR(pg_catalog.=) i.indrelid
                       AND c.contype OPERATOR(pg_catalog.=) 'f'
                       AND c.conindid OPERATOR(pg_catalog.=) i.indexrelid)::pg_catalog.text,
-                (i.indnkeyatts OPERATOR(pg_catalog.=) 1)::pg_catalog.text
+                (i.indnkeyatts OPERATOR(pg_catalog.=) 1)::pg_catalog.text,
+                (i.indnkeyatts OPERATOR(pg_catalog.=) 1
+                    AND i.indclass[0] OPERATOR(pg_catalog.<) 16384)::pg_catalog.text
            FROM pg_catalog.pg_index AS i
           CROSS JOIN LATERAL pg_catalog.unnest(
                 (i.indkey::pg_catalog.int2[])[0:i.indnkeyatts OPERATOR(pg_catalog.-) 1]) AS k(own)
-          WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND i.indisunique AND i.indpred IS NULL
-            AND k.own OPERATOR(pg_catalog.>) 0",
+          WHERE i.indrelid OPERATOR(pg_catalog.=) $1 AND i.indisunique AND i.indisvalid
+            AND i.indpred IS NULL AND k.own OPERATOR(pg_catalog.>) 0",
         &[table.into()],
     )?;
     let is = |text: &Option<String>| text.as_deref() == Some("true");
     let unique = |row: &sql::Row| match row.as_slice() {
-        [column, is_primary, is_referred_to, is_alone] => Ok(Unique {
+        [column, is_primary, is_referred_to, is_alone, tells_apart] => Ok(Unique {
             column: number(column)?,
             is_primary: is(is_primary),
             is_referred_to: is(is_referred_to),
             is_alone: is(is_alone),
+            tells_apart: is(tells_apart),
         }),
         _ => Err(Error::query("the catalog has other columns than expected")),
     };

@@ -22,7 +22,7 @@ use crate::pg::worker::running::Running;
 use crate::pg::{rights, sql, statistics, types};
 use guarantee::Guarantee;
 use pgrx::pg_sys::{Datum, Oid};
-use plan::Plan;
+use plan::{Plan, Replaced};
 use rewrite::Rewrite;
 use serde_json::{Value as Json, json};
 
@@ -266,16 +266,20 @@ fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>, 
 }
 
 /// What the rows protect, where keys that stay are columns that are kept, and keys that were replaced may still link
-/// rows.
+/// rows, or tell which keys there were.
 fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee, Error> {
-    let stays = |number: i16| plan.kept.iter().any(|&(kept, _)| kept == number);
-    let kept = target.columns.iter().filter(|column| stays(column.number));
-    let kept: Vec<&str> = kept.map(|column| column.name.as_str()).collect();
-    let options = maker.sparing(target, &kept);
+    let named = |is_named: &dyn Fn(&i16) -> bool| -> Vec<&str> {
+        let columns = target.columns.iter().filter(|column| is_named(&column.number));
+        columns.map(|column| column.name.as_str()).collect()
+    };
+    let stays = |number: &i16| plan.kept.iter().any(|(kept, _)| kept == number);
+    let options = maker.sparing(target, &named(&stays));
     let label = Maker::of_rows(maker.name(), &options)?.label(target)?;
     let linking = plan.linking();
-    let linking = target.columns.iter().filter(|column| linking.contains(&column.number));
-    Ok(label.linked_by(&linking.map(|column| column.name.as_str()).collect::<Vec<_>>()))
+    let replaced: Vec<i16> = plan.replaced.iter().flat_map(Replaced::own_columns).collect();
+    let label = label.linked_by(&named(&|number| linking.contains(number)));
+    let others = named(&|number| replaced.contains(number) && !linking.contains(number));
+    Ok(label.with_new_keys(&others))
 }
 
 /// What a table that is written in place leaves open, whatever the method.

@@ -20,6 +20,12 @@ impl Replaced {
     pub fn places(&self) -> impl Iterator<Item = Place> {
         std::iter::once(self.root).chain(self.referring.iter().copied())
     }
+
+    /// Its columns in the table itself.
+    pub fn own_columns(&self) -> impl Iterator<Item = i16> {
+        let own = self.places().filter(|place| place.table == self.root.table);
+        own.map(|place| place.column)
+    }
 }
 
 /// What becomes of the keys of a table.
@@ -52,7 +58,7 @@ impl Plan {
             referring: Vec::new(),
             is_referred_to: unique.iter().any(|one| one.is_referred_to),
             primary: unique.iter().filter(|one| one.is_primary).map(|one| one.column).collect(),
-            alone: unique.iter().filter(|one| one.is_alone).map(|one| one.column).collect(),
+            alone: unique.iter().filter(|one| one.tells_apart).map(|one| one.column).collect(),
         };
         let columns = key_columns(target, &unique, maker);
         for column in &columns {
@@ -102,11 +108,7 @@ impl Plan {
         let is_linking = |one: &&Replaced| {
             !one.referring.is_empty() || !self.alone.contains(&one.root.column)
         };
-        let own = |one: &Replaced| {
-            let table = one.root.table;
-            one.places().filter(move |place| place.table == table).map(|place| place.column).collect::<Vec<_>>()
-        };
-        self.replaced.iter().filter(is_linking).flat_map(own).collect()
+        self.replaced.iter().filter(is_linking).flat_map(Replaced::own_columns).collect()
     }
 
     /// The columns of the table that the method has nothing to do with.

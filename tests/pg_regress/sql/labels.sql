@@ -33,6 +33,26 @@ CREATE TABLE alone (id int PRIMARY KEY, grade text);
 INSERT INTO alone SELECT i, 'x' FROM generate_series(1, 40) AS i;
 SELECT l ->> 'kind' AS kind, l -> 'proved' ->> 'covers' AS covers FROM sanitize.sanitize_in_place('parts', 'k_mii', '{"k": 5}', confirm => 'parts') AS l;
 SELECT l ->> 'kind' AS kind, l -> 'proved' ->> 'covers' AS covers FROM sanitize.sanitize_in_place('alone', 'k_mii', '{"k": 5}', confirm => 'alone') AS l;
+-- An index that could not be made is no key: its column takes part, and the one row of 2 is dropped.
+CREATE TABLE doubled (id int NOT NULL, grade text);
+INSERT INTO doubled SELECT CASE WHEN i < 40 THEN 1 ELSE 2 END, 'x' FROM generate_series(1, 40) AS i;
+\set VERBOSITY terse
+CREATE UNIQUE INDEX CONCURRENTLY doubled_id ON doubled (id);
+\set VERBOSITY default
+SELECT l ->> 'kind' AS kind, l -> 'rows' AS rows, l -> 'keys_replaced' AS keys FROM sanitize.sanitize_in_place('doubled', 'k_mii', '{"k": 5}', confirm => 'doubled') AS l;
+DROP INDEX doubled_id;
+-- Nor is one that compares in its own way.
+CREATE FUNCTION never_equal(a int, b int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT CASE WHEN a < b THEN -1 ELSE 1 END';
+CREATE OPERATOR CLASS never_equal_ops FOR TYPE int USING btree AS OPERATOR 1 <, OPERATOR 2 <=, OPERATOR 3 =, OPERATOR 4 >=, OPERATOR 5 >, FUNCTION 1 never_equal(int, int);
+CREATE UNIQUE INDEX doubled_id ON doubled (id never_equal_ops);
+SELECT l ->> 'kind' AS kind, l -> 'proved' ->> 'covers' AS covers FROM sanitize.sanitize_in_place('doubled', 'k_mii', '{"k": 5}', confirm => 'doubled') AS l;
+-- New keys are none of the old ones: whoever sees them knows of keys that were not there. What is private is private without them.
+CREATE TABLE few (id smallint PRIMARY KEY, ward text NOT NULL CHECK (ward IN ('A', 'B')));
+INSERT INTO few SELECT i, chr(65 + i % 2) FROM generate_series(1, 200) AS i;
+CREATE TABLE others (LIKE few INCLUDING ALL); INSERT INTO others SELECT * FROM few;
+SELECT l ->> 'kind' AS kind, l -> 'epsilon' AS epsilon, l -> 'proved' AS proved, l ->> 'sentence' ~ 'keys: new values of id are none of the old ones' AS says_so
+  FROM (VALUES (sanitize.sanitize_in_place('few', 'dp_synthesize', '{"epsilon": 1, "columns": ["ward"]}', confirm => 'few')),
+               (sanitize.sanitize_in_place('others', 'randomize_cells', '{"epsilon": 1, "columns": ["ward"]}', confirm => 'others'))) AS made(l);
 -- Epsilons of one relation add up, with their deltas. Every step has a source of its own.
 CREATE VIEW totals AS SELECT target, method, epsilon_total, delta_total FROM sanitize.releases WHERE source <> 'stays'::regclass ORDER BY published_at;
 CREATE TABLE a (LIKE stays INCLUDING ALL); INSERT INTO a SELECT * FROM stays;
@@ -53,12 +73,25 @@ SELECT 1 FROM sanitize.publish('c2', 'c', 'dp_synthesize', '{"epsilon": 1, "seed
 SELECT sanitize.protect('d', 'id', 10, 0.1, max_rows_per_unit => 2);
 SELECT 1 FROM sanitize.publish('d2', 'd', 'dp_synthesize', '{"epsilon": 1, "columns": ["ward", "sex"]}');
 SELECT * FROM totals;
+-- People told apart by another column are other people; those of one column add up.
+CREATE TABLE e (person int NOT NULL, doctor int NOT NULL, sex text NOT NULL CHECK (sex IN ('f', 'm')));
+INSERT INTO e SELECT i, i / 2, CASE i % 4 WHEN 0 THEN 'f' ELSE 'm' END FROM generate_series(1, 200) AS i;
+SELECT sanitize.protect('e', 'person', 10, 0.1, max_rows_per_unit => 2);
+SELECT 1 FROM sanitize.publish('e1', 'e', 'dp_synthesize', '{"epsilon": 1, "columns": ["sex"]}');
+SELECT 1 FROM sanitize.refresh('e1');
+SELECT * FROM totals WHERE target::text = 'e1';
+SELECT sanitize.protect('e', 'doctor', 10, 0.1, max_rows_per_unit => 2);
+SELECT 1 FROM sanitize.publish('e2', 'e', 'dp_synthesize', '{"epsilon": 1, "columns": ["sex"]}');
+SELECT * FROM totals WHERE target::text IN ('e1', 'e2');
+SELECT unit, unit_column FROM sanitize.release_entry WHERE target LIKE 'public.e_' ORDER BY id;
 -- What is gone still counts, and an entry that does not say whom it is about adds up with nothing.
 SELECT sanitize.retire('c2');
 UPDATE sanitize.release_entry SET neighbours = NULL WHERE target = 'public.b1';
 SELECT * FROM totals WHERE target::text IN ('b1', 'b2', 'c1');
 -- Other cases count all charges.
-DELETE FROM sanitize.ledger_entry WHERE source = 'd'::regclass;
-SELECT sanitize.unprotect(s) FROM unnest('{stays,patients,d}'::regclass[]) AS s;
+DELETE FROM sanitize.ledger_entry WHERE source IN ('d'::regclass, 'e'::regclass);
+SELECT sanitize.unprotect(s) FROM unnest('{stays,patients,d,e}'::regclass[]) AS s;
 DROP VIEW totals;
-DROP TABLE a, b, c, d, a1, a2, a3, b1, b2, c1, d1, d2, staff, parts, alone, stays, patients;
+DROP TABLE a, b, c, d, e, a1, a2, a3, b1, b2, c1, d1, d2, e1, e2, doubled, few, others, staff, parts, alone, stays, patients;
+DROP OPERATOR FAMILY never_equal_ops USING btree;
+DROP FUNCTION never_equal;

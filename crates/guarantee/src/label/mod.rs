@@ -271,6 +271,20 @@ impl Guarantee {
         })
     }
 
+    /// Says that the values of keys were replaced, each by one that was no key before. Of private methods only: whoever
+    /// sees the new keys knows that none of them is an old one, and about how many rows there were.
+    pub fn with_new_keys(self, columns: &[&str]) -> Self {
+        let kind = self.proved.as_ref().map_or(self.kind, |proved| proved.kind);
+        if !matches!(kind, Kind::Dp | Kind::Ldp) {
+            return self;
+        }
+        self.apart_from(columns, |columns| {
+            format!(
+                "keys: new values of {columns} are none of the old ones, and their range follows the number of rows"
+            )
+        })
+    }
+
     /// Promises nothing of whole rows: what is proved is proved without these columns.
     fn apart_from(mut self, columns: &[&str], not_covered: impl Fn(&str) -> String) -> Self {
         if columns.is_empty() {
