@@ -16,6 +16,7 @@ use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
 use guarantee::{Charge, Counts, Neighbours};
 use pgrx::pg_sys::Datum;
+use question::Terms;
 use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
 use table::{Bag, NONE, Recoding, Stop, Watch};
 
@@ -195,14 +196,14 @@ fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-/// A relation whose columns have public values, of which nothing was read yet.
-struct Source(PublicSource);
+/// A relation whose columns have public values, of which nothing was read yet, and the terms of its protection.
+struct Source(PublicSource, Option<Terms>);
 
 impl Source {
     /// Refuses all that can be refused without a row.
     fn open(call: &Call, max_length: usize, wanted: Wanted) -> Result<Self, Error> {
         let relation = Relation::open(call.get(&RELATION)?)?;
-        ledger::check_protecting(call, &relation, None)?;
+        let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
         let source = PublicSource::open(relation, positions)?;
         let in_bins = |column: &&PublicColumn| matches!(column.public, Public::Range { .. });
@@ -214,14 +215,15 @@ impl Source {
         }
         let sizes = source.columns.iter().map(|column| column.values() as u32).collect();
         run("counting itemsets", 0, |watch| check_space(sizes, max_length, wanted, watch))?;
-        Ok(Source(source))
+        Ok(Source(source, terms))
     }
 
     /// Charges where the relation is protected, then reads. A value that its domain does not have counts
     /// as NULL: it is no item.
     fn read(&self, call: &Call, charge: &Charge) -> Result<Bag, Error> {
         let (relation, columns) = (&self.0.relation, &self.0.positions);
-        let bound = ledger::charge_for_rows(relation, columns, call.method.name, charge)?;
+        let terms = self.1.as_ref();
+        let bound = ledger::charge_for_rows(relation, terms, columns, call.method.name, charge)?;
         let table = self.0.read_charged(bound.as_ref())?;
         let domains = self.0.domains();
         let codes = table.bag.domains().iter().zip(domains).map(|(read, public)| {

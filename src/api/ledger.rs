@@ -21,8 +21,6 @@ use serde::{Deserialize, Serialize};
 
 /// The longest description of a charge, in bytes.
 const WHAT: usize = 1000;
-/// How often the terms may change while one call is being priced.
-const CHANGES: usize = 100;
 
 /// Whoever asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -50,8 +48,8 @@ impl Asker {
 pub enum Outcome {
     /// It stands, under this number in the ledger.
     Charged { entry: i64 },
-    /// Nothing was charged: the terms are no longer those that the price was made under, but these.
-    Changed(Terms),
+    /// Nothing was charged: the terms are no longer those that the price was made under.
+    Changed,
 }
 
 /// A charge that somebody asks for.
@@ -77,7 +75,7 @@ impl Request {
 #[derive(Serialize, Deserialize)]
 enum Reply {
     Charged { entry: i64 },
-    Changed(Terms),
+    Changed,
     NotProtected,
     NotAllowed,
     TooSmall { least: f64 },
@@ -117,7 +115,7 @@ pub fn charge(
     let relation = || relation.name.clone();
     match serde_json::from_slice(&reply).map_err(Error::query)? {
         Reply::Charged { entry } => Ok(Outcome::Charged { entry }),
-        Reply::Changed(terms) => Ok(Outcome::Changed(terms)),
+        Reply::Changed => Ok(Outcome::Changed),
         Reply::NotProtected => Err(Error::NotProtected { relation: relation() }),
         Reply::NotAllowed => Err(Error::NotAllowed { relation: relation() }),
         Reply::TooSmall { least } => Err(budget::too_small(charge.whole.epsilon, least)),
@@ -128,81 +126,73 @@ pub fn charge(
     }
 }
 
-/// [`charge`] for a mechanism that protects single rows, and will read these columns, if the relation is
-/// protected: a unit that has up to g rows costs what g rows cost. Returns the bound that rows must then be
-/// read under, see [`super::charged`]; `None` if the relation is not protected.
+/// [`charge`] for a mechanism that protects single rows, and will read these columns, under the terms that
+/// [`check_protecting`] found: a unit that has up to g rows costs what g rows cost. Returns the bound that rows must
+/// then be read under, see [`super::charged`]; `None` if the relation is not protected.
 pub fn charge_for_rows(
     relation: &Relation,
+    terms: Option<&Terms>,
     columns: &[usize],
     what: &str,
     charge: &Charge,
 ) -> Result<Option<Bound>, Error> {
     let price = |bound: &Bound| super::terms::charged(Counts::Rows, *charge, bound.rows());
-    Ok(charge_under_terms(relation, columns, what, price)?.map(|(_, bound)| bound))
+    charge_under_terms(relation, terms, columns, what, price)
 }
 
-/// [`charge`] for a mechanism that protects units and bounds their rows itself, if the relation is protected.
-/// Returns the terms that it was charged under, by which rows must then be bounded; `None` if the relation
-/// is not protected.
+/// [`charge`] for a mechanism that protects units and bounds their rows by the terms itself.
 pub fn charge_for_units(
     relation: &Relation,
+    terms: Option<&Terms>,
     columns: &[usize],
     what: &str,
     charge: &Charge,
-) -> Result<Option<Terms>, Error> {
-    let charged = charge_under_terms(relation, columns, what, |_| *charge)?;
-    Ok(charged.map(|(terms, _)| terms))
+) -> Result<(), Error> {
+    charge_under_terms(relation, terms, columns, what, |_| *charge).map(|_| ())
 }
 
-/// Charges what the terms make of a price, and returns these terms; another price under others, if they
-/// change meanwhile. `None` if the relation is not protected. Refuses before the charge what can be refused
-/// without a row.
+/// Charges what the terms make of a price, unless the relation is not protected. Refuses before the charge what can be
+/// refused without a row, and terms that have changed meanwhile: what was checked and what a label says holds under
+/// the terms that were found.
 fn charge_under_terms(
     relation: &Relation,
+    terms: Option<&Terms>,
     columns: &[usize],
     what: &str,
     price: impl Fn(&Bound) -> Charge,
-) -> Result<Option<(Terms, Bound)>, Error> {
+) -> Result<Option<Bound>, Error> {
     check_kept_here(relation)?;
-    let Some(mut terms) = protection::terms(relation.oid)? else {
-        return Ok(None);
-    };
-    for _ in 0..CHANGES {
-        check_stable(relation, &terms)?;
-        let bound = Bound::new(relation, &terms)?;
-        bound.check_readable(relation, columns)?;
-        match charge(relation, Asker::caller(), what, &price(&bound), Some(&terms))? {
-            Outcome::Charged { .. } => return Ok(Some((terms, bound))),
-            Outcome::Changed(now) => terms = now,
+    let Some(terms) = terms else { return Ok(None) };
+    check_stable(relation, terms)?;
+    let bound = Bound::new(relation, terms)?;
+    bound.check_readable(relation, columns)?;
+    match charge(relation, Asker::caller(), what, &price(&bound), Some(terms))? {
+        Outcome::Charged { .. } => Ok(Some(bound)),
+        Outcome::Changed => {
+            Err(Error::TermsChanged { relation: relation.name.clone(), charged: false })
         }
     }
-    Err(Error::Ledger { certain: true, why: "the terms of the protection keep changing" })
 }
 
-/// Refuses to release rows of a protected relation in a way that guarantees nothing, with kept columns or
-/// coins of a seed or what `unprotected` says, or that shows the number of rows where it is not public: the
-/// ledger would be told a cost that is not the cost.
+/// The terms of the relation's protection, if it is protected. Refuses to release rows of it in a way that guarantees
+/// nothing, with kept columns or coins of a seed or what `unprotected` says, or that shows the number of rows where it
+/// is not public: the ledger would be told a cost that is not the cost.
 pub fn check_protecting(
     call: &Call,
     relation: &Relation,
     unprotected: Option<&str>,
-) -> Result<(), Error> {
+) -> Result<Option<Terms>, Error> {
+    let Some(terms) = protection::terms(relation.oid)? else { return Ok(None) };
+    super::terms::check_row_count(call.method, relation, &terms)?;
     let keep = call.arguments.get_if_declared(&KEEP)?.map(|_| "keep");
     let seed = call.arguments.get_if_declared(&SEED)?.map(|_| "seed");
-    let contents = call.method.price.as_ref().is_some_and(|one| one.counts == Counts::Contents);
-    let what = unprotected.or(keep).or(seed);
-    if what.is_none() && !contents {
-        return Ok(());
+    match unprotected.or(keep).or(seed) {
+        None => Ok(Some(terms)),
+        Some(what) => Err(Error::argument(
+            format!("{} is protected, and a release with {what} protects nobody", relation.name),
+            format!("Leave out {what}."),
+        )),
     }
-    let Some(terms) = protection::terms(relation.oid)? else { return Ok(()) };
-    if contents && !terms.row_count_public {
-        return Err(Error::RowCount { relation: relation.name.clone(), method: call.method.name });
-    }
-    let Some(what) = what else { return Ok(()) };
-    Err(Error::argument(
-        format!("{} is protected, and a release with {what} protects nobody", relation.name),
-        format!("Leave out {what}."),
-    ))
 }
 
 /// What somebody can still spend on a relation.
@@ -299,7 +289,7 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
         return Ok(Reply::NotAllowed);
     }
     if request.terms.as_ref().is_some_and(|asked| *asked != terms) {
-        return Ok(Reply::Changed(terms));
+        return Ok(Reply::Changed);
     }
     let charge = request.charge();
     if charge.whole.epsilon < terms.min_epsilon {

@@ -316,7 +316,7 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let relation = typed::relation(call.get(&ROWS_OF)?)?;
     public_source.map_or(Ok(()), |other| check_public_source(&relation, other))?;
     let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
-    ledger::check_protecting(call, &relation, as_published)?;
+    let terms = ledger::check_protecting(call, &relation, as_published)?;
 
     let (columns, _) = chosen(call, &relation)?;
     request.columns = columns.len();
@@ -329,7 +329,10 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let rules = listed.map(|list| said(&list, &relation, &columns)).transpose()?;
     let mut coins = coins(call.get(&SEED)?)?;
     let bound = match call.price(request.columns)? {
-        Some(charge) => ledger::charge_for_rows(&relation, &columns, call.method.name, &charge)?,
+        Some(charge) => {
+            let what = call.method.name;
+            ledger::charge_for_rows(&relation, terms.as_ref(), &columns, what, &charge)?
+        }
         None => None,
     };
     let mut source = TypedSource::read_charged(call, bound.as_ref())?;

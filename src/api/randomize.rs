@@ -128,11 +128,11 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;
-    ledger::check_protecting(call, &source.relation, None)?;
+    let terms = ledger::check_protecting(call, &source.relation, None)?;
     let bound = match call.price(responses.width())? {
         Some(charge) => {
             let (relation, columns) = (&source.relation, &source.positions);
-            ledger::charge_for_rows(relation, columns, call.method.name, &charge)?
+            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
         }
         None => None,
     };

@@ -110,9 +110,8 @@ fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
     Ok(Charge { whole: Cost { epsilon, delta }, rho: Some(rho), rest: Cost::default() })
 }
 
-/// Refuses what cannot be of a protected relation: coins that can be repeated, the unit as a column.
-fn check_protected(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), Error> {
-    ledger::check_protecting(call, relation, None)?;
+/// Refuses the unit of a protected relation as a column.
+fn check_columns(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), Error> {
     let names = call.get(&COLUMNS)?.unwrap_or_default();
     if names.contains(&terms.unit) {
         return Err(Error::argument(
@@ -133,9 +132,9 @@ fn fit(
     let names = call.get(&COLUMNS)?;
     let asked = call.get(&WORKLOAD)?;
     let mut positions = relation.positions("columns", names.as_deref())?;
-    let protected = crate::catalog::protection::terms(relation.oid)?;
-    if let Some(terms) = &protected {
-        check_protected(call, &relation, terms)?;
+    let terms = ledger::check_protecting(call, &relation, None)?;
+    if let Some(terms) = &terms {
+        check_columns(call, &relation, terms)?;
         let unit = unit::check(&relation, &terms.unit)?;
         positions.retain(|&position| position != unit);
     }
@@ -146,13 +145,8 @@ fn fit(
     let sizes = source.sizes();
     let workload = workload(asked.as_ref(), &source.relation.name, &source.columns)?;
     // Charged under the terms that the rows are then bounded by.
-    let terms = match protected {
-        Some(_) => {
-            let (relation, columns) = (&source.relation, &source.positions);
-            ledger::charge_for_units(relation, columns, call.method.name, &charge)?
-        }
-        None => None,
-    };
+    let (relation, columns) = (&source.relation, &source.positions);
+    ledger::charge_for_units(relation, terms.as_ref(), columns, call.method.name, &charge)?;
     let unit = match &terms {
         Some(terms) => unit_of_several(&source.relation, terms)?,
         None => None,

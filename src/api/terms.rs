@@ -7,6 +7,7 @@ use crate::pg::argument::{Argument, Arguments, Declared, Given, Type};
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use guarantee::{Charge, Counts, Guarantee, Protected, Unit};
+use question::Terms;
 use serde_json::{Map, Value as Json};
 
 /// What a call finds in the terms of the protection, a label is told.
@@ -100,6 +101,15 @@ fn tells_terms(label: &Label) -> bool {
     label.further.iter().any(|further| further.name() == UNIT.name)
 }
 
+/// Refuses a method that shows how many rows there are, where nobody has said that everybody may know.
+pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> Result<(), Error> {
+    let contents = method.price.as_ref().is_some_and(|price| price.counts == Counts::Contents);
+    match contents && !terms.row_count_public {
+        true => Err(Error::RowCount { relation: relation.name.clone(), method: method.name }),
+        false => Ok(()),
+    }
+}
+
 /// The options of a label with what a call would find out about the source: its columns, and the terms of its
 /// protection. Without a price, k rows are k people only if the unit is a key.
 pub fn of_source(
@@ -108,6 +118,14 @@ pub fn of_source(
     label: &Label,
     source: &Relation,
 ) -> Result<(), Error> {
+    let is_told =
+        |one: &&&dyn Declared| options.get(one.name()).is_some_and(|told| !told.is_null());
+    if let Some(told) = TERMS.iter().find(is_told) {
+        return Err(Error::argument(
+            format!("option {} is given beside a source", told.name()),
+            "The terms of a source are those of its protection: leave the option out, or the source.",
+        ));
+    }
     let declares = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
     let lists = |option: &str| options.get(option).and_then(Json::as_array);
     if method.price.is_some() && declares(COLUMNS.name) && lists(COLUMNS.name).is_none() {
@@ -120,6 +138,7 @@ pub fn of_source(
         return Ok(());
     }
     let Some(terms) = protection::terms(source.oid)? else { return Ok(()) };
+    check_row_count(method, source, &terms)?;
     let is_key = source.is_key(&source.columns[source.position(&terms.unit)?])?;
     if method.price.is_none() && !is_key {
         return Ok(());

@@ -87,6 +87,8 @@ pub enum Error {
     NotAllowed { relation: String },
     /// The method shows how many rows there are, and nobody has said that everybody may know.
     RowCount { relation: String, method: &'static str },
+    /// The terms of the protection are not those any more that the call began with.
+    TermsChanged { relation: String, charged: bool },
     /// The budget does not suffice.
     Exhausted(Box<Exhausted>),
     /// The charge could not be made, or (not `certain`) perhaps was made.
@@ -519,6 +521,15 @@ impl Error {
                 format!("{method} would show the number of rows of {relation}, which is protected"),
                 Some("What is charged covers what is in the rows of a unit, not that they are there.".into()),
                 "Use dp_synthesize; or, if everybody may know how many rows there are, its owner says so with sanitize.protect(…, row_count_public => true).".into(),
+            ),
+            Error::TermsChanged { relation, charged } => (
+                Code::ERRCODE_OBJECT_IN_USE,
+                format!("what protects {relation} was changed while the call ran"),
+                Some(match charged {
+                    true => "Nothing was released; what was charged stands.".into(),
+                    false => "Nothing was released or charged.".into(),
+                }),
+                "Call again.".into(),
             ),
             Error::OtherOwner { relation } => (
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,

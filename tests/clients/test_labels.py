@@ -9,6 +9,7 @@ import re
 import psycopg
 import pytest
 from helpers import fresh_name
+from publishing import WAITS, Background, WithIsolation, wait_for
 
 DOMAINS = ["city", "sex"]
 # An example of every method that has a label. A new one has to be added here.
@@ -163,6 +164,7 @@ def test_a_label_says_what_the_ledger_counts(connection, tables, method, options
     assert said(label) == whom + cost
     if own is not None:
         assert own == label
+    assert any("number of rows is public" in line for line in label["assumptions"]) == contents
     # What is counted is what all rows of a person cost.
     factor = 1 if method in OF_UNITS else rows
     plain = asked(connection, method, options | {"source": "plain"})
@@ -213,6 +215,8 @@ def test_rows_are_counted_only_where_their_number_is_public(connection, tables, 
     for attempt in [call, published]:
         with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="number of rows"):
             attempt(connection, method, source, EXAMPLES[method])
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="number of rows"):
+        asked(connection, method, EXAMPLES[method] | {"source": source})
     assert charged(connection, source)[0] == 0
     connection.execute(
         f"SELECT sanitize.protect('{source}', 'person', 100, row_count_public => true)"
@@ -255,3 +259,73 @@ def test_nothing_is_read_before_it_is_charged(connection, tables, method, option
     )
     call(connection, method, view, options)
     assert connection.execute(reads).fetchone() == (True,)
+
+
+@pytest.mark.parametrize("method", ["dp_mii_sample", "k_anonymize"])
+@pytest.mark.parametrize("source", ["plain", "visits"])
+def test_who_is_a_unit_is_said_by_the_source_alone(connection, tables, method, source):
+    for told in [{"unit": "person"}, {"max_rows_per_unit": 1}, {"assume_stable": True}]:
+        assert asked(connection, method, EXAMPLES[method] | told)
+        with pytest.raises(psycopg.errors.InvalidParameterValue, match="beside a source"):
+            asked(connection, method, EXAMPLES[method] | told | {"source": source})
+
+
+BY_ROW = '{"epsilon": 1, "theta": 5, "columns": ["city"]}'
+
+
+def make_protected(connection):
+    """A table whose people have one row each at most."""
+    name = fresh_name("protected")
+    connection.execute(f"""
+        CREATE TABLE {name} AS TABLE people;
+        SELECT sanitize.declare_domain('{name}', 'city', '{{a,b,c}}');
+        SELECT sanitize.protect('{name}', 'person', 100, max_rows_per_unit => 1)""")
+    return name
+
+
+@pytest.mark.parametrize("isolation", ["read committed", "repeatable read"])
+def test_terms_that_change_before_the_charge_charge_nothing(
+    database, connection, tables, isolation
+):
+    """The owner's protect holds the lock that a charge needs, and commits while the charge waits."""
+    source, target = make_protected(connection), fresh_name("released")
+    with database.connect() as owner:
+        with owner.transaction():
+            owner.execute(
+                f"SELECT sanitize.protect('{source}', 'person', 100, max_rows_per_unit => 3)"
+            )
+            publishing = Background(
+                WithIsolation(database, isolation),
+                f"SELECT sanitize.publish('{target}', '{source}', 'dp_itemsets', '{BY_ROW}')",
+            )
+            waits = WAITS.replace("'Lock'", "'Extension'")
+            wait_for(connection, waits, [publishing.connection.info.backend_pid])
+        publishing.join()
+    assert isinstance(publishing.error, psycopg.errors.ObjectInUse), publishing.error
+    assert charged(connection, source)[0] == 0
+    label, _ = published(connection, "dp_itemsets", source, json.loads(BY_ROW))
+    assert label["epsilon"] >= 3 and charged(connection, source) == (1, [[label["epsilon"], 0]])
+
+
+def test_terms_that_change_after_the_label_release_nothing(database, connection, tables):
+    """A refresh that has read the terms waits for a row of the release that somebody holds."""
+    source, target = make_protected(connection), fresh_name("released")
+    publish = "SELECT sanitize.publish(%s, %s, 'dp_itemsets', %s)"
+    connection.execute(publish, [target, source, BY_ROW])
+    stored = connection.execute(f"SELECT * FROM {target}").fetchall()
+    with database.connect() as reader:
+        with reader.transaction():
+            reader.execute(f"SELECT FROM {target} FOR UPDATE")
+            refreshing = Background(database, f"SELECT sanitize.refresh('{target}')")
+            wait_for(connection, WAITS, [refreshing.connection.info.backend_pid])
+            connection.execute(
+                f"SELECT sanitize.protect('{source}', 'person', 100, max_rows_per_unit => 3)"
+            )
+        refreshing.join()
+    assert isinstance(refreshing.error, psycopg.errors.ObjectInUse), refreshing.error
+    # The charge was made under the new terms, and stands; nothing of it is shown under the old ones.
+    count, ((epsilon, _),) = charged(connection, source)
+    assert count == 2 and epsilon >= 3
+    assert connection.execute(f"SELECT * FROM {target}").fetchall() == stored
+    (label,) = connection.execute(f"SELECT sanitize.refresh('{target}')").fetchone()
+    assert label["epsilon"] == epsilon

@@ -31,7 +31,7 @@ pub use gaussian_vector::gaussian_rho;
 pub use label::{
     Answers, Classes, Counts, DeltaMethod, DrawnItemsets, Groups, Guarantee, Kind, Label, Mode,
     Neighbours, Numeric, Protected, Proved, RandomisedNumber, RandomisedTransaction, Sampled,
-    Sensitive, Synthetic, Unit,
+    Sensitive, Synthetic, Unit, told_after,
 };
 pub use ledger::{REST, Spent, concentrated_epsilon};
 pub use zcdp::{pure_rho, zcdp_delta, zcdp_epsilon, zcdp_rho};

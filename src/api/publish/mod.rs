@@ -22,7 +22,7 @@ use crate::pg::target::{self, Lock, Name, NewColumn};
 use crate::pg::text::from_utf8;
 use crate::pg::worker::running::{self, Running};
 use crate::pg::{jsonb, keeper, parts, rights, shards, sql};
-use guarantee::Guarantee;
+use guarantee::{Guarantee, told_after};
 use maker::{Maker, Written};
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::{Value as Json, json};
@@ -139,9 +139,9 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     }
     // By a function in its own source, say, which would write a release within a release.
     target::refuse_in_use(target.oid, c"publish");
-    let label = maker.label(&source)?;
-    let earlier = if label.composes() { 0 } else { releases::earlier(source.oid)? };
-    let label = label.after(earlier);
+    let promised = maker.label(&source)?;
+    let earlier = if promised.composes() { 0 } else { releases::earlier(source.oid)? };
+    let label = promised.clone().after(earlier);
     let (made, read) = shards::noting(source.oid, || match maker.is_sharded() {
         true => sharded::write(&maker, &source, target),
         false => {
@@ -151,7 +151,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     });
     let Written { rows, suppressed_share, shards } = made?;
     let label = placed(label, &maker, !shards.is_empty());
-    comment(recipe, target, &label, maker.is_draft());
+    comment(recipe, target, &label.sentence(), maker.is_draft());
     let mut told = serde_json::to_value(label.label()).map_err(Error::fault)?;
     told["rows"] = rows.into();
     if let Some(share) = suppressed_share {
@@ -179,6 +179,10 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
         by,
         is_draft: maker.is_draft(),
     })?;
+    // Of other terms the charge is another one, and so is whom it is about.
+    if maker.label(&source)? != promised {
+        return Err(Error::TermsChanged { relation: source.name, charged: true });
+    }
     Ok((told, earlier))
 }
 
@@ -191,9 +195,8 @@ fn placed(label: Guarantee, maker: &Maker<'_>, is_sharded: bool) -> Guarantee {
 }
 
 /// Lets the comment of the table say what it holds.
-fn comment(recipe: &Recipe, target: &Relation, label: &Guarantee, is_draft: bool) {
-    let said = label.sentence();
-    let lines = [is_draft.then_some(IS_DRAFT), recipe.comment.as_deref(), Some(said.as_str())];
+fn comment(recipe: &Recipe, target: &Relation, sentence: &str, is_draft: bool) {
+    let lines = [is_draft.then_some(IS_DRAFT), recipe.comment.as_deref(), Some(sentence)];
     let lines: Vec<&str> = lines.into_iter().flatten().collect();
     target::comment(target.oid, &lines.join("\n"));
 }
@@ -328,7 +331,8 @@ const APPROVE: Method = Method {
     price: None,
 };
 
-/// The rows stay as they are; only the label is of now, beside the releases that were made meanwhile.
+/// The rows stay as they are, and so does what was charged and promised for them. Only the releases that were made
+/// meanwhile are counted anew.
 fn approve(call: &Call) -> Result<Datum, Error> {
     target::refuse_read_only(c"sanitize.approve()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
@@ -342,22 +346,18 @@ fn approve(call: &Call) -> Result<Datum, Error> {
         ));
     }
     recipe.options = releases::approved(recipe.options);
-    let maker = Maker::new(&recipe.method, &recipe.options)?;
-    let source = open_source(recipe.source)?;
-    let label = maker.label(&source)?;
-    let earlier = if label.composes() { 0 } else { releases::earlier(source.oid)? };
-    let label = label.after(earlier);
     let mut told = releases::label(target.oid)?;
+    let composes = matches!(told["kind"].as_str(), Some("dp" | "ldp"));
+    let earlier = if composes { 0 } else { releases::earlier(recipe.source)? };
+    let lines = told["not_covered"].as_array().into_iter().flatten();
+    let mut lines: Vec<String> = lines.filter_map(Json::as_str).map(String::from).collect();
+    let sentence = told_after(&mut lines, told["sentence"].as_str().unwrap_or_default(), earlier);
+    (told["not_covered"], told["sentence"]) = (lines.into(), sentence.as_str().into());
     if let Some(told) = told.as_object_mut() {
         told.remove("draft");
     }
-    let label = placed(label, &maker, told.get("shards").is_some());
-    let mut now = serde_json::to_value(label.label()).map_err(Error::fault)?;
-    for field in ["not_covered", "sentence"] {
-        told[field] = now[field].take();
-    }
     as_owner(&target, || {
-        comment(&recipe, &target, &label, false);
+        comment(&recipe, &target, &sentence, false);
         releases::approve(target.oid, &recipe.options, &told)
     })?;
     tell((told, earlier), &target.name)

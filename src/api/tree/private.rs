@@ -67,11 +67,11 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
     let (columns, by_class) = columns_and_class(call, &relation)?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, weights.as_ref())?;
-    ledger::check_protecting(call, &source.relation, None)?;
+    let terms = ledger::check_protecting(call, &source.relation, None)?;
     let bound = match call.price(responses.width())? {
         Some(charge) => {
             let (relation, columns) = (&source.relation, &source.positions);
-            ledger::charge_for_rows(relation, columns, call.method.name, &charge)?
+            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
         }
         None => None,
     };

@@ -30,6 +30,16 @@ SELECT pg_temp.composed(label) FROM sanitize.publish('fifth', 'stays', 'mii_supp
 SELECT sanitize.publish('lent', 'stays', 'mii_suppress', '{"theta": 4, "columns": ["ward"], "draft": true}');
 REVOKE SELECT (ward) ON lent FROM regress_draft_reader;
 SELECT pg_temp.composed(label) FROM sanitize.refresh('fifth') AS label;
+-- What was promised for the rows of a draft stays: they were made before anybody said who is a unit.
+CREATE TABLE visits (person int NOT NULL, sex text NOT NULL CHECK (sex IN ('f', 'm')));
+INSERT INTO visits SELECT i, CASE i % 4 WHEN 0 THEN 'f' ELSE 'm' END FROM generate_series(1, 200) AS i;
+SELECT label ->> 'unit' AS unit FROM sanitize.publish('drawn', 'visits', 'dp_synthesize', '{"epsilon": 1, "columns": ["sex"], "draft": true}') AS label;
+CREATE TEMP TABLE told AS SELECT guarantee - 'draft' AS label FROM sanitize.releases WHERE target = 'drawn'::regclass;
+SELECT sanitize.protect('visits', 'person', 10, 0.1, max_rows_per_unit => 2);
+SELECT now = label AS as_it_was, now ->> 'sentence' ~ 'any one row is' AS row FROM told, sanitize.approve('drawn') AS now;
+SELECT obj_description('drawn'::regclass) = label ->> 'sentence' AS commented FROM told;
+SELECT sanitize.unprotect('visits');
+DROP TABLE visits, drawn, told;
 -- What makes no sense.
 SELECT sanitize.publish('sixth', 'stays', 'mii_suppress', '{"theta": 5, "draft": "yes"}');
 SELECT sanitize.sanitize_in_place('stays', 'mii_suppress', '{"theta": 5, "draft": true}', confirm => 'stays');

@@ -1,9 +1,32 @@
 //! What earlier releases of the same source take from a label.
 
+use super::sentence::not_covered;
 use super::{Guarantee, Kind};
 use crate::Cost;
 
 const COMPOSITION: &str = "composition";
+
+/// Says among the lines that are not covered how many releases of the source that do not compose were made before.
+fn count_earlier(lines: &mut Vec<String>, earlier: u64) {
+    if earlier == 0 {
+        return;
+    }
+    let releases = if earlier == 1 { "release" } else { "releases" };
+    let line = format!(
+        "{COMPOSITION}: {earlier} earlier {releases} of this source may be combined with this one"
+    );
+    match lines.iter_mut().find(|line| line.starts_with(COMPOSITION)) {
+        Some(general) => *general = line,
+        None => lines.push(line),
+    }
+}
+
+/// [`Guarantee::after`] for the lines and the sentence of a label that was made before; returns the sentence.
+pub fn told_after(lines: &mut Vec<String>, sentence: &str, earlier: u64) -> String {
+    let before = not_covered(lines);
+    count_earlier(lines, earlier);
+    format!("{}{}", sentence.strip_suffix(&before).unwrap_or(sentence), not_covered(lines))
+}
 
 impl Guarantee {
     /// True for a promise that holds whatever else is released: its epsilons add up. All others say
@@ -28,16 +51,8 @@ impl Guarantee {
     /// Says that so many releases of the source that do not compose were made before this one: whoever has
     /// them too may combine them.
     pub fn after(mut self, earlier: u64) -> Self {
-        if self.composes() || earlier == 0 {
-            return self;
-        }
-        let releases = if earlier == 1 { "release" } else { "releases" };
-        let line = format!(
-            "{COMPOSITION}: {earlier} earlier {releases} of this source may be combined with this one"
-        );
-        match self.not_covered.iter_mut().find(|line| line.starts_with(COMPOSITION)) {
-            Some(general) => *general = line,
-            None => self.not_covered.push(line),
+        if !self.composes() {
+            count_earlier(&mut self.not_covered, earlier);
         }
         self
     }
@@ -70,6 +85,10 @@ mod tests {
             let label = label.after(2);
             assert!(lines(&label)[0].starts_with("composition: 2 earlier releases "));
             assert!(label.sentence().contains("2 earlier releases of this source"));
+            // Whether it is counted at once or later.
+            let mut lines = once.not_covered.clone();
+            assert_eq!(told_after(&mut lines, &once.sentence(), 2), label.sentence());
+            assert_eq!(lines, label.not_covered);
         }
     }
 

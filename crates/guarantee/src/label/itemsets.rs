@@ -1,6 +1,6 @@
 //! The labels of itemsets that are drawn privately.
 
-use super::units::SEVERAL_ROWS;
+use super::units::{ROWS_PUBLIC, SEVERAL_ROWS};
 use super::{Guarantee, Mode, Neighbours, Unit};
 use crate::Cost;
 use random::Source;
@@ -32,7 +32,7 @@ impl Guarantee {
         let mut label = label.dp(drawn.cost, Unit::Row, source);
         label.neighbours = Some(drawn.neighbours);
         if drawn.neighbours == Neighbours::Replace {
-            label.assumptions.push("the number of rows is public".into());
+            label.assumptions.push(ROWS_PUBLIC.into());
         }
         label.assumptions.push("theta does not depend on the rows".into());
         if let Some(claimed) = drawn.claimed {

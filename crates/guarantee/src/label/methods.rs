@@ -186,7 +186,7 @@ impl Guarantee {
     pub fn impute(of: Option<&Guarantee>) -> Self {
         let Some(of) = of else {
             return Guarantee {
-                not_covered: vec!["the table that was filled has no label".into()],
+                not_covered: vec!["nothing is known here of the table that was filled".into()],
                 ..Guarantee::none("imputation")
             };
         };

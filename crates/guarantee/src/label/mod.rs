@@ -13,6 +13,7 @@ mod trees;
 mod units;
 
 pub use classes::{Classes, Sensitive};
+pub use composition::told_after;
 pub use itemsets::DrawnItemsets;
 pub use methods::{Answers, Groups, Sampled};
 pub use operators::RandomisedNumber;

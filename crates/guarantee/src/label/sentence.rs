@@ -29,10 +29,7 @@ impl Guarantee {
         if let Some(proved) = &self.proved {
             text += &proved.sentence();
         }
-        if !self.not_covered.is_empty() {
-            text += &format!(" Not covered: {}.", self.not_covered.join("; "));
-        }
-        text
+        text + &not_covered(&self.not_covered)
     }
 
     fn dp_sentence(&self) -> String {
@@ -81,6 +78,14 @@ impl Guarantee {
              at most a factor of {}.",
             up(self.epsilon.unwrap_or(0.0).exp())
         )
+    }
+}
+
+/// The end of a sentence.
+pub(super) fn not_covered(lines: &[String]) -> String {
+    match lines.is_empty() {
+        true => String::new(),
+        false => format!(" Not covered: {}.", lines.join("; ")),
     }
 }
 

@@ -28,7 +28,11 @@ pub struct Protected<'a> {
 }
 
 /// Said by methods that protect rows, of sources without units.
-pub(super) const SEVERAL_ROWS: &str = "several rows of one person: epsilon counts once for each";
+pub(super) const SEVERAL_ROWS: &str =
+    "several rows of one person: epsilon counts once for each, and delta grows faster";
+
+/// Said by methods that protect what is in a row, not that it is there.
+pub(super) const ROWS_PUBLIC: &str = "the number of rows is public";
 
 impl Guarantee {
     /// The label of a release of a protected source, by a private method: whom it protects, and at which epsilon
@@ -49,6 +53,8 @@ impl Guarantee {
         self.unit = Some(Unit::Person);
         self.neighbours = Some(if contents { Neighbours::Replace } else { Neighbours::AddRemove });
         self.not_covered.retain(|line| line != SEVERAL_ROWS);
+        // What is charged covers a row more or less as well, or the owner says that their number is public.
+        self.assumptions.retain(|line| line != ROWS_PUBLIC);
         let mut add = |line: String| {
             if !self.assumptions.contains(&line) {
                 self.assumptions.push(line);
@@ -66,7 +72,7 @@ impl Guarantee {
             }
         }
         if contents {
-            add("the number of rows is public: the owner has said so".into());
+            add(format!("{ROWS_PUBLIC}: the owner has said so"));
         }
         if protected.assumed_stable {
             add(VOUCHED.into());
@@ -81,7 +87,7 @@ pub(super) const VOUCHED: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::Synthetic;
+    use crate::label::{DrawnItemsets, Synthetic};
     use random::Source;
 
     fn protected(counts: Counts, epsilon: f64) -> Protected<'static> {
@@ -111,6 +117,18 @@ mod tests {
         assert_eq!((label.kind, label.epsilon), (Kind::Ldp, Some(3.0)));
         assert!(label.assumptions.iter().any(|line| line.contains("the number of rows is public")));
         assert!(label.sentence().contains("what is in any one person's rows"));
+    }
+
+    #[test]
+    fn the_number_of_rows_is_no_assumption_where_a_row_more_is_covered() {
+        let cost = Cost { epsilon: 1.0, delta: 0.0 };
+        let drawn =
+            DrawnItemsets { cost, draws: 1, neighbours: Neighbours::Replace, claimed: None };
+        let label = Guarantee::dp_itemsets(&drawn, Source::Os);
+        assert!(label.assumptions.iter().any(|line| line == ROWS_PUBLIC));
+        let label = label.of_units(&protected(Counts::Rows, 3.0));
+        assert_eq!(label.neighbours, Some(Neighbours::AddRemove));
+        assert!(!label.assumptions.iter().any(|line| line.contains(ROWS_PUBLIC)));
     }
 
     #[test]
