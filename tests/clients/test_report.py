@@ -72,6 +72,11 @@ def test_the_page_is_well_formed_and_every_value_is_text(tables):
     options = """{"compare": "visits_other", "title": "<script>alert(5)</script>"}"""
     shown = Page(page(connection, "visits", '"<script>alert(4)</script>"', options))
     assert not {"script", "img", "iframe", "link", "object", "form", "b"} & set(shown.names())
+    policy = {
+        "http-equiv": "Content-Security-Policy",
+        "content": "default-src 'none'; style-src 'unsafe-inline'",
+    }
+    assert ("meta", policy) in shown.elements
     for name, attributes in shown.elements:
         assert not [key for key in attributes if key.startswith("on") or key in ("src", "style")]
         assert attributes.get("href", "#").startswith("#"), name

@@ -257,6 +257,23 @@ def test_what_is_told_of_a_release(database, connection):
     assert (options, rows, has_rows) == (None, 999, True) and share >= 0
 
 
+@pytest.mark.parametrize("table", ["published", "release_entry", "sharded_release"])
+def test_nobody_writes_the_record_of_releases(database, connection, table):
+    """Not even whoever made the release."""
+    source, target = make_source(connection), fresh_name("released")
+    user = database.regular_user(f"SELECT ON {source}", "CREATE ON SCHEMA public")
+    with database.connect(user) as owner:
+        publish(owner, target, source)
+        for statement in [
+            f"INSERT INTO sanitize.{table} (target) VALUES (NULL)",
+            f"UPDATE sanitize.{table} SET target = target",
+            f"DELETE FROM sanitize.{table}",
+            f"TRUNCATE sanitize.{table}",
+        ]:
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                owner.execute(statement)
+
+
 def test_errors_of_a_refresh_show_rows_to_the_owner_only(database, connection):
     """Who is not allowed to refresh is told so before anything is read; a row that breaks a constraint of the
     target is shown to those who may read the target."""
