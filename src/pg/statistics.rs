@@ -27,14 +27,17 @@ pub fn forget(table: Oid, columns: Option<&[i16]>) {
     }
 }
 
-/// Forgets what is known of several columns together, not that it is wanted.
+/// Forgets what is known of several columns together, not that it is wanted: of the table's own rows, and of those
+/// of the tables below it, which are known apart.
 ///
 /// # Safety
 /// The statistics exist, and their table is locked.
 #[cfg(not(feature = "pg14"))]
 unsafe fn forget_several(statistics: Oid) {
-    // SAFETY: as the caller says.
-    unsafe { pg_sys::RemoveStatisticsDataById(statistics, false) };
+    for with_tables_below in [false, true] {
+        // SAFETY: as the caller says; nothing happens if nothing is known.
+        unsafe { pg_sys::RemoveStatisticsDataById(statistics, with_tables_below) };
+    }
 }
 
 /// As above. Here the row of the catalog has to stay, for ANALYZE to write to; it is emptied.

@@ -14,7 +14,9 @@ CREATE TABLE visits (n int, patient int, born date, day int, FOREIGN KEY (patien
 CREATE TABLE visits_0 PARTITION OF visits FOR VALUES WITH (MODULUS 2, REMAINDER 0);
 CREATE TABLE visits_1 PARTITION OF visits FOR VALUES WITH (MODULUS 2, REMAINDER 1);
 INSERT INTO visits SELECT i, 1 + i % 400, DATE '1950-01-01' + 300 * ((1 + i % 400) % 80), i FROM generate_series(1, 900) AS i;
+CREATE STATISTICS of_patients (mcv) ON sex, ward FROM patients;
 ANALYZE patients, visits;
+SELECT count(*) FROM pg_stats_ext WHERE tablename LIKE 'patients%' AND most_common_vals IS NOT NULL;
 CREATE TEMP TABLE before AS SELECT p.*, v.n FROM patients AS p LEFT JOIN visits AS v ON v.patient = p.id AND v.born = p.born;
 SELECT label -> 'rows' AS rows, label -> 'keys_replaced' AS keys, label -> 'left_alone' AS left_alone
   FROM sanitize.sanitize_in_place('patients', 'k_anonymize', '{"k": 5, "columns": ["sex", "ward"]}', confirm => 'patients') AS label;
@@ -23,6 +25,7 @@ SELECT tableoid::regclass AS part, count(*) > 0 AS has_rows FROM patients GROUP 
 -- Every visit belongs to a row as it did, by another key.
 SELECT count(*), count(DISTINCT v.n) FROM visits AS v JOIN patients AS p ON v.patient = p.id AND v.born = p.born JOIN before AS b ON b.n = v.n AND b.born = p.born AND b.id <> p.id;
 SELECT count(*) FROM pg_stats WHERE tablename LIKE 'patients%' OR (tablename LIKE 'visits%' AND attname = 'patient');
+SELECT count(*) FROM pg_stats_ext WHERE tablename LIKE 'patients%' AND most_common_vals IS NOT NULL;
 -- Rows of nobody, and fewer of them: rows go from every partition, and keys stay different.
 ALTER TABLE visits DROP CONSTRAINT visits_patient_born_fkey;
 SELECT label -> 'rows' AS rows FROM sanitize.sanitize_in_place('patients', 'krimp_generate', '{"n": 150, "min_support": 20, "columns": ["sex", "ward"]}', confirm => 'patients') AS label;
