@@ -128,11 +128,7 @@ impl Planned {
                 }
             }
             Kind::Histogram(range, bins) => {
-                let edge = |bin: u32| {
-                    range
-                        .at(range.low as f64
-                            + range.span() as f64 * f64::from(bin) / f64::from(*bins))
-                };
+                let edge = |bin: u32| range.edge(bin, *bins);
                 for (bin, &count) in (0..*bins).zip(drawn) {
                     let close = if bin + 1 == *bins { ']' } else { ')' };
                     let measure = format!("{}[{},{}{close}", name(), edge(bin), edge(bin + 1));

@@ -78,6 +78,17 @@ impl Range {
         (offset * i128::from(bins) / self.span()).min(i128::from(bins) - 1) as usize
     }
 
+    /// The lower edge of a bin, of `bins` equally wide ones, as a decimal number; that of bin `bins` is the upper
+    /// bound. It has at most three digits more than a step, so that the edges of up to 1000 bins differ.
+    pub(crate) fn edge(&self, bin: u32, bins: u32) -> String {
+        let bins = i128::from(bins);
+        // At most 2^41 steps, 1000 bins, a mantissa of 64 bits, and three digits: below 2^127.
+        let parts = i128::from(self.low) * bins + self.span() * i128::from(bin);
+        let parts = parts * i128::from(self.step.mantissa) * 1000;
+        let rounded = (2 * parts + bins).div_euclid(2 * bins);
+        Step { mantissa: 1, scale: self.step.scale + 3 }.times(rounded)
+    }
+
     /// The value as a float.
     pub(crate) fn at(&self, steps: f64) -> f64 {
         steps * self.step.to_f64()
@@ -157,6 +168,43 @@ mod tests {
         assert_eq!(Step { mantissa: 25, scale: 2 }.times(-3), "-0.75");
         assert_eq!(Step { mantissa: 5, scale: 1 }.times(4), "2");
         assert_eq!(Step { mantissa: 100, scale: 0 }.times(7), "700");
+    }
+
+    #[test]
+    fn edges_are_exact_decimals() {
+        let edges = |low, high, step, bins| {
+            let range = Range::new(low, high, step).unwrap();
+            (0..=bins).map(|bin| range.edge(bin, bins)).collect::<Vec<_>>()
+        };
+        let tenths = Step { mantissa: 1, scale: 1 };
+        assert_eq!(edges(0, 60, tenths, 10)[1..5], ["0.6", "1.2", "1.8", "2.4"]);
+        assert_eq!(edges(0, 999, tenths, 9)[4], "44.4");
+        assert_eq!(edges(1, 7, tenths, 6), ["0.1", "0.2", "0.3", "0.4", "0.5", "0.6", "0.7"]);
+        assert_eq!(edges(-1, 1, Step::ONE, 3), ["-1", "-0.333", "0.333", "1"]);
+    }
+
+    #[test]
+    fn edges_differ() {
+        let steps = [(1, 0), (1, 6), (25, 2), (u64::MAX, 15)];
+        let ranges = [
+            (0, 1),
+            (-1, 1),
+            (0, 999),
+            (Range::LIMIT - 1, Range::LIMIT),
+            (-Range::LIMIT, Range::LIMIT),
+        ];
+        for (mantissa, scale) in steps {
+            let step = Step { mantissa, scale };
+            for (low, high) in ranges {
+                let range = Range::new(low, high, step).unwrap();
+                for bins in (1..=1000).step_by(37).chain([1000]) {
+                    let edges: Vec<String> = (0..=bins).map(|bin| range.edge(bin, bins)).collect();
+                    assert!(edges.windows(2).all(|pair| pair[0] != pair[1]), "{range:?} {bins}");
+                    assert_eq!(edges[0], step.times(low.into()));
+                    assert_eq!(edges[bins as usize], step.times(high.into()));
+                }
+            }
+        }
     }
 
     #[test]
