@@ -5,6 +5,7 @@ use super::arguments::{
 };
 use super::hierarchy::{Sides, general, shown_as};
 use super::input::Input;
+use super::privacy_report::Candidate;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
@@ -14,7 +15,7 @@ use crate::pg::reader;
 use crate::pg::relation::Relation;
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use measures::Meaning;
+use measures::{Made, Meaning};
 use pgrx::pg_sys::{Datum, Oid};
 use std::collections::HashMap;
 use suppress::Written;
@@ -25,6 +26,28 @@ pub struct Pair {
     pub released: Input,
     pub original: Input,
     sides: Sides,
+    /// The released table.
+    relation: Oid,
+}
+
+/// What the texts of a released table may stand for.
+pub struct General {
+    /// Those that may be general values, by column and code, with what they cover.
+    texts: Vec<HashMap<u32, Vec<u32>>>,
+    /// How each column was made, if the table is a release that was published.
+    made: Vec<Made>,
+}
+
+impl General {
+    /// What the cells stand for.
+    pub fn meaning<'w>(
+        self,
+        released: &Bag,
+        original: &Bag,
+        watch: &'w Watch,
+    ) -> Result<Meaning<'w>, Stop> {
+        Meaning::of(released, original, self.texts, |column| self.made[column], watch)
+    }
 }
 
 impl Pair {
@@ -39,6 +62,7 @@ impl Pair {
         let original_bag = reader::read(&original, &columns)?.bag;
         let released_bag = reader::read_beside(&released, &same, original_bag.memory())?.bag;
         Ok(Pair {
+            relation: released.oid,
             released: Input { name: released.name.clone(), bag: released_bag },
             original: Input { name: original.name.clone(), bag: original_bag },
             sides: Sides { original, columns, shown_as: shown_as(&released, &same) },
@@ -50,12 +74,15 @@ impl Pair {
         self.sides.written(self.original.bag.domains(), |_| true)
     }
 
-    /// What the released texts may stand for beside themselves, by column and code.
-    pub fn general(&mut self) -> Result<Vec<HashMap<u32, Vec<u32>>>, Error> {
+    /// What the released texts may stand for beside themselves.
+    pub fn general(&mut self) -> Result<General, Error> {
         let gaining = self.run("measuring", Meaning::gaining)?;
         let (released, original) = (self.released.bag.domains(), self.original.bag.domains());
         let written = self.sides.written(original, |column| gaining[column])?;
-        Ok(general(&written, original, released))
+        let texts = general(&written, original, released);
+        let recorded = Candidate::recorded(self.relation)?;
+        let made = released.iter().map(|domain| recorded.made(domain.name())).collect();
+        Ok(General { texts, made })
     }
 
     /// The two tables of a call, cut to the columns that it names.
@@ -90,7 +117,7 @@ const ANONYMITY_SCORE: Method = Method {
         let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
         let score = pair.run("measuring", |released, original, watch| {
-            let meaning = Meaning::new(released, original, general, watch)?;
+            let meaning = general.meaning(released, original, watch)?;
             measures::anonymity_score(released, original, &meaning, watch)
         })?;
         rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
@@ -112,7 +139,7 @@ const COMMON_RECORDS: Method = Method {
         let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
         let common = pair.run("measuring", |released, original, watch| {
-            let meaning = Meaning::new(released, original, general, watch)?;
+            let meaning = general.meaning(released, original, watch)?;
             measures::common_records(released, original, &meaning, watch)
         })?;
         rows.push([float(common.of_released), float(common.of_original)]);

@@ -13,7 +13,6 @@ use crate::pg::error::Error;
 
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use measures::Meaning;
 use krimp::{DomainOrder, Generator, Correction, Model};
 use pgrx::pg_sys::Datum;
 
@@ -76,7 +75,7 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     };
     let (score, common, leaks) = pair.run("comparing", |released, original, watch| {
         let below = |n| random::below(&mut coins, n);
-        let meaning = Meaning::new(released, original, general, watch)?;
+        let meaning = general.meaning(released, original, watch)?;
         Ok((
             measures::anonymity_score(released, original, &meaning, watch)?,
             measures::common_records(released, original, &meaning, watch)?,

@@ -141,6 +141,98 @@ def test_people_are_counted_where_a_unit_is_known(visitors):
         assert "Fewest people in a class" in page(connection, "trips_public", original="trips")
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "DELETE FROM visitors WHERE id = 7",
+        "UPDATE visitors SET sex = 'x', postcode = '1000', diagnosis = 'flu' WHERE id = 7",
+        "INSERT INTO visitors_public (birth_date, postcode, sex, diagnosis)"
+        " SELECT birth_date, postcode, sex, 'flu' FROM visitors_public LIMIT 1",
+    ],
+)
+def test_one_changed_row_changes_no_reading(visitors, change):
+    connection = visitors.connect()
+
+    def found():
+        release = report(connection, "visitors_public")["releases"][0]
+        tones = [line["tone"] for line in release["verdict"]]
+        return tones, {one["column"] for one in release["coarse"]}, "people" in release
+
+    with connection.transaction(force_rollback=True):
+        connection.execute(
+            "SELECT sanitize.protect('visitors', 'person', 9, max_rows_per_unit => 3)"
+        )
+        before, lost = found(), score(connection, "visitors_public", columns=GUIDE["columns"])
+        assert before[1] and before[2]
+        connection.execute(change)
+        assert found() == before
+        after = score(connection, "visitors_public", columns=GUIDE["columns"])
+        assert after == pytest.approx(lost, abs=0.01)
+
+
+def test_people_are_not_counted_by_a_column_that_cannot_tell_them_apart(visitors):
+    connection = visitors.connect()
+    with connection.transaction(force_rollback=True):
+        connection.execute(
+            "CREATE TABLE trips AS SELECT i / 6 AS person, (i / 12) AS place FROM generate_series(0, 119) AS i"
+        )
+        connection.execute("SELECT sanitize.protect('trips', 'person', 10, max_rows_per_unit => 6)")
+        options = '{"k": 5, "columns": ["place"]}'
+        connection.execute(
+            "SELECT sanitize.publish('trips_public', 'trips', 'k_anonymize', %s)", [options]
+        )
+        connection.execute(
+            "ALTER TABLE trips ALTER person TYPE numeric USING round(person, (random() * 9)::int)"
+        )
+        found = report(connection, "trips_public", original="trips")
+        assert "people" not in found["releases"][0]
+        assert any("People are not counted: person" in note for note in found["notes"])
+
+
+@pytest.mark.parametrize("left_out", ["by the caller", "by the original"])
+def test_what_is_not_compared_is_not_checked(visitors, left_out):
+    connection = visitors.connect()
+    with connection.transaction(force_rollback=True):
+        options = {"columns": ["dose", "person"]} if left_out == "by the caller" else {}
+        if not options:
+            connection.execute("ALTER TABLE visitors DROP birth_date, DROP postcode, DROP sex")
+        release = report(connection, "visitors_public", **options)["releases"][0]
+        privacy = release["verdict"][0]
+        assert privacy["tone"] == "fair" and "as promised" not in privacy["sentence"], privacy
+        assert "Not checked: that every row looks like at least 4 others" in privacy["sentence"]
+        assert release["not_compared"] == GUIDE["columns"]
+        if options:
+            options = {"columns": GUIDE["columns"]}
+            privacy = report(connection, "visitors_public", **options)["releases"][0]["verdict"][0]
+            assert privacy["tone"] == "fair"
+            assert "Not checked: what is promised of diagnosis" in privacy["sentence"]
+            assert "are not hidden" not in privacy["sentence"]
+
+
+@pytest.mark.parametrize("style", ["German", "SQL, DMY", "Postgres"])
+def test_dates_are_read_whatever_the_session_writes(visitors, style):
+    connection = visitors.connect()
+
+    def found():
+        release = report(connection, "visitors_public")["releases"][0]
+        return release["coarse"], release["columns"]
+
+    with connection.transaction(force_rollback=True):
+        connection.execute("SET LOCAL datestyle = 'ISO, MDY'")
+        expected = found()
+        connection.execute(f"SET LOCAL datestyle = '{style}'")
+        assert found() == expected
+
+
+def test_endless_dates_are_shown_beside_ranges(visitors):
+    connection = visitors.connect()
+    with connection.transaction(force_rollback=True):
+        connection.execute("UPDATE visitors SET birth_date = 'infinity' WHERE id < 3")
+        values = report(connection, "visitors_public")["releases"][0]["columns"][0]["values"]
+        names = [value["value"] for value in values]
+        assert "1940 to 1959" in names and "infinity" in names, names
+
+
 def test_columns_come_and_go(visitors):
     connection = visitors.connect()
     with connection.transaction(force_rollback=True):

@@ -46,7 +46,7 @@ pub use information::{
 };
 pub use itemsets::{Comparison, compare_itemsets, least_support};
 pub use leak::{Leak, rare_itemset_leak};
-pub use meaning::{Cell, Meaning};
+pub use meaning::{Cell, Made, Meaning};
 pub use people::{People, people};
 pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};

@@ -18,13 +18,26 @@ pub enum Cell<'a> {
     Blank,
 }
 
+/// How a released column was made from the original's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Made {
+    /// Nobody knows: the law decides.
+    Somehow,
+    /// Every text stands for itself.
+    AsItIs,
+    /// Cells were blanked, if there are more that are NULL.
+    Blanked,
+    /// The same, and general values stand for what they cover.
+    Coarser,
+}
+
 /// What the cells of a released table stand for.
 ///
-/// Texts alone do not tell whether a 20 is the number or the range from 20 to 29. But cells that were made
-/// coarser keep this law: *no text occurs in more cells than in the original, unless it is one of a general
-/// value, or NULL*. A column of a table that keeps it is read as coarser if some text does occur in more cells:
-/// a general value stands for all that it covers, and NULL for everything if there is more of it. In all other
-/// columns, and in tables that break the law, which were drawn from a model above all, a text stands for itself.
+/// Texts alone do not tell whether a 20 is the number or the range from 20 to 29. How a column was made may be known.
+/// Where it is not, cells that were made coarser keep this law: *no text occurs in more cells than in the original,
+/// unless it is one of a general value, or NULL*. A column that keeps it is read as coarser if some text does occur in
+/// more cells: a general value stands for all that it covers, and NULL for everything if there is more of it. In all
+/// other columns, those that were drawn from a model above all, a text stands for itself.
 pub struct Meaning<'w> {
     exact: Translation<'w>,
     /// By column: what general values cover, by released code; nothing if texts stand for themselves.
@@ -35,13 +48,24 @@ pub struct Meaning<'w> {
 }
 
 impl<'w> Meaning<'w> {
-    /// `general` has for each column the released texts that may be general values, and what they cover then: codes
-    /// of the released column and, ascending, of the original one. The bags have the same columns in the same
-    /// order. Costs a pass over both.
+    /// What cells stand for by the law; see [`Meaning::of`].
     pub fn new(
         released: &Bag,
         original: &Bag,
         general: Vec<HashMap<u32, Vec<u32>>>,
+        watch: &'w Watch,
+    ) -> Result<Self, Stop> {
+        Meaning::of(released, original, general, |_| Made::Somehow, watch)
+    }
+
+    /// `general` has for each column (or for none) the released texts that may be general values, and what they
+    /// cover then: codes of the released column and, ascending, of the original one; `made` tells how a column was
+    /// made. The bags have the same columns in the same order. Costs a pass over both.
+    pub fn of(
+        released: &Bag,
+        original: &Bag,
+        mut general: Vec<HashMap<u32, Vec<u32>>>,
+        made: impl Fn(usize) -> Made,
         watch: &'w Watch,
     ) -> Result<Self, Stop> {
         let exact = Translation::new(released, original, watch)?;
@@ -49,31 +73,22 @@ impl<'w> Meaning<'w> {
         let covered =
             general.iter().flat_map(HashMap::values).map(|codes| 64 + 4 * codes.len() as u64);
         held.add(covered.sum())?;
-        let mut meaning =
-            Meaning { exact, general, blank: vec![false; original.width()], _held: held };
-        let gains = gains(released, original, &meaning.exact, watch)?;
-        let is_general = |column: usize, code: &u32| {
-            meaning.general.get(column).is_some_and(|texts| texts.contains_key(code))
-        };
-        let keeps =
-            |(column, gain): (usize, &Gain)| gain.codes.iter().all(|code| is_general(column, code));
-        if gains.iter().enumerate().all(keeps) {
-            for ((blank, general), gain) in
-                meaning.blank.iter_mut().zip(&mut meaning.general).zip(&gains)
-            {
-                *blank = gain.null;
-                if gain.codes.is_empty() && !gain.null {
-                    general.clear();
-                }
+        general.resize_with(original.width(), HashMap::new);
+        let gains = gains(released, original, &exact, watch)?;
+        let mut blank = Vec::with_capacity(gains.len());
+        for (column, (gain, general)) in gains.iter().zip(&mut general).enumerate() {
+            let keeps = || gain.codes.iter().all(|code| general.contains_key(code));
+            let made = match made(column) {
+                Made::Somehow if keeps() => Made::Coarser,
+                Made::Somehow => Made::AsItIs,
+                known => known,
+            };
+            if made != Made::Coarser || (gain.codes.is_empty() && !gain.null) {
+                general.clear();
             }
-            // Without general values a cell is blank or exact.
-            if meaning.general.is_empty() {
-                meaning.blank = gains.iter().map(|gain| gain.null).collect();
-            }
-        } else {
-            meaning.general.clear();
+            blank.push(gain.null && made != Made::AsItIs);
         }
-        Ok(meaning)
+        Ok(Meaning { exact, general, blank, _held: held })
     }
 
     /// The columns in which some text, or NULL, occurs in more cells than in the original: only there it matters
@@ -102,7 +117,7 @@ impl<'w> Meaning<'w> {
         if code == NONE && self.blank[column] {
             return Cell::Blank;
         }
-        match self.general.get(column).and_then(|texts| texts.get(&code)) {
+        match self.general[column].get(&code) {
             Some(covered) => match covered.as_slice() {
                 [only] => Cell::Value(*only),
                 several => Cell::General(several),
@@ -217,12 +232,16 @@ mod tests {
 
     /// How released cells are read where "2" may be any of 20 and 21.
     fn read(released: &[&str], original: &[&str]) -> Vec<String> {
+        read_as(Made::Somehow, released, original)
+    }
+
+    fn read_as(made: Made, released: &[&str], original: &[&str]) -> Vec<String> {
         let (released, original) = (bag(released), bag(original));
         let code = |text: &str| original.domain(0).find(text.as_bytes()).unwrap();
         let general = released.domain(0).find(b"2").map(|two| (two, vec![code("20"), code("21")]));
         let watch = Watch::unlimited();
         let general = vec![general.into_iter().collect()];
-        let meaning = Meaning::new(&released, &original, general, &watch).unwrap();
+        let meaning = Meaning::of(&released, &original, general, |_| made, &watch).unwrap();
         let codes = (0..released.domain(0).len() as u32).chain([NONE]);
         codes.map(|code| format!("{:?}", meaning.cell(0, code))).collect()
     }
@@ -240,5 +259,37 @@ mod tests {
         assert_eq!(read(&["2", "30", "30", ""], &original), [&absent, "Value(2)", &null]);
         // Nothing moved.
         assert_eq!(read(&["20", "30"], &original), ["Value(0)", "Value(2)", &null]);
+    }
+    #[test]
+    fn what_is_known_of_a_column_comes_before_its_counts() {
+        let original = ["20", "21", "30", ""];
+        let (absent, null) = (format!("Value({ABSENT})"), format!("Value({NONE})"));
+        // A row of the original with 31 has gone since: this 31 does not make the others exact.
+        let released = ["2", "2", "31", "", ""];
+        assert_eq!(read(&released, &original), [absent.as_str(), &absent, &null]);
+        assert_eq!(
+            read_as(Made::Coarser, &released, &original),
+            ["General([0, 1])", &absent, "Blank"]
+        );
+        assert_eq!(
+            read_as(Made::Blanked, &released, &original),
+            [&absent, absent.as_str(), "Blank"]
+        );
+        // A table that was drawn may look like one that was made coarser.
+        let released = ["2", "2", "30", "", ""];
+        assert_eq!(read_as(Made::AsItIs, &released, &original), [&absent, "Value(2)", &null]);
+    }
+
+    #[test]
+    fn columns_are_read_apart() {
+        let table = |rows: &[[&str; 2]]| Bag::from_text(2, rows.iter().map(|row| row.map(Some)));
+        let (original, released) =
+            (table(&[["20", "a"], ["21", "b"]]), table(&[["2", "b"], ["2", "b"]]));
+        let two = released.domain(0).find(b"2").unwrap();
+        let watch = Watch::unlimited();
+        let general = vec![HashMap::from([(two, vec![0, 1])]), HashMap::new()];
+        let meaning = Meaning::new(&released, &original, general, &watch).unwrap();
+        assert_eq!(meaning.cell(0, two), Cell::General(&[0, 1]));
+        assert_eq!(meaning.cell(1, 0), Cell::Value(1));
     }
 }

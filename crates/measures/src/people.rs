@@ -23,8 +23,8 @@ pub struct People {
 
 /// The people in the classes of a release, its distinct rows. `original` has the same columns, in the codes that
 /// `meaning` speaks of, and after them the column that tells people apart; rows without a person count for nobody.
-/// `None` if a class has more rows than it covers, as it was not made by coarser values alone. Costs a look at
-/// all rows that each class covers.
+/// A class may have more rows than it covers, since one of the tables was changed: these are of nobody who is known, at
+/// least, and at most each of somebody else. `None` without classes. Costs a look at all rows that each class covers.
 pub fn people(
     released: &Bag,
     original: &Bag,
@@ -57,10 +57,7 @@ pub fn people(
         if let Some(stop) = stop {
             return Err(stop);
         }
-        let Some((least, most)) = bounds(size, nobody, of_person.values().copied().collect())
-        else {
-            return Ok(None);
-        };
+        let (least, most) = bounds(size, nobody, of_person.values().copied().collect());
         people.classes += 1;
         people.surely_fewer += u64::from(most < k);
         people.perhaps_fewer += u64::from(least < k);
@@ -70,9 +67,8 @@ pub fn people(
     Ok((people.classes > 0).then_some(people))
 }
 
-/// The fewest and the most people that so many rows can have, of which so many are nobody's; `None` if there are
-/// not enough.
-fn bounds(rows: u64, nobody: u64, mut of_person: Vec<u64>) -> Option<(u64, u64)> {
+/// The fewest and the most people that so many rows can have, of which so many are nobody's.
+fn bounds(rows: u64, nobody: u64, mut of_person: Vec<u64>) -> (u64, u64) {
     of_person.sort_unstable_by(|a, b| b.cmp(a));
     let mut left = rows.saturating_sub(nobody);
     let mut least = 0;
@@ -83,7 +79,7 @@ fn bounds(rows: u64, nobody: u64, mut of_person: Vec<u64>) -> Option<(u64, u64)>
         left = left.saturating_sub(*of_one);
         least += 1;
     }
-    (left == 0).then(|| (least, rows.min(of_person.len() as u64)))
+    (least, rows.min(of_person.len() as u64 + left))
 }
 
 #[cfg(test)]
@@ -94,11 +90,13 @@ mod tests {
     #[test]
     fn few_people_may_have_many_rows() {
         // Four rows of one person, and one of another.
-        assert_eq!(bounds(5, 0, vec![1, 4]), Some((2, 2)));
-        assert_eq!(bounds(4, 0, vec![1, 4]), Some((1, 2)));
-        assert_eq!(bounds(3, 2, vec![1, 4]), Some((1, 2)));
-        assert_eq!(bounds(2, 2, vec![1]), Some((0, 1)));
-        assert_eq!(bounds(6, 0, vec![1, 4]), None);
+        assert_eq!(bounds(5, 0, vec![1, 4]), (2, 2));
+        assert_eq!(bounds(4, 0, vec![1, 4]), (1, 2));
+        assert_eq!(bounds(3, 2, vec![1, 4]), (1, 2));
+        assert_eq!(bounds(2, 2, vec![1]), (0, 1));
+        // Two rows are of somebody else, or not.
+        assert_eq!(bounds(7, 0, vec![1, 4]), (2, 4));
+        assert_eq!(bounds(3, 0, vec![]), (0, 3));
     }
 
     proptest! {

@@ -97,6 +97,9 @@ pub struct Release {
     /// The columns in which rows were to look alike: a class is the rows that are equal in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_columns: Vec<String>,
+    /// Columns in which rows were to look alike as well, and that are not compared.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub not_compared: Vec<String>,
     pub classes: Classes,
     /// The classes of the original in the same columns.
     #[serde(default)]

@@ -92,8 +92,21 @@ impl Release {
 
     fn k_anonymity(&self, label: &Value) -> (Tone, String) {
         let k = label.get("k").and_then(Value::as_u64).unwrap_or(1);
+        let others = of(k.saturating_sub(1), "other", "others");
+        let not_checked = || {
+            let all = [self.class_columns.as_slice(), &self.not_compared].concat();
+            let sentence = format!(
+                "Not checked: that every row looks like at least {others} in {}. Not compared: {}.",
+                names(&all),
+                names(&self.not_compared)
+            );
+            (Tone::Fair, sentence)
+        };
         let Some(smallest) = self.classes.smallest else {
-            return (Tone::Good, "The release has no rows.".into());
+            return match self.not_compared.is_empty() {
+                true => (Tone::Good, "The release has no rows.".into()),
+                false => not_checked(),
+            };
         };
         let columns = names(&self.class_columns);
         let broken = match smallest < k {
@@ -101,6 +114,8 @@ impl Release {
                 "The label promises that {k} rows look alike in {columns}, but the smallest class has {}",
                 of(smallest, "row", "rows")
             )),
+            // Classes by more columns are smaller, but not less diverse.
+            false if !self.not_compared.is_empty() => return not_checked(),
             false => self.broken_in_classes(label),
         };
         if let Some(broken) = broken {
@@ -110,12 +125,19 @@ impl Release {
             return (Tone::Poor, sentence);
         }
         let alike = format!(
-            "Every row looks like at least {} in {columns}, as promised (smallest class: {}).",
-            of(k.saturating_sub(1), "other", "others"),
+            "Every row looks like at least {others} in {columns}, as promised (smallest class: {}).",
             of(smallest, "row", "rows")
         );
         let (tone, people) = self.people_in_classes(k);
-        (tone, format!("{alike}{people}{}", self.kept_in_classes(label)))
+        match label.pointer("/sensitive/column").and_then(Value::as_str) {
+            Some(column) if self.sensitive.is_none() => {
+                let sentence = format!(
+                    "{alike}{people} Not checked: what is promised of {column}, which is not compared."
+                );
+                (Tone::Fair, sentence)
+            }
+            _ => (tone, format!("{alike}{people}{}", self.kept_in_classes(label))),
+        }
     }
 
     /// What is promised of the sensitive column and does not hold.
@@ -400,6 +422,34 @@ mod tests {
                 broken.sentence
             );
         }
+    }
+
+    #[test]
+    fn what_is_not_compared_is_not_checked() {
+        let judged = |class: &[&str], not_compared: &[&str], smallest| {
+            let names = |names: &[&str]| names.iter().map(|&name| name.into()).collect();
+            let sensitive = json!({"column": "diagnosis", "distinct_l": 2});
+            let mut release = Release {
+                guarantee: Some(json!({"kind": "k-anonymity", "k": 5, "sensitive": sensitive})),
+                class_columns: names(class),
+                not_compared: names(not_compared),
+                ..Release::default()
+            };
+            release.classes.smallest = smallest;
+            release.judge(&Original::default()).remove(0)
+        };
+        let said = "Not checked: that every row looks like at least 4 others in age and sex. Not compared: the column sex.";
+        for smallest in [None, Some(7)] {
+            let Verdict { tone, sentence, .. } = judged(&["age"], &["sex"], smallest);
+            assert_eq!((tone, sentence.as_str()), (Tone::Fair, said));
+        }
+        assert_eq!(judged(&["age"], &["sex"], Some(4)).tone, Tone::Poor);
+        let Verdict { tone, sentence, .. } = judged(&["age", "sex"], &[], Some(7));
+        assert_eq!(tone, Tone::Fair);
+        assert!(
+            sentence
+                .ends_with("Not checked: what is promised of diagnosis, which is not compared.")
+        );
     }
 
     #[test]

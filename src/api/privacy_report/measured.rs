@@ -169,8 +169,8 @@ impl Plan {
             let crossed = crossed(&joint, &utility, watch)?;
             (utility, crossed)
         };
-        let general = general(&release.written, original.domains(), released.domains());
-        let meaning = Meaning::new(released, original, general, watch)?;
+        let all: Vec<usize> = (0..original.width()).collect();
+        let meaning = meaning(release, &all, original, released, watch)?;
         let length = Some(ITEMSET_LENGTH);
         let [before, after] = [original, released].map(|bag| bag.project(&release.class, watch));
         let (before, after) = (before?, after?);
@@ -219,7 +219,7 @@ fn meaning<'w>(
 ) -> Result<Meaning<'w>, Stop> {
     let written: Vec<Written> = columns.iter().map(|&column| release.written[column].clone()).collect();
     let general = general(&written, original.domains(), released.domains());
-    Meaning::new(released, original, general, watch)
+    Meaning::of(released, original, general, |column| release.made[columns[column]], watch)
 }
 
 /// What is seen of the sensitive column in the classes of a release.

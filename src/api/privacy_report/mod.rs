@@ -20,7 +20,8 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::signature::Returns;
 use crate::pg::text::Text;
-use crate::pg::{jsonb, pool, sql};
+use crate::pg::{jsonb, pool, rights, sql};
+pub use options::Candidate;
 use options::Options;
 use pgrx::IntoDatum;
 use report::Report;
@@ -60,7 +61,8 @@ const PRIVACY_REPORT_HTML: Method = Method {
 fn made(call: &Call) -> Result<Report, Error> {
     let options = Options::read(&call.get(&OPTIONS)?, call.get(&RELEASED)?)?;
     let original = call.get(&ORIGINAL)?;
-    let tables = Tables::read(original, &options)?;
+    // Ranges of dates and numbers are made of texts of one form.
+    let tables = rights::with_fixed_formats(|| Tables::read(original, &options))?;
     let plan = options.plan();
     let mut report = match tables.original.bag.width() {
         0 => told::label_alone(&tables, &options),

@@ -9,6 +9,7 @@ use crate::catalog::releases;
 use crate::pg::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::error::Error;
 use crate::pg::sql;
+use measures::Made;
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
@@ -47,7 +48,7 @@ impl Candidate {
     }
 
     /// A table of which nothing is said: a release that was published has its label.
-    fn recorded(relation: Oid) -> Result<Self, Error> {
+    pub fn recorded(relation: Oid) -> Result<Self, Error> {
         let found = sql::rows(
             "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
               WHERE target OPERATOR(pg_catalog.=) $1",
@@ -77,6 +78,11 @@ impl Candidate {
     /// True if the method leaves this column blank.
     pub fn is_left_blank(&self, column: &str) -> bool {
         self.maker().is_some_and(|maker| maker.keeps_columns() && !maker.fills(column))
+    }
+
+    /// How a column was made.
+    pub fn made(&self, column: &str) -> Made {
+        self.maker().map_or(Made::Somehow, |maker| maker.made(column))
     }
 
     /// The column in which classes are diverse or close.

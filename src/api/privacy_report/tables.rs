@@ -1,12 +1,14 @@
 //! The tables of a report: which columns are compared, and in which of them rows were to look alike.
 
 use super::options::{Candidate, Options};
+use crate::api::charged;
 use crate::api::hierarchy::{Sides, shown_as};
 use crate::api::input::Input;
 use crate::catalog::protection;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::{pool, reader, rights};
+use crate::pg::{pool, reader, rights, unit};
+use measures::Made;
 use pgrx::pg_sys::Oid;
 use suppress::Written;
 use table::Bag;
@@ -35,8 +37,12 @@ pub struct Beside {
     pub input: Input,
     /// How each column writes the original's values.
     pub written: Vec<Written>,
-    /// The columns in which rows were to look alike.
+    /// How each column was made.
+    pub made: Vec<Made>,
+    /// The columns in which rows were to look alike, of those that are compared.
     pub class: Vec<usize>,
+    /// Those that are not.
+    pub not_compared: Vec<String>,
     pub sensitive: Option<usize>,
     pub k: Option<u64>,
 }
@@ -61,12 +67,12 @@ impl Tables {
                 ));
             }
         }
-        let names: Vec<&str> =
-            columns.iter().map(|&column| original.columns[column].name.as_str()).collect();
-        let place = |name: &str| names.iter().position(|one| *one == name);
+        let names: Vec<String> =
+            columns.iter().map(|&column| original.columns[column].name.clone()).collect();
+        let place = |name: &str| names.iter().position(|one| one == name);
         let places = |release: &Relation| names.iter().map(|name| release.position(name)).collect();
         let places = releases.iter().map(places).collect::<Result<Vec<Vec<_>>, Error>>()?;
-        let (bag, people) = rows(&original, &columns, options)?;
+        let (bag, people) = rows(&original, &columns, options, &mut notes)?;
         let mut tables = Tables {
             original: Input { name: original.name.clone(), bag },
             people,
@@ -76,7 +82,7 @@ impl Tables {
         };
         let classes: Vec<Vec<usize>> = candidates
             .clone()
-            .map(|one| (0..names.len()).filter(|&column| one.is_in_class(names[column])).collect())
+            .map(|one| (0..names.len()).filter(|&column| one.is_in_class(&names[column])).collect())
             .collect();
         let sensitive: Vec<Option<usize>> =
             candidates.clone().map(|one| one.sensitive().and_then(place)).collect();
@@ -89,8 +95,16 @@ impl Tables {
                 true => Bag::from_text(0, std::iter::empty::<[Option<&str>; 0]>()),
                 false => reader::read_beside(&release, &places, tables.memory())?.bag,
             };
+            let made = names.iter().map(|name| candidate.made(name)).collect();
+            let theirs = release.columns.iter().map(|column| &column.name);
+            let not_compared = theirs
+                .filter(|name| candidate.is_in_class(name) && !candidate.is_left_blank(name))
+                .filter(|name| !names.contains(name))
+                .cloned()
+                .collect();
             let input = Input { name: release.name, bag };
-            tables.releases.push(Beside { input, written, class, sensitive, k: candidate.k() });
+            let k = candidate.k();
+            tables.releases.push(Beside { input, written, made, class, not_compared, sensitive, k });
         }
         let in_a_class = |column: &usize| tables.releases.iter().any(|one| one.class.contains(column));
         tables.known = (0..tables.original.bag.width()).filter(in_a_class).collect();
@@ -149,11 +163,13 @@ fn common(
     shared().filter(|(_, column)| !is_blank(&column.name)).map(|(position, _)| position).collect()
 }
 
-/// The rows of the original, and the same with people where a column is known that tells them apart.
+/// The rows of the original, and the same with people where a column is known that tells them apart; says why people
+/// are not counted if it does not.
 fn rows(
     original: &Relation,
     columns: &[usize],
     options: &Options,
+    notes: &mut Vec<String>,
 ) -> Result<(Bag, Option<People>), Error> {
     if columns.is_empty() {
         return Ok((Bag::from_text(0, std::iter::empty::<[Option<&str>; 0]>()), None));
@@ -164,14 +180,18 @@ fn rows(
         said => said,
     };
     let wanted = options.candidates.iter().any(|candidate| candidate.k().is_some());
-    let unit = unit.filter(|_| wanted).and_then(|unit| original.position(&unit).ok());
+    let unit = unit.filter(|_| wanted).and_then(|unit| match unit::check(original, &unit) {
+        Ok(unit) => Some(unit),
+        Err(refused) => {
+            if let Error::NoUnit { column, why, .. } = refused {
+                notes.push(format!("People are not counted: {column} cannot tell them apart. {why}"));
+            }
+            None
+        }
+    });
     let Some(unit) = unit else { return Ok((reader::read(original, columns)?.bag, None)) };
-    let (place, all) = match columns.iter().position(|&column| column == unit) {
-        Some(place) => (place, columns.to_vec()),
-        None => (columns.len(), columns.iter().copied().chain([unit]).collect()),
-    };
-    let rows = reader::read(original, &all)?.bag;
+    let rows = charged::read_with_unit(original, columns, unit, |_, _| None)?.bag;
     let ours: Vec<usize> = (0..columns.len()).collect();
     let bag = pool::run("reporting", rows.memory(), |watch| rows.project(&ours, watch))?;
-    Ok((bag, Some(People { unit: place, rows })))
+    Ok((bag, Some(People { unit: columns.len(), rows })))
 }

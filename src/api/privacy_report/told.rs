@@ -60,6 +60,7 @@ pub fn label_alone(tables: &Tables, options: &Options) -> Report {
             rows: rows.unwrap_or(0),
             method: candidate.method.clone(),
             guarantee: candidate.guarantee.clone(),
+            not_compared: not_compared(beside, candidate),
             ..Release::default()
         };
         release.verdict = release.judge(&original);
@@ -136,6 +137,7 @@ fn release(
         guarantee: candidate.guarantee.clone(),
         verdict: Vec::new(),
         class_columns: beside.class.iter().map(|&column| name(column)).collect(),
+        not_compared: not_compared(beside, candidate),
         classes: classes(&measured.classes[1]),
         classes_before: classes(&measured.classes[0]),
         sensitive: sensitive.map(|(column, seen)| Sensitive {
@@ -173,6 +175,15 @@ fn release(
             of_original: measured.common.of_original,
         },
         unicity: measured.unicity,
+    }
+}
+
+/// The columns that a promise of classes is about and that are not compared: nothing is said of these unless there is
+/// such a promise.
+fn not_compared(beside: &Beside, candidate: &Candidate) -> Vec<String> {
+    match candidate.k() {
+        Some(_) => beside.not_compared.clone(),
+        None => Vec::new(),
     }
 }
 

@@ -13,6 +13,7 @@ use crate::pg::statement;
 use crate::pg::target::NewColumn;
 use crate::pg::{range, typed};
 use guarantee::Guarantee;
+use measures::Made;
 use pgrx::pg_sys::{self, Datum, Oid};
 use serde_json::{Map, Value as Json};
 
@@ -358,6 +359,19 @@ impl<'a> Maker<'a> {
         const STAYING: [&str; 6] =
             ["generalize", "hide_itemsets", "impute", "k_anonymize", "k_mii", "mii_suppress"];
         STAYING.contains(&self.method.name)
+    }
+
+    /// How a column of its releases is made of the source's.
+    pub fn made(&self, column: &str) -> Made {
+        let given = |option: &str| match self.options.get(option) {
+            None | Some(Json::Null | Json::Bool(false)) => false,
+            Some(_) => true,
+        };
+        match self.rows_stay() && !self.returns_all() && self.takes_part(column) {
+            false => Made::AsItIs,
+            true if given("generalize") || given("levels") => Made::Coarser,
+            true => Made::Blanked,
+        }
     }
 
     /// What counts, in each row of the target, the cells that are NULL of those that may be blanked, and how many

@@ -145,11 +145,17 @@ impl Scale {
     }
 }
 
+/// True for the numbers and dates that are in no range.
+fn is_endless(value: &[u8]) -> bool {
+    let value = value.strip_prefix(b"-").unwrap_or(value);
+    [b"infinity".as_slice(), b"Infinity", b"NaN"].contains(&value)
+}
+
 impl Bins {
-    /// At most `limit` + 1 ranges for these values; `None` if one is neither a number nor a date, or there are no
-    /// more than `limit` of them.
+    /// At most `limit` + 1 ranges for these values but infinite ones and NaN; `None` if one is neither a number nor a
+    /// date, or there are no more than `limit` of them.
     pub(super) fn new<'v>(values: impl Iterator<Item = &'v [u8]>, limit: usize) -> Option<Self> {
-        let values: Vec<&[u8]> = values.collect();
+        let values: Vec<&[u8]> = values.filter(|value| !is_endless(value)).collect();
         if values.len() <= limit {
             return None;
         }
@@ -166,7 +172,7 @@ impl Bins {
         (count <= limit + 1).then_some(Bins { scale, first: ends.0, count })
     }
 
-    /// The range of a value.
+    /// The range of a value; infinite ones and NaN have none.
     pub(super) fn place(&self, value: &[u8]) -> Option<usize> {
         let place = self.scale.steps(value)? - self.first;
         Some((place.max(0.0) as usize).min(self.count - 1))
@@ -272,7 +278,9 @@ mod tests {
         let found =
             bins(&["2020-01-01 23:00:00+00", "[2021-05-01,2021-06-01)", "1999-12-31"], 2).unwrap();
         assert_eq!(found.place(b"2021-05-03 00:00:00"), found.place(b"[2021-05-01,2021-06-01)"));
-        assert_eq!(bins(&["2020-01-01", "2020-01-02", "infinity"], 2), None);
+        let found =
+            bins(&["-infinity", "2020-01-01", "2020-01-02", "2020-01-03", "infinity"], 2).unwrap();
+        assert_eq!((found.count, found.place(b"infinity")), (3, None));
     }
 
     #[test]
@@ -288,7 +296,7 @@ mod tests {
         assert_eq!(bins(&["1", "2", "x"], 2), None);
         assert_eq!(bins(&["01017", "1018", "1019"], 2), None);
         assert_eq!(bins(&["1", "2", "NaN"], 2), None);
-        assert_eq!(bins(&["1", "2", "inf"], 2), None);
+        assert_eq!(bins(&["1", "2", "3", "inf"], 2), None);
         assert_eq!(bins(&["1", "2", "3"], 3), None);
         assert_eq!(bins(&["1", "-1.7e308", "1.7e308"], 2), None);
         assert_eq!(bins(&["2020-01-01", "2020-13-01", "2020-01-03"], 2), None);

@@ -24,7 +24,7 @@ pub struct Shown<'a> {
 }
 
 /// The values of a column that all tables have, in at most `limit` + 2 parts: ranges, if they are numbers or dates
-/// and more than that, and NULL; otherwise those of the largest share in any table, and all others. The parts are
+/// and more than that, and NULL (and beside them infinite values and NaN); otherwise those of the largest share in any table, and all others. The parts are
 /// the same for all tables.
 pub fn shown<'a>(
     tables: &[&'a Bag],
@@ -55,16 +55,17 @@ pub fn shown<'a>(
     };
     if let Some(bins) = Bins::new(counts.keys().copied().flatten(), limit) {
         let mut ranges = vec![vec![0; tables.len()]; bins.count];
-        for (value, rows) in &counts {
-            if let Some(place) = value.and_then(|value| bins.place(value)) {
-                add(&mut ranges[place], rows);
-            }
-        }
+        counts.retain(|value, rows| {
+            let place = value.and_then(|value| bins.place(value));
+            place.inspect(|&place| add(&mut ranges[place], rows)).is_none()
+        });
         let ranges = ranges.into_iter().enumerate();
         let mut all: Vec<_> = ranges
             .map(|(place, rows)| Shown { seen: Seen::Range(bins.name(place)), rows })
             .collect();
-        all.extend(counts.remove(&None).map(|rows| Shown { seen: Seen::Value(None), rows }));
+        let null = counts.remove(&None).map(|rows| (None, rows));
+        let rest = counts.into_iter().chain(null);
+        all.extend(rest.map(|(value, rows)| Shown { seen: Seen::Value(value), rows }));
         return Ok(all);
     }
     let share = |rows: &[u64]| {
@@ -149,6 +150,20 @@ impl<'a> Joint<'a> {
 mod tests {
     use super::*;
     use table::Bag;
+
+    #[test]
+    fn what_is_in_no_range_is_shown_beside_them() {
+        let values = ["1", "12", "23", "Infinity", "NaN", ""];
+        let bag = Bag::from_text(1, values.map(|value| [(!value.is_empty()).then_some(value)]));
+        let found = shown(&[&bag], 0, 2, &Watch::unlimited()).unwrap();
+        let value = |value: &'static str| Seen::Value(Some(value.as_bytes()));
+        let seen: Vec<_> = found.into_iter().map(|shown| (shown.seen, shown.rows)).collect();
+        assert_eq!(
+            seen[seen.len() - 3..],
+            [(value("Infinity"), vec![1]), (value("NaN"), vec![1]), (Seen::Value(None), vec![1])]
+        );
+        assert_eq!(seen.iter().map(|(_, rows)| rows[0]).sum::<u64>(), 6);
+    }
 
     #[test]
     fn the_most_common_come_first_and_the_rest_is_one() {
