@@ -49,18 +49,19 @@ SELECT sanitize.row_bag('{}'::text[], a) FROM rows;
 SELECT sanitize.row_bag(ARRAY['a', 'b'], VARIADIC ARRAY[a, a]) FROM rows;
 SELECT sanitize.row_bag(ARRAY['a', a], a, c) FROM rows WHERE a IS NOT NULL;
 -- 98 columns are what a call holds; PostgreSQL 14 leaves the state out of the count and takes 99.
-CREATE FUNCTION columns_in_a_bag(many int) RETURNS bigint LANGUAGE plpgsql AS $$
+CREATE FUNCTION columns_in_a_bag(many int) RETURNS text LANGUAGE plpgsql AS $$
 DECLARE found bigint;
 BEGIN
     EXECUTE format('SELECT count(*) FROM sanitize.mine_miis((SELECT sanitize.row_bag(%L::text[], %s) FROM rows), 1)',
         ARRAY(SELECT 'c' || i FROM generate_series(1, many) AS i), array_to_string(array_fill('c'::text, ARRAY[many]), ', ')) INTO found;
     RETURN found;
+EXCEPTION WHEN too_many_arguments THEN
+    RETURN SQLERRM;
 END $$;
 INSERT INTO rows VALUES ('once', '2020-02-02');
 SELECT columns_in_a_bag(98);
-\set VERBOSITY terse
-SELECT columns_in_a_bag(99);
-\set VERBOSITY default
+SELECT columns_in_a_bag(99) = CASE WHEN current_setting('server_version_num')::int < 150000 THEN '99'
+    ELSE 'aggregates cannot have more than 99 arguments' END AS as_the_version_has_it;
 DROP FUNCTION columns_in_a_bag;
 
 -- A bag is not what is not a bag.
