@@ -45,18 +45,8 @@ impl Private {
 /// `other` is not, `None` if it is (mechanisms.md, section 25).
 pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
     let reached = family::reach(other)?;
-    let unit = protection::units()?.remove(&source);
-    let tells_of = |units: &HashSet<Oid>| !reached.is_disjoint(units);
-    if tells_of(&family::of_units(source, unit.as_deref())?) {
-        return Ok(Some(Private::SameUnits));
-    }
-    if tells_of(&family::of_protected()?) {
-        return Ok(Some(Private::Protected));
-    }
-    if has_row_security(&reached)? {
-        return Ok(Some(Private::RowSecurity));
-    }
-    // Dependencies on what comes with Postgres are not written down: they are in the trees of views alone.
+    // The trees of views tell what is read now, whatever the snapshot is, and what comes with Postgres: dependencies on
+    // that are not written down.
     let mut read = reached.clone();
     let mut calls_unknown = false;
     for &relation in &reached {
@@ -65,6 +55,17 @@ pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
             read.extend(found.relations);
             calls_unknown |= found.calls_unknown;
         }
+    }
+    let unit = protection::units()?.remove(&source);
+    let tells_of = |units: &HashSet<Oid>| !read.is_disjoint(units);
+    if tells_of(&family::of_units(source, unit.as_deref())?) {
+        return Ok(Some(Private::SameUnits));
+    }
+    if tells_of(&family::of_protected()?) {
+        return Ok(Some(Private::Protected));
+    }
+    if has_row_security(&read)? {
+        return Ok(Some(Private::RowSecurity));
     }
     if is_of_unknown_origin(&read)? {
         return Ok(Some(Private::UnknownOrigin));

@@ -176,3 +176,18 @@ def is_taken(connection, source, other):
     except psycopg.Error as error:
         return "is not public" not in str(error)
     return True
+
+
+def test_a_view_is_what_it_reads_now(database, connection):
+    """A transaction with a fixed snapshot sees the dependencies of before, and reads by the definition of now."""
+    connection.execute("""
+        CREATE TABLE folk (id int, a int);
+        CREATE TABLE listed (id int, a int);
+        CREATE VIEW shown AS SELECT id, a FROM listed;
+    """)
+    assert is_taken(connection, "folk", "shown")
+    with database.connect(autocommit=False) as early:
+        early.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+        early.execute("SELECT 1 FROM pg_class LIMIT 1")
+        connection.execute("CREATE OR REPLACE VIEW shown AS SELECT id, a FROM folk")
+        assert not is_taken(early, "folk", "shown")
