@@ -183,10 +183,14 @@ def test_a_foreign_partition_has_no_budget_of_its_own(pair):
            SELECT sanitize.declare_domain('part', 'ward', '{w0,w1,w2,w3}');
            SELECT sanitize.declare_bounds('part', 'person', '0', '79')"""
     )
-    private = "SELECT sanitize.randomize_cells(NULL::part, 1)"
-    admin.execute(private)
+    private = [
+        "SELECT sanitize.randomize_cells(NULL::part, 1)",
+        "SELECT sanitize.dp_synthesize(NULL::part, 1)",
+    ]
+    for call in private:
+        admin.execute(call)
     admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
-    for call in (private, "SELECT sanitize.protect('part', 'person', 10, 0, 5)"):
+    for call in [*private, "SELECT sanitize.protect('part', 'person', 10, 0, 5)"]:
         with pytest.raises(Exception, match="part shares rows on other servers with public.whole"):
             admin.execute(call)
     admin.execute(
