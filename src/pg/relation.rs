@@ -322,6 +322,7 @@ impl Relation {
 
 /// The relation and its partitions, each with every index for which the column of this name is a key of it, or with
 /// NULL; and where the partition belongs, as an index on its parent holds only for values that differ between partitions.
+/// From PostgreSQL 18 on NOT NULL may be NOT VALID: older rows may have NULL.
 const KEYS: &str = "WITH tree AS (
         SELECT $1 AS relid
          UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree($1))
@@ -340,6 +341,10 @@ const KEYS: &str = "WITH tree AS (
            AND i.indisunique AND i.indisvalid AND i.indimmediate AND i.indpred IS NULL
            AND i.indnkeyatts OPERATOR(pg_catalog.=) 1
            AND o.oid OPERATOR(pg_catalog.<) 16384 AND a.attnotnull
+           AND NOT EXISTS (
+                SELECT FROM pg_catalog.pg_constraint AS n
+                 WHERE n.conrelid OPERATOR(pg_catalog.=) i.indrelid AND n.contype OPERATOR(pg_catalog.=) 'n'
+                   AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum AND NOT n.convalidated)
            AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name) AS keyed ON true";
 
 /// What is asked of each row of a relation: columns, or expressions over single ones. Every identifier is quoted

@@ -192,6 +192,20 @@ def test_a_key_says_nothing_of_own_rows_in_the_place_of_deleted_ones(database, c
         assert_two_units(early, "again", 3)
 
 
+def test_not_null_that_is_not_valid_makes_no_key(connection):
+    """Rows of nobody do not count, whatever is said of rows to come."""
+    people(connection, "unsure")
+    connection.execute("""
+        CREATE UNIQUE INDEX ON unsure (person);
+        INSERT INTO unsure SELECT NULL, 'f', 'yes' FROM generate_series(1, 41);
+        INSERT INTO unsure VALUES ('bob', 'm', 'no');
+    """)
+    assert one(connection, BOUNDING["dp_synthesize"], "unsure") == 1
+    if connection.info.server_version >= 180000:
+        connection.execute("ALTER TABLE unsure ADD CONSTRAINT told NOT NULL person NOT VALID")
+        assert one(connection, BOUNDING["dp_synthesize"], "unsure") == 1
+
+
 def test_a_partition_that_was_elsewhere_is_under_no_key(database, connection):
     for name in ["here", "there"]:
         connection.execute(f"""
