@@ -110,6 +110,9 @@ pub struct Release {
     /// The people in the classes, where the original says whose its rows are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: Option<People>,
+    /// Values were made coarser or blanked, not drawn.
+    #[serde(default)]
+    pub coarser: bool,
     /// What coarse values stand for: the most common ones of each column.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub coarse: Vec<CoarseValue>,

@@ -66,6 +66,7 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
         verdict: Vec::new(),
         class_columns: names.iter().skip(i).cloned().collect(),
         not_compared: Vec::new(),
+        coarser: true,
         classes: classes.clone(),
         classes_before: classes.clone(),
         sensitive: Some(Sensitive { column: text(3), distinct_l: Some(2.0), entropy_l: Some(1.5), t: Some(0.3) }),

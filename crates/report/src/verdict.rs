@@ -299,11 +299,11 @@ impl Release {
         (largest > 0.0).then(|| (pmse / largest).clamp(0.0, 1.0))
     }
 
-    /// The mean loss of the cells of a table whose values were made coarser, not drawn: there an exact value
+    /// The mean loss of the cells of a table whose values were made coarser or blanked, not drawn: there an exact value
     /// that is missing has not gone, it is shown as its range.
     fn coarsening(&self) -> Option<f64> {
         let losses: Vec<f64> = self.columns.iter().filter_map(|column| column.loss).collect();
-        let applies = !self.coarse.is_empty() && losses.len() == self.columns.len();
+        let applies = self.coarser && losses.len() == self.columns.len();
         applies.then(|| losses.iter().sum::<f64>() / losses.len() as f64)
     }
 }
@@ -346,7 +346,7 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::data::{ClassSize, CoarseValue, ColumnChange, People, Sensitive};
+    use crate::data::{ClassSize, ColumnChange, People, Sensitive};
     use serde_json::json;
 
     fn privacy(guarantee: Option<Value>, smallest: u64) -> Verdict {
@@ -480,20 +480,19 @@ mod tests {
 
     #[test]
     fn coarser_values_are_judged_by_what_they_lost() {
-        let usefulness = |coarse: usize, loss: f64| {
+        let usefulness = |coarser: bool, loss: f64| {
             let columns =
                 vec![ColumnChange { changed: 0.9, loss: Some(loss), ..ColumnChange::default() }];
             let utility = [("tv_one_mean".into(), Some(0.9))].into();
-            let coarse = vec![CoarseValue::default(); coarse];
-            let mut release = Release { columns, utility, coarse, ..Release::default() };
+            let mut release = Release { columns, utility, coarser, ..Release::default() };
             release.classes.sizes = vec![ClassSize::default()];
             release.judge(&Original::default()).remove(1)
         };
-        let Verdict { tone, sentence, .. } = usefulness(1, 0.04);
+        let Verdict { tone, sentence, .. } = usefulness(true, 0.04);
         assert_eq!(tone, Tone::Good);
         assert!(sentence.contains("lost 4.0 % of what they told"), "{sentence}");
-        assert_eq!(usefulness(1, 0.9).tone, Tone::Poor);
-        let Verdict { tone, sentence, .. } = usefulness(0, 0.04);
+        assert_eq!(usefulness(true, 0.9).tone, Tone::Poor);
+        let Verdict { tone, sentence, .. } = usefulness(false, 0.04);
         assert_eq!(tone, Tone::Poor);
         assert!(!sentence.contains("lost"), "{sentence}");
     }

@@ -73,6 +73,8 @@ pub struct MeasuredRelease {
     /// What is seen of the sensitive column in the classes of the release.
     pub sensitive: Option<Sensitive>,
     pub people: Option<People>,
+    /// Values were made coarser or blanked, not drawn.
+    pub coarser: bool,
     pub coarse: Vec<Coarse>,
     /// By column; nothing beyond [`COLUMNS`].
     pub shown: Vec<ShownColumn>,
@@ -186,6 +188,7 @@ impl Plan {
             sensitive: sensitive(release, watch)?,
             people: people(tables, release, &before, &after, watch)?,
             classes: [before, after].map(|bag| bag.weights().to_vec()),
+            coarser: meaning.reads_general_values(),
             coarse: coarse(&meaning, released, original),
             shown: Vec::new(),
             crossed,

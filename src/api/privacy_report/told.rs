@@ -154,6 +154,7 @@ fn release(
             fewest: people.fewest,
             fewest_at_most: people.fewest_at_most,
         }),
+        coarser: measured.coarser,
         coarse: coarse.collect(),
         columns: columns(&measured, names, rows),
         pairs: pairs(&measured, names),
