@@ -45,9 +45,11 @@ pub fn approved(mut options: Map<String, Json>) -> Map<String, Json> {
 }
 
 /// How many releases of the source were made whose promises do not add up, retired ones too. Drafts do not count
-/// that nobody but their owners could read; one that was granted to somebody counts from then on.
+/// that nobody but their owners could read; one that somebody else could read now, or whose table was dropped by hand,
+/// counts for good.
 pub fn earlier(source: Oid) -> Result<u64, Error> {
-    run(&seen_drafts(), &[Some(&oid(source))])?;
+    run(CLEAN, &[])?;
+    run(&seen_drafts("e.source"), &[Some(&oid(source))])?;
     let found = run(EARLIER, &[Some(&oid(source))])?.into_iter().flatten().flatten().next();
     let count = found.and_then(|count| count.parse().ok());
     count.ok_or_else(|| damaged("release_entry", "kind"))
@@ -57,14 +59,18 @@ const EARLIER: &str = "SELECT count(*)::text FROM sanitize.release_entry
     WHERE source = $1::oid AND row_type = sanitize.row_type(source)
       AND kind NOT IN ('dp', 'ldp') AND NOT draft";
 
-/// Drafts of a source that were granted to others meanwhile.
-fn seen_drafts() -> String {
+/// Lets drafts count that were granted to others meanwhile, or given to another owner: those of which `what` is $1.
+fn seen_drafts(what: &str) -> String {
     format!(
         "UPDATE sanitize.release_entry AS e SET draft = false
            FROM sanitize.published p JOIN pg_class c ON c.oid = p.target AND c.reltype = p.row_type
-          WHERE e.draft AND e.source = $1::oid AND e.id = p.entry AND {GRANTED}"
+          WHERE e.draft AND {what} = $1::oid AND e.id = p.entry AND ({GRANTED} OR {GIVEN_AWAY})"
     )
 }
+
+/// That the owner of table c is nobody who made the release of entry e, now or before it was refreshed.
+const GIVEN_AWAY: &str = "NOT EXISTS (SELECT FROM sanitize.release_entry f
+    WHERE f.source = e.source AND f.target = e.target AND f.published_by = pg_get_userbyid(c.relowner))";
 
 /// That somebody beside its owner was granted something on table c, or on a column of it.
 const GRANTED: &str = "(
@@ -179,12 +185,21 @@ const ENTER: &str = "INSERT INTO sanitize.release_entry
                AND p.row_type = sanitize.row_type(p.source))
     RETURNING id::text";
 
-/// Removes what is recorded of tables that were dropped by hand. Rows that others remove at the moment are
-/// left to them.
-const CLEAN: &str = "DELETE FROM sanitize.published WHERE target IN (
-        SELECT p.target FROM sanitize.published p
-         WHERE p.row_type IS DISTINCT FROM sanitize.row_type(p.target)
-           FOR UPDATE SKIP LOCKED)";
+/// Removes what is recorded of tables that were dropped by hand. Nobody knows who could read a draft among them: it
+/// counts. Rows that others remove at the moment are left to them.
+const CLEAN: &str = "WITH dropped AS (
+        DELETE FROM sanitize.published WHERE target IN (
+            SELECT p.target FROM sanitize.published p
+             WHERE p.row_type IS DISTINCT FROM sanitize.row_type(p.target)
+               FOR UPDATE SKIP LOCKED)
+        RETURNING entry)
+    UPDATE sanitize.release_entry SET draft = false WHERE draft AND id IN (SELECT entry FROM dropped)";
+
+/// Lets the draft in a table count if others could read it.
+pub fn note_seen(target: Oid) -> Result<(), Error> {
+    run(&seen_drafts("p.target"), &[Some(&oid(target))])?;
+    Ok(())
+}
 
 /// Forgets the release in a table.
 pub fn forget(target: Oid) -> Result<(), Error> {

@@ -253,18 +253,27 @@ impl NewColumn {
         columns.iter().map(of).collect()
     }
 
+    /// As ADD COLUMN has it.
     fn definition(&self) -> String {
+        format!("{} {}", self.quoted, self.type_name())
+    }
+
+    /// As ALTER COLUMN has it.
+    fn retyped(&self) -> String {
+        format!("{} TYPE {}", self.quoted, self.type_name())
+    }
+
+    /// Its type, with its collation.
+    fn type_name(&self) -> String {
         // SAFETY: catalog look-ups of a type and a collation that exist; the names are palloc'd.
         unsafe {
             let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
             let of = pg_sys::format_type_extended(self.type_oid, self.typmod, flags as u16);
-            let mut definition =
-                format!("{} {}", self.quoted, text::to_utf8(CStr::from_ptr(of).to_bytes()));
+            let mut name = text::to_utf8(CStr::from_ptr(of).to_bytes());
             if self.collation != pg_sys::InvalidOid {
-                let name = collation_name(self.collation);
-                definition += &format!(" COLLATE {name}");
+                name += &format!(" COLLATE {}", collation_name(self.collation));
             }
-            definition
+            name
         }
     }
 }
@@ -480,18 +489,23 @@ pub fn difference(
     more.map(|column| format!("its column \"{}\" is not in the source", column.name))
 }
 
-/// Gives a locked table of the caller's other columns: those that stay keep their rights and what depends on them,
-/// those that go must have nothing that does. Its rows are about to be replaced.
+/// Gives a locked table of the caller's, without rows, other columns: those that stay, of another type too, keep their
+/// rights and indexes; those that go must have nothing that depends on them.
 pub fn reshape(table: &Relation, columns: &[NewColumn]) -> Result<(), Error> {
     let is_same = |own: &Column, wanted: &NewColumn| {
-        own.name == wanted.name && (own.type_oid, own.typmod) == (wanted.type_oid, wanted.typmod)
+        (own.type_oid, own.typmod) == (wanted.type_oid, wanted.typmod)
     };
-    let stays = |own: &&Column| columns.iter().any(|wanted| is_same(own, wanted));
-    let is_there = |wanted: &&NewColumn| table.columns.iter().any(|own| is_same(own, wanted));
+    let stays = |own: &&Column| columns.iter().any(|wanted| own.name == wanted.name);
     let gone = table.columns.iter().filter(|own| !stays(own));
     let gone = gone.map(|own| format!("DROP COLUMN {} RESTRICT", own.quoted()));
-    let made = columns.iter().filter(|wanted| !is_there(wanted));
-    let made = made.map(|wanted| format!("ADD COLUMN {}", wanted.definition()));
+    let made = columns.iter().filter_map(|wanted| {
+        match table.columns.iter().find(|own| own.name == wanted.name) {
+            None => Some(format!("ADD COLUMN {}", wanted.definition())),
+            Some(own) if is_same(own, wanted) => None,
+            // There are no rows to compute it of.
+            Some(_) => Some(format!("ALTER COLUMN {} USING NULL", wanted.retyped())),
+        }
+    });
     let changes: Vec<String> = gone.chain(made).collect();
     sql::run_as_caller(&format!("ALTER TABLE {} {}", table.from(), changes.join(", ")), &[])
 }

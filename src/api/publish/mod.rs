@@ -177,7 +177,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
         rows,
         suppressed_share,
         by,
-        is_draft: maker.is_draft(),
+        is_draft: maker.is_draft() && !releases::is_granted(target.oid)?,
     })?;
     // Of other terms the charge is another one, and so is whom it is about.
     if maker.label(&source)? != promised {
@@ -383,6 +383,7 @@ fn retire(call: &Call) -> Result<Datum, Error> {
         parts::drop_parts(&target)?;
         sharded_record::forget(target.oid)?;
     }
+    releases::note_seen(target.oid)?;
     target::drop(&target)?;
     releases::forget(target.oid)?;
     Ok(Datum::null())

@@ -40,6 +40,28 @@ SELECT now = label AS as_it_was, now ->> 'sentence' ~ 'any one row is' AS row FR
 SELECT obj_description('drawn'::regclass) = label ->> 'sentence' AS commented FROM told;
 SELECT sanitize.unprotect('visits');
 DROP TABLE visits, drawn, told;
+-- A draft that others could read counts when it is retired, when it is refreshed meanwhile, and when its owner changes; one
+-- whose table is dropped counts as well. The label of a new draft tells how many count.
+CREATE TABLE nights AS SELECT * FROM stays;
+CREATE FUNCTION pg_temp.draft(target text) RETURNS text LANGUAGE sql AS
+    $$SELECT pg_temp.composed(sanitize.publish(target, 'nights', 'mii_suppress', '{"theta": 4, "columns": ["ward"], "draft": true}'))$$;
+SET client_min_messages = warning;
+SELECT pg_temp.draft('d1');
+SELECT sanitize.retire('d1');
+SELECT pg_temp.draft('d2');
+GRANT SELECT ON d2 TO PUBLIC;
+SELECT sanitize.retire('d2');
+SELECT pg_temp.draft('d3');
+DROP TABLE d3;
+SELECT pg_temp.draft('d4');
+GRANT SELECT ON d4 TO PUBLIC;
+SELECT pg_temp.composed(label) FROM sanitize.refresh('d4') AS label;
+REVOKE SELECT ON d4 FROM PUBLIC;
+SELECT pg_temp.draft('d5');
+ALTER TABLE d5 OWNER TO regress_draft_reader;
+SELECT pg_temp.draft('d6');
+DROP TABLE nights, d4, d5, d6;
+SET client_min_messages = notice;
 -- What makes no sense.
 SELECT sanitize.publish('sixth', 'stays', 'mii_suppress', '{"theta": 5, "draft": "yes"}');
 SELECT sanitize.sanitize_in_place('stays', 'mii_suppress', '{"theta": 5, "draft": true}', confirm => 'stays');

@@ -30,6 +30,16 @@ DROP VIEW by_ward;
 SELECT label -> 'rows' AS rows FROM sanitize.publish('shown', 'stays', 'generalize', '{"levels": {"ward": 1}, "columns": ["ward", "smoker"], "ranges": "range"}') AS label;
 SELECT ward, count(*) FROM shown GROUP BY ward ORDER BY ward;
 SELECT has_table_privilege('regress_again_reader', 'shown', 'SELECT') AS granted;
+-- A column of another type keeps its grant and its index.
+REVOKE SELECT ON shown FROM regress_again_reader;
+GRANT SELECT (ward) ON shown TO regress_again_reader;
+CREATE INDEX shown_ward ON shown (ward);
+SELECT label -> 'rows' AS rows FROM sanitize.publish('shown', 'stays', 'generalize', '{"levels": {"ward": 1}, "columns": ["ward", "smoker"]}') AS label;
+SELECT pg_typeof(ward), count(*) FROM shown GROUP BY 1;
+SELECT has_column_privilege('regress_again_reader', 'shown', 'ward', 'SELECT') AS granted, to_regclass('shown_ward') AS index;
+SELECT label -> 'rows' AS rows FROM sanitize.publish('shown', 'stays', 'generalize', '{"levels": {"ward": 1}, "columns": ["ward", "smoker"], "ranges": "range"}') AS label;
+SELECT has_column_privilege('regress_again_reader', 'shown', 'ward', 'SELECT') AS granted, to_regclass('shown_ward') AS index;
+GRANT SELECT ON shown TO regress_again_reader;
 -- With ranges too, what came later takes no part.
 ALTER TABLE stays ADD later int;
 SELECT label -> 'rows' AS rows FROM sanitize.refresh('shown') AS label;
