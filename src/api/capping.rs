@@ -1,14 +1,16 @@
 //! How many rows of a unit count: the owner's choice, wherever the schema does not make it.
 
+use crate::pg::attempt::attempt;
 use crate::pg::error::Error;
+use crate::pg::notice::{notice_hint, percent};
 use crate::pg::relation::{Column, Relation};
 use crate::pg::unit::identity;
 use crate::pg::{rights, sql};
 use pgrx::pg_sys::Oid;
 
 /// The bound that protects a relation: what was given, or 1 where the schema says that a unit has one row.
-/// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps.
-/// The relation may be read with the rights of `owner`.
+/// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps; and is told as well
+/// if the given one drops rows. The relation may be read with the rights of `owner`.
 pub fn bound(
     relation: &Relation,
     owner: Oid,
@@ -16,19 +18,40 @@ pub fn bound(
     given: Option<i32>,
 ) -> Result<i32, Error> {
     match given {
-        Some(rows) => Ok(rows),
+        Some(rows) => {
+            if !relation.is_key(unit)? {
+                tell_dropped(relation, owner, unit, rows)?;
+            }
+            Ok(rows)
+        }
         None if relation.is_key(unit)? => Ok(1),
         None => Err(Error::NoRowBound {
             unit: unit.name.clone(),
             relation: relation.name.clone(),
-            kept: kept(relation, owner, unit)?,
+            kept: told(&units(relation, owner, unit)?),
         }),
     }
 }
 
-/// What each bound keeps, in words. Read with the rights of the relation's owner: the caller may be a
+/// A NOTICE, which no log keeps, if a bound drops rows. If the rows cannot be read, nothing is said.
+fn tell_dropped(relation: &Relation, owner: Oid, unit: &Column, bound: i32) -> Result<(), Error> {
+    let Some(units) = attempt(|| units(relation, owner, unit))? else { return Ok(()) };
+    let Some(bound) = u64::try_from(bound).ok().filter(|&bound| bound < most(&units)) else {
+        return Ok(());
+    };
+    let message = format!(
+        "a bound of {} of the rows of {}; of a \"{}\" with more rows the others do not count",
+        share(&units, bound),
+        relation.name,
+        unit.name
+    );
+    notice_hint(&message, &told(&units));
+    Ok(())
+}
+
+/// So many rows, and how many units have so many. Read with the rights of the relation's owner: the caller may be a
 /// superuser, and a view may hold code.
-fn kept(relation: &Relation, owner: Oid, unit: &Column) -> Result<String, Error> {
+fn units(relation: &Relation, owner: Oid, unit: &Column) -> Result<Vec<(u64, u64)>, Error> {
     let query = format!(
         "SELECT rows::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text
            FROM (SELECT pg_catalog.count(*) AS rows FROM {} AS r WHERE r.{name} IS NOT NULL GROUP BY {identity}) AS units
@@ -41,24 +64,33 @@ fn kept(relation: &Relation, owner: Oid, unit: &Column) -> Result<String, Error>
     let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
     let units: Option<Vec<(u64, u64)>> =
         found.iter().map(|row| Some((number(row.first()?)?, number(row.get(1)?)?))).collect();
-    let units = units.ok_or_else(|| Error::query("a count of rows is no number"))?;
-    Ok(told(&units))
+    units.ok_or_else(|| Error::query("a count of rows is no number"))
 }
 
-/// `units`: so many rows, and how many units have so many.
+/// The rows that a bound keeps.
+fn kept(units: &[(u64, u64)], bound: u64) -> u128 {
+    units.iter().map(|&(rows, n)| u128::from(rows.min(bound) * n)).sum()
+}
+
+/// The rows of the unit that has the most.
+fn most(units: &[(u64, u64)]) -> u64 {
+    units.iter().map(|&(rows, _)| rows).max().unwrap_or(0)
+}
+
+/// The share of the rows that a bound keeps, in words.
+fn share(units: &[(u64, u64)], bound: u64) -> String {
+    format!("{bound} keeps {}", percent(kept(units, bound), kept(units, most(units))))
+}
+
+/// What each bound keeps, in words.
 fn told(units: &[(u64, u64)]) -> String {
-    let kept = |bound: u64| units.iter().map(|&(rows, n)| u128::from(rows.min(bound) * n)).sum();
-    let most = units.iter().map(|&(rows, _)| rows).max().unwrap_or(0);
-    let all: u128 = kept(most);
+    let most = most(units);
+    let all = kept(units, most);
     if all == 0 {
         return "It has no rows yet that such a bound could keep or drop.".into();
     }
-    let share = |bound| {
-        // Rounded down: 100 % is all of them.
-        let thousandths = kept(bound) * 1000 / all;
-        format!("{bound} keeps {}.{} %", thousandths / 10, thousandths % 10)
-    };
-    let mut bounds: Vec<String> = bounds().take_while(|&bound| bound < most).map(share).collect();
+    let below = bounds().take_while(|&bound| bound < most);
+    let mut bounds: Vec<String> = below.map(|bound| share(units, bound)).collect();
     bounds.push(format!("{most} keeps all"));
     format!("Of {all} rows, a bound of {}.", bounds.join(", "))
 }

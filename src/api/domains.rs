@@ -8,16 +8,19 @@ use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
 use crate::pg::call::Call;
 use crate::pg::error::Error;
-use crate::pg::relation::Relation;
+use crate::pg::relation::{Column, Relation};
 use crate::pg::rowset::{ResultRows, Value};
 use crate::pg::signature::Returns;
-use crate::pg::notice::notice_hint;
-use crate::pg::text::{Text, from_utf8, to_utf8};
-use crate::pg::{lookup, reader, rights, types};
+use crate::pg::attempt::attempt;
+use crate::pg::notice::{notice_hint, percent};
+use crate::pg::text::{Text, from_utf8};
+use crate::pg::{lookup, reader, rights, sql, types};
 use pgrx::IntoDatum;
+use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
-use table::{CodedTable, NONE};
+use std::fmt::Arguments;
+use table::CodedTable;
 
 pub const COLUMN_NAME: Argument<String> = Argument {
     name: "column_name",
@@ -65,11 +68,11 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
         ));
     }
     // Text that is no value of the column's type is an error in Postgres' own words.
-    let canonical = |value: &String| types::canonical(column.type_oid, column.typmod, value);
+    let canonical = |value: &String| types::canonical_iso(column, value);
     let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
-    let values = values?;
-    domains::declare(&relation, column, values.iter().cloned().collect())?;
-    tell_missed(&relation, position, &values)?;
+    let values: Vec<String> = values?.into_iter().collect();
+    domains::declare(&relation, column, values.clone())?;
+    tell_missed(&relation, column, values)?;
     Ok(call.null())
 }
 
@@ -83,31 +86,95 @@ pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<Code
     })
 }
 
-/// Tells the owner which share of the rows has values that the declared domain lacks: mechanisms show NULL or
-/// another value there. A NOTICE, which no log keeps.
-fn tell_missed(
-    relation: &Relation,
-    position: usize,
-    declared: &BTreeSet<String>,
-) -> Result<(), Error> {
-    let Some(table) = read_as_owner(relation, position)? else { return Ok(()) };
-    let (bag, domain) = (&table.bag, table.bag.domain(0));
-    let is_missed = |code: u32| code != NONE && !declared.contains(&to_utf8(domain.value(code)));
-    let missed = (0..bag.distinct()).filter(|&i| is_missed(bag.row(i)[0]));
-    let (values, rows) = missed.fold((0u64, 0), |(values, rows), i| (values + 1, rows + bag.weight(i)));
-    if values == 0 {
-        return Ok(());
+/// Tells the owner what the rows have that is not declared, for every column.
+pub fn tell_all(relation: &Relation) -> Result<(), Error> {
+    for column in &relation.columns {
+        if let Some(values) = domains::declared(relation, column)? {
+            let iso = |value: &String| types::canonical_iso(column, value);
+            tell_missed(relation, column, values.iter().map(iso).collect::<Result<_, _>>()?)?;
+        }
+        if let Some(bounds) = bounds::declared(relation, column)? {
+            tell_beyond(relation, column, &bounds)?;
+        }
     }
-    let share = 100.0 * rows as f64 / bag.row_count() as f64;
-    let (name, has) = (&relation.columns[position].name, if values == 1 { "value" } else { "values" });
-    notice_hint(
-        &format!(
-            "the declared domain lacks {values} {has} that column \"{name}\" of {} has, in {share:.1} % of its rows",
-            relation.name
-        ),
-        "Whatever builds on the domain shows NULL or another value there. Declare what may be known of the column to everybody; this line is for the owner alone.",
+    Ok(())
+}
+
+/// Tells the owner which share of the rows has values that the declared domain, written in the ISO style, lacks:
+/// mechanisms show NULL or another value there.
+fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> Result<(), Error> {
+    let query = format!(
+        "SELECT (pg_catalog.count(DISTINCT v) FILTER (WHERE missed))::pg_catalog.text,
+                (pg_catalog.count(*) FILTER (WHERE missed))::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text
+           FROM (SELECT v, v IS NOT NULL AND d IS NULL AS missed
+                   FROM (SELECT {} AS v FROM {}) AS r
+                   LEFT JOIN pg_catalog.unnest($1) AS d
+                     ON d OPERATOR(pg_catalog.=) v COLLATE pg_catalog.\"C\") AS x",
+        types::output_expression(&column.quoted()),
+        relation.from()
+    );
+    let declared: Vec<Text> = declared.into_iter().map(Text).collect();
+    let Some([values, rows, all]) = counted(relation, &query, &[declared.into()])? else {
+        return Ok(());
+    };
+    let has = if values == 1 { "value" } else { "values" };
+    tell(
+        format_args!("the declared domain lacks {values} {has} that"),
+        (relation, column, rows, all),
+        "Whatever builds on the domain shows NULL or another value there.",
     );
     Ok(())
+}
+
+/// Tells the owner which share of the rows has values beyond the declared bounds: mechanisms show the nearer bound.
+fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<(), Error> {
+    let Some(compared) = bounds::compared_as(column.base_type) else { return Ok(()) };
+    let query = format!(
+        "SELECT '0', (pg_catalog.count(*) FILTER (
+                    WHERE v OPERATOR(pg_catalog.<) $1::pg_catalog.{compared}
+                       OR v OPERATOR(pg_catalog.>) $2::pg_catalog.{compared}))::pg_catalog.text,
+                pg_catalog.count(*)::pg_catalog.text
+           FROM (SELECT ({})::pg_catalog.{compared} AS v FROM {}) AS r",
+        column.quoted(),
+        relation.from()
+    );
+    let ends = [&bounds.low, &bounds.high].map(|end| Text(end.clone()).into());
+    let Some([_, rows, all]) = counted(relation, &query, &ends)? else { return Ok(()) };
+    tell(
+        format_args!("the declared bounds leave out values that"),
+        (relation, column, rows, all),
+        "Whatever builds on the bounds takes the nearer bound for them.",
+    );
+    Ok(())
+}
+
+/// A NOTICE, which no log keeps, unless it is about no row.
+fn tell(what: Arguments<'_>, (relation, column, rows, all): (&Relation, &Column, u64, u64), shown: &str) {
+    if rows == 0 {
+        return;
+    }
+    let share = percent(rows.into(), all.into());
+    notice_hint(
+        &format!("{what} column \"{}\" of {} has, in {share} of its rows", column.name, relation.name),
+        &format!(
+            "{shown} Declare what may be known of the column to everybody; this line is for the owner alone."
+        ),
+    );
+}
+
+/// Three counts over the rows, read as [`read_as_owner`] reads them; `None` if they cannot be read.
+fn counted(
+    relation: &Relation,
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Result<Option<[u64; 3]>, Error> {
+    let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
+    let read = || rights::with_fixed_formats(|| sql::rows(query, arguments));
+    let found = attempt(|| rights::with_rights_of(owner, read))?;
+    let row = found.and_then(|rows| rows.into_iter().next());
+    let number = |text: Option<String>| text.and_then(|text| text.parse().ok());
+    let counts: Option<Vec<u64>> = row.and_then(|row| row.into_iter().map(number).collect());
+    Ok(counts.and_then(|counts| counts.try_into().ok()))
 }
 
 const LOW: Argument<Option<String>> = Argument {
@@ -180,7 +247,9 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
             "Both are finite, and low is below high.",
         ));
     }
-    bounds::declare(&relation, column, Bounds { low, high, bins })?;
+    let declared = Bounds { low, high, bins };
+    bounds::declare(&relation, column, &declared)?;
+    tell_beyond(&relation, column, &declared)?;
     Ok(call.null())
 }
 

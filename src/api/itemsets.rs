@@ -205,12 +205,22 @@ impl Source {
         let relation = Relation::open(call.get(&RELATION)?)?;
         let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
-        let source = PublicSource::open(relation, positions)?;
+        let source = match PublicSource::open(relation, positions) {
+            // Bounds are no values.
+            Err(Error::NoDomain { mut columns, relation }) => {
+                columns.iter_mut().for_each(|column| column.has_range = false);
+                return Err(Error::NoDomain { columns, relation });
+            }
+            opened => opened?,
+        };
         let in_bins = |column: &&PublicColumn| matches!(column.public, Public::Range { .. });
-        if let Some(column) = source.columns.iter().find(in_bins) {
+        let quoted = |column: &PublicColumn| format!("\"{}\"", column.name);
+        let in_bins: Vec<String> = source.columns.iter().filter(in_bins).map(quoted).collect();
+        if !in_bins.is_empty() {
+            let (which, have) = if in_bins.len() == 1 { ("column", "has") } else { ("columns", "have") };
             return Err(Error::argument(
-                format!("column \"{}\" has public bounds, but no public values", column.name),
-                "Itemsets are made of values: declare them with sanitize.declare_domain, or leave the column out of columns.",
+                format!("{which} {} {have} public bounds, but no public values", in_bins.join(", ")),
+                "Itemsets are made of values: declare them with sanitize.declare_domain, or leave them out of columns.",
             ));
         }
         let sizes = source.columns.iter().map(|column| column.values() as u32).collect();

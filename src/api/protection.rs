@@ -3,12 +3,14 @@
 use super::arguments::{RELATION, text, yes_or_no};
 use super::budget::{self, role_name};
 use super::capping::bound;
+use super::domains;
 use crate::catalog::below;
 use crate::catalog::ledger as entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
 use crate::catalog::stability::unstable;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Given, Type};
+use crate::pg::attempt::attempt;
 use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
@@ -218,6 +220,8 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     }
     entries::settle(&role_name())?;
     protection::protect(relation.oid, &new)?;
+    // What was declared of another type, say, is no reason not to protect.
+    attempt(|| domains::tell_all(&relation))?;
     Ok(call.null())
 }
 

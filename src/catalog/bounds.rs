@@ -19,7 +19,7 @@ pub struct Bounds {
 }
 
 /// The types that have a range, and the one in which their values are compared.
-fn compared_as(base: Oid) -> Option<&'static str> {
+pub fn compared_as(base: Oid) -> Option<&'static str> {
     match base {
         pg_sys::DATEOID => Some("date"),
         pg_sys::TIMESTAMPOID => Some("timestamp"),
@@ -98,7 +98,7 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, 
 
 /// Declares the bounds of a column, in place of those declared before. The caller has checked who owns the
 /// relation.
-pub fn declare(relation: &Relation, column: &Column, bounds: Bounds) -> Result<(), Error> {
+pub fn declare(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<(), Error> {
     super::write(
         "INSERT INTO sanitize.declared_bounds (source, column_name, low, high, bins)
          VALUES ($1, $2, $3, $4, $5) ON CONFLICT (source, column_name)
@@ -106,8 +106,8 @@ pub fn declare(relation: &Relation, column: &Column, bounds: Bounds) -> Result<(
         &[
             relation.oid.into(),
             Text(column.name.clone()).into(),
-            Text(bounds.low).into(),
-            Text(bounds.high).into(),
+            Text(bounds.low.clone()).into(),
+            Text(bounds.high.clone()).into(),
             bounds.bins.into(),
         ],
     )

@@ -91,8 +91,9 @@ pub fn private_reference(
     Ok(None)
 }
 
-/// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
-fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
+/// What the owner declared for the column, as the session writes it. The caller's rights suffice to read that:
+/// everybody may.
+pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
     crate::pg::signature::check_tables()?;
     let found = sql::texts(
         "SELECT v FROM sanitize.declared_domain
@@ -107,17 +108,11 @@ fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>,
     // A domain without values, or with one that is none, is none.
     let values: Option<Vec<String>> = found.into_iter().collect();
     let values = values.ok_or_else(|| damaged("declared_domain", "domain_values"))?;
-    // Texts of dates and times depend on the session's settings; those of other types do not.
-    if types::is_comparable(column.base_type) && !types::is_time(column.base_type) {
-        for value in &values {
-            types::input(column.base_type, -1, value)?;
-        }
-    }
-    Ok(Some(values))
+    types::from_iso(column, values).map(Some)
 }
 
-/// Declares the values of a column, in place of those declared before. The caller has checked who owns the
-/// relation.
+/// Declares the values of a column, written in the ISO style, in place of those declared before. The caller has checked
+/// who owns the relation.
 pub fn declare(relation: &Relation, column: &Column, values: Vec<String>) -> Result<(), Error> {
     super::check_length("domain_values", values.iter().map(String::len).sum())?;
     let values: Vec<Text> = values.into_iter().map(Text).collect();

@@ -2,6 +2,7 @@
 
 pub mod argument;
 pub mod array;
+pub mod attempt;
 pub mod bag;
 pub mod bins;
 pub mod bounded;

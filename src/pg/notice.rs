@@ -19,6 +19,12 @@ pub fn warning(message: &str) {
     say(PgLogLevel::WARNING, Code::ERRCODE_WARNING, message, None);
 }
 
+/// A share in words, rounded down: 100.0 % is all of them.
+pub fn percent(part: u128, all: u128) -> String {
+    let thousandths = part * 1000 / all.max(1);
+    format!("{}.{} %", thousandths / 10, thousandths % 10)
+}
+
 /// Sends a message.
 ///
 /// Postgres looks for cancel requests after each message and raises its error there, past pgrx: it

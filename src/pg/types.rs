@@ -63,9 +63,16 @@ pub fn is_boolean(base: Oid) -> bool {
     base == pg_sys::BOOLOID
 }
 
-/// Types whose text depends on the session's settings.
-pub fn is_time(base: Oid) -> bool {
-    [pg_sys::DATEOID, pg_sys::TIMEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID].contains(&base)
+/// Documents of any content, or arrays of them.
+pub fn holds_documents(base: Oid) -> bool {
+    // SAFETY: catalog look-ups; what is no array has no element type.
+    let element = unsafe {
+        match pg_sys::get_element_type(base) {
+            pg_sys::InvalidOid => base,
+            element => pg_sys::getBaseType(element),
+        }
+    };
+    [pg_sys::JSONOID, pg_sys::JSONBOID, pg_sys::XMLOID].contains(&element)
 }
 
 /// The labels of an enum in their order; `None` for other types.
@@ -76,11 +83,6 @@ pub fn enum_labels(base: Oid) -> Result<Option<Vec<String>>, Error> {
     let query = "SELECT enumlabel::pg_catalog.text FROM pg_catalog.pg_enum
                   WHERE enumtypid OPERATOR(pg_catalog.=) $1 ORDER BY enumsortorder";
     Ok(Some(sql::texts(query, &[base.into()])?.into_iter().flatten().collect()))
-}
-
-/// What a filter can compare.
-pub fn is_comparable(base: Oid) -> bool {
-    identifies(base) || is_number(base)
 }
 
 /// A value of the type from its text. Raises what the type raises if the text is none of its values.
@@ -124,6 +126,19 @@ pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
     let datum = input(column.type_oid, column.typmod, value)?;
     // SAFETY: a value of that type.
     rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, datum) }))
+}
+
+/// What [`canonical_iso`] made of values of a column, as its type writes them now. The texts of types that users made
+/// stay as they are.
+pub fn from_iso(column: &Column, values: Vec<String>) -> Result<Vec<String>, Error> {
+    let base = column.base_type;
+    if is_text(base) || base.to_u32() >= FIRST_USER_OID {
+        return Ok(values);
+    }
+    let read = || values.iter().map(|value| input(base, -1, value)).collect::<Result<Vec<_>, _>>();
+    let datums = rights::with_fixed_formats(read)?;
+    // SAFETY: values of that type.
+    Ok(datums.into_iter().map(|datum| unsafe { output(base, datum) }).collect())
 }
 
 /// [`canonical`] for a column; a text that its type does not take is an error that names it.
@@ -222,12 +237,17 @@ pub fn text_expression(base: Oid, expression: &str) -> String {
     if is_enum(base) {
         format!("pg_catalog.textin(pg_catalog.enum_out({expression}))")
     } else if base.to_u32() >= FIRST_USER_OID {
-        format!(
-            "CASE WHEN ({expression}) IS DISTINCT FROM NULL THEN pg_catalog.format('%s', {expression}) END"
-        )
+        output_expression(expression)
     } else {
         format!("({expression})::pg_catalog.text")
     }
+}
+
+/// An expression, which it names twice, as its type's output function writes it.
+pub fn output_expression(expression: &str) -> String {
+    format!(
+        "CASE WHEN ({expression}) IS DISTINCT FROM NULL THEN pg_catalog.format('%s', {expression}) END"
+    )
 }
 
 /// A text as a literal for a query; text of Postgres has no zero byte.

@@ -381,6 +381,10 @@ def test_answers_have_a_page_of_their_label(visitors):
             "SELECT (10000 + i)::text FROM generate_series(1, 987) AS i UNION ALL SELECT 'AB' || i FROM generate_series(10, 22) AS i",
             "98.7 % of its values are 5 digits (987 of 1000)",
         ),
+        (
+            "SELECT (10000 + i)::text FROM generate_series(1, 9999) AS i UNION ALL SELECT 'x'",
+            "99.9 % of its values are 5 digits (9999 of 10000)",
+        ),
         ("SELECT 'word ' || i FROM generate_series(1, 5) AS i", "its values are words"),
         ("SELECT 'x'", "fewer than two different values"),
         (

@@ -28,6 +28,7 @@ def test_a_phase_is_complete_once(connection):
     shares = [LINE.match(line).groups() for line in said if LINE.match(line)]
     assert shares, said
     complete = Counter(phase for phase, share in shares if share == "100")
+    assert complete
     assert all(times == 1 for times in complete.values()), complete
     # What is left to do after that has a word of its own.
     for phase in complete:

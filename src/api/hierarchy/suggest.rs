@@ -3,6 +3,7 @@
 use super::prefix::characters;
 use super::{dates, ranges};
 use crate::pg::error::Error;
+use crate::pg::notice::percent;
 use crate::pg::relation::Column;
 use crate::pg::types;
 use pgrx::pg_sys;
@@ -67,7 +68,7 @@ fn of_texts(column: &Column, domain: &Domain) -> String {
     };
     let all = domain.len();
     let kind = if letters { "digits or capital letters" } else { "digits" };
-    let share = 100.0 * values as f64 / all as f64;
+    let share = percent(values as u128, all as u128);
     let form = match length {
         1 => format!("1 of {kind}"),
         length => format!("{length} {kind}"),
@@ -75,7 +76,7 @@ fn of_texts(column: &Column, domain: &Domain) -> String {
     match values == all {
         true => format!("its values are all of {form}, and prefixes are proposed for 2 to {LONGEST}"),
         false => format!(
-            "{share:.1} % of its values are {form} ({values} of {all}), and prefixes are proposed if all are of one length"
+            "{share} of its values are {form} ({values} of {all}), and prefixes are proposed if all are of one length"
         ),
     }
 }

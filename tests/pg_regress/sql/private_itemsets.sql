@@ -54,6 +54,11 @@ SELECT * FROM sanitize.dp_itemsets('stays', 1, 10, columns => '{nothing}');
 SELECT * FROM sanitize.dp_itemsets('stays', 1, 10, columns => '{}');
 SELECT * FROM sanitize.dp_itemsets('stays', 1, 10, columns => '{sex,id}');
 SELECT sanitize.declare_bounds('stays', 'id', '1', '1000', 10);
+-- All such columns are named.
+ALTER TABLE stays ADD later int;
+SELECT sanitize.declare_bounds('stays', 'later', '1', '9');
+SELECT * FROM sanitize.dp_itemsets('stays', 1, 2, columns => '{id,later}');
+ALTER TABLE stays DROP later;
 SELECT * FROM sanitize.dp_itemsets('stays', 1, 10, columns => '{sex,id}');
 SELECT * FROM sanitize.dp_frequent_itemsets('stays', 0, 1);
 SELECT * FROM sanitize.dp_frequent_itemsets('stays', 9, 1, columns => '{sex}');
