@@ -9,7 +9,7 @@ use crate::pg::call::Call;
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
 use crate::pg::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
-use crate::pg::{keys, pool, range, reader, text};
+use crate::pg::{keys, pool, range, reader, text, types};
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use suppress::Hierarchy;
@@ -44,15 +44,16 @@ pub fn chosen(call: &Call, relation: &Relation) -> Result<(Vec<usize>, Vec<usize
 /// Why a column tells by itself whose row it is in, if it does by the schema.
 fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>, Error> {
     let column = &relation.columns[position];
-    if [pg_sys::JSONOID, pg_sys::JSONBOID].contains(&column.base_type) {
-        return Ok(Some("which holds json"));
+    if types::holds_documents(column.base_type) {
+        return Ok(Some("which holds json or xml"));
     }
     let unique = keys::unique_columns(relation.oid)?;
     let is_key = unique.iter().any(|one| one.is_alone && one.column == column.number);
     Ok(is_key.then_some("which is a key"))
 }
 
-/// True if more than nine in ten of the rows with a value have one that no other row has.
+/// True if more than nine in ten of the rows with a value have one that no other row has, or if a value has no more than
+/// two rows on average.
 fn is_nearly_unique(bag: &Bag, column: usize) -> bool {
     let mut counts = vec![0u64; bag.domain(column).len()];
     for i in 0..bag.distinct() {
@@ -61,8 +62,13 @@ fn is_nearly_unique(bag: &Bag, column: usize) -> bool {
         }
     }
     let alone = counts.iter().filter(|&&count| count == 1).count() as u64;
-    10 * alone > 9 * counts.iter().sum::<u64>()
+    let values = counts.iter().filter(|&&count| count > 0).count() as u64;
+    let rows = counts.iter().sum::<u64>();
+    10 * alone > 9 * rows || (values > FEW && 2 * values >= rows)
 }
+
+/// So many values have few rows each in a small table, without telling these apart.
+const FEW: u64 = 10;
 
 fn refuse_identifying(sensitive: &str, what: &str) -> Error {
     Error::argument(

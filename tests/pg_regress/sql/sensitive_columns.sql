@@ -7,6 +7,11 @@ SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', s
 SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'salary', t => 0.5);
 SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'chart', l => 2);
 SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'note', l => 2);
+ALTER TABLE stays ADD charts jsonb[] DEFAULT '{}', ADD page xml DEFAULT '<a/>', ADD pair int;
+UPDATE stays SET pair = id / 2;
+SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'charts', l => 2);
+SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'page', l => 2);
+SELECT count(*) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'pair', l => 2);
 SELECT count(*), count(diagnosis) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', sensitive => 'diagnosis', l => 2);
 SELECT count(*), count(salary) FROM sanitize.k_anonymize(NULL::stays, 5, columns => '{ward}', keep => '{salary}', sensitive => 'salary', l => 2);
 SELECT sanitize.publish('shown', 'stays', 'k_anonymize', '{"k": 5, "columns": ["ward"], "sensitive": "ssn", "l": 2}');
