@@ -2,7 +2,7 @@
 
 use super::arguments::RELATION;
 use super::question::Described;
-use super::question::query::condition;
+use super::question::query::{condition, group_value};
 use crate::catalog::bounds;
 use crate::method::{Method, methods};
 use crate::pg::argument::{Argument, Type};
@@ -161,7 +161,6 @@ impl Asked {
             if parts.is_empty() { "true".into() } else { parts.join(" AND ") }
         };
         let unit = &relation.columns[self.unit];
-        let (unit, text) = (unit.quoted(), types::text_expression(unit.base_type, &unit.quoted()));
         let (value, known) = match &self.secret {
             Secret::Column(column) => {
                 let name = relation.columns[*column].quoted();
@@ -173,11 +172,16 @@ impl Asked {
             }
             Secret::Condition(parts) => (format!("CASE WHEN {} THEN 1 ELSE 0 END", all(parts)), "true".into()),
         };
-        let mut query = format!("SELECT {text} AS unit, {value} AS value");
+        // Where Citus answers, a worker would write its text under settings of its own: the reader does that here.
+        let mut query = format!("SELECT {} AS unit, {value} AS value", group_value(unit));
         for (i, set) in self.sets.iter().enumerate() {
             query += &format!(", CASE WHEN {} THEN 1 ELSE 0 END AS a{i}", all(set));
         }
-        query += &format!(" FROM {} WHERE {unit} IS NOT NULL AND {known}", relation.from());
+        query += &format!(
+            " FROM {} WHERE {} IS NOT NULL AND {known}",
+            relation.from(),
+            unit.quoted()
+        );
         CString::new(from_utf8(&query)).map_err(Error::fault)
     }
 }

@@ -7,7 +7,7 @@ the rows that a filter keeps.
 An attack asks about somebody and about nobody, in an order that a seed shuffles, and looks. Its strength is the
 AUC: how often what it saw of somebody is above what it saw of nobody; 0.5 is a guess. By chance alone the AUC of
 100 and 100 trials has a standard deviation of 0.041 whatever the machine does, as the order is random: it is
-outside of 0.4 to 0.6 once in seventy attacks, and in three attacks of three once in 300,000.
+outside of 0.4 to 0.6 once in seventy attacks, and the median of three attacks once in 3,000.
 """
 
 import json
@@ -15,12 +15,13 @@ import random
 import threading
 import time
 from contextlib import contextmanager
+from statistics import median
 
 import psycopg
 import pytest
-from channels import NOBODY, SOMEBODY, World, differences
+from channels import NOBODY, SOMEBODY, World
 
-BYTES = 4 << 20
+BYTES = 1 << 20
 PEOPLE = 200
 TRIALS = 200
 MANY_MEASURES = {f"m{i}": {"distinct": "note"} for i in range(100)}
@@ -46,6 +47,18 @@ def world(database):
     made.admin.execute("CREATE MATERIALIZED VIEW long_kept AS SELECT * FROM long_several")
     for relation in (*TABLES, "long_parts", "long_view", "long_kept"):
         made.protect(relation, rows=2)
+    # Units with long names, and numbers with so many digits as there can be.
+    long_name = f"CASE i WHEN {SOMEBODY.value} THEN repeat(md5('a'), {BYTES // 16}) ELSE 'p' || i END"
+    long_number = f"CASE i WHEN {SOMEBODY.value} THEN repeat('7', 130000)::numeric ELSE 7 END"
+    made.admin.execute(f"""
+        CREATE TABLE long_unit (person int NOT NULL, age int NOT NULL, name text);
+        CREATE TABLE long_number (person int NOT NULL, age int NOT NULL, amount numeric);
+        ALTER TABLE long_unit ALTER name SET STORAGE EXTERNAL;
+        INSERT INTO long_unit SELECT i, i % 5, {long_name} FROM generate_series(1, {PEOPLE}) i;
+        INSERT INTO long_number SELECT i, i % 5, {long_number} FROM generate_series(1, {PEOPLE}) i;
+    """)
+    made.protect("long_unit", unit="name", rows=2)
+    made.protect("long_number", rows=2)
     return made
 
 
@@ -91,8 +104,12 @@ def auc(somebody, nobody):
 
 
 def is_a_guess(observe):
-    """Whether one of three attacks sees no more than chance shows."""
-    return any(0.4 < attack(observe, seed) < 0.6 for seed in (21, 22, 23))
+    """Whether an attack sees no more than chance shows: the median of three. The third is not made if the others
+    agree."""
+    found = [attack(observe, seed) for seed in (21, 22)]
+    if not all(0.4 < one < 0.6 for one in found):
+        found.append(attack(observe, 23))
+    return 0.4 < median(found) < 0.6
 
 
 def attack(observe, seed):
@@ -188,7 +205,7 @@ def test_attack_by_locks(world, analyst):
             ask(analyst, "long_several", chosen, measures)
         return any(held for _, _, held in seen)
 
-    with grid(world, 40):
+    with grid(world, 20):
         assert is_a_guess(observe)
 
 
@@ -200,7 +217,7 @@ def test_attack_by_time_on_the_grid(world, analyst):
         ask(analyst, "long_several", chosen, MANY_MEASURES)
         return time.monotonic() - began
 
-    with grid(world, 60):
+    with grid(world, 30):
         assert is_a_guess(observe)
 
 
@@ -218,19 +235,31 @@ ATTACKS = {
 }
 
 
-@pytest.mark.parametrize("table", TABLES)
-@pytest.mark.parametrize("name", ATTACKS)
-def test_attack_by_time(world, analyst, name, table):
-    """Without a grid: whatever a question does with a long value it does for every row. A difference is a time
-    that is always longer with one filter than it ever is with the other, which chance alone makes once in ten
-    million runs."""
+# Of each table those attacks that its columns allow.
+ATTACKED = [(table, name) for table in TABLES for name in ATTACKS] + [
+    ("long_unit", "count and units"),
+    ("long_unit", "sum of units"),
+    ("long_number", "numbers"),
+    ("long_number", "numbers of units"),
+]
+ATTACKS |= {
+    "count and units": {"measures": {"n": "count", "u": "units"}},
+    "sum of units": {"measures": {"s": {"sum": "age", "per": "unit", "low": 0, "high": 9}}},
+    "numbers": {"measures": {"s": {"sum": "amount", "low": 0, "high": 9}}},
+    "numbers of units": {"measures": {"s": {"sum": "amount", "per": "unit", "low": 0, "high": 9}}},
+}
+
+
+@pytest.mark.parametrize("table, name", ATTACKED)
+def test_attack_by_time(world, analyst, table, name):
+    """Without a grid: whatever a question does with a long value it does for every row."""
 
     def observe(chosen):
         began = time.monotonic()
         ask(analyst, table, chosen, **ATTACKS[name])
-        return {"time": time.monotonic() - began}
+        return time.monotonic() - began
 
-    assert differences(observe, (SOMEBODY, NOBODY), rounds=(6, 8)) == {}
+    assert is_a_guess(observe)
 
 
 @pytest.mark.parametrize("table", TABLES)

@@ -22,6 +22,7 @@ COLUMNS = {
     "name": "CASE WHEN i % 4 > 0 THEN 'n' || i % 3 END",
     "price": "(i % 3)::numeric(6, 2)",
     "born": "(DATE '2024-01-02' + i % 3)::birthday",
+    "moment": "TIMESTAMPTZ '2024-03-04 05:06:07+00' + i * INTERVAL '1 hour'",
 }
 ROWS = ", ".join(f"{value} AS {name}" for name, value in COLUMNS.items())
 OTHER = {
@@ -35,6 +36,8 @@ OTHER = {
 ANSWERS = [
     "SELECT items::text, support FROM sanitize.frequent_itemsets('%s', 30, max_length => 2)",
     "SELECT items::text FROM sanitize.mine_miis('%s', 40, '{day,seen,long,height,paid}', max_length => 2)",
+    """SELECT unit, determined, low, high FROM sanitize.audit_answers('%s', '{"unit": "moment", "low": 0, "high": 2,
+        "answers": [{"sum": "price", "filter": {"day": "2024-01-02"}}]}')""",
 ]
 
 
@@ -110,7 +113,10 @@ def sent_to_citus(connection, query):
     answers = connection.execute(query).fetchall()
     connection.execute("RESET ALL")
     connection.remove_notice_handler(hear)
-    sent = [re.search(r"Query Text: (SELECT 0, sanitize.bag_packed.*)", text) for text in told]
+    sent = [
+        re.search(r"Query Text: (SELECT (?:0, sanitize.bag_packed|.* AS unit, ).*)", text)
+        for text in told
+    ]
     (found,) = {match[1] for match in sent if match}
     return answers, found
 
@@ -125,13 +131,14 @@ def spread(here):
 
 @pytest.mark.parametrize("query", ANSWERS)
 def test_a_worker_of_citus_sends_the_same_under_other_settings(spread, database, query):
-    """The very query, run in a session with the settings of another node, gives the same bag."""
+    """The very query, run in a session with the settings of another node, gives the same bag, or the same rows in
+    binary form."""
     answers, sent = sent_to_citus(spread, query % "here")
-    bag = spread.execute(sent).fetchone()
+    rows = spread.execute(sent, binary=True).fetchall()
     for setting, value in OTHER.items():
         with database.connect() as worker:
             worker.execute(f"SET {setting} = {value}")
-            assert worker.execute(sent).fetchone() == bag, setting
+            assert worker.execute(sent, binary=True).fetchall() == rows, setting
     spread.execute("DELETE FROM pg_dist_partition")
     assert sorted(answers) == sorted(spread.execute(query % "here").fetchall())
 

@@ -8,8 +8,8 @@
 //!   values evaluates them all, which AND does not. The planner cannot look up the
 //!   selectivity of such a value (it would read index pages for the ends of a range, and choose by it), and
 //!   neither an index nor a partition nor a foreign server can use it.
-//! * For the same reason a view is read whole, behind an OFFSET 0 too. Citus sends whole queries away where it can: of
-//!   what it may answer nothing but columns are asked for, and the rows are [`HELD`] meanwhile.
+//! * For the same reason a view is read whole, behind an OFFSET 0 too. Where rows may come from another server nothing
+//!   but columns are asked for, once, and the rows are [`HELD`] meanwhile.
 //!
 //! What remains of a row that counts is to add up numbers.
 
@@ -77,7 +77,7 @@ pub fn condition(relation: &Relation, part: &Condition) -> String {
 
 /// A value that tells groups apart: text without the blanks that pad it, and compared by its bytes; other
 /// types as they are.
-pub(super) fn group_value(column: &Column) -> String {
+pub fn group_value(column: &Column) -> String {
     if types::is_text(column.base_type) { as_text(column) } else { column.quoted() }
 }
 
@@ -161,6 +161,11 @@ impl Posed {
         columns
     }
 
+    /// The columns that the question names.
+    pub fn columns(&self) -> impl Iterator<Item = usize> {
+        self.columns_named().into_keys()
+    }
+
     /// The query for the rows that are [`HELD`]: every column that the question names, of all rows. Values of
     /// domains come as those of the types that they are over, which every node knows.
     pub fn held_query(&self) -> String {
@@ -172,7 +177,7 @@ impl Posed {
                 false => format!("{} AS {name}", types::of_base(column.base_type, &name)),
             }
         };
-        let columns: Vec<String> = self.columns_named().into_keys().map(column).collect();
+        let columns: Vec<String> = self.columns().map(column).collect();
         format!("SELECT {} FROM {}", columns.join(", "), self.relation.from())
     }
 

@@ -4,15 +4,16 @@
 //! [`computed`]: super::computed
 
 use super::Posed;
-pub use super::computed::condition;
-use super::computed::{Computed, Keeping, group_value};
+use super::computed::{Computed, Keeping};
+pub use super::computed::{condition, group_value};
 use crate::pg::relation::{Column, Relation};
 use crate::pg::types;
-use crate::pg::unit::{as_text, identity};
+use crate::pg::unit::{as_text, short_identity};
 use aggregate::{Kind, Range, Step};
 use question::Asked;
 
-/// The name under which rows are held that Citus may send.
+/// The name under which rows are held that another server may send. They are asked for once: who sees the statements
+/// there would see from a second request how much was found in the first.
 pub const HELD: &str = "held";
 
 /// One value of each row: an SQL expression of type int8, or what the total of a unit adds up.
@@ -198,7 +199,7 @@ impl Posed {
     fn identities(&self, with_unit: bool, computed: &mut Computed) -> Vec<String> {
         let groups = self.group_columns().into_iter().map(|column| (column, group_value(column)));
         let unit = self.unit_column();
-        let unit = with_unit.then(|| (unit, identity(unit)));
+        let unit = with_unit.then(|| (unit, short_identity(unit)));
         groups.chain(unit).map(|(column, expression)| computed.name(column, expression)).collect()
     }
 
