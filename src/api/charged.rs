@@ -6,7 +6,7 @@
 
 use crate::pg::error::Error;
 use crate::pg::relation::Relation;
-use crate::pg::{pool, reader, sql, unit};
+use crate::pg::{pool, reader, unit};
 use question::Terms;
 use table::CodedTable;
 
@@ -33,10 +33,7 @@ impl Bound {
 
     /// Refuses, without a look at a row, what the caller could not read after the charge.
     pub fn check_readable(&self, relation: &Relation, columns: &[usize]) -> Result<(), Error> {
-        let all = columns.iter().chain([&self.unit]);
-        let names: Vec<String> = all.map(|&column| relation.columns[column].quoted()).collect();
-        let query = format!("SELECT {} FROM {} LIMIT 0", names.join(", "), relation.from());
-        sql::rows(&query, &[]).map(|_| ())
+        relation.check_readable(columns.iter().copied().chain([self.unit]))
     }
 }
 

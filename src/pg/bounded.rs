@@ -1,5 +1,9 @@
 //! Rows of units that come one by one as the arguments of a call, of which so many of each unit are kept:
 //! what a shard does for a noisy aggregate. See `crates/aggregate/src/reservoir.md`.
+//!
+//! A shard without room says so, and is asked for its rows instead: everybody who sees its statements sees that. So
+//! it must not depend on which rows count. Every row is coded, and bounded beside those that count: there is room if
+//! all of them would find it, on this server and on the one that asks.
 
 use super::argument::Type;
 use super::array::Elements;
@@ -11,7 +15,7 @@ use super::reader::{self, RowCoder};
 use super::{jsonb, pool, settings, sql, text, types};
 use aggregate::Bounded;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgMemoryContexts, fcinfo};
+use pgrx::{PgMemoryContexts, direct_function_call_as_datum, fcinfo};
 use question::Key;
 use random::Coins;
 use serde::{Deserialize, Serialize};
@@ -37,6 +41,9 @@ pub struct Terms {
     /// Whether an array of truth values stands before the unit: rows count of which all are true.
     #[serde(default)]
     pub flagged: bool,
+    /// The most bytes that the bag of all rows may have, whether they count or not.
+    #[serde(default)]
+    pub most_bytes: Option<u64>,
 }
 
 /// The encoding of this database.
@@ -98,6 +105,8 @@ const GROUP_BYTES: usize = 128;
 const BATCH: u64 = 4096;
 /// The most bytes that a shard sends at a time; as text they are some more.
 const MOST_BYTES: u64 = 1 << 29;
+/// How often what is kept, and the texts of its values, are in memory while a bag is made of them: at most.
+const COPIES: u64 = 5;
 
 /// What Postgres hashes a partition key with.
 const SEED: u64 = 0x7A5B_2236_7996_DCFD;
@@ -122,6 +131,27 @@ unsafe fn hash(value: Datum, cache: *mut pg_sys::TypeCacheEntry, seed: u64) -> u
         pg_sys::FunctionCall2Coll(function, pg_sys::C_COLLATION_OID, value, Datum::from(seed))
     };
     hash.value() as u64
+}
+
+/// More bytes than a hash has.
+const LONG: usize = 64;
+
+/// What tells a long text from all others, and from what is not long.
+///
+/// # Safety
+/// The value is a varlena; `scratch` is a context that outlives the call.
+unsafe fn digest(value: Datum, scratch: pg_sys::MemoryContext) -> Result<[u8; LONG + 1], Error> {
+    let mut digest = [0; LONG + 1];
+    // SAFETY: as the caller says; the hash is a varlena too.
+    unsafe {
+        let hash = PgMemoryContexts::For(scratch)
+            .switch_to(|_| direct_function_call_as_datum(pg_sys::sha256_bytea, &[Some(value)]))
+            .ok_or(Error::Context)?;
+        Form::Varlena.bytes(hash, scratch, |hash| {
+            digest.iter_mut().zip(hash).for_each(|(place, &byte)| *place = byte);
+        });
+    }
+    Ok(digest)
 }
 
 /// The text of a value, whatever it is.
@@ -171,7 +201,11 @@ pub struct Keeping {
     rows: RowCoder,
     /// The codes of the mark: false, true.
     marks: [u32; 2],
+    /// The rows that count.
     bounded: Bounded,
+    /// What it would be if all rows counted. It tells whether there is room, and nothing else.
+    all: Bounded,
+    most_bytes: u64,
     coins: Coins,
     values: Vec<Datum>,
     nulls: Vec<bool>,
@@ -260,6 +294,8 @@ impl State {
             rows,
             marks,
             bounded: Bounded::new(terms.rows_per_unit, terms.groups_per_unit, width - 1),
+            all: Bounded::new(terms.rows_per_unit, terms.groups_per_unit, width - 1),
+            most_bytes: terms.most_bytes.unwrap_or(MOST_BYTES).min(MOST_BYTES),
             coins: Coins::os()?,
             values,
             nulls,
@@ -284,13 +320,10 @@ impl State {
 
     /// The kept rows; `None` if they could not be kept.
     pub fn take(&mut self) -> Result<Option<Bag>, Error> {
-        let State::Keeping(keeping) = std::mem::replace(self, State::Cannot) else {
+        let State::Keeping(mut keeping) = std::mem::replace(self, State::Cannot) else {
             return Ok(None);
         };
-        match keeping.finish() {
-            Err(Error::Memory { .. }) => Ok(None),
-            finished => finished,
-        }
+        keeping.fits().then(|| keeping.finish()).transpose()
     }
 }
 
@@ -311,9 +344,8 @@ impl Keeping {
     ) -> Result<bool, Error> {
         self.count += 1;
         if self.count.is_multiple_of(BATCH) {
-            let groups = (self.groups.capacity() + self.keys.capacity()) * GROUP_BYTES;
-            let memory = self.bounded.memory() + self.rows.coder().memory() + groups as u64;
-            if self.bounded.is_full() || self.rows.end_batch(self.count, memory, 0).is_err() {
+            let memory = 2 * self.all.memory() + self.texts();
+            if self.all.is_full() || self.rows.end_batch(self.count, memory, 0).is_err() {
                 return Ok(false);
             }
         }
@@ -321,62 +353,65 @@ impl Keeping {
             self.values[i] = value.value;
             self.nulls[i] = value.isnull;
         }
-        // SAFETY: as the caller says.
-        if flags.is_some_and(|flags| unsafe { !self.all_true(flags) }) {
-            // SAFETY: as the caller says.
-            unsafe { self.skip(given[0]) };
-            return Ok(true);
-        }
         let unit = given[0];
-        // A row without a unit belongs to nobody knows whom; one of a unit that has its place elsewhere
-        // would count there and here.
-        // SAFETY: the value is of the type whose hash function it is.
-        let is_elsewhere = |&(modulus, remainder, cache): &(u64, u64, _)| unsafe {
-            partition_hash(unit.value, cache) % modulus != remainder
-        };
-        if unit.isnull || self.hash.as_ref().is_some_and(is_elsewhere) {
-            // SAFETY: as the caller says.
-            unsafe { self.skip(unit) };
-            return Ok(true);
-        }
         // SAFETY: as the caller says; the first is the mark, a boolean.
         unsafe { self.rows.code(self.values.as_ptr(), self.nulls.as_ptr()) };
         // SAFETY: as the caller says.
         let group = unsafe { self.group() };
-        if group == NO_GROUP {
+        // A row without a unit belongs to nobody knows whom.
+        if unit.isnull {
             return Ok(true);
         }
+        // One of a unit that has its place elsewhere would count there and here.
+        // SAFETY: the value is of the type whose hash function it is.
+        let is_here = |&(modulus, remainder, cache): &(u64, u64, _)| unsafe {
+            partition_hash(unit.value, cache) % modulus == remainder
+        };
+        let is_here = self.hash.as_ref().is_none_or(is_here);
+        // SAFETY: as the caller says.
+        let is_kept = flags.is_none_or(|flags| unsafe { self.all_true(flags) });
+        let counts = is_here && is_kept && group != NO_GROUP;
         let codes = &self.rows.coder().row()[1..];
         self.codes.iter_mut().zip(codes).for_each(|(place, &code)| *place = code.into());
-        let Keeping { bounded, codes, coins, unit: form, .. } = self;
+        let Keeping { all, bounded, codes, coins, unit: form, .. } = self;
+        let mut add = |bytes: &[u8], to: &mut Bounded| {
+            if let Form::ByValue(_) = form {
+                let mut word = [0; 8];
+                word[..bytes.len()].copy_from_slice(bytes);
+                to.row_of_number(u64::from_ne_bytes(word), group, codes, coins);
+            } else {
+                to.row_of_bytes(bytes, group, codes, coins);
+            }
+        };
         // SAFETY: the value is of the unit's type; a detoasted copy lives until the next batch.
         unsafe {
-            form.bytes(unit.value, self.rows.scratch(), |bytes| {
-                if let Form::ByValue(_) = form {
-                    let mut word = [0; 8];
-                    word[..bytes.len()].copy_from_slice(bytes);
-                    bounded.row_of_number(u64::from_ne_bytes(word), group, codes, coins);
-                } else {
-                    bounded.row_of_bytes(bytes, group, codes, coins);
+            let scratch = self.rows.scratch();
+            form.bytes(unit.value, scratch, |bytes| {
+                // Nobody may see by the time how long a unit is that counts.
+                let digest =
+                    (bytes.len() > LONG).then(|| digest(unit.value, scratch)).transpose()?;
+                let bytes = digest.as_ref().map_or(bytes, |digest| digest);
+                add(bytes, all);
+                if counts {
+                    add(bytes, bounded);
                 }
-            });
+                Ok(true)
+            })
         }
-        Ok(true)
     }
 
-    /// Leaves the current row out, but reads the same pages as for one that counts: the server's counters tell
-    /// how many they were.
-    ///
-    /// # Safety
-    /// The current row has values of the types that this was made for, and so has the unit.
-    unsafe fn skip(&self, unit: pg_sys::NullableDatum) {
-        // SAFETY: as the caller says; the first value is the mark, a boolean.
-        unsafe {
-            self.rows.fetch(self.values.as_ptr(), self.nulls.as_ptr());
-            if !unit.isnull {
-                self.unit.bytes(unit.value, self.rows.scratch(), |_| ());
-            }
-        }
+    /// Bytes that the values of all rows take, and their groups.
+    fn texts(&mut self) -> u64 {
+        let groups = 2 * self.groups.capacity() * GROUP_BYTES;
+        self.rows.coder().memory() + groups as u64
+    }
+
+    /// Whether a bag of all rows could be made and sent.
+    fn fits(&mut self) -> bool {
+        self.all.settle(&mut self.coins);
+        let (kept, texts) = (self.all.memory(), self.texts());
+        let bytes = texts + self.all.rows() as u64 * (4 * self.values.len() as u64 + 8);
+        COPIES * (kept + texts) <= settings::max_memory() && bytes <= self.most_bytes
     }
 
     /// True if all of an array are true.
@@ -423,14 +458,14 @@ impl Keeping {
     }
 
     /// The kept rows as a bag: the mark, the columns of the group and those behind them.
-    fn finish(mut self) -> Result<Option<Bag>, Error> {
+    fn finish(mut self) -> Result<Bag, Error> {
+        drop(self.all);
         let coder = std::mem::replace(self.rows.coder(), Coder::new([]));
-        let held = self.bounded.memory();
         let (mut bounded, mut coins, marks) = (self.bounded, self.coins, self.marks);
-        let bag = pool::run("keeping rows", held, move |watch| {
-            // The rows are copied, into no more than they take now.
-            let copied = watch.hold(held + coder.memory())?;
+        pool::run("keeping rows", 0, move |watch| {
             bounded.finish(&mut coins);
+            // The rows are copied, into no more than they take now.
+            let copied = watch.hold(2 * bounded.memory() + coder.memory())?;
             let mut row = vec![NONE; coder.row().len()];
             let mut counter = RowCounter::new(row.len());
             bounded.each_kept(|is_first, _, codes| {
@@ -441,11 +476,7 @@ impl Keeping {
             drop(bounded);
             drop(copied);
             used(&coder.with_rows(counter).finish(watch)?.bag, watch)
-        })?;
-        let texts: u64 =
-            bag.domains().iter().flat_map(|d| d.values()).map(|v| v.len() as u64 + 8).sum();
-        let bytes = texts + bag.distinct() as u64 * (4 * bag.width() as u64 + 8);
-        Ok((bytes <= MOST_BYTES.min(settings::max_memory())).then_some(bag))
+        })
     }
 }
 

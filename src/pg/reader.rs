@@ -143,21 +143,6 @@ impl RowCoder {
         }
     }
 
-    /// Fetches the cells of a row from where they are stored, and leaves it at that.
-    ///
-    /// # Safety
-    /// As for [`RowCoder::row`].
-    pub(super) unsafe fn fetch(&self, values: *const Datum, nulls: *const bool) {
-        for cell in &self.cells {
-            // SAFETY: the attribute lies within the deformed row, and the value is of the cell's type.
-            unsafe {
-                if !*nulls.add(cell.attribute) {
-                    cell.form.bytes(*values.add(cell.attribute), self.scratch, |_| ());
-                }
-            }
-        }
-    }
-
     /// Looks at memory and clock after so many rows, of which so many are distinct.
     pub(super) fn end_batch(
         &mut self,

@@ -128,6 +128,18 @@ impl Relation {
         }
     }
 
+    /// Raises what a query for the given columns would raise before it reads a row: rights, and connections to other
+    /// servers. No row is read; the subquery keeps the LIMIT from being sent to such a server.
+    pub fn check_readable(&self, columns: impl Iterator<Item = usize>) -> Result<(), Error> {
+        let names: Vec<String> = columns.map(|column| self.columns[column].quoted()).collect();
+        let query = format!(
+            "SELECT FROM (SELECT {} FROM {} OFFSET 0) AS whole LIMIT 0",
+            names.join(", "),
+            self.from()
+        );
+        sql::rows(&query, &[]).map(|_| ())
+    }
+
     /// What a query for the given columns asks for.
     pub fn asked(&self, columns: &[usize]) -> Asked {
         self.asked_with(columns, |_, _| None)

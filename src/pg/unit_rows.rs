@@ -69,11 +69,6 @@ impl Groups {
         }
     }
 
-    /// Bytes held.
-    pub fn memory(&self) -> u64 {
-        self.bytes
-    }
-
     fn add(&mut self, key: Key) -> u32 {
         let code = self.keys.len() as u32;
         self.bytes += 64 + key.iter().flatten().map(|k| k.len() as u64 + 48).sum::<u64>();
@@ -391,14 +386,6 @@ impl Query<'_> {
         self.read(Target::Visitor { visit, has_text }).map(|_| ())
     }
 
-    /// The packed bags in the only column of the query's rows; `None` for NULL, and for what does not fit into memory.
-    pub fn bags(&self) -> Result<Vec<Option<Bag>>, Error> {
-        let context = PgMemoryContexts::new("pg_sanitize bag");
-        let mut bags = Bags { bags: Vec::new(), context };
-        self.run(&mut bags)?;
-        Ok(bags.bags)
-    }
-
     fn read(&self, target: Target<'_>) -> Result<Fit, Error> {
         let mut reader = Reader {
             group_columns: self.group_columns,
@@ -429,10 +416,23 @@ impl Query<'_> {
 /// Holds all rows of a query under a name, with the owner's rights.
 pub fn hold(held: &mut Held, name: &str, owner: Oid, query: &str) -> Result<(), Error> {
     let mut store = held.store();
-    Query { owner, held: Rc::new(Held::new()), text: query, group_columns: 0, width: 0 }
-        .run(&mut store)?;
+    run(owner, query, &mut store)?;
     held.keep(name, store);
     Ok(())
+}
+
+/// The packed bags in the only column of a query's rows, with the owner's rights; `None` if one of them is NULL.
+pub fn bags(owner: Oid, query: &str) -> Result<Option<Vec<Packed>>, Error> {
+    let mut bags =
+        Bags { bags: Some(Vec::new()), context: PgMemoryContexts::new("pg_sanitize bag") };
+    run(owner, query, &mut bags)?;
+    Ok(bags.bags)
+}
+
+/// Runs a query that reads nothing that is held.
+fn run(owner: Oid, text: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
+    let held = Rc::new(Held::new());
+    Query { owner, held, text, group_columns: 0, width: 0 }.run(sink)
 }
 
 /// Does what may fail for reasons that the data have.
@@ -450,9 +450,18 @@ pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     .execute()
 }
 
-/// Takes bags, packed as text.
+/// A bag that another server has sent, as it came.
+pub struct Packed(Vec<u8>);
+
+impl Packed {
+    pub fn unpacked(self) -> Result<Bag, Error> {
+        guarded(|| unpacked(&self.0, 0).unwrap_or_else(|error| error.raise()))
+    }
+}
+
+/// Takes bags, packed as text, until one is missing.
 struct Bags {
-    bags: Vec<Option<Bag>>,
+    bags: Option<Vec<Packed>>,
     context: PgMemoryContexts,
 }
 
@@ -460,18 +469,15 @@ impl RowSink for Bags {
     fn begin(&mut self, _descriptor: &PgTupleDesc) {}
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
-        let held = self.bags.iter().flatten().map(Bag::memory).sum();
-        let read = |packed: &[u8]| unpacked(packed, held);
         // SAFETY: the query's rows have one column, a text.
-        let bag = unsafe {
-            let context = self.context.value();
-            (!*nulls).then(|| Form::Text.bytes(*values, context, read))
+        let packed = unsafe {
+            let copy = |packed: &[u8]| Packed(packed.to_vec());
+            (!*nulls).then(|| Form::Text.bytes(*values, self.context.value(), copy))
         };
-        self.bags.push(match bag {
-            Some(Err(Error::Memory { .. })) => None,
-            bag => bag.transpose()?,
+        self.bags = self.bags.take().zip(packed).map(|(mut bags, packed)| {
+            bags.push(packed);
+            bags
         });
-        // One that is missing is as good as all.
-        Ok(self.bags.last().is_some_and(Option::is_some))
+        Ok(self.bags.is_some())
     }
 }

@@ -3,7 +3,9 @@ rows match."""
 
 import os
 import re
+from contextlib import contextmanager
 
+import psycopg
 import pytest
 from helpers import OwnServer, fresh_name
 
@@ -20,6 +22,8 @@ SETTINGS = [
 ]
 # Long values lie in a table of their own, whose pages are read only if they are looked at.
 ROWS = """SELECT i % 80, 'w' || i % 4, i % 90, repeat(md5(i::text), 200) FROM generate_series(1, 400) AS i"""
+# So many that those of a ward do not fit into a megabyte.
+CROWD = """SELECT i, CASE WHEN i % 5000 = 0 THEN 'few' ELSE 'most' END, i % 90 FROM generate_series(1, 20000) AS i"""
 
 # Filters of one form: nobody matches the first of each, many match the last.
 MATCHES = [
@@ -63,6 +67,10 @@ class Pair:
             shard.execute(f"INSERT INTO visits {ROWS}")
             shard.execute("CREATE INDEX ON visits (ward); CREATE INDEX ON visits (age)")
             shard.execute("VACUUM ANALYZE visits")
+            shard.execute("CREATE TABLE crowd (person integer, ward text, age integer)")
+            shard.execute(f"INSERT INTO crowd {CROWD}")
+            shard.execute("VACUUM ANALYZE crowd")
+            shard.execute("CREATE TABLE parts AS SELECT person, ward FROM visits")
             for name, value in {
                 "log_min_duration": 0,
                 "log_analyze": "on",
@@ -79,9 +87,14 @@ class Pair:
                     CREATE USER MAPPING FOR PUBLIC SERVER {name} OPTIONS (user 'postgres', password_required 'false');
                     CREATE FOREIGN TABLE {name} (person integer, ward text, age integer, notes text)
                         SERVER {name} OPTIONS (table_name 'visits');
-                    SELECT sanitize.declare_bounds('{name}', 'age', '0', '90');
-                    SELECT sanitize.protect('{name}', 'person', 1e6, 0.5, 5)"""
+                    CREATE FOREIGN TABLE {name}_of_crowd (person integer, ward text, age integer)
+                        SERVER {name} OPTIONS (table_name 'crowd')"""
             )
+            for table in (name, f"{name}_of_crowd"):
+                self.admin.execute(
+                    f"""SELECT sanitize.declare_bounds('{table}', 'age', '0', '90');
+                        SELECT sanitize.protect('{table}', 'person', 1e6, 0.5, 5)"""
+                )
 
     def ask(self, *question):
         """What the shard's counters and plans have after a question, by a connection that is there already: one that
@@ -137,6 +150,54 @@ def test_counters_and_plans_are_the_same(pair, name, measures, group_by, groups,
         assert other == (counted, plans)
 
 
+@contextmanager
+def a_megabyte(pair, database):
+    """Meanwhile new sessions of a database, if one is given, have no more memory than that; those of readers are
+    new."""
+    readers = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
+        WHERE backend_type LIKE 'pg_sanitize reader%'"""
+    if database is None:
+        yield
+        return
+    try:
+        pair.admin.execute(f"ALTER DATABASE {database} SET pg_sanitize.max_memory = '1MB'")
+        pair.admin.execute(readers)
+        yield
+    finally:
+        pair.admin.execute(f"ALTER DATABASE {database} RESET pg_sanitize.max_memory")
+        pair.admin.execute(readers)
+
+
+# Measures, group_by and groups.
+CROWDED = [
+    ('{"s": {"sum": "age", "bounds": "private"}}', "NULL", "NULL"),
+    ('{"n": "count", "s": {"sum": "age", "per": "unit", "low": 0, "high": 90}}', "NULL", "NULL"),
+    ('{"n": "units"}', "'{age}'", "NULL"),
+]
+
+
+@pytest.mark.parametrize(
+    "name, short_of_memory",
+    [("bags", "nobody"), ("bags", "coordinator"), ("bags", "shard"), ("rows", "coordinator")],
+)
+def test_rows_that_do_not_fit_are_asked_for_no_other_way(pair, name, short_of_memory):
+    """However many match: who sees what the shard is asked would see from a second request that the first was too
+    much."""
+    databases = {"coordinator": "postgres", "shard": pair.shard}
+    with a_megabyte(pair, databases.get(short_of_memory)):
+        for question in CROWDED:
+            # What is looked up once in a connection is looked up with the first of them.
+            _, few, most = (
+                pair.ask(f"{name}_of_crowd", *question, f'{{"ward": "{ward}"}}')[0]
+                for ward in ("few", "few", "most")
+            )
+            assert few == most, question
+            reads = [(query, calls) for query, calls, *_ in few if "crowd" in query]
+            rows = sum(calls for query, calls in reads if "sanitize." not in query)
+            in_bags = name == "bags" and short_of_memory == "nobody" and '"per"' not in question[0]
+            assert reads and rows == (0 if in_bags else 1)
+
+
 def test_these_counters_tell_which_rows_match(pair):
     """Or the test above would say nothing: a condition shows in the rows that are sent, and a value that is looked at
     in the pages that are read."""
@@ -172,6 +233,40 @@ def test_a_missing_user_mapping_is_told_before_the_charge(pair):
         pair.admin.execute("""SELECT sanitize.dp_aggregate('alone', '{"n": "count"}', 1)""")
     assert refused.value.sqlstate == "55000"
     assert pair.admin.execute(count).fetchone() == (0,)
+
+
+UNREADABLE = {
+    "a view whose owner has no user mapping": """CREATE FOREIGN TABLE far (person integer) SERVER rows_apart
+        OPTIONS (table_name 'visits'); GRANT SELECT ON far TO {role}; CREATE VIEW seen AS SELECT person FROM far;
+        ALTER VIEW seen OWNER TO {role}""",
+    "a user mapping without a password": """CREATE USER MAPPING FOR {role} SERVER rows_apart OPTIONS (user 'postgres');
+        CREATE FOREIGN TABLE seen (person integer) SERVER rows_apart OPTIONS (table_name 'visits');
+        ALTER FOREIGN TABLE seen OWNER TO {role}""",
+    "a view whose owner may not read its table": """CREATE TABLE secret AS SELECT 1 AS person;
+        CREATE VIEW seen AS SELECT person FROM secret; ALTER VIEW seen OWNER TO {role}""",
+}
+
+
+@pytest.mark.parametrize("what", UNREADABLE)
+def test_what_cannot_be_read_is_told_before_the_charge(pair, what):
+    role = fresh_name("owner")
+    admin = pair.admin
+    admin.execute(f"CREATE ROLE {role} LOGIN")
+    admin.execute(
+        f"""CREATE SERVER rows_apart FOREIGN DATA WRAPPER postgres_fdw OPTIONS (
+                host '{pair.server.folder}', port '55995', dbname '{pair.shard}');
+            {UNREADABLE[what].format(role=role)};
+            SELECT sanitize.protect('seen', 'person', 10, 0, 1)"""
+    )
+    with pytest.raises(
+        psycopg.errors.ObjectNotInPrerequisiteState, match="seen cannot be read with its owner's rights"
+    ) as refused:
+        admin.execute("""SELECT sanitize.dp_aggregate('seen', '{"n": "count"}', 1)""")
+    assert refused.value.diag.message_detail == "Nothing was charged."
+    count = "SELECT count(*) FROM sanitize.ledger_entry WHERE source = 'seen'::regclass"
+    assert admin.execute(count).fetchone() == (0,)
+    admin.execute("DROP SERVER rows_apart CASCADE; DROP TABLE IF EXISTS secret CASCADE")
+    admin.execute(f"DROP OWNED BY {role}; DROP ROLE {role}")
 
 
 def test_a_foreign_partition_has_no_budget_of_its_own(pair):

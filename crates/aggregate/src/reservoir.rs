@@ -126,12 +126,24 @@ impl Bounded {
 
     /// Counts the rows that wait, then drops those in too many groups. Doing so again changes nothing.
     pub fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
+        self.settle(rng);
+        if self.groups < self.limit {
+            let groups = self.groups as usize;
+            self.parts.iter_mut().for_each(|part| part.choose_groups(groups, rng));
+        }
+    }
+
+    /// Counts the rows that wait, and gives their memory back.
+    pub fn settle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         for part in &mut self.parts {
             part.drain(self.limit, self.width, rng);
-            if self.groups < self.limit {
-                part.choose_groups(self.groups as usize, rng);
-            }
+            part.pending = Vec::new();
         }
+    }
+
+    /// How many rows are kept, those in too many groups included. Rows that wait are not among them.
+    pub fn rows(&self) -> usize {
+        self.parts.iter().map(|part| part.groups.len()).sum()
     }
 
     /// Bytes held.
@@ -353,8 +365,10 @@ pub(crate) mod tests {
         for row in 0..rows {
             bounded.row_of_number(row % 1000, 0, &[row as i64], &mut coins);
         }
+        let before = bounded.memory();
         bounded.finish(&mut coins);
-        assert_eq!(kept(&bounded).len(), 2000);
+        assert_eq!((kept(&bounded).len(), bounded.rows()), (2000, 2000));
+        assert!(bounded.memory() < before / 10);
     }
 
     #[test]

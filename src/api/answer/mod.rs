@@ -1,6 +1,6 @@
 //! Answers a question: in a reader process, where the caller's settings and eyes do not reach.
 //!
-//! The order is: understand, look for a stored answer, charge, read, add noise, send, store. From the
+//! The order is: understand, look for a stored answer, try to read, charge, read, add noise, send, store. From the
 //! charge on nothing but the noisy answers may tell about the data, and no error gives a refund.
 //! [`reading`] reads and adds noise, [`shards`] takes what other servers have kept, [`sorted`] adds up what
 //! does not fit into memory; the catalog keeps answers.
@@ -13,7 +13,6 @@ use super::grid;
 use super::ledger::{self, Outcome};
 use super::question::{Posed, Request};
 use crate::catalog::answers::{self, ResultRow};
-use crate::catalog::below;
 use crate::pg::error::Error;
 use crate::pg::worker::{isolated, worker_function};
 use crate::pg::{rights, settings};
@@ -34,14 +33,15 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         // With the asker's rights: what is known of the catalog must not differ from what they see.
         let posed = rights::with_rights_of(request.asker.user, || Posed::new(&request))?;
         let (relation, question) = (&posed.relation, &posed.question);
-        if let Some(age) = request.reuse {
-            ledger::remaining(relation, &request.asker)?;
-            if let Some(stored) = answers::find(relation.oid, &question.normal, age)? {
-                send(stored.as_bytes());
-                return Ok(());
-            }
+        // Who may not ask learns nothing but that.
+        ledger::remaining(relation, &request.asker)?;
+        if let Some(age) = request.reuse
+            && let Some(stored) = answers::find(relation.oid, &question.normal, age)?
+        {
+            send(stored.as_bytes());
+            return Ok(());
         }
-        let owner = below::owner(relation)?;
+        let owner = reading::readable_as(&posed)?;
         let charged = ledger::charge(
             relation,
             request.asker,
@@ -52,7 +52,8 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
         if let Outcome::Charged { entry } = charged {
             let began = Instant::now();
             let mut sending = Sending::new(&posed, question.normal.len() < STORED, send);
-            let outcome = Reading::new(&posed, owner)?.answer(&mut sending);
+            let outcome =
+                Reading::new(&posed, owner).and_then(|reading| reading.answer(&mut sending));
             grid::wait(began);
             outcome?;
             let kept = sending.end();

@@ -2,16 +2,18 @@
 //!
 //! There are three ways, of which arguments and schema choose the first: Postgres adds up itself where
 //! every unit has one row. Otherwise rows are gathered in memory, and sorted by Postgres where they do
-//! not fit; both have the same law, because how many rows there are must not show.
+//! not fit; both have the same law, because how many rows there are must not show. Rows of other servers
+//! are asked for once, and held: whether they fit is seen on this server only.
 
 use super::Sending;
 use super::sorted::Sorted;
 use crate::api::question::Posed;
 use crate::api::question::query::{HELD, ValueColumns};
+use crate::catalog::below;
 use crate::pg::error::Error;
 use crate::pg::held::Held;
-use crate::pg::settings;
-use crate::pg::unit_rows::{self, Fit, Groups, Query, Visit};
+use crate::pg::unit_rows::{self, Fit, Groups, Query, Visit, guarded};
+use crate::pg::{rights, settings};
 use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
 use pgrx::pg_sys::Oid;
 use question::Key;
@@ -23,22 +25,49 @@ pub struct Reading<'a> {
     pub(super) posed: &'a Posed,
     pub(super) owner: Oid,
     coins: Coins,
-    held: Rc<Held>,
+    /// The rows of other servers, once they have come.
+    held: Option<Rc<Held>>,
+}
+
+/// The owner of the relation, with whose rights it is read. Refuses, without a look at a row, what could not be read
+/// after the charge, or would run what somebody else wrote. What went wrong is in the server's log.
+pub fn readable_as(posed: &Posed) -> Result<Oid, Error> {
+    let relation = &posed.relation;
+    let owner = below::owner(relation)?;
+    let read = || relation.check_readable(posed.columns());
+    match guarded(|| rights::with_rights_of(owner, read)) {
+        Err(Error::Unreadable) => Err(Error::OwnerCannotRead {
+            relation: relation.name.clone(),
+            why: "a query for none of its rows fails".into(),
+            hint: "The owner of a view needs rights on what it reads, and for a table on another server a user mapping that this server lets in. The log of this server tells what failed.".into(),
+        }),
+        read => read?.map(|()| owner),
+    }
 }
 
 impl<'a> Reading<'a> {
-    /// With the rights of `owner`, as [`crate::catalog::below::owner`] tells whose.
+    /// With the rights of `owner`, as [`readable_as`] tells whose.
     pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self, Error> {
-        let (coins, mut held) = (Coins::os()?, Held::new());
-        if posed.is_held {
-            unit_rows::hold(&mut held, HELD, owner, &posed.held_query())?;
-        }
-        Ok(Reading { posed, owner, coins, held: Rc::new(held) })
+        Ok(Reading { posed, owner, coins: Coins::os()?, held: None })
     }
 
-    pub(super) fn query<'b>(&self, text: &'b str, width: usize) -> Query<'b> {
+    /// A query on the rows, which are held from now on if they are to be.
+    fn query<'b>(&mut self, text: &'b str, width: usize) -> Result<Query<'b>, Error> {
+        let held = match self.held.take() {
+            Some(held) => held,
+            None => self.hold()?,
+        };
+        self.held = Some(held.clone());
         let group_columns = self.posed.question.group_by.len();
-        Query { owner: self.owner, held: self.held.clone(), text, group_columns, width }
+        Ok(Query { owner: self.owner, held, text, group_columns, width })
+    }
+
+    fn hold(&self) -> Result<Rc<Held>, Error> {
+        let mut held = Held::new();
+        if self.posed.is_held {
+            unit_rows::hold(&mut held, HELD, self.owner, &self.posed.held_query())?;
+        }
+        Ok(Rc::new(held))
     }
 
     /// The groups as they are known before the rows are read.
@@ -81,7 +110,7 @@ impl<'a> Reading<'a> {
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
         let is_private = self.posed.question.has_private_groups();
         let mut slots = vec![0; plan.slots()];
-        let query = self.query(text, width);
+        let query = self.query(text, width)?;
         let coins = &mut self.coins;
         query.each(false, &mut |Visit { key, values, .. }| {
             // Every row is a group; without group_by the only one.
@@ -129,21 +158,16 @@ impl<'a> Reading<'a> {
             units: UnitRows::new(columns.units.len()),
         };
         if reads_rows {
-            let kept = match question.one_row_each {
-                true => None,
-                false => self.gather_kept(columns, &mut gathered)?,
-            };
-            let fit = match kept {
-                Some(fit) => fit,
-                None => self.gather_rows(columns, &mut gathered)?,
-            };
-            if fit == Fit::TooMany {
+            // Of rows that are held already nothing else is asked.
+            let is_asked = !question.one_row_each && self.held.is_none();
+            let is_kept = is_asked && self.gather_kept(columns, &mut gathered)?;
+            if !is_kept && self.gather_rows(columns, &mut gathered)? == Fit::TooMany {
                 return Ok(None);
             }
         }
         if !columns.units.is_empty() {
             let text = posed.units_query(columns);
-            let query = self.query(&text, columns.units.len());
+            let query = self.query(&text, columns.units.len())?;
             if query.units(&mut gathered.groups, &mut gathered.units)? == Fit::TooMany {
                 return Ok(None);
             }
@@ -158,7 +182,7 @@ impl<'a> Reading<'a> {
         gathered: &mut Gathered,
     ) -> Result<Fit, Error> {
         let text = self.posed.rows_query(columns);
-        let query = self.query(&text, columns.rows.len());
+        let query = self.query(&text, columns.rows.len())?;
         let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
         match self.posed.question.one_row_each {
             true => query.one_each(groups, rows, &mut self.coins),
@@ -208,7 +232,7 @@ impl<'a> Reading<'a> {
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
         let mut sorted = Sorted::new(plan);
         let text = self.posed.sorted_query(columns, plan.reads_rows());
-        let query = self.query(&text, 2);
+        let query = self.query(&text, 2)?;
         let coins = &mut self.coins;
         let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<(), Error> {
             let Some((key, slots)) = group else { return Ok(()) };
@@ -264,7 +288,7 @@ impl<'a> Reading<'a> {
             }
             None => {
                 let text = self.posed.sorted_query(&columns, reads_rows);
-                self.query(&text, 2).each(true, &mut |visit| {
+                self.query(&text, 2)?.each(true, &mut |visit| {
                     match *visit.values {
                         [measure, value] if measure > 0 => count(measure as usize - 1, value),
                         _ => {}

@@ -3,38 +3,38 @@
 use super::reading::{Gathered, Reading};
 use crate::api::question::query::ValueColumns;
 use crate::pg::error::Error;
-use crate::pg::unit_rows::{Fit, guarded};
-use crate::pg::{rights, settings, text};
+use crate::pg::unit_rows::{self, guarded};
+use crate::pg::{rights, text};
 use aggregate::NO_VALUE;
 use table::{Bag, NONE};
 
-/// Rows between two looks at memory and signals.
+/// Rows between two looks at signals.
 const BATCH: usize = 4096;
 
 impl Reading<'_> {
-    /// Takes what the partitions of the relation keep of their units; `None` if they cannot be asked.
+    /// Takes what the partitions of the relation keep of their units; false if they cannot be asked, or one of them
+    /// has no room for all its rows. What has come always finds room here: a look at the memory would ask for rows
+    /// after all, and tell how many matched.
     pub fn gather_kept(
         &self,
         columns: &ValueColumns,
         gathered: &mut Gathered,
-    ) -> Result<Option<Fit>, Error> {
+    ) -> Result<bool, Error> {
         let query = || self.posed.shards_query(columns);
-        let Some(text) = rights::with_rights_of(self.owner, query)? else { return Ok(None) };
-        let bags = self.query(&text, 0).bags()?;
-        let Some(bags) = bags.into_iter().collect::<Option<Vec<Bag>>>() else {
-            return Ok(None);
-        };
-        for bag in bags {
+        let Some(text) = rights::with_rights_of(self.owner, query)? else { return Ok(false) };
+        let Some(packed) = unit_rows::bags(self.owner, &text)? else { return Ok(false) };
+        for packed in packed {
+            let bag = packed.unpacked()?;
             // No rows, no columns.
-            if bag.row_count() > 0 && self.take(columns, &bag, gathered)? == Fit::TooMany {
-                return Ok(Some(Fit::TooMany));
+            if bag.row_count() > 0 {
+                self.take(columns, &bag, gathered)?;
             }
         }
-        Ok(Some(Fit::All))
+        Ok(true)
     }
 
     /// Counts the rows of a bag: a mark, the columns of the group, and one for each value.
-    fn take(&self, columns: &ValueColumns, bag: &Bag, to: &mut Gathered) -> Result<Fit, Error> {
+    fn take(&self, columns: &ValueColumns, bag: &Bag, to: &mut Gathered) -> Result<(), Error> {
         let first = 1 + self.posed.question.group_by.len();
         if bag.width() != first + columns.rows.len() {
             return Err(Error::Unreadable);
@@ -51,10 +51,6 @@ impl Reading<'_> {
         for i in 0..bag.distinct() {
             if i % BATCH == 0 {
                 pgrx::check_for_interrupts!();
-                let held = to.rows.memory() + to.groups.memory();
-                if to.rows.is_full() || held > settings::max_memory() {
-                    return Ok(Fit::TooMany);
-                }
             }
             let codes = bag.row(i);
             let text = |(texts, &code): (&Vec<String>, &u32)| {
@@ -70,6 +66,6 @@ impl Reading<'_> {
                 to.rows.kept_row(is_first, group, &row);
             }
         }
-        Ok(Fit::All)
+        Ok(())
     }
 }

@@ -45,6 +45,8 @@ pub struct Posed {
     pub question: Question,
     /// Whether its rows are held first, see [`query::HELD`].
     pub is_held: bool,
+    /// Whether Citus may be what sends them.
+    by_citus: bool,
 }
 
 impl From<question::Error> for Error {
@@ -106,8 +108,9 @@ impl Posed {
         };
         let one_row_each = relation.is_key(&relation.columns[unit])?;
         let question = Question::read(&Described::new(&relation), terms, one_row_each, &arguments)?;
-        let is_held = shards_of::citus::may_answer(&relation)?;
-        Ok(Posed { relation, unit, question, is_held })
+        let by_citus = shards_of::citus::may_answer(&relation)?;
+        let is_held = by_citus || shards_of::reach::has_foreign(&relation)?;
+        Ok(Posed { relation, unit, question, is_held, by_citus })
     }
 
     /// The names of the columns that tell the group.

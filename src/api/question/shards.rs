@@ -9,25 +9,35 @@
 //! aggregate. So the shard reads all its rows and calls the aggregate for each of them, whatever the question
 //! is, and its counters, plans and logs say the same for all of them: no index is used, no partition left out,
 //! and no part of an array is skipped because of another, which would spare reading a long value. Where something
-//! cannot be shipped, the rows come here and the same aggregate runs here.
+//! cannot be shipped, the rows come here and the same aggregate runs here. A partition that has no room for all its
+//! rows tells so, whichever of them match; then the rows of all partitions come, and are [`HELD`].
+//!
+//! [`HELD`]: super::query::HELD
 
 use super::Posed;
 use super::query::{ValueColumn, ValueColumns, condition};
 use crate::pg::bounded::{ENUM, Terms, encoding, is_known, kind, probe};
 use crate::pg::error::Error;
 use crate::pg::partitions::{self, Leaf};
-use crate::pg::{sql, types};
+use crate::pg::{settings, sql, types};
 use aggregate::{Kind, NO_VALUE};
 
 /// More columns than a call can have.
 const MOST_COLUMNS: usize = 90;
 /// Values that one statement looks at.
 const AT_A_TIME: usize = 4096;
+/// How many times the bytes of a bag it takes here, at most: packed, as a bag of which there is one at a time, and
+/// as rows with a number for each value.
+const BYTES_HERE: u64 = 10;
 
 impl Posed {
     /// The query whose rows are the packed bags of all partitions, if they can be asked: the mark, group and
     /// columns of the values of each kept row, NULL where a server could not. With the owner's rights.
     pub fn shards_query(&self, values: &ValueColumns) -> Result<Option<String>, Error> {
+        // Whatever stands in a query that Citus answers may be sent to other nodes.
+        if self.by_citus {
+            return Ok(None);
+        }
         let unit = self.unit_column();
         let groups = self.group_columns();
         let identities = [unit].into_iter().chain(groups.iter().copied());
@@ -51,6 +61,8 @@ impl Posed {
             hash: None,
             groups: self.question.public.clone(),
             flagged: true,
+            // So that what comes finds room, whatever it is.
+            most_bytes: Some(settings::max_memory() / BYTES_HERE / leaves.len().max(1) as u64),
         };
         let query = |leaf: &Leaf| {
             let terms = Terms { hash: leaf.hash, ..terms.clone() };

@@ -4,6 +4,7 @@
 //! coordinator combines them. It can do so if the aggregate's arguments have types that tell themselves, which those
 //! of `row_bag` do not: `cell_bag` takes the texts of the cells.
 
+use super::reach::is_reached;
 use crate::pg::error::Error;
 use crate::pg::relation::{Asked, Relation, c_string};
 use crate::pg::sql;
@@ -52,21 +53,21 @@ pub fn group() -> Result<Option<String>, Error> {
     Ok(found.into_iter().flatten().next())
 }
 
-/// True for a table that Citus made to hold a part of another one: its name ends with the number of a shard.
+/// True for a table that Citus made to hold a part of another one, whose name ends with the number of a shard, and for
+/// what reads such a table.
 pub fn is_shard(relation: &Relation) -> Result<bool, Error> {
     if !has_catalog(c"pg_dist_shard") {
         return Ok(false);
     }
-    let found = sql::texts(
-        r"SELECT 'yes' FROM pg_catalog.pg_dist_shard AS s
-            JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) $1
+    is_reached(
+        relation.oid,
+        r"pg_catalog.pg_dist_shard AS s
             JOIN pg_catalog.pg_class AS whole ON whole.oid OPERATOR(pg_catalog.=) s.logicalrelid::pg_catalog.oid
-           WHERE c.relnamespace OPERATOR(pg_catalog.=) whole.relnamespace
+            JOIN pg_catalog.pg_class AS c ON c.relnamespace OPERATOR(pg_catalog.=) whole.relnamespace
              AND s.shardid::pg_catalog.text
-                 OPERATOR(pg_catalog.=) pg_catalog.substring(c.relname::pg_catalog.text, '_(\d+)$')",
-        &[relation.oid.into()],
-    )?;
-    Ok(!found.is_empty())
+                 OPERATOR(pg_catalog.=) pg_catalog.substring(c.relname::pg_catalog.text, '_(\d+)$')
+            JOIN reached ON c.oid OPERATOR(pg_catalog.=) reached.oid",
+    )
 }
 
 /// True if Citus knows the relation, or a table that it reads: through views, or as their parent.
@@ -74,24 +75,11 @@ pub fn is_asked_for(relation: Oid) -> Result<bool, Error> {
     if !has_catalog(c"pg_dist_partition") {
         return Ok(false);
     }
-    let found = sql::texts(
-        "WITH RECURSIVE edge AS (
-             SELECT w.ev_class AS whole, d.refobjid AS part
-               FROM pg_catalog.pg_rewrite AS w
-               JOIN pg_catalog.pg_depend AS d ON d.objid OPERATOR(pg_catalog.=) w.oid
-              WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
-                AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
-              UNION ALL
-             SELECT inhparent, inhrelid FROM pg_catalog.pg_inherits),
-         reached AS (
-             SELECT $1 AS oid
-              UNION
-             SELECT edge.part FROM edge JOIN reached ON edge.whole OPERATOR(pg_catalog.=) reached.oid)
-         SELECT 'yes' FROM pg_catalog.pg_dist_partition AS p
-           JOIN reached ON p.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) reached.oid LIMIT 1",
-        &[relation.into()],
-    )?;
-    Ok(!found.is_empty())
+    is_reached(
+        relation,
+        "pg_catalog.pg_dist_partition AS p
+           JOIN reached ON p.logicalrelid::pg_catalog.oid OPERATOR(pg_catalog.=) reached.oid",
+    )
 }
 
 /// The node that an error is of, as Citus tells it.

@@ -6,12 +6,14 @@
 //! * `citus`: tables that Citus spreads over its workers.
 //! * `ask`: the query that asks all shards at the same time, and what becomes of their bags.
 //! * `fault`: errors of a shard, with its name.
+//! * `reach`: what a relation reads, through views and as a parent.
 //! * `owner`: whether a relation's owner is let in by the servers that its rows are on.
 
 mod ask;
 pub mod citus;
 pub(super) mod fault;
 pub mod owner;
+pub mod reach;
 
 pub(in crate::pg) use ask::unpacked;
 

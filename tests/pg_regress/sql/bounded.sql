@@ -37,6 +37,17 @@ SELECT sanitize.bounded_rows(bounded_terms(), person, age) IS NULL AS types,
        sanitize.bounded_rows(bounded_terms(), VARIADIC ARRAY[person, age]) IS NULL AS array,
        sanitize.bounded_rows(bounded_terms(), person::bigint, ward::varchar) IS NULL AS alike
   FROM bounded_visits;
+-- Whether there is room depends on all rows, whichever of them count.
+SELECT most, asked.age,
+       sanitize.bounded_rows(bounded_terms(jsonb_build_object('flagged', true, 'most_bytes', most)),
+           ARRAY[v.age = asked.age], person, ward) IS NULL AS no_room
+  FROM bounded_visits AS v, (VALUES (31000, 10), (31000, 99), (90000, 10), (90000, 99)) AS asked(most, age)
+ GROUP BY 1, 2 ORDER BY 1, 2;
+-- Units are told apart by all of a long text.
+SELECT sum(support) FROM sanitize.frequent_itemsets(
+    (SELECT sanitize.bounded_rows(bounded_terms('{"rows_per_unit": 1, "types": [25, 25]}'),
+        repeat('long ', 100) || person, ward) FROM bounded_visits), 1)
+ WHERE items ? 'c0' AND length = 1;
 \set VERBOSITY terse
 SELECT sanitize.bounded_rows('{}', person, ward) FROM bounded_visits;
 SELECT sanitize.bounded_rows(bounded_terms('{"seed": 7}'), person, ward) FROM bounded_visits;

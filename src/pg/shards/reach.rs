@@ -1,0 +1,42 @@
+//! What a relation reads, as the catalog has it: the tables of its views, and what inherits from them.
+
+use crate::pg::error::Error;
+use crate::pg::relation::Relation;
+use crate::pg::sql;
+use pgrx::pg_sys::Oid;
+
+/// True if rows of the relation may come from a foreign table.
+pub fn has_foreign(relation: &Relation) -> Result<bool, Error> {
+    if relation.is_plain_table {
+        return Ok(false);
+    }
+    is_reached(
+        relation.oid,
+        "pg_catalog.pg_class AS c
+           JOIN reached ON c.oid OPERATOR(pg_catalog.=) reached.oid
+            AND c.relkind OPERATOR(pg_catalog.=) 'f'",
+    )
+}
+
+/// True if a query `FROM` this, in which `reached` has a row for the relation and for each that it reads, has rows.
+pub(super) fn is_reached(relation: Oid, from: &str) -> Result<bool, Error> {
+    let found =
+        sql::texts(&format!("{REACHED} SELECT 'yes' FROM {from} LIMIT 1"), &[relation.into()])?;
+    Ok(!found.is_empty())
+}
+
+/// A materialized view has its rows here.
+const REACHED: &str = "WITH RECURSIVE edge AS (
+         SELECT w.ev_class AS whole, d.refobjid AS part
+           FROM pg_catalog.pg_rewrite AS w
+           JOIN pg_catalog.pg_class AS v ON v.oid OPERATOR(pg_catalog.=) w.ev_class
+            AND v.relkind OPERATOR(pg_catalog.=) 'v'
+           JOIN pg_catalog.pg_depend AS d ON d.objid OPERATOR(pg_catalog.=) w.oid
+          WHERE d.classid OPERATOR(pg_catalog.=) 'pg_catalog.pg_rewrite'::pg_catalog.regclass
+            AND d.refclassid OPERATOR(pg_catalog.=) 'pg_catalog.pg_class'::pg_catalog.regclass
+          UNION ALL
+         SELECT inhparent, inhrelid FROM pg_catalog.pg_inherits),
+     reached AS (
+         SELECT $1 AS oid
+          UNION
+         SELECT edge.part FROM edge JOIN reached ON edge.whole OPERATOR(pg_catalog.=) reached.oid)";
