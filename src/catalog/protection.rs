@@ -49,23 +49,42 @@ fn check_owner(row: &Stored<'_>, i: usize) -> Result<(), Error> {
     }
 }
 
-/// A protected relation that shares rows with this one, for messages: one that the foreign table is a part of, or a
-/// foreign table that is a part of it.
+/// A protected relation that shares rows on other servers with this one, for messages. Both have rows of one table
+/// there, and not as a view and what it reads do, of which the owner may protect both: by two foreign tables, or one of
+/// them reads the foreign table by itself, which is a part of the other.
 pub fn shares_rows(source: Oid) -> Result<Option<String>, Error> {
     let rows = run(SHARES_ROWS, &[Some(&oid(source))])?;
     Ok(rows.into_iter().flatten().flatten().next())
 }
 
+/// `part` has what each relation reads: `itself` through views, or as the parent of a table.
 const SHARES_ROWS: &str = "WITH RECURSIVE
-    above AS (SELECT $1::oid AS oid
-        UNION SELECT i.inhparent FROM pg_inherits i JOIN above ON i.inhrelid = above.oid),
-    below AS (SELECT $1::oid AS oid
-        UNION SELECT i.inhrelid FROM pg_inherits i JOIN below ON i.inhparent = below.oid)
-    SELECT p.source::text FROM sanitize.protection p
-     WHERE p.source <> $1::oid AND p.row_type = sanitize.row_type(p.source) AND (
-           p.source IN (SELECT oid FROM above)
-               AND EXISTS (SELECT FROM pg_class c WHERE c.oid = $1::oid AND c.relkind = 'f')
-        OR p.source IN (SELECT b.oid FROM below b JOIN pg_class c ON c.oid = b.oid AND c.relkind = 'f'))
+    reach AS (
+        SELECT p.source::oid AS whole, p.source::oid AS oid FROM sanitize.protection p
+         WHERE p.row_type = sanitize.row_type(p.source)
+        UNION SELECT $1::oid, $1::oid
+        UNION SELECT reach.whole, d.refobjid FROM reach
+          JOIN pg_class v ON v.oid = reach.oid AND v.relkind = 'v'
+          JOIN pg_rewrite r ON r.ev_class = v.oid
+          JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+           AND d.refclassid = 'pg_class'::regclass),
+    part AS (
+        SELECT whole, oid, true AS itself FROM reach
+        UNION SELECT part.whole, i.inhrelid, false FROM part JOIN pg_inherits i ON i.inhparent = part.oid),
+    remote AS (
+        SELECT part.whole, part.oid, part.itself, f.ftserver AS server,
+               coalesce(o.schema, n.nspname::text) COLLATE \"C\" AS schema,
+               coalesce(o.name, c.relname::text) COLLATE \"C\" AS name
+          FROM part JOIN pg_foreign_table f ON f.ftrelid = part.oid
+          JOIN pg_class c ON c.oid = part.oid JOIN pg_namespace n ON n.oid = c.relnamespace
+         CROSS JOIN LATERAL (
+             SELECT max(option_value) FILTER (WHERE option_name = 'schema_name') AS schema,
+                    max(option_value) FILTER (WHERE option_name = 'table_name') AS name
+               FROM pg_options_to_table(f.ftoptions)) AS o)
+    SELECT theirs.whole::regclass::text FROM remote own JOIN remote theirs
+        ON (theirs.server, theirs.schema, theirs.name) = (own.server, own.schema, own.name)
+     WHERE own.whole = $1::oid AND theirs.whole <> $1::oid
+       AND (own.itself OR theirs.itself OR own.oid <> theirs.oid)
      ORDER BY 1 LIMIT 1";
 
 /// The unit column of every protected relation.

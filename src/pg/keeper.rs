@@ -24,7 +24,10 @@ pub fn check_relation(relation: &Relation) -> Result<(), Error> {
     match citus::is_shard(relation)? {
         false => Ok(()),
         true => Err(Error::NotKeeper {
-            what: format!("{} is a shard of a table that Citus distributes", relation.name),
+            what: format!(
+                "{} is or reads a shard of a table that Citus distributes",
+                relation.name
+            ),
             why: "Budgets are those of the distributed table.".into(),
         }),
     }

@@ -110,17 +110,44 @@ def test_a_shard_has_no_budget_of_its_own(node):
     node.execute("CREATE TABLE people_102008 AS SELECT 1 AS id, 'f' AS sex")
     node.execute("CREATE TABLE people_102009 AS SELECT 1 AS id, 'f' AS sex")
     node.execute("INSERT INTO pg_dist_shard VALUES ('people', 102008)")
-    node.execute("SELECT sanitize.declare_domain('people_102008', 'sex', '{f,m}')")
-    node.execute("SELECT sanitize.declare_bounds('people_102008', 'id', '1', '9')")
-    for call in (
-        "sanitize.protect('people_102008', 'id', 1, 0, 1)",
-        "sanitize.randomize_cells(NULL::people_102008, 1)",
-        """sanitize.publish('shown', 'people_102008', 'k_anonymize', '{"k": 2}')""",
-    ):
-        with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="a shard of a table"):
-            node.execute(f"SELECT {call}")
+    node.execute("CREATE VIEW seen AS SELECT id, sex FROM people_102008")
+    for part in ("people_102008", "seen"):
+        node.execute(f"SELECT sanitize.declare_domain('{part}', 'sex', '{{f,m}}')")
+        node.execute(f"SELECT sanitize.declare_bounds('{part}', 'id', '1', '9')")
+        for call in (
+            f"sanitize.protect('{part}', 'id', 1, 0, 1)",
+            f"sanitize.randomize_cells(NULL::{part}, 1)",
+            f"""sanitize.publish('shown', '{part}', 'k_anonymize', '{{"k": 2}}')""",
+        ):
+            with pytest.raises(
+                psycopg.errors.ObjectNotInPrerequisiteState, match="a shard of a table"
+            ):
+                node.execute(f"SELECT {call}")
+    # One that was protected before Citus knew the table.
+    node.execute("DELETE FROM pg_dist_shard")
+    node.execute("SELECT sanitize.protect('seen', 'id', 1, 0, 1)")
+    node.execute("INSERT INTO pg_dist_shard VALUES ('people', 102008)")
+    with pytest.raises(psycopg.errors.ObjectNotInPrerequisiteState, match="a shard of a table"):
+        node.execute("""SELECT sanitize.dp_aggregate('seen', '{"n": "count"}', 1)""")
     node.execute("SELECT sanitize.protect('people_102009', 'id', 1, 0, 1)")
-    node.execute("DROP TABLE people, people_102008, people_102009")
+    node.execute("DROP VIEW seen; DROP TABLE people, people_102008, people_102009")
+
+
+def test_an_error_names_the_node(node):
+    """As Citus tells which one it was."""
+    node.execute("CREATE TABLE spread AS SELECT i % 3 AS ward FROM generate_series(1, 9) AS i")
+    node.execute(
+        """CREATE FUNCTION lost(integer) RETURNS integer LANGUAGE plpgsql AS $$ BEGIN
+               RAISE EXCEPTION 'connection to the remote node postgres@w1:9702 failed with the following error: gone'
+                   USING ERRCODE = '08006'; END $$"""
+    )
+    node.execute("CREATE VIEW far AS SELECT lost(ward) AS ward FROM spread")
+    node.execute("INSERT INTO pg_dist_partition VALUES ('far', 'h')")
+    with pytest.raises(
+        psycopg.errors.ConnectionFailure, match="^node w1:9702 of Citus: connection to the remote"
+    ):
+        node.execute("SELECT * FROM sanitize.mine_miis('far', 2)")
+    node.execute("DROP VIEW far; DROP FUNCTION lost; DROP TABLE spread")
 
 
 def entries(connection):

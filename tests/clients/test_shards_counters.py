@@ -274,22 +274,37 @@ def test_a_foreign_partition_has_no_budget_of_its_own(pair):
     admin = pair.admin
     admin.execute(
         """CREATE TABLE whole (person integer, ward text) PARTITION BY LIST (ward);
-           CREATE FOREIGN TABLE part PARTITION OF whole DEFAULT SERVER rows OPTIONS (table_name 'visits');
+           CREATE FOREIGN TABLE part PARTITION OF whole DEFAULT SERVER rows OPTIONS (table_name 'parts');
            SELECT sanitize.declare_domain('part', 'ward', '{w0,w1,w2,w3}');
            SELECT sanitize.declare_bounds('part', 'person', '0', '79')"""
     )
-    private = [
-        "SELECT sanitize.randomize_cells(NULL::part, 1)",
-        "SELECT sanitize.dp_synthesize(NULL::part, 1)",
-    ]
-    for call in private:
-        admin.execute(call)
-    admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
-    for call in [*private, "SELECT sanitize.protect('part', 'person', 10, 0, 5)"]:
-        with pytest.raises(Exception, match="part shares rows on other servers with public.whole"):
-            admin.execute(call)
     admin.execute(
-        "SELECT sanitize.unprotect('whole'); SELECT sanitize.protect('part', 'person', 10, 0, 5)"
+        """CREATE VIEW part_seen AS SELECT person, ward FROM part;
+           CREATE FOREIGN TABLE again (person integer, ward text) SERVER rows OPTIONS (table_name 'parts');
+           CREATE TABLE twice (person integer, ward text) PARTITION BY LIST (ward);
+           CREATE FOREIGN TABLE twice_part PARTITION OF twice DEFAULT
+               SERVER rows OPTIONS (schema_name 'public', table_name 'parts');
+           CREATE VIEW whole_seen AS SELECT person, ward FROM whole"""
     )
-    with pytest.raises(Exception, match="whole shares rows on other servers with public.part"):
-        admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
+    private = ["sanitize.randomize_cells(NULL::part, 1)", "sanitize.dp_synthesize(NULL::part, 1)"]
+    for call in private:
+        admin.execute(f"SELECT {call}")
+    admin.execute("SELECT sanitize.protect('whole', 'person', 10, 0, 5)")
+
+    def refused(call, one, other):
+        with pytest.raises(Exception, match=f"{one} shares rows on other servers with {other}:"):
+            admin.execute(f"SELECT {call}")
+
+    for call in private:
+        refused(call, "part", "public.whole")
+    for other in ("part", "part_seen", "again", "twice"):
+        refused(f"sanitize.protect('{other}', 'person', 10, 0, 5)", other, "public.whole")
+    # A view of all of it is a view like any other.
+    admin.execute(
+        "SELECT sanitize.protect('whole_seen', 'person', 10, 0, 5); SELECT sanitize.unprotect('whole_seen')"
+    )
+    admin.execute("SELECT sanitize.unprotect('whole')")
+    for part in ("part", "part_seen", "again", "twice"):
+        admin.execute(f"SELECT sanitize.protect('{part}', 'person', 10, 0, 5)")
+        refused("sanitize.protect('whole', 'person', 10, 0, 5)", "whole", f"public.{part}")
+        admin.execute(f"SELECT sanitize.unprotect('{part}')")
