@@ -59,17 +59,31 @@ pub fn is_trusted(author: Oid, role: Oid) -> bool {
 
 /// Runs `work` with one way to read and write dates and numbers, whatever the session's settings are.
 pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    with_settings(&[(c"TimeZone", c"UTC")], || with_local_formats(work))
+}
+
+/// As [`with_fixed_formats`], but in the session's time zone: days begin where they did when values were made coarser
+/// in it.
+pub fn with_local_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    let formats = [
+        (c"DateStyle", c"ISO, MDY"),
+        (c"IntervalStyle", c"postgres"),
+        (c"extra_float_digits", c"1"),
+        (c"bytea_output", c"hex"),
+        (c"lc_monetary", c"C"),
+    ];
+    with_settings(&formats, work)
+}
+
+/// Runs `work` with settings that any user may set.
+fn with_settings<T>(
+    settings: &[(&CStr, &CStr)],
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
     // SAFETY: the settings are put back as they were found, by the abort if an error unwinds.
     unsafe {
         let level = pg_sys::NewGUCNestLevel();
-        pin(&[
-            (c"DateStyle", c"ISO, MDY"),
-            (c"IntervalStyle", c"postgres"),
-            (c"TimeZone", c"UTC"),
-            (c"extra_float_digits", c"1"),
-            (c"bytea_output", c"hex"),
-            (c"lc_monetary", c"C"),
-        ]);
+        pin(settings);
         let result = work();
         pg_sys::AtEOXact_GUC(false, level);
         result
@@ -78,14 +92,7 @@ pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<
 
 /// Runs `work` with the caller's rights, but with a search path that nobody can put anything into.
 pub fn with_fixed_names<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
-    // SAFETY: the setting is put back as it was found, by the abort if an error unwinds.
-    unsafe {
-        let level = pg_sys::NewGUCNestLevel();
-        pin(&[(c"search_path", c"pg_catalog, pg_temp")]);
-        let result = work();
-        pg_sys::AtEOXact_GUC(false, level);
-        result
-    }
+    with_settings(&[(c"search_path", c"pg_catalog, pg_temp")], work)
 }
 
 /// Sets settings until the current nest level ends.

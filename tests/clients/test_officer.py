@@ -224,6 +224,24 @@ def test_dates_are_read_whatever_the_session_writes(visitors, style):
         assert found() == expected
 
 
+@pytest.mark.parametrize("ranges", [{}, {"ranges": "range"}])
+def test_times_are_read_in_the_zone_that_they_were_published_in(visitors, ranges):
+    connection = visitors.connect()
+    options = {"k": 5, "columns": ["seen"], "generalize": True, **ranges}
+    with connection.transaction(force_rollback=True):
+        connection.execute("SET LOCAL timezone = 'Asia/Tokyo'")
+        connection.execute("SET LOCAL datestyle = 'German'")
+        connection.execute(
+            "CREATE TABLE seen AS SELECT timestamptz '2020-01-01 00:30+09' + i * interval '5 hours' AS seen"
+            " FROM generate_series(1, 600) AS i"
+        )
+        query = "SELECT sanitize.publish('seen_public', 'seen', 'k_anonymize', %s)"
+        connection.execute(query, [json.dumps(options)])
+        release = report(connection, "seen_public", original="seen")["releases"][0]
+        assert release["coarse"] and release["columns"][0]["loss"] < 0.5, release["columns"]
+        assert all(one["values"] > 1 for one in release["coarse"])
+
+
 def test_endless_dates_are_shown_beside_ranges(visitors):
     connection = visitors.connect()
     with connection.transaction(force_rollback=True):

@@ -62,7 +62,7 @@ fn made(call: &Call) -> Result<Report, Error> {
     let options = Options::read(&call.get(&OPTIONS)?, call.get(&RELEASED)?)?;
     let original = call.get(&ORIGINAL)?;
     // Ranges of dates and numbers are made of texts of one form.
-    let tables = rights::with_fixed_formats(|| Tables::read(original, &options))?;
+    let tables = rights::with_local_formats(|| Tables::read(original, &options))?;
     let plan = options.plan();
     let mut report = match tables.original.bag.width() {
         0 => told::label_alone(&tables, &options),
