@@ -7,7 +7,7 @@ the rows that a filter keeps.
 An attack asks about somebody and about nobody, in an order that a seed shuffles, and looks. Its strength is the
 AUC: how often what it saw of somebody is above what it saw of nobody; 0.5 is a guess. By chance alone the AUC of
 100 and 100 trials has a standard deviation of 0.041 whatever the machine does, as the order is random: it is
-outside of 0.4 to 0.6 once in seventy attacks, and the median of three attacks once in 3,000.
+outside of 0.4 to 0.6 once in seventy attacks, which is why some are made again.
 """
 
 import json
@@ -15,7 +15,6 @@ import random
 import threading
 import time
 from contextlib import contextmanager
-from statistics import median
 
 import psycopg
 import pytest
@@ -48,7 +47,9 @@ def world(database):
     for relation in (*TABLES, "long_parts", "long_view", "long_kept"):
         made.protect(relation, rows=2)
     # Units with long names, and numbers with so many digits as there can be.
-    long_name = f"CASE i WHEN {SOMEBODY.value} THEN repeat(md5('a'), {BYTES // 16}) ELSE 'p' || i END"
+    long_name = (
+        f"CASE i WHEN {SOMEBODY.value} THEN repeat(md5('a'), {BYTES // 16}) ELSE 'p' || i END"
+    )
     long_number = f"CASE i WHEN {SOMEBODY.value} THEN repeat('7', 130000)::numeric ELSE 7 END"
     made.admin.execute(f"""
         CREATE TABLE long_unit (person int NOT NULL, age int NOT NULL, name text);
@@ -104,12 +105,15 @@ def auc(somebody, nobody):
 
 
 def is_a_guess(observe):
-    """Whether an attack sees no more than chance shows: the median of three. The third is not made if the others
-    agree."""
-    found = [attack(observe, seed) for seed in (21, 22)]
-    if not all(0.4 < one < 0.6 for one in found):
-        found.append(attack(observe, 23))
-    return 0.4 < median(found) < 0.6
+    """Whether attacks see no more than chance shows: one within 0.45 and 0.55, or two of three within 0.4 and 0.6, or three
+    of five."""
+    found = []
+    for enough, seeds in ((2, (21, 22, 23)), (3, (24, 25))):
+        for seed in seeds:
+            found.append(attack(observe, seed))
+            if 0.45 < found[0] < 0.55 or sum(0.4 < one < 0.6 for one in found) == enough:
+                return True
+    return False
 
 
 def attack(observe, seed):

@@ -259,7 +259,8 @@ def test_what_cannot_be_read_is_told_before_the_charge(pair, what):
             SELECT sanitize.protect('seen', 'person', 10, 0, 1)"""
     )
     with pytest.raises(
-        psycopg.errors.ObjectNotInPrerequisiteState, match="seen cannot be read with its owner's rights"
+        psycopg.errors.ObjectNotInPrerequisiteState,
+        match="seen cannot be read with its owner's rights",
     ) as refused:
         admin.execute("""SELECT sanitize.dp_aggregate('seen', '{"n": "count"}', 1)""")
     assert refused.value.diag.message_detail == "Nothing was charged."
