@@ -24,6 +24,6 @@ COMMENT ON FUNCTION sanitize.dp_mii_sample(anyelement, pg_catalog.float8, pg_cat
 
 CREATE FUNCTION sanitize.guarantee(method pg_catalog.text, options pg_catalog.jsonb DEFAULT '{}')
     RETURNS pg_catalog.jsonb
-    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_guarantee';
+    LANGUAGE c STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_guarantee';
 COMMENT ON FUNCTION sanitize.guarantee(pg_catalog.text, pg_catalog.jsonb) IS
     'what a release by this method with these options protects, under which assumptions, and what not; with a sentence for a data-sharing agreement';

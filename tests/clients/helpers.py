@@ -81,6 +81,14 @@ class Database:
                 server.execute(sql.SQL("DROP ROLE {}").format(sql.Identifier(name)))
 
 
+def wait_until(condition, seconds, what):
+    """Waits until the condition holds; what is said if it never does."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline, what
+        time.sleep(0.02)
+
+
 @contextmanager
 def cancel_after(connection, seconds):
     """Sends a cancel request to what the connection runs in this block when the time is up."""

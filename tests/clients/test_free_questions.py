@@ -9,7 +9,8 @@ from pathlib import Path
 
 import psycopg
 import pytest
-from helpers import peak_memory
+from helpers import peak_memory, wait_until
+from readers import at_work, readers
 
 MB = 1 << 20
 # What a call takes that needs hardly any memory: see test_memory.py.
@@ -117,9 +118,7 @@ def test_the_longest_filter_is_answered(world, analyst):
         began = time.monotonic()
         assert connection.execute(query).fetchone() == (1,)
         assert time.monotonic() - began < 5
-        pids = admin.execute("""SELECT pid FROM pg_stat_activity
-            WHERE backend_type = 'pg_sanitize reader' AND datname = current_database()""").fetchall()
-        for (pid,) in pids:
+        for pid in readers(admin):
             status = Path(f"/proc/{pid}/status").read_text()
             peak = int(re.search(r"^VmHWM:\s+(\d+) kB", status, re.MULTILINE)[1]) * 1024
             assert peak < 200 * MB, f"{peak / MB} MB"
@@ -193,26 +192,6 @@ def test_ceilings_of_the_administrator(world):
     # The backend's own, one that works, and one that waits for it.
     assert most_threads(name) <= 3
     assert most_threads(world.regular_user()) > 3
-
-
-def any_reader(admin):
-    query = """SELECT count(*) FROM pg_stat_activity
-        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database()"""
-    return admin.execute(query).fetchone()[0]
-
-
-def at_work(admin, source):
-    """How many readers read the relation."""
-    query = """SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
-        WHERE backend_type = 'pg_sanitize reader' AND relation = %s::regclass"""
-    return admin.execute(query, [source]).fetchone()[0]
-
-
-def wait_until(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.05)
 
 
 # A function of a view that goes on whatever is asked of it: it catches cancels.
@@ -306,7 +285,7 @@ def reader_timeout(world, seconds):
         admin.execute(f"ALTER SYSTEM SET pg_sanitize.reader_timeout = '{seconds}s'")
         admin.execute("SELECT pg_reload_conf()")
         try:
-            wait_until(lambda: any_reader(admin) == 0, 10, "the readers do not leave")
+            wait_until(lambda: not readers(admin), 10, "the readers do not leave")
             yield
         finally:
             admin.execute("ALTER SYSTEM RESET pg_sanitize.reader_timeout")
@@ -346,7 +325,7 @@ def test_locks_of_a_view_s_functions_are_given_back(world):
             owner.execute(COUNT.format("failing"))
         held = """SELECT count(*) FROM pg_locks JOIN pg_stat_activity USING (pid)
             WHERE locktype = 'advisory' AND backend_type = 'pg_sanitize reader'"""
-        assert any_reader(admin) >= 1
+        assert readers(admin)
         assert admin.execute(held).fetchone() == (0,)
         # It is still known, and works on.
         owner.execute(COUNT.format("locking"))

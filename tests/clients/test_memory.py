@@ -7,6 +7,7 @@ from pathlib import Path
 import psycopg
 import pytest
 from helpers import array_table
+from readers import readers
 
 MB = 1 << 20
 
@@ -368,12 +369,6 @@ def test_what_a_shard_keeps_stays_within_the_limit(tables):
 QUESTION = """SELECT count(*) FROM sanitize.dp_aggregate('{}', '{{"n": "count", "s": {{"sum": "b",
     "low": 0, "high": 12}}, "m": {{"quantile": 0.5, "of": "b", "low": 0, "high": 12}}}}', 10, 1e-3,
     group_by => '{{a}}', groups => '["1", "2", "3"]')"""
-
-
-def readers(admin):
-    query = """SELECT pid FROM pg_stat_activity
-        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database() ORDER BY pid"""
-    return [pid for (pid,) in admin.execute(query)]
 
 
 @pytest.mark.parametrize("limit", [8, 128])

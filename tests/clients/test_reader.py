@@ -7,6 +7,8 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
+from helpers import wait_until
+from readers import at_work, readers
 
 COUNT = """SELECT value FROM sanitize.dp_aggregate('{source}', '{{"n": "count"}}', {epsilon})"""
 
@@ -36,18 +38,8 @@ def analyst(world):
 
 
 def readers_at_work(world, source="slow"):
-    """How many readers hold a lock on the relation: those whose transaction reads it."""
     with world.admin() as admin:
-        query = """SELECT count(DISTINCT pid) FROM pg_locks JOIN pg_stat_activity USING (pid)
-            WHERE backend_type = 'pg_sanitize reader' AND relation = %s::regclass"""
-        return admin.execute(query, [source]).fetchone()[0]
-
-
-def wait_until(condition, seconds, what):
-    deadline = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < deadline, what
-        time.sleep(0.02)
+        return at_work(admin, source)
 
 
 def entries(world, source):
@@ -78,16 +70,10 @@ def server_setting(world, name, value):
     """Sets a setting of the database for sessions to come: readers that are there leave first."""
     with world.admin() as admin:
         admin.execute(f"ALTER DATABASE {world.name} SET {name} = '{value}'")
-        wait_until(lambda: not any_reader(admin), 10, "the readers do not leave")
+        wait_until(lambda: not readers(admin), 10, "the readers do not leave")
         yield
         admin.execute(f"ALTER DATABASE {world.name} RESET {name}")
-        wait_until(lambda: not any_reader(admin), 10, "the readers do not leave")
-
-
-def any_reader(admin):
-    query = """SELECT count(*) FROM pg_stat_activity
-        WHERE backend_type = 'pg_sanitize reader' AND datname = current_database()"""
-    return admin.execute(query).fetchone()[0]
+        wait_until(lambda: not readers(admin), 10, "the readers do not leave")
 
 
 @pytest.mark.parametrize("how", ["cancel", "statement_timeout", "terminate"])
@@ -155,7 +141,7 @@ def test_sixteen_clients(world, analyst):
         thread.start()
     with world.admin() as admin:
         while any(thread.is_alive() for thread in threads):
-            most.append(any_reader(admin))
+            most.append(len(readers(admin)))
             time.sleep(0.01)
     for thread in threads:
         thread.join()

@@ -71,6 +71,14 @@ def test_random_functions_are_volatile(connection):
     assert names(connection, f"{FUNCTIONS} {wrong}") == []
 
 
+def test_what_looks_into_the_catalog_is_not_immutable(connection):
+    """`guarantee` looks up the terms of a source; what must not change in the rows that row_type and relation_owner are
+    written into is declared so on purpose."""
+    wrong = """AND p.provolatile = 'i' AND p.proname NOT IN ('row_type', 'relation_owner')
+        AND (p.proname = 'guarantee' OR 'regclass'::regtype = ANY (p.proargtypes))"""
+    assert names(connection, f"{FUNCTIONS} {wrong}") == []
+
+
 def test_schema_is_open_to_use_only(connection, regular_user):
     user = regular_user()
     usage, create = connection.execute(
