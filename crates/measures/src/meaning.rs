@@ -260,6 +260,7 @@ mod tests {
         // Nothing moved.
         assert_eq!(read(&["20", "30"], &original), ["Value(0)", "Value(2)", &null]);
     }
+
     #[test]
     fn what_is_known_of_a_column_comes_before_its_counts() {
         let original = ["20", "21", "30", ""];
