@@ -9,8 +9,8 @@ use crate::pg::{rights, sql};
 use pgrx::pg_sys::Oid;
 
 /// The bound that protects a relation: what was given, or 1 where the schema says that a unit has one row.
-/// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps; and is told as well
-/// if the given one drops rows. The relation may be read with the rights of `owner`.
+/// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps.
+/// The relation may be read with the rights of `owner`.
 pub fn bound(
     relation: &Relation,
     owner: Oid,
@@ -18,12 +18,7 @@ pub fn bound(
     given: Option<i32>,
 ) -> Result<i32, Error> {
     match given {
-        Some(rows) => {
-            if !relation.is_key(unit)? {
-                tell_dropped(relation, owner, unit, rows)?;
-            }
-            Ok(rows)
-        }
+        Some(rows) => Ok(rows),
         None if relation.is_key(unit)? => Ok(1),
         None => Err(Error::NoRowBound {
             unit: unit.name.clone(),
@@ -34,7 +29,15 @@ pub fn bound(
 }
 
 /// A NOTICE, which no log keeps, if a bound drops rows. If the rows cannot be read, nothing is said.
-fn tell_dropped(relation: &Relation, owner: Oid, unit: &Column, bound: i32) -> Result<(), Error> {
+pub fn tell_dropped(
+    relation: &Relation,
+    owner: Oid,
+    unit: &Column,
+    bound: i32,
+) -> Result<(), Error> {
+    if relation.is_key(unit)? {
+        return Ok(());
+    }
     let Some(units) = attempt(|| units(relation, owner, unit))? else { return Ok(()) };
     let Some(bound) = u64::try_from(bound).ok().filter(|&bound| bound < most(&units)) else {
         return Ok(());

@@ -2,8 +2,7 @@
 
 use super::arguments::{RELATION, text, yes_or_no};
 use super::budget::{self, role_name};
-use super::capping::bound;
-use super::domains;
+use super::{capping, domains};
 use crate::catalog::below;
 use crate::catalog::ledger as entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
@@ -209,8 +208,8 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     {
         return Err(Error::Unstable { relation: relation.name, reason });
     }
-    let column = &relation.columns[position];
-    new.max_rows_per_unit = bound(&relation, below::owner(&relation)?, column, max_rows_per_unit)?;
+    let (owner, column) = (below::owner(&relation)?, &relation.columns[position]);
+    new.max_rows_per_unit = capping::bound(&relation, owner, column, max_rows_per_unit)?;
     // What is spent is read after the lock: a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot {
@@ -220,8 +219,12 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     }
     entries::settle(&role_name())?;
     protection::protect(relation.oid, &new)?;
-    // What was declared of another type, say, is no reason not to protect.
-    attempt(|| domains::tell_all(&relation))?;
+    // The rows of a table are read at once; nobody knows how long a view takes, or what it does.
+    if relation.is_plain_table || relation.is_partitioned() {
+        capping::tell_dropped(&relation, owner, column, new.max_rows_per_unit)?;
+        // What was declared of another type, say, is no reason not to protect.
+        attempt(|| domains::tell_all(&relation))?;
+    }
     Ok(call.null())
 }
 

@@ -236,7 +236,7 @@ impl Relation {
     }
 
     /// True for a partitioned table.
-    fn is_partitioned(&self) -> bool {
+    pub fn is_partitioned(&self) -> bool {
         // SAFETY: a catalog look-up of a relation that exists.
         let kind = unsafe { pg_sys::get_rel_relkind(self.oid) };
         kind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
