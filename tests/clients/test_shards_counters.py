@@ -192,7 +192,8 @@ def test_rows_that_do_not_fit_are_asked_for_no_other_way(pair, name, short_of_me
                 for ward in ("few", "few", "most")
             )
             assert few == most, question
-            reads = [(query, calls) for query, calls, *_ in few if "crowd" in query]
+            # PostgreSQL 18 has an entry for the query of a cursor, too, under the text of its DECLARE.
+            reads = {(query, calls) for query, calls, *_ in few if "crowd" in query}
             rows = sum(calls for query, calls in reads if "sanitize." not in query)
             in_bags = name == "bags" and short_of_memory == "nobody" and '"per"' not in question[0]
             assert reads and rows == (0 if in_bags else 1)
