@@ -10,7 +10,7 @@ COMMENT ON TABLE sanitize.declared_domain IS
     'public domains declared by the owners of relations (sanitize.declare_domain)';
 COMMENT ON COLUMN sanitize.declared_domain.source IS 'the relation';
 COMMENT ON COLUMN sanitize.declared_domain.column_name IS 'its column';
-COMMENT ON COLUMN sanitize.declared_domain.domain_values IS 'the values, as the column''s type writes them';
+COMMENT ON COLUMN sanitize.declared_domain.domain_values IS 'the values, as the column''s type writes them under fixed settings: dates in the ISO style, times in UTC';
 COMMENT ON COLUMN sanitize.declared_domain.row_type IS 'the relation''s row type, which another relation that gets its number does not have';
 SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_domain', 'WHERE sanitize.row_type(source) = row_type');
 
