@@ -11,15 +11,16 @@ mod catalog;
 mod method;
 #[allow(unsafe_code)]
 mod pg;
+mod rules;
 
 pgrx::pg_module_magic!(name, version);
 
 /// Called once when a backend loads the library.
 #[pgrx::pg_guard]
 pub extern "C-unwind" fn _PG_init() {
-    pg::call::without_backtraces();
-    pg::settings::register();
-    pg::signature::register();
+    pg::call::serve::without_backtraces();
+    pg::call::settings::register();
+    pg::call::signature::register();
 }
 
 pgrx::extension_sql_file!("../sql/schema.sql", name = "schema", bootstrap);

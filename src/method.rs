@@ -1,9 +1,9 @@
 //! A method is a value: each SQL function is declared once, beside what it does.
 
-use crate::pg::argument::{Arguments, Declared, Type};
-use crate::pg::call::Call;
-use crate::pg::error::Error;
-use crate::pg::signature::Returns;
+use crate::pg::call::argument::{Arguments, Declared, Type};
+use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
 use guarantee::{Charge, Counts, Guarantee};
 use pgrx::pg_sys::Datum;
 
@@ -49,6 +49,16 @@ pub struct Label {
     pub of: fn(&Arguments<'_>) -> Result<Guarantee, Error>,
 }
 
+/// Lists the files of a family that declare methods: `METHODS` has what each declares.
+macro_rules! family {
+    ($($file:ident,)*) => {
+        $(pub mod $file;)*
+
+        pub const METHODS: &[&[&$crate::method::Method]] = &[$($file::METHODS),*];
+    };
+}
+pub(crate) use family;
+
 /// Makes each method callable from SQL as the symbol beside it, and lists them for the registry.
 macro_rules! methods {
     ($($symbol:ident => $method:expr;)*) => {
@@ -75,7 +85,7 @@ macro_rules! methods {
             ) -> pgrx::pg_sys::Datum {
                 static METHOD: &$crate::method::Method = &$method;
                 // SAFETY: as the function manager says; nothing lives in this frame.
-                unsafe { $crate::pg::call::serve(fcinfo, METHOD) }
+                unsafe { $crate::pg::call::serve::serve(fcinfo, METHOD) }
             }
         )*
     };

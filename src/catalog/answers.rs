@@ -1,7 +1,7 @@
 //! Answers that are kept for whoever asks the same again: the table `answer`. They are noisy and paid for.
 
-use super::{Stored, oid, run};
-use crate::pg::error::Error;
+use crate::catalog::{Stored, oid, run};
+use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};

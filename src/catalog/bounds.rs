@@ -1,12 +1,13 @@
 //! The public range of a column of numbers or times: declared (the table `declared_bounds`), or known from
 //! its constraints. Texts are written in the ISO style, whatever the session's settings.
 
-use super::{damaged, domains};
-use crate::pg::check::{self, Comparison, Condition};
-use crate::pg::error::Error;
-use crate::pg::relation::{Column, Relation};
-use crate::pg::text::Text;
-use crate::pg::{rights, sql, types};
+use crate::catalog::{damaged, domains};
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::call::text::Text;
+use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::{rights, types};
 use pgrx::AnyNumeric;
 use pgrx::pg_sys::{self, Oid};
 
@@ -53,7 +54,7 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<(String, Stri
     };
     rights::with_fixed_formats(|| {
         let mut limits = Limits::default();
-        for constraint in check::constraints(relation, column)? {
+        for constraint in check_constraints::constraints(relation, column)? {
             constraint.conditions.into_iter().for_each(|part| limits.add(column, part));
         }
         for list in std::mem::take(&mut limits.lists) {
@@ -74,7 +75,7 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<(String, Stri
 
 /// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, Error> {
-    crate::pg::signature::check_tables()?;
+    crate::pg::call::signature::check_tables()?;
     let found = sql::texts(
         "SELECT pg_catalog.unnest(ARRAY[low, high, bins::pg_catalog.text])
            FROM sanitize.declared_bounds

@@ -1,13 +1,14 @@
 //! The public domain of a column: the values that it may have, known without looking at its rows. Declared
 //! (the table `declared_domain`), or told by its type or a constraint.
 
-use super::damaged;
-use super::public::{self, Private};
-use crate::pg::check::{self, Comparison, Condition};
-use crate::pg::error::Error;
-use crate::pg::relation::{Column, Relation};
-use crate::pg::text::Text;
-use crate::pg::{lookup, rights, sql, text, types};
+use crate::catalog::damaged;
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::call::text::{self, Text};
+use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::{lookup, rights, types};
+use crate::rules::public::{self, Private};
 
 /// The values of a column and where they are known from.
 pub struct PublicDomain {
@@ -36,7 +37,7 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<PublicDomain>
 
 /// The values of the first constraint `CHECK (column IN (…))`, on the column or on its domain type.
 fn checked(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
-    for constraint in check::constraints(relation, column)? {
+    for constraint in check_constraints::constraints(relation, column)? {
         let list = match constraint.conditions.as_slice() {
             [Condition::OneOf(list)] => list.as_slice(),
             // A list of one value, as Postgres keeps it.
@@ -94,7 +95,7 @@ pub fn private_reference(
 /// What the owner declared for the column, as the session writes it. The caller's rights suffice to read that:
 /// everybody may.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
-    crate::pg::signature::check_tables()?;
+    crate::pg::call::signature::check_tables()?;
     let found = sql::texts(
         "SELECT v FROM sanitize.declared_domain
            LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true

@@ -1,10 +1,10 @@
 //! The hierarchies that owners declare for columns (the table `declared_hierarchy`).
 
-use super::damaged;
-use crate::pg::error::Error;
-use crate::pg::relation::{Column, Relation};
-use crate::pg::sql;
-use crate::pg::text::Text;
+use crate::catalog::damaged;
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::call::text::Text;
+use crate::pg::catalog::relation::{Column, Relation};
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
@@ -27,7 +27,7 @@ impl Stored {
 /// What the owner declared for the column. The caller's rights suffice to read that: everybody may. Another table
 /// that has got the number of the declared one is none.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, Error> {
-    crate::pg::signature::check_tables()?;
+    crate::pg::call::signature::check_tables()?;
     let found = sql::rows(
         "SELECT levels::pg_catalog.text, (CASE
                 WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize.row_type(lookup), true)

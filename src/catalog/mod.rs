@@ -3,19 +3,13 @@
 //!
 //! * [`protection`]: which relations are protected, and who may ask (`protection`, `allowance`). Read by
 //!   whoever prices a question, and by the ledger to decide.
-//! * [`account`]: the arithmetic of one budget, between [`protection`] and the ledger.
-//! * [`ledger`]: what was charged, and where the ledger is at home (`ledger_entry`, `ledger_home`).
+//! * [`ledger`]: decides about charges and records them (`ledger_entry`, `ledger_home`).
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
 //!   `declared_bounds`) or known from types and constraints.
 //! * [`hierarchies`]: what a column's values can be shown as (`declared_hierarchy`).
-//! * [`public`]: what of all that is public for whom; the values of a column for mechanisms that need to know
-//!   every one.
-//! * [`family`]: which relations tell of the same units.
-//! * [`below`]: whose code runs when a relation is read.
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
-//! * [`stability`] and `joins`: whether the rows of a view can be protected at all.
 //!
 //! A row counts only while the relation that it was written for is there: `sanitize.row_type` fills the column that
 //! remembers this and is what every look-up compares it with, because numbers of relations come back.
@@ -23,25 +17,20 @@
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
 //! charged and nothing is released then.
 
-pub mod account;
 pub mod answers;
-pub mod below;
 pub mod bounds;
 pub mod domains;
-pub mod family;
 pub mod hierarchies;
-mod joins;
 pub mod ledger;
 pub mod protection;
-pub mod public;
 pub mod releases;
 pub mod sharded;
-pub mod stability;
 
-use crate::pg::error::Error;
-use crate::pg::sql::{self, Row};
-use crate::pg::text::Text;
-use crate::pg::{rights, signature};
+use crate::pg::call::error::Error;
+use crate::pg::call::signature;
+use crate::pg::call::sql::{self, Row};
+use crate::pg::call::text::Text;
+use crate::pg::catalog::rights;
 use pgrx::AnyNumeric;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::Oid;
@@ -53,7 +42,7 @@ fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
 }
 
 /// The rows of a query that only reads, a standby's too, with the rights to the extension's tables.
-fn look(query: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+pub fn look(query: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
     let text = |argument: &Option<&str>| argument.map(|text| Text(text.into())).into();
     let arguments: Vec<_> = arguments.iter().map(text).collect();
     signature::check_tables()?;
@@ -81,34 +70,34 @@ fn check_length(what: &str, bytes: usize) -> Result<(), Error> {
 }
 
 /// An OID as an argument of a statement.
-fn oid(oid: Oid) -> String {
+pub fn oid(oid: Oid) -> String {
     oid.to_u32().to_string()
 }
 
 /// A row of a table, read column by column.
-struct Stored<'a> {
-    table: &'static str,
-    row: &'a [Option<String>],
+pub struct Stored<'a> {
+    pub table: &'static str,
+    pub row: &'a [Option<String>],
 }
 
 impl<'a> Stored<'a> {
     /// What is wrong with a column.
-    fn damaged(&self, column: &'static str) -> Error {
+    pub fn damaged(&self, column: &'static str) -> Error {
         damaged(self.table, column)
     }
 
     /// Column `i` of the row, `None` for NULL.
-    fn optional(&self, i: usize) -> Option<&'a str> {
+    pub fn optional(&self, i: usize) -> Option<&'a str> {
         self.row.get(i).and_then(Option::as_deref)
     }
 
     /// Column `i`, which is never NULL.
-    fn text(&self, i: usize, column: &'static str) -> Result<&'a str, Error> {
+    pub fn text(&self, i: usize, column: &'static str) -> Result<&'a str, Error> {
         self.optional(i).ok_or_else(|| self.damaged(column))
     }
 
     /// Column `i`, true or false.
-    fn truth(&self, i: usize, column: &'static str) -> Result<bool, Error> {
+    pub fn truth(&self, i: usize, column: &'static str) -> Result<bool, Error> {
         match self.text(i, column)? {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -117,19 +106,19 @@ impl<'a> Stored<'a> {
     }
 
     /// Column `i`, a number of things of which there is at least one; `None` for NULL.
-    fn count(&self, i: usize, column: &'static str) -> Result<Option<u64>, Error> {
+    pub fn count(&self, i: usize, column: &'static str) -> Result<Option<u64>, Error> {
         let read = |text: &str| text.parse().ok().filter(|&count| count > 0);
         self.optional(i).map(|text| read(text).ok_or_else(|| self.damaged(column))).transpose()
     }
 
     /// Column `i`, an OID.
-    fn oid(&self, i: usize, column: &'static str) -> Result<Oid, Error> {
+    pub fn oid(&self, i: usize, column: &'static str) -> Result<Oid, Error> {
         let oid: Option<u32> = self.text(i, column)?.parse().ok();
         oid.map(Oid::from).ok_or_else(|| self.damaged(column))
     }
 
     /// Column `i`, a finite number that is not below 0.
-    fn amount(&self, i: usize, column: &'static str) -> Result<AnyNumeric, Error> {
+    pub fn amount(&self, i: usize, column: &'static str) -> Result<AnyNumeric, Error> {
         let text = self.text(i, column)?;
         match text.bytes().all(|b| b.is_ascii_digit() || b == b'.') {
             true => AnyNumeric::try_from(text).map_err(|_| self.damaged(column)),
@@ -138,7 +127,7 @@ impl<'a> Stored<'a> {
     }
 
     /// Column `i` as a float, if `makes_sense` says so.
-    fn float(
+    pub fn float(
         &self,
         i: usize,
         column: &'static str,
@@ -149,6 +138,6 @@ impl<'a> Stored<'a> {
     }
 }
 
-fn damaged(table: &'static str, column: &'static str) -> Error {
+pub fn damaged(table: &'static str, column: &'static str) -> Error {
     Error::Damaged { table: table.into(), column: column.into() }
 }

@@ -1,8 +1,8 @@
 //! Protected relations and who may ask about them: the tables `protection` and `allowance`.
 
-use super::account::{Account, Sums, decimal};
-use super::{Stored, look, oid, run};
-use crate::pg::error::Error;
+use crate::catalog::ledger::account::{Account, Sums, decimal};
+use crate::catalog::{Stored, look, oid, run};
+use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 use question::Terms;
 use std::collections::HashMap;
@@ -130,7 +130,7 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
     forget_former(&source)?;
     run(REGISTER, &first)?;
     run(LOCK, &[Some(&source)])?;
-    super::ledger::check_entries(&source)?;
+    crate::catalog::ledger::entries::check_entries(&source)?;
     let rest = [
         new.window_length,
         groups.as_deref(),

@@ -1,9 +1,9 @@
 //! What was published: the releases that are there (`published`), and every publish and refresh there ever
 //! was (`release_entry`).
 
-use super::account::decimal;
-use super::{Stored, damaged, oid, run};
-use crate::pg::error::Error;
+use crate::catalog::ledger::account::decimal;
+use crate::catalog::{Stored, damaged, oid, run};
+use crate::pg::call::error::Error;
 use guarantee::Cost;
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};

@@ -1,8 +1,8 @@
 //! Releases whose rows lie on shards (`sharded_release`): the mark that their tables have there, and the generation
 //! that readers see.
 
-use super::{Stored, oid, run};
-use crate::pg::error::Error;
+use crate::catalog::{Stored, oid, run};
+use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 
 /// Where the rows of a release are.

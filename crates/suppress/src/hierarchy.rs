@@ -28,7 +28,7 @@ pub enum Fault {
 /// root is the blank cell. Level 0 shows a value itself, level `i` its ancestor, and the level after the
 /// last nothing.
 ///
-/// `src/api/hierarchy` builds one from what is declared; local recoding, whole columns at a level and
+/// `src/api/release/hierarchy` builds one from what is declared; local recoding, whole columns at a level and
 /// information loss use it. What is shown is a *shown code*: a code of the column's domain, or the number
 /// of values plus the place in [`Hierarchy::texts`]. Two nodes that look alike have one shown code, so that
 /// equality of shown codes is equality for the reader of a release.

@@ -1,17 +1,17 @@
 //! A method that makes releases: its options, its label, its columns, and how it fills a table.
 
-use crate::api::arguments::RELATION;
-use crate::api::{registry, terms};
+use crate::api::shared::arguments::RELATION;
+use crate::api::shared::registry;
+use crate::rules::terms;
 use crate::catalog::hierarchies;
 use crate::method::{Label, Method};
-use crate::pg::argument::Type;
-use crate::pg::error::Error;
-use crate::pg::option::{self, Parameter};
-use crate::pg::relation::{Column, Relation};
-use crate::pg::signature::Returns;
-use crate::pg::statement;
-use crate::pg::target::NewColumn;
-use crate::pg::{range, typed};
+use crate::pg::call::argument::Type;
+use crate::pg::call::error::Error;
+use crate::pg::call::option::{self, Parameter};
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::call::signature::Returns;
+use crate::pg::write::{range, statement, typed};
+use crate::pg::write::target::NewColumn;
 use guarantee::Guarantee;
 use measures::Made;
 use pgrx::pg_sys::{self, Datum, Oid};

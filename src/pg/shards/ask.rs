@@ -1,14 +1,14 @@
 //! Asks the shards for bags, and the other leaves for rows, and counts both.
 
-use super::{Shard, Shards};
-use crate::pg::bag;
-use crate::pg::cell::Form;
-use crate::pg::error::Error;
-use crate::pg::input::Input;
-use crate::pg::pool;
-use crate::pg::reader::{Reader, RowCoder};
-use crate::pg::rows::{RowSink, each_row};
-use crate::pg::travel::{Engine, Way};
+use super::foreign_tables::{Shard, Shards};
+use super::travel::{Engine, Way};
+use crate::pg::call::error::Error;
+use crate::pg::call::text_input::Input;
+use crate::pg::process::pool;
+use crate::pg::read::bag;
+use crate::pg::read::cell::Form;
+use crate::pg::read::reader::{Reader, RowCoder};
+use crate::pg::read::rows::{RowSink, each_row};
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::Cell;
@@ -87,7 +87,7 @@ impl Shards<'_> {
     }
 
     /// How what is asked for travels; `None` if it has to be read as rows.
-    pub(super) fn ways(&self) -> Option<Vec<Way>> {
+    pub(in crate::pg) fn ways(&self) -> Option<Vec<Way>> {
         self.ways_of(&self.shape(0, b"").types)
     }
 

@@ -5,10 +5,10 @@
 //! of `row_bag` do not: `cell_bag` takes the texts of the cells.
 
 use super::reach::is_reached;
-use crate::pg::error::Error;
-use crate::pg::relation::{Asked, Relation, c_string};
-use crate::pg::sql;
-use crate::pg::travel::Way;
+use super::travel::Way;
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::catalog::relation::{Asked, Relation, c_string};
 use pgrx::pg_sys::{self, Oid};
 use std::ffi::{CStr, CString};
 
@@ -34,7 +34,7 @@ fn method(relation: Oid) -> Result<Option<String>, Error> {
 }
 
 /// True if the rows of the table are spread over the workers of Citus.
-pub(super) fn distributes(relation: Oid) -> Result<bool, Error> {
+pub(in crate::pg) fn distributes(relation: Oid) -> Result<bool, Error> {
     Ok(method(relation)?.is_some_and(|method| method != "n"))
 }
 
@@ -83,7 +83,7 @@ pub fn is_asked_for(relation: Oid) -> Result<bool, Error> {
 }
 
 /// The node that an error is of, as Citus tells it.
-pub(super) fn node(message: &str, context: &str) -> Option<String> {
+pub(in crate::pg) fn node(message: &str, context: &str) -> Option<String> {
     let behind = |text: &str, mark: &str| {
         let (_, rest) = text.split_once(mark)?;
         let end = rest.find([' ', '\n', ',']).unwrap_or(rest.len());
@@ -103,7 +103,7 @@ pub fn may_answer(relation: &Relation) -> Result<bool, Error> {
 }
 
 /// Asks for one bag of all rows, packed, after the number 0.
-pub(super) fn query(asked: &Asked, ways: &[Way]) -> CString {
+pub(in crate::pg) fn query(asked: &Asked, ways: &[Way]) -> CString {
     let names: Vec<String> = (1..=asked.width()).map(|i| format!("f{i}")).collect();
     let before = format!(
         "SELECT 0, sanitize.bag_packed(sanitize.cell_bag('{{{}}}'::pg_catalog.text[], ARRAY[",

@@ -1,10 +1,11 @@
 //! Whether the owner of a relation can have its rows from other servers: a question is read with the owner's rights,
 //! and what can be known of them is known before it is charged.
 
-use super::{Shards, citus};
-use crate::pg::error::Error;
-use crate::pg::relation::Relation;
-use crate::pg::rights;
+use super::citus;
+use super::foreign_tables::Shards;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::rights;
 use pgrx::pg_sys::{self, Datum, Oid};
 
 /// Refuses a relation whose owner the other servers would not let in.

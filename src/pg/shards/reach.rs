@@ -1,8 +1,8 @@
 //! What a relation reads, as the catalog has it: the tables of its views, and what inherits from them.
 
-use crate::pg::error::Error;
-use crate::pg::relation::Relation;
-use crate::pg::sql;
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::catalog::relation::Relation;
 use pgrx::pg_sys::Oid;
 
 /// True if rows of the relation may come from a foreign table.
@@ -19,7 +19,7 @@ pub fn has_foreign(relation: &Relation) -> Result<bool, Error> {
 }
 
 /// True if a query `FROM` this, in which `reached` has a row for the relation and for each that it reads, has rows.
-pub(super) fn is_reached(relation: Oid, from: &str) -> Result<bool, Error> {
+pub(in crate::pg) fn is_reached(relation: Oid, from: &str) -> Result<bool, Error> {
     let found =
         sql::texts(&format!("{REACHED} SELECT 'yes' FROM {from} LIMIT 1"), &[relation.into()])?;
     Ok(!found.is_empty())

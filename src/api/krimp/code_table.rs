@@ -1,0 +1,315 @@
+//! Krimp: the patterns that describe a table in few bits.
+
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
+use crate::api::measure::compare::Pair;
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options, run};
+use crate::api::shared::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::text;
+use crate::pg::call::jsonb::{self, ItemsetJson};
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::read::reader;
+use krimp::{CodeTable, Data, Model, Options};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{Datum, Oid};
+use table::Bag;
+
+/// The code table that a call asks for, and the rows that it describes.
+fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
+    let names = call.get(&COLUMNS)?;
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let columns = relation.positions("columns", names.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    let input = Input { name: relation.name, bag }.with_rows()?;
+    options.forbidden = forbidden(call, &input.name, &input.bag)?;
+    let table = fit(&input.bag, input.bag.memory(), &options)?;
+    Ok((input, options, table))
+}
+
+const KRIMP_CODETABLE: Method = Method {
+    name: "krimp_codetable",
+    arguments: &[
+        &RELATION,
+        &MIN_SUPPORT,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &PRUNE,
+        &MAX_TIME,
+    ],
+    returns: Returns::Table(&[
+        ("rank", Type::Int4),
+        ("items", Type::Json),
+        ("length", Type::Int4),
+        ("support", Type::Int8),
+        ("usage", Type::Int8),
+        ("code_length", Type::Float8),
+    ]),
+    run: krimp_codetable,
+    label: None,
+    price: None,
+};
+
+fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
+    let (input, _, table) = fitted(call, options(call)?)?;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&input.bag);
+    for (rank, element) in table.elements.iter().enumerate() {
+        rows.push([
+            Value::Int(rank as i32 + 1),
+            Value::Made(&|| json.datum(&element.items)),
+            Value::Int(element.items.len() as i32),
+            Value::count(element.support),
+            Value::count(element.usage),
+            element.code_length.map_or(Value::Null, Value::Float),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+const KRIMP_MODEL: Method = Method {
+    name: "krimp_model",
+    arguments: &[
+        &RELATION,
+        &MIN_SUPPORT,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &PRUNE,
+        &MAX_TIME,
+        &NULLS,
+    ],
+    returns: Returns::One(Type::Json),
+    run: |call| {
+        let options = Options { nulls: call.get(&NULLS)?, ..options(call)? };
+        let (input, options, table) = fitted(call, options)?;
+        jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
+    },
+    label: None,
+    price: None,
+};
+
+/// A model made by `krimp_model`.
+pub const MODEL: Argument<Model> = Argument {
+    name: "model",
+    of: Type::Json,
+    default: None,
+    about: "A model made by krimp_model.",
+    read: |given| Ok(Model::from_json(given.needed(given.json()?)?.as_ref())?),
+};
+
+/// The texts of a bag's values by column and code, which threads cannot ask Postgres for; `None` where
+/// the values are UTF-8 already.
+struct Texts(Option<Vec<Vec<Option<String>>>>);
+
+impl Texts {
+    fn of(bag: &Bag) -> Self {
+        let decode = || bag.domains().iter().map(|d| d.values().map(text::decode).collect());
+        Texts((!text::is_utf8()).then(|| decode().collect()))
+    }
+
+    fn data<'a>(&'a self, bag: &'a Bag) -> Data<'a> {
+        self.0.as_ref().map_or(Data::from(bag), |texts| Data::decoded(bag, texts))
+    }
+}
+
+/// The columns of a model in a relation.
+fn modelled(relation: Oid, model: &Model) -> Result<Bag, Error> {
+    let relation = Relation::open(relation)?;
+    let names: Vec<String> = model.columns().iter().map(|column| column.name.clone()).collect();
+    let columns = relation.positions("model", Some(&names))?;
+    Ok(reader::read(&relation, &columns)?.bag)
+}
+
+/// What progress notices say meanwhile.
+fn encoding() -> String {
+    "rows are covered".into()
+}
+
+const KRIMP_SIZE: Method = Method {
+    name: "krimp_size",
+    arguments: &[&MODEL, &RELATION],
+    returns: Returns::Table(&[
+        ("data_bits", Type::Float8),
+        ("model_bits", Type::Float8),
+        ("total_bits", Type::Float8),
+        ("standard_bits", Type::Float8),
+        ("ratio", Type::Float8),
+    ]),
+    run: krimp_size,
+    label: None,
+    price: None,
+};
+
+fn krimp_size(call: &Call) -> Result<Datum, Error> {
+    let model = call.get(&MODEL)?;
+    let bag = modelled(call.get(&RELATION)?, &model)?;
+    let texts = Texts::of(&bag);
+    let encoded = run("encoding", bag.memory(), encoding, |watch| {
+        krimp::encode(&model, texts.data(&bag), watch)
+    })??;
+    let sizes = encoded.sizes;
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([
+        Value::Float(sizes.data_bits),
+        Value::Float(sizes.model_bits),
+        Value::Float(sizes.total_bits),
+        Value::Float(sizes.standard_bits),
+        Value::Float(sizes.ratio),
+    ]);
+    Ok(rows.finish(call))
+}
+
+const KRIMP_ROW_BITS: Method = Method {
+    name: "krimp_row_bits",
+    arguments: &[&MODEL, &RELATION],
+    returns: Returns::Table(&[
+        ("items", Type::Json),
+        ("rows", Type::Int8),
+        ("bits", Type::Float8),
+        ("patterns", Type::Int4),
+    ]),
+    run: krimp_row_bits,
+    label: None,
+    price: None,
+};
+
+fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
+    let model = call.get(&MODEL)?;
+    let bag = modelled(call.get(&RELATION)?, &model)?;
+    let texts = Texts::of(&bag);
+    let (codes, order) = run("encoding", bag.memory(), encoding, |watch| {
+        let codes = krimp::row_bits(&model, texts.data(&bag), watch)?;
+        let order = krimp::shortest_first(&codes, &bag, watch)?;
+        Ok((codes, order))
+    })??;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&bag);
+    for row in order.into_iter().map(|row| row as usize) {
+        rows.push([
+            Value::Made(&|| json.row(row)),
+            Value::count(bag.weight(row)),
+            Value::Float(codes[row].bits),
+            Value::Int(codes[row].elements as i32),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// Models by the names of their classes.
+const MODELS: Argument<Vec<(String, Model)>> = Argument {
+    name: "models",
+    of: Type::Json,
+    default: None,
+    about: "A model made by krimp_model for each class: {\"yes\": …, \"no\": …}.",
+    read: |given| {
+        const HINT: &str = "models is an object with a model of sanitize.krimp_model for each class: jsonb_object_agg(class, model).";
+        let models = given.needed(given.json()?)?;
+        let Some(models) = models.as_object().filter(|models| !models.is_empty()) else {
+            return Err(Error::argument("models has no model by class", HINT));
+        };
+        let mut read = Vec::with_capacity(models.len());
+        for (class, model) in models {
+            let model = Model::from_json(model).map_err(|error| {
+                Error::argument(format!("models: class \"{class}\": {error}"), HINT)
+            })?;
+            read.push((class.clone(), model));
+        }
+        krimp::comparable(&read)?;
+        Ok(read)
+    },
+};
+
+const KRIMP_CLASSIFY: Method = Method {
+    name: "krimp_classify",
+    arguments: &[&MODELS, &RELATION],
+    returns: Returns::Table(&[
+        ("items", Type::Json),
+        ("rows", Type::Int8),
+        ("class", Type::Text),
+        ("bits", Type::Float8),
+    ]),
+    run: krimp_classify,
+    label: None,
+    price: None,
+};
+
+fn krimp_classify(call: &Call) -> Result<Datum, Error> {
+    let models = call.get(&MODELS)?;
+    let mut bag = modelled(call.get(&RELATION)?, &models[0].1)?;
+    let (held, texts) = (bag.memory(), Texts::of(&bag));
+    let (bag, classes) = run("encoding", held, encoding, |watch| {
+        bag.sort(watch)?;
+        let classes = krimp::classify(&models, texts.data(&bag), watch)?;
+        Ok((bag, classes))
+    })??;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&bag);
+    let names: Vec<Vec<u8>> = models.iter().map(|(name, _)| text::from_utf8(name)).collect();
+    for (row, found) in classes.iter().enumerate() {
+        rows.push([
+            Value::Made(&|| json.row(row)),
+            Value::count(bag.weight(row)),
+            Value::Text(&names[found.class as usize]),
+            Value::Float(found.bits),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+const A: Argument<Oid> = Argument {
+    name: "a",
+    of: Type::Relation,
+    default: None,
+    about: "A relation.",
+    read: relation,
+};
+
+const B: Argument<Oid> = Argument {
+    name: "b",
+    of: Type::Relation,
+    default: None,
+    about: "Another relation with the same columns.",
+    read: relation,
+};
+
+const KRIMP_DISSIMILARITY: Method = Method {
+    name: "krimp_dissimilarity",
+    arguments: &[&A, &B, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &MAX_TIME],
+    returns: Returns::One(Type::Float8),
+    run: krimp_dissimilarity,
+    label: None,
+    price: None,
+};
+
+fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
+    let options = options(call)?;
+    let names = call.get(&COLUMNS)?;
+    let pair = Pair::read(call.get(&B)?, call.get(&A)?, names.as_deref())?;
+    let (a, b) = (&pair.original.bag, &pair.released.bag);
+    let held = a.memory() + b.memory();
+    let model =
+        |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
+    let (model_a, model_b) = (model(a)?, model(b)?);
+    let (texts_a, texts_b) = (Texts::of(a), Texts::of(b));
+    let found = run("encoding", held, encoding, |watch| {
+        krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
+    })??;
+    Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+}
+
+methods! {
+    sanitize_krimp_codetable => KRIMP_CODETABLE;
+    sanitize_krimp_model => KRIMP_MODEL;
+    sanitize_krimp_size => KRIMP_SIZE;
+    sanitize_krimp_row_bits => KRIMP_ROW_BITS;
+    sanitize_krimp_classify => KRIMP_CLASSIFY;
+    sanitize_krimp_dissimilarity => KRIMP_DISSIMILARITY;
+}

@@ -1,0 +1,221 @@
+//! Fitting code tables: what the Krimp functions ask for and how it is said.
+
+use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT, choice, text, yes_or_no};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::notice;
+use crate::pg::catalog::relation::positions;
+use crate::pg::call::text::from_utf8;
+use crate::pg::process::pool;
+use crate::pg::call::settings;
+use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
+use serde_json::Value as Json;
+use std::borrow::Cow;
+use std::time::Duration;
+use table::{Bag, Choice, Item, Stop, Watch};
+
+impl From<krimp::Error> for Error {
+    fn from(error: krimp::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            krimp::Error::Stop(stop) => stop.into(),
+            krimp::Error::TooWide { .. } => Error::argument(message, "Name fewer columns."),
+            krimp::Error::Encoding { .. } => {
+                Error::argument(message, "Leave the column out, or convert the database to UTF-8.")
+            }
+            krimp::Error::Model(_) => Error::argument(
+                message,
+                "Make models with sanitize.krimp_model and keep them unchanged.",
+            ),
+            krimp::Error::Columns(_) => {
+                Error::argument(message, "Use the model on a relation with the same columns.")
+            }
+            krimp::Error::Classes(_) => Error::argument(
+                message,
+                "Make the models of all classes with the same columns and the same nulls.",
+            ),
+            krimp::Error::Rejected { .. } => Error::argument(
+                message,
+                "What is rejected is nearly certain in the model: reject less, or make the model of a relation without it.",
+            ),
+            krimp::Error::Correction { .. } => Error::argument(message, "Give a number above 0."),
+        }
+    }
+}
+
+pub const CANDIDATES: Argument<Candidates> = Argument {
+    name: "candidates",
+    of: Type::Text,
+    default: Some("\"all\""),
+    about: "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",
+    read: choice,
+};
+
+pub const PRUNE: Argument<bool> = Argument {
+    name: "prune",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Whether patterns that no longer help are taken out again.",
+    read: yes_or_no,
+};
+
+pub const MAX_TIME: Argument<Option<Duration>> = Argument {
+    name: "max_time",
+    of: Type::Interval,
+    default: Some("null"),
+    about: "How long to look for patterns; needs candidates 'pairs'.",
+    read: |given| {
+        let Some(time) = given.interval()? else { return Ok(None) };
+        let days = i128::from(time.months()) * 30 + i128::from(time.days());
+        let micros = days * 86_400_000_000 + i128::from(time.micros());
+        match u64::try_from(micros) {
+            Ok(micros) if micros > 0 => Ok(Some(Duration::from_micros(micros))),
+            _ => Err(Error::argument(
+                "max_time is not a positive length of time",
+                "Give for example '10 seconds', or leave it out for no limit.",
+            )),
+        }
+    },
+};
+
+pub const NULLS: Argument<Nulls> = Argument {
+    name: "nulls",
+    of: Type::Text,
+    default: Some("\"missing\""),
+    about: "What a NULL cell is: 'missing', no item, or a 'value' like any other.",
+    read: |given| {
+        let name = text(given)?;
+        Nulls::named(&name).ok_or_else(|| {
+            given.refuse(
+                format_args!("\"{name}\""),
+                "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
+            )
+        })
+    },
+};
+
+/// Combinations that no pattern may contain; what they mean depends on the rows.
+pub const FORBIDDEN: Argument<Option<Json>> = Argument {
+    name: "forbidden",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+/// What the arguments of a call ask for.
+pub fn options(call: &Call) -> Result<Options, Error> {
+    let mut options = Options::new(call.get(&MIN_SUPPORT)?);
+    options.max_length = call.get(&MAX_LENGTH)?;
+    options.candidates = call.get(&CANDIDATES)?;
+    options.prune = call.arguments.get_if_declared(&PRUNE)?;
+    options.time = call.get(&MAX_TIME)?;
+    if options.time.is_some() && options.candidates != Candidates::Pairs {
+        return Err(Error::argument(
+            "max_time is given, but candidates is not 'pairs'",
+            "A list of candidates is tried to its end; candidates made from pairs can be stopped at any time.",
+        ));
+    }
+    Ok(options)
+}
+
+/// What may not be combined, in the codes of the bag.
+pub fn forbidden(call: &Call, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+    let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
+    let refuse = |what: &Json| {
+        Error::argument(
+            format!("forbidden has {what}"),
+            "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
+        )
+    };
+    let names: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
+    let column = |column: &str| {
+        let found = positions(name, &names, "forbidden", Some(&[column.to_string()]))?;
+        Ok::<u32, Error>(found[0] as u32)
+    };
+    let mut found = Vec::new();
+    for part in forbidden.as_array().ok_or_else(|| refuse(&forbidden))? {
+        match part {
+            Json::Array(list) if !list.is_empty() => {
+                let mut columns = Vec::with_capacity(list.len());
+                for name in list {
+                    columns.push(column(name.as_str().ok_or_else(|| refuse(part))?)?);
+                }
+                found.push(Forbidden::Columns(columns));
+            }
+            Json::Object(itemset) if !itemset.is_empty() => {
+                let mut items = Some(Vec::with_capacity(itemset.len()));
+                for (name, value) in itemset {
+                    let column = column(name)?;
+                    let value = value.as_str().ok_or_else(|| refuse(part))?;
+                    // A value that does not occur makes an itemset that no pattern contains.
+                    let code = bag.domain(column as usize).find(&from_utf8(value));
+                    items = items.zip(code).map(|(mut items, code)| {
+                        items.push(Item { column, code });
+                        items
+                    });
+                }
+                found.extend(items.map(Forbidden::Items));
+            }
+            other => return Err(refuse(other)),
+        }
+    }
+    Ok(found)
+}
+
+/// Runs a job of the crate in the pool; `held` are the bytes of memory that the call holds already.
+pub fn run<T: Send>(
+    phase: &'static str,
+    held: u64,
+    tell: impl Fn() -> String,
+    job: impl FnOnce(&Watch) -> Result<T, krimp::Error> + Send,
+) -> Result<Result<T, krimp::Error>, Error> {
+    pool::run_telling(
+        phase,
+        held,
+        |_| tell(),
+        |watch| match job(watch) {
+            Err(krimp::Error::Stop(stop @ Stop::Cancelled)) => Err(stop),
+            done => Ok(done),
+        },
+    )
+}
+
+/// How far a fit is.
+pub fn told(now: Snapshot) -> String {
+    let percent = now.ratio * 100.0;
+    format!("{} candidates seen, {} accepted, {percent:.1} % of the size", now.seen, now.accepted)
+}
+
+/// The code table of a bag; `held` are the bytes of memory that the call holds already.
+pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> {
+    let progress = Progress::new();
+    let tell = || told(progress.snapshot());
+    let fitted = run("fitting", held, tell, |watch| krimp::fit(bag, options, watch, &progress))?;
+    // What helps against a limit depends on where candidates come from.
+    let table = fitted.map_err(|error| match error {
+        krimp::Error::Stop(stop) if options.candidates != Candidates::Pairs => too_many(stop),
+        error => error.into(),
+    })?;
+    let limit = match table.ended {
+        Ended::Complete => return Ok(table),
+        Ended::Time => "max_time",
+        Ended::Memory => "pg_sanitize.max_memory",
+    };
+    notice(&format!("pg_sanitize: fitting ended by {limit}, {}", tell()));
+    Ok(table)
+}
+
+fn too_many(stop: Stop) -> Error {
+    match stop {
+        Stop::Memory { .. } => Error::Candidates {
+            setting: "pg_sanitize.max_memory",
+            limit: format!("{} MB", settings::max_memory() >> 20),
+        },
+        Stop::Itemsets { limit } => {
+            Error::Candidates { setting: "pg_sanitize.max_itemsets", limit: limit.to_string() }
+        }
+        Stop::Cancelled => Error::Cancelled,
+    }
+}

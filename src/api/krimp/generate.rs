@@ -1,0 +1,295 @@
+//! Tables drawn from Krimp models.
+
+use crate::api::shared::arguments::{CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of, number};
+use crate::api::shared::drawing::{draw_rows, step};
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
+use super::code_table::MODEL;
+use super::reject::{REJECT, Rejected};
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::{notice_hint, warning};
+use crate::pg::process::pool;
+use crate::pg::call::signature::Returns;
+use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
+use crate::pg::read::reader;
+use crate::pg::call::text;
+use guarantee::Guarantee;
+use random::Key;
+use krimp::{Classes, DomainOrder, Generator, Correction, Model, Nulls, Options};
+use pgrx::pg_sys::Datum;
+use serde_json::Value as Json;
+use std::cell::Cell;
+use table::{Bag, Item, NONE, Watch};
+
+const LAPLACE: Argument<f64> = Argument {
+    name: "laplace",
+    of: Type::Float8,
+    default: Some("0.001"),
+    about: "What is added to every usage, so that no value is impossible.",
+    read: |given| {
+        let correction = number(given)?;
+        // What is wrong with it is said before the source is read.
+        Correction::new(correction)?;
+        Ok(correction)
+    },
+};
+
+const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> = Argument {
+    name: "laplace_by",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+    read: by_column,
+};
+
+/// What is added to the usages.
+struct Corrections {
+    table: f64,
+    by: Vec<(String, ByColumn)>,
+}
+
+enum ByColumn {
+    All(f64),
+    Values(Vec<(String, f64)>),
+}
+
+fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
+    let refuse = |what: &Json| {
+        Error::argument(
+            format!("laplace_by has {what}"),
+            "laplace_by has numbers by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+        )
+    };
+    let number = |of: &Json| of.as_f64().ok_or_else(|| refuse(of));
+    let Some(columns) = given.json()? else { return Ok(Vec::new()) };
+    let mut by = Vec::new();
+    for (column, correction) in columns.as_object().ok_or_else(|| refuse(&columns))? {
+        let correction = match correction {
+            Json::Object(values) => {
+                let read = values.iter().map(|(text, n)| Ok((text.clone(), number(n)?)));
+                ByColumn::Values(read.collect::<Result<_, Error>>()?)
+            }
+            other => ByColumn::All(number(other)?),
+        };
+        by.push((column.clone(), correction));
+    }
+    Ok(by)
+}
+
+impl Corrections {
+    fn of_call(call: &Call) -> Result<Self, Error> {
+        Ok(Corrections { table: call.get(&LAPLACE)?, by: call.get(&LAPLACE_BY)? })
+    }
+
+    /// The corrections for the columns of a model. A value that it does not have is no error: in
+    /// a job that runs every night, a value may be gone one day. But
+    /// if `warn`, it is told.
+    fn of(&self, model: &Model, warn: bool) -> Result<Correction, Error> {
+        let mut laplace = Correction::new(self.table)?;
+        for (name, correction) in &self.by {
+            let Some(column) = model.column(name) else {
+                let known: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();
+                return Err(Error::argument(
+                    format!("laplace_by names column \"{name}\", which is not generated"),
+                    format!("The columns are: {}.", known.join(", ")),
+                ));
+            };
+            match correction {
+                ByColumn::All(value) => laplace.column(column as u32, *value)?,
+                ByColumn::Values(values) => {
+                    for (text, value) in values {
+                        match model.columns()[column].code(Some(text)) {
+                            Some(code) => {
+                                laplace.item(Item { column: column as u32, code }, *value)?
+                            }
+                            None if warn => warning(&format!(
+                                "laplace_by: column \"{name}\" has no value \"{text}\""
+                            )),
+                            None => {}
+                        }
+                    }
+                }
+            }
+        }
+        Ok(laplace)
+    }
+}
+
+/// What was drawn so far.
+#[derive(Default)]
+struct Drawn {
+    rows: u64,
+    elements: u64,
+}
+
+impl Drawn {
+    /// Draws rows and hands them on.
+    fn draw(
+        &mut self,
+        generator: &Generator,
+        width: usize,
+        n: u64,
+        key: &Key,
+        emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let part = |start, rows, watch: &Watch| {
+            let part = generator.rows(start, rows, |chunk| key.stream(chunk), watch)?;
+            self.elements += part.elements;
+            Ok::<_, krimp::Error>(part.cells)
+        };
+        draw_rows(0, width, n, step(width, Generator::CHUNK), part, emit)?;
+        self.rows += n;
+        Ok(())
+    }
+
+    /// Says how much of the model's privacy there is: the fewer patterns a row is put together
+    /// from, the more it is a copy.
+    fn tell(&self) {
+        if self.rows > 0 {
+            let each = self.elements as f64 / self.rows as f64;
+            notice_hint(
+                &format!("krimp_generate: {} rows of {each:.2} patterns each", self.rows),
+                "No privacy is guaranteed. The fewer patterns, the more rows are copies: see sanitize.krimp_report.",
+            );
+        }
+    }
+}
+
+const KRIMP_GENERATE: Method = Method {
+    name: "krimp_generate",
+    arguments: &[
+        &ROWS_OF,
+        &N,
+        &MIN_SUPPORT,
+        &LAPLACE,
+        &LAPLACE_BY,
+        &CLASS,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CANDIDATES,
+        &FORBIDDEN,
+        &SEED,
+        &MAX_TIME,
+        &REJECT,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: krimp_generate,
+    label: Some(Label {
+        further: &[&MODEL],
+        of: |options| {
+            let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+            Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
+        },
+    }),
+    price: None,
+};
+
+const KRIMP_GENERATE_MODEL: Method = Method {
+    name: "krimp_generate",
+    arguments: &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED, &REJECT],
+    returns: Returns::Set(Type::Any),
+    run: krimp_generate_model,
+    label: None,
+    price: None,
+};
+
+/// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
+fn krimp_generate(call: &Call) -> Result<Datum, Error> {
+    let n = call.get(&N)?;
+    let options = Options { nulls: Nulls::Value, ..options(call)? };
+    let corrections = Corrections::of_call(call)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let names = call.get(&COLUMNS)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    columns.retain(|&position| Some(position) != class);
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left beside the class",
+            "Name further columns, or leave class out.",
+        ));
+    }
+    let width = columns.len();
+    columns.extend(class);
+    let column_names: Vec<&str> =
+        columns.iter().map(|&position| relation.columns[position].name.as_str()).collect();
+    let rejected = Rejected::of_call(call, &relation, &column_names)?;
+    let table = reader::read(&relation, &columns)?;
+    if table.bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name, of: "rows" });
+    }
+    let mut rows =
+        TypedRows::begin(call, &relation, &columns, ReadValues::new(&table, &relation, &columns))?;
+    let mut drawn = Drawn::default();
+    let held = table.bag.memory();
+    let name = match class {
+        Some(_) => format!("{} without its class", relation.name),
+        None => relation.name.clone(),
+    };
+    let first = Cell::new(true);
+    let generator = |bag: &Bag, class: Option<(&str, Option<String>)>| {
+        let mut options = options.clone();
+        options.forbidden = forbidden(call, &name, bag)?;
+        let model =
+            Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
+        let laplace = corrections.of(&model, first.replace(false))?;
+        let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
+        Ok::<_, Error>(generator.rejecting(rejected.of(&model, class)))
+    };
+    if class.is_none() {
+        let generator = generator(&table.bag, None)?;
+        drawn.draw(&generator, width, n, &coins.key(), |cells| rows.push(cells, 1))?;
+    } else {
+        let classes = Classes::new(&table.bag, width);
+        let shares = krimp::apportion(n, &classes.sizes());
+        let mut row = vec![NONE; width + 1];
+        for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {
+            let bag = pool::run("choosing rows", held, |watch| classes.bag(class, watch))?;
+            row[width] = classes.code(class);
+            let domain = table.bag.domain(width);
+            let value = (row[width] != NONE).then(|| text::decode(domain.value(row[width])));
+            let of_class = Some((domain.name(), value.flatten()));
+            let generator = generator(&bag, of_class)?;
+            drawn.draw(&generator, width, share, &coins.key(), |cells| {
+                row[..width].copy_from_slice(cells);
+                rows.push(&row, 1);
+            })?;
+        }
+    }
+    drawn.tell();
+    Ok(rows.finish(call))
+}
+
+/// `krimp_generate` from a model: draws from it, wherever its source may be.
+fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
+    let n = call.get(&N)?;
+    let corrections = Corrections::of_call(call)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let model = call.get(&MODEL)?;
+    let relation = typed::row_type(call.get(&ROWS_OF)?)?;
+    let column_names: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();
+    let reject = Rejected::of_call(call, &relation, &column_names)?.of(&model, None);
+    let laplace = corrections.of(&model, true)?;
+    let generator = Generator::new(&model, &laplace, DomainOrder::Random)?.rejecting(reject);
+    let mut columns = Vec::with_capacity(model.columns().len());
+    let mut texts = Vec::with_capacity(model.columns().len());
+    for column in model.columns() {
+        columns.push(relation.position(&column.name)?);
+        texts.push(column.values.iter().map_while(|value| value.as_deref()).collect());
+    }
+    let values = TextValues::new(texts, &relation, &columns);
+    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    rows.make_values();
+    let mut drawn = Drawn::default();
+    drawn.draw(&generator, columns.len(), n, &coins.key(), |cells| rows.push(cells, 1))?;
+    drawn.tell();
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_krimp_generate => KRIMP_GENERATE;
+    sanitize_krimp_generate_model => KRIMP_GENERATE_MODEL;
+}

@@ -1,0 +1,101 @@
+//! Tables drawn from dependent code trees, privately or not.
+//!
+//! `plain` reads a relation as it is, `private` randomises its cells first and sees nothing else. Here is
+//! what both have: arguments, and rows drawn from a tree.
+
+mod plain;
+mod private;
+
+use crate::api::shared::arguments::{CLASS, COLUMNS, choice, number};
+use crate::api::shared::drawing::{draw_rows, step};
+use crate::method::methods;
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::process::pool;
+use crate::pg::catalog::relation::Relation;
+use krimp::{CodeTree, TreeGenerator, Walk};
+use random::Key;
+use table::Watch;
+
+/// A share of the rows that has to be given.
+const MIN_SUPPORT: Argument<f64> = Argument {
+    name: "min_support",
+    of: Type::Float8,
+    default: None,
+    about: "The share of the rows that must have what counts as frequent.",
+    read: min_support,
+};
+
+/// The same, where a tenth will do.
+const MIN_SUPPORT_OR_TENTH: Argument<f64> = Argument { default: Some("0.1"), ..MIN_SUPPORT };
+
+fn min_support(given: &Given<'_>) -> Result<f64, Error> {
+    let share = number(given)?;
+    if share > 0.0 && share <= 1.0 {
+        return Ok(share);
+    }
+    Err(given.refuse(share, "min_support is a share of the rows: above 0, and at most 1."))
+}
+
+const TREE_THRESHOLD: Argument<Option<f64>> = Argument {
+    name: "tree_threshold",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The share of the rows that patterns must occur together in more than to be joined in the tree; min_support if it is left out.",
+    read: |given| match given.float8()? {
+        Some(share) if !(0.0..1.0).contains(&share) => {
+            Err(given.refuse(share, "tree_threshold is a share of the rows: 0 or more, and less than 1."))
+        }
+        share => Ok(share),
+    },
+};
+
+const GENERATOR: Argument<Walk> = Argument {
+    name: "generator",
+    of: Type::Text,
+    default: Some("\"backoff\""),
+    about: "How rows go through the tree: 'backoff', the longest path that fits decides, or 'literal', as published.",
+    read: choice,
+};
+
+/// Draws rows and hands them on; `held` are the bytes that the call holds already.
+fn draw(
+    tree: &CodeTree,
+    walk: Walk,
+    n: u64,
+    key: &Key,
+    held: u64,
+    emit: impl FnMut(&[u32]),
+) -> Result<(), Error> {
+    let width = tree.width();
+    // The generator has the tree in a form of its own.
+    let held = held + 2 * tree.memory();
+    let generator =
+        pool::run("generating", held, |watch| TreeGenerator::new(tree, walk, watch))?;
+    let stream = |chunk| key.stream(chunk);
+    let part = |start, rows, watch: &Watch| generator.rows(start, rows, stream, watch);
+    draw_rows(held + generator.memory(), width, n, step(width, TreeGenerator::CHUNK), part, emit)
+}
+
+/// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.
+fn columns_and_class(call: &Call, relation: &Relation) -> Result<(Vec<usize>, bool), Error> {
+    let names = call.get(&COLUMNS)?;
+    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    columns.retain(|&position| Some(position) != class);
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left beside the class",
+            "Name further columns, or leave class out.",
+        ));
+    }
+    columns.extend(class);
+    Ok((columns, class.is_some()))
+}
+
+methods! {
+    sanitize_code_tree => plain::CODE_TREE;
+    sanitize_code_tree_generate => plain::CODE_TREE_GENERATE;
+    sanitize_private_krimp_generate => private::PRIVATE_KRIMP_GENERATE;
+}

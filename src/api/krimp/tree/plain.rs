@@ -1,0 +1,190 @@
+//! Code trees of relations as they are, and rows drawn from them: no guarantee.
+
+use crate::api::shared::arguments::{CLASS, COLUMNS, MAX_LENGTH, N, RELATION, ROWS_OF, SEED, coins, coins_of};
+use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
+use crate::api::shared::input::Input;
+use super::{GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw};
+use crate::method::{Label, Method};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb::{self, ItemsetJson};
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use guarantee::Guarantee;
+use krimp::{Candidates, Classes, CodeTree, Nulls, Options, apportion};
+use pgrx::pg_sys::Datum;
+use serde_json::json;
+use std::sync::Arc;
+use table::{Bag, Domain, Item, NONE};
+
+/// Rows are drawn with NULLs where the source has them.
+const NULLS_AS_VALUES: Argument<Nulls> = Argument { default: Some("\"value\""), ..NULLS };
+
+/// What a tree of plain rows is asked for.
+struct Asked {
+    min_support: f64,
+    threshold: f64,
+    max_length: Option<usize>,
+    nulls: Nulls,
+    candidates: Candidates,
+}
+
+impl Asked {
+    fn of_call(
+        call: &Call,
+        min_support: &Argument<f64>,
+        nulls: &Argument<Nulls>,
+    ) -> Result<Self, Error> {
+        let min_support = call.get(min_support)?;
+        Ok(Asked {
+            min_support,
+            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
+            max_length: call.get(&MAX_LENGTH)?,
+            nulls: call.get(nulls)?,
+            candidates: call.get(&CANDIDATES)?,
+        })
+    }
+
+    /// The tree of a bag with rows; `held` are the bytes that the call holds already.
+    fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree, Error> {
+        let least = measures::least_support(self.min_support, bag.row_count());
+        let options = Options {
+            max_length: self.max_length,
+            nulls: self.nulls,
+            candidates: self.candidates,
+            ..Options::new(least)
+        };
+        let table = fit::fit(bag, held, &options)?;
+        pool::run("building the tree", held, |watch| {
+            krimp::code_tree(bag, &table, self.nulls, self.threshold, watch)
+        })
+    }
+}
+
+pub const CODE_TREE: Method = Method {
+    name: "code_tree",
+    arguments: &[
+        &RELATION,
+        &MIN_SUPPORT,
+        &TREE_THRESHOLD,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &NULLS,
+        &CANDIDATES,
+    ],
+    returns: Returns::Table(&[
+        ("node", Type::Int4),
+        ("parent", Type::Int4),
+        ("item", Type::Json),
+        ("probability", Type::Float8),
+    ]),
+    run: code_tree,
+    label: None,
+    price: None,
+};
+
+fn code_tree(call: &Call) -> Result<Datum, Error> {
+    let asked = Asked::of_call(call, &MIN_SUPPORT, &NULLS)?;
+    let names = call.get(&COLUMNS)?;
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let columns = relation.positions("columns", names.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    let input = Input { name: relation.name, bag }.with_rows()?;
+    let tree = asked.tree(&input.bag, input.bag.memory())?;
+    let nulls = null_items(&tree, &input.bag)?;
+    let mut rows = ResultRows::begin(call)?;
+    let json = ItemsetJson::new(&input.bag);
+    for (number, node) in tree.nodes().iter().enumerate() {
+        let item = |item: &Item| match nulls[item.column as usize] {
+            Some((code, null)) if code == item.code => null,
+            _ => json.datum(&[*item]),
+        };
+        let parent = node.parent.map_or(Value::Null, |parent| Value::Int(parent as i32));
+        let probability = Value::Float(node.probability);
+        match &node.item {
+            None => rows.push([Value::Int(number as i32), parent, Value::Null, probability]),
+            Some(of) => {
+                let made = || item(of);
+                rows.push([Value::Int(number as i32), parent, Value::Made(&made), probability]);
+            }
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+/// By column, where NULL is an item: its code, and the item as jsonb.
+fn null_items(tree: &CodeTree, bag: &Bag) -> Result<Vec<Option<(u32, Datum)>>, Error> {
+    let null = |(column, domain): (u32, &Arc<Domain>)| {
+        let Some(code) = tree.null_code(column) else { return Ok(None) };
+        Ok(Some((code, jsonb::datum(&json!({ domain.name(): null }))?)))
+    };
+    (0..).zip(bag.domains()).map(null).collect()
+}
+
+pub const CODE_TREE_GENERATE: Method = Method {
+    name: "code_tree_generate",
+    arguments: &[
+        &ROWS_OF,
+        &N,
+        &MIN_SUPPORT_OR_TENTH,
+        &TREE_THRESHOLD,
+        &GENERATOR,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &CLASS,
+        &SEED,
+        &NULLS_AS_VALUES,
+        &CANDIDATES,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: code_tree_generate,
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+            Ok(Guarantee::code_tree_generate(class.as_deref(), coins_of(seed)))
+        },
+    }),
+    price: None,
+};
+
+/// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
+fn code_tree_generate(call: &Call) -> Result<Datum, Error> {
+    let (n, walk) = (call.get(&N)?, call.get(&GENERATOR)?);
+    let asked = Asked::of_call(call, &MIN_SUPPORT_OR_TENTH, &NULLS_AS_VALUES)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let (columns, by_class) = columns_and_class(call, &relation)?;
+    let table = reader::read(&relation, &columns)?;
+    if table.bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name, of: "rows" });
+    }
+    let values = ReadValues::new(&table, &relation, &columns);
+    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    let held = table.memory();
+    if !by_class {
+        let tree = asked.tree(&table.bag, held)?;
+        draw(&tree, walk, n, &coins.key(), held, |cells| rows.push(cells, 1))?;
+        return Ok(rows.finish(call));
+    }
+    let last = columns.len() - 1;
+    let classes = Classes::new(&table.bag, last);
+    let mut row = vec![NONE; columns.len()];
+    let shares = apportion(n, &classes.sizes());
+    for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {
+        let bag = pool::run("choosing rows", held, |watch| classes.bag(class, watch))?;
+        let held = held + bag.memory();
+        let tree = asked.tree(&bag, held)?;
+        row[last] = classes.code(class);
+        draw(&tree, walk, share, &coins.key(), held, |cells| {
+            row[..last].copy_from_slice(cells);
+            rows.push(&row, 1);
+        })?;
+    }
+    Ok(rows.finish(call))
+}

@@ -1,0 +1,210 @@
+//! Rows drawn from the code tree of randomised rows.
+
+use crate::api::shared::arguments::{CLASS, COLUMNS, EPSILON, MAX_LENGTH, N, ROWS_OF, SEED, coins, coins_of};
+use crate::rules::charged_rows::Bound;
+use crate::rules::public_source::PublicSource;
+use crate::api::randomize::cells::{WEIGHTS, responses};
+use crate::rules::terms::TERMS;
+use crate::api::krimp::fit;
+use crate::catalog::ledger;
+use super::{GENERATOR, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw};
+use crate::method::{Label, Method, Price};
+use crate::pg::call::argument::Type;
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::notice_hint;
+use crate::pg::process::pool;
+use crate::pg::call::signature::Returns;
+use crate::pg::write::typed::{self, TypedRows};
+use guarantee::{Charge, Counts, Guarantee};
+use krimp::{Channel, Progress, Sanitised, Walk, apportion};
+use pgrx::pg_sys::Datum;
+use random::{Coins, Key};
+use randomize::cells::{Factors, RandomisedRows, Responses};
+use table::{NONE, Reservation};
+
+/// Cells that are randomised at a time: 4 MB of codes.
+const PART: usize = 1 << 20;
+
+pub const PRIVATE_KRIMP_GENERATE: Method = Method {
+    name: "private_krimp_generate",
+    arguments: &[
+        &ROWS_OF,
+        &EPSILON,
+        &N,
+        &MIN_SUPPORT_OR_TENTH,
+        &TREE_THRESHOLD,
+        &GENERATOR,
+        &WEIGHTS,
+        &COLUMNS,
+        &MAX_LENGTH,
+        &SEED,
+        &CLASS,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: private_krimp_generate,
+    label: Some(Label {
+        further: TERMS,
+        of: |options| {
+            let epsilon = options.get(&EPSILON)?;
+            Responses::new(epsilon, &[])?;
+            Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
+        },
+    }),
+    price: Some(Price {
+        counts: Counts::Contents,
+        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+    }),
+};
+
+/// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
+fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
+    let wanted = Wanted::of_call(call)?;
+    let (epsilon, weights) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
+    let mut coins = coins(call.get(&SEED)?)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let (columns, by_class) = columns_and_class(call, &relation)?;
+    let source = PublicSource::open(relation, columns)?;
+    let responses = responses(&source, epsilon, weights.as_ref())?;
+    let terms = ledger::check_protecting(call, &source.relation, None)?;
+    let bound = match call.price(responses.width())? {
+        Some(charge) => {
+            let (relation, columns) = (&source.relation, &source.positions);
+            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
+        }
+        None => None,
+    };
+
+    let sanitised = sanitise(&source, bound.as_ref(), &responses, &mut coins)?;
+    wanted.tell_noise(&channels(&responses), sanitised.row_count());
+    // A key of its own for rows, and the rest of the coins for values within bins.
+    let key = coins.key();
+    let values = source.made_values(&mut coins);
+    let mut rows = TypedRows::begin(call, &source.relation, &source.positions, values)?;
+    rows.make_values();
+    let emit = |row: &[u32]| rows.push(row, 1);
+    match by_class {
+        true => wanted.generate_by_class(&sanitised, &key, emit)?,
+        false => wanted.generate(&sanitised, &key, wanted.n, emit)?,
+    }
+    Ok(rows.finish(call))
+}
+
+/// Reads the rows of a source and randomises each of their cells, once. What the source had is gone when
+/// this returns.
+fn sanitise(
+    source: &PublicSource,
+    bound: Option<&Bound>,
+    responses: &Responses,
+    coins: &mut Coins,
+) -> Result<Sanitised, Error> {
+    let table = source.read_charged(bound)?;
+    let recoding = source.recoding(&table.bag, coins);
+    let key = coins.key();
+    let nullable: Vec<bool> = source.columns.iter().map(|column| column.nullable).collect();
+    let (width, domains) = (responses.width(), source.domains().to_vec());
+    let step = (PART / width.max(1) / RandomisedRows::CHUNK).max(1) * RandomisedRows::CHUNK;
+    pool::run("randomising", table.memory(), |watch| {
+        let mut drawn = RandomisedRows::new(&table.bag, &recoding, responses, key, watch)?;
+        let no_rows = table.bag.filter(|_| false).recoded(&recoding, domains, watch)?;
+        let (mut builder, mut held) = (no_rows.builder(), Reservation::new(watch));
+        let _part = watch.hold((step * width * size_of::<u32>()) as u64)?;
+        while let Some(chunks) = drawn.next(step, <[u32]>::to_vec)? {
+            let rows = chunks.iter().flat_map(|cells| cells.chunks_exact(width.max(1)));
+            for (i, row) in rows.enumerate() {
+                watch.poll_with(i, || held.raise(builder.memory()))?;
+                builder.add(row, 1);
+            }
+        }
+        Sanitised::new(&builder.finish(), &nullable, channels(responses), watch)
+    })
+}
+
+/// What randomised cells count for the values of their columns.
+fn channels(responses: &Responses) -> Vec<Channel> {
+    let factors = Factors::from(responses);
+    let channel = |column| {
+        let factor = factors.column(column);
+        Channel { shown: factor.shown, not_shown: factor.not_shown }
+    };
+    (0..responses.width()).map(channel).collect()
+}
+
+/// What is wanted of randomised rows. Nothing here can reach the source.
+struct Wanted {
+    n: u64,
+    min_support: f64,
+    threshold: f64,
+    max_length: Option<usize>,
+    walk: Walk,
+}
+
+impl Wanted {
+    fn of_call(call: &Call) -> Result<Self, Error> {
+        let min_support = call.get(&MIN_SUPPORT_OR_TENTH)?;
+        Ok(Wanted {
+            n: call.get(&N)?,
+            min_support,
+            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
+            max_length: call.get(&MAX_LENGTH)?,
+            walk: call.get(&GENERATOR)?,
+        })
+    }
+
+    /// Says if no pattern can be found: from epsilon, the domains and the number of rows alone.
+    fn tell_noise(&self, channels: &[Channel], rows: u64) {
+        if let Some(noise) = Sanitised::pair_noise(channels, rows)
+            && noise > self.min_support / 2.0
+        {
+            notice_hint(
+                "private_krimp_generate: columns are drawn independently of each other: with this epsilon and so many rows and columns, shares of pairs of values cannot be told to within half of min_support",
+                "Raise epsilon or min_support, or name fewer columns: each takes its part of epsilon.",
+            );
+        }
+    }
+
+    /// Draws rows from the tree of randomised rows.
+    fn generate(
+        &self,
+        sanitised: &Sanitised,
+        key: &Key,
+        n: u64,
+        emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let held = sanitised.memory();
+        let progress = Progress::new();
+        let tell = || fit::told(progress.snapshot());
+        let tree = fit::run("fitting", held, tell, |watch| {
+            sanitised.tree(self.min_support, self.threshold, self.max_length, watch, &progress)
+        })??;
+        draw(&tree, self.walk, n, key, held, emit)
+    }
+
+    /// The same by class: the last column is the class, as it was randomised.
+    fn generate_by_class(
+        &self,
+        sanitised: &Sanitised,
+        key: &Key,
+        mut emit: impl FnMut(&[u32]),
+    ) -> Result<(), Error> {
+        let held = sanitised.memory();
+        let last = sanitised.width() - 1;
+        let shares = pool::run("estimating", held, |watch| sanitised.shares(last, watch))?;
+        let mut sizes: Vec<u64> = shares.iter().map(|share| (share * 2f64.powi(40)) as u64).collect();
+        if sizes.iter().all(|&size| size == 0) {
+            sizes.fill(1);
+        }
+        let null = sanitised.null_code(last);
+        let mut row = vec![NONE; last + 1];
+        for (code, n) in (0..).zip(apportion(self.n, &sizes)).filter(|&(_, n)| n > 0) {
+            let class =
+                pool::run("choosing rows", held, |watch| sanitised.class(last, code, watch))?;
+            row[last] = if Some(code) == null { NONE } else { code };
+            self.generate(&class, &key.step(u64::from(code)), n, |cells| {
+                row[..last].copy_from_slice(cells);
+                emit(&row);
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,406 @@
+//! Tables of counts without their small cells, and audits of such tables.
+
+use crate::api::shared::arguments::{RELATION, text};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::notice_hint;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text::from_utf8;
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use measures::cells::{self, Layout, MOST_CELLS, MOST_COUNT, Place, Protection, Status};
+use pgrx::pg_sys::Datum;
+use serde_json::{Map, Value as Json};
+use std::collections::HashMap;
+use table::{Bag, NONE};
+
+const ROW_COLUMN: Argument<String> = Argument {
+    name: "row_column",
+    of: Type::Text,
+    default: None,
+    about: "The column whose values are the rows of the table.",
+    read: text,
+};
+
+const COLUMN_COLUMN: Argument<String> = Argument {
+    name: "column_column",
+    of: Type::Text,
+    default: None,
+    about: "The column whose values are the columns of the table.",
+    read: text,
+};
+
+const THRESHOLD: Argument<u64> = Argument {
+    name: "threshold",
+    of: Type::Int8,
+    default: Some("5"),
+    about: "Counts from 1 to one below it are small.",
+    read: |given| match given.needed(given.int8()?)? {
+        threshold if (1..=MOST_COUNT as i64).contains(&threshold) => Ok(threshold as u64),
+        threshold => Err(given.refuse(threshold, "threshold is a count: 1 or more.")),
+    },
+};
+
+const PROTECTION: Argument<Option<u64>> = Argument {
+    name: "protection",
+    of: Type::Int8,
+    default: Some("null"),
+    about: "How wide the interval is at the least that can be told of a small cell; as threshold if it is left out.",
+    read: |given| match given.int8()? {
+        None => Ok(None),
+        Some(width) if (0..=MOST_COUNT as i64).contains(&width) => Ok(Some(width as u64)),
+        Some(width) => Err(given.refuse(width, "protection is the width of an interval: 0 or more.")),
+    },
+};
+
+const GROUP_COLUMN: Argument<Option<String>> = Argument {
+    name: "group_column",
+    of: Type::Text,
+    default: Some("null"),
+    about: "A coarser column that groups the rows, whose totals are published too.",
+    read: |given| given.text(),
+};
+
+const SUPPRESS_CELLS: Method = Method {
+    name: "suppress_cells",
+    arguments: &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN],
+    returns: Returns::Table(&[
+        ("row_value", Type::Text),
+        ("column_value", Type::Text),
+        ("cell", Type::Int8),
+        ("status", Type::Text),
+        ("group_value", Type::Text),
+    ]),
+    run: suppress_cells,
+    label: None,
+    price: None,
+};
+
+fn suppress_cells(call: &Call) -> Result<Datum, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let threshold = call.get(&THRESHOLD)?;
+    let width = call.get(&PROTECTION)?.unwrap_or(threshold);
+    let names = [Some(call.get(&ROW_COLUMN)?), Some(call.get(&COLUMN_COLUMN)?), call.get(&GROUP_COLUMN)?];
+    let names: Vec<String> = names.into_iter().flatten().collect();
+    if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
+        return Err(Error::argument(
+            format!("column \"{}\" is named twice", names[i]),
+            "Rows, columns and groups are different columns.",
+        ));
+    }
+    let positions: Vec<usize> =
+        names.iter().map(|name| relation.position(name)).collect::<Result<_, _>>()?;
+    let table = reader::read(&relation, &positions)?;
+    let counted = Counted::new(&table.bag)?;
+    if counted.left_out > 0 {
+        notice_hint(
+            &format!("{} rows with NULL are not in the table", counted.left_out),
+            "NULL stands for totals. To count them, read a view that gives NULL a name of its own.",
+        );
+    }
+    let counts = counted.layout.counts(&counted.inner);
+    let protection = Protection { threshold, width };
+    let made = pool::run("suppressing", table.memory(), |watch| {
+        cells::suppress(&counted.layout, &counts, protection, watch)
+    })?;
+    if !made.is_safe {
+        return Err(Error::Broken { what: "a small cell could be computed back".into() });
+    }
+    let places = counted.layout.places();
+    let mut order: Vec<usize> = (0..places.len()).collect();
+    // Totals come after what they are the totals of.
+    let last = |code: Option<u32>| code.unwrap_or(u32::MAX);
+    order.sort_by_key(|&cell| {
+        let place = places[cell];
+        (last(place.group), last(place.row), last(place.column))
+    });
+    let text = |column: usize, code: Option<u32>| code.map(|code| table.bag.domain(column).value(code));
+    let shown = |text: Option<&'_ [u8]>| -> Option<Vec<u8>> { text.map(<[u8]>::to_vec) };
+    let mut rows = ResultRows::begin(call)?;
+    for cell in order {
+        let place = places[cell];
+        let row = shown(text(0, place.row.map(|row| counted.rows[row as usize].1)));
+        let column = shown(text(1, place.column.map(|column| counted.columns[column as usize])));
+        let group = shown(text(2, place.group.map(|group| counted.groups[group as usize])));
+        let status = match made.statuses[cell] {
+            Status::Shown => "shown",
+            Status::Primary => "primary",
+            Status::Complementary => "complementary",
+        };
+        rows.push([
+            row.as_deref().map_or(Value::Null, Value::Text),
+            column.as_deref().map_or(Value::Null, Value::Text),
+            if status == "shown" { Value::count(counts[cell]) } else { Value::Null },
+            Value::Text(status.as_bytes()),
+            group.as_deref().map_or(Value::Null, Value::Text),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// The table of a bag of rows, columns and, if there is a third one, groups.
+struct Counted {
+    layout: Layout,
+    /// The counts of the inner cells.
+    inner: Vec<u64>,
+    /// The codes of each row: its group and its own.
+    rows: Vec<(u32, u32)>,
+    columns: Vec<u32>,
+    groups: Vec<u32>,
+    /// Rows of the relation with NULL.
+    left_out: u64,
+}
+
+impl Counted {
+    fn new(bag: &Bag) -> Result<Self, Error> {
+        let is_grouped = bag.width() == 3;
+        let full = |i: &usize| !bag.row(*i).contains(&NONE);
+        let row_of = |i: usize| (if is_grouped { bag.row(i)[2] } else { 0 }, bag.row(i)[0]);
+        let distinct = |mut codes: Vec<(u32, u32)>| {
+            codes.sort_unstable();
+            codes.dedup();
+            codes
+        };
+        let kept: Vec<usize> = (0..bag.distinct()).filter(full).collect();
+        let rows = distinct(kept.iter().map(|&i| row_of(i)).collect());
+        let columns = distinct(kept.iter().map(|&i| (0, bag.row(i)[1])).collect());
+        let groups = distinct(rows.iter().map(|row| (0, row.0)).collect());
+        let sizes = (rows.len() + groups.len() + 1).saturating_mul(columns.len() + 1);
+        if sizes > MOST_CELLS {
+            return Err(Error::argument(
+                format!("the table has {} rows and {} columns", rows.len(), columns.len()),
+                format!("A table has {MOST_CELLS} cells at the most, totals included: take coarser columns."),
+            ));
+        }
+        let place = |codes: &[(u32, u32)], code: (u32, u32)| codes.binary_search(&code).unwrap_or(0);
+        let mut inner = vec![0; rows.len() * columns.len()];
+        for &i in &kept {
+            let cell = place(&rows, row_of(i)) * columns.len() + place(&columns, (0, bag.row(i)[1]));
+            inner[cell] += bag.weight(i);
+        }
+        let counted: u64 = inner.iter().sum();
+        let layout = match is_grouped {
+            true => {
+                let group = |row: &(u32, u32)| place(&groups, (0, row.0)) as u32;
+                Layout::grouped(rows.iter().map(group).collect(), columns.len())
+            }
+            false => Layout::flat(rows.len(), columns.len()),
+        };
+        let code = |codes: Vec<(u32, u32)>| codes.into_iter().map(|(_, code)| code).collect();
+        Ok(Counted {
+            layout,
+            inner,
+            columns: code(columns),
+            groups: if is_grouped { code(groups) } else { Vec::new() },
+            rows,
+            left_out: bag.row_count() - counted,
+        })
+    }
+}
+
+const CELLS: Argument<Published> = Argument {
+    name: "cells",
+    of: Type::Json,
+    default: None,
+    about: "The cells of a table as a list of {\"row_value\": …, \"column_value\": …, \"cell\": …}, with null for totals and for suppressed cells.",
+    read: |given| Published::read(given.needed(given.json()?)?.as_ref()),
+};
+
+const AUDIT_CELLS: Method = Method {
+    name: "audit_cells",
+    arguments: &[&CELLS],
+    returns: Returns::Table(&[
+        ("row_value", Type::Text),
+        ("column_value", Type::Text),
+        ("low", Type::Int8),
+        ("high", Type::Int8),
+        ("group_value", Type::Text),
+    ]),
+    run: audit_cells,
+    label: None,
+    price: None,
+};
+
+fn audit_cells(call: &Call) -> Result<Datum, Error> {
+    let Published { layout, shown, listed } = &call.get(&CELLS)?;
+    let found = pool::run("auditing", 0, |watch| cells::audit(layout, shown, watch))?;
+    let Some(found) = found else {
+        return Err(Error::argument(
+            "cells contradict each other: no table has them all",
+            "Inner cells are counts of 0 or more that add up to their totals.",
+        ));
+    };
+    let hidden = (0..shown.len()).filter(|&cell| shown[cell].is_none());
+    let intervals: HashMap<usize, cells::Interval> = hidden.zip(found).collect();
+    let text = |name: &Option<String>| name.as_ref().map(|name| from_utf8(name));
+    let mut rows = ResultRows::begin(call)?;
+    for (cell, named) in listed {
+        let Some(interval) = intervals.get(cell) else { continue };
+        let [group, row, column] = named.each_ref().map(text);
+        rows.push([
+            row.as_deref().map_or(Value::Null, Value::Text),
+            column.as_deref().map_or(Value::Null, Value::Text),
+            Value::count(interval.low),
+            interval.high.map_or(Value::Null, Value::count),
+            group.as_deref().map_or(Value::Null, Value::Text),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+const ONE_CELL: &str = "A cell is {\"row_value\": \"a\", \"column_value\": \"b\", \"cell\": 12}; a value of null is a total, a cell of null is suppressed. With groups each cell has a \"group_value\" too.";
+
+/// A table as it was published.
+struct Published {
+    layout: Layout,
+    /// The counts of all cells; `None` where they are suppressed, or not in the list.
+    shown: Vec<Option<u64>>,
+    /// The number and the names (group, row, column) of each cell that is listed.
+    listed: Vec<(usize, [Option<String>; 3])>,
+}
+
+impl Published {
+    fn read(given: &Json) -> Result<Self, Error> {
+        let Json::Array(list) = given else {
+            return Err(Error::argument(format!("cells is {}", shortened(given)), ONE_CELL));
+        };
+        if list.len() > MOST_CELLS {
+            return Err(Error::argument(
+                format!("cells is a list of {}", list.len()),
+                format!("A table has {MOST_CELLS} cells at the most, totals included."),
+            ));
+        }
+        let mut cells = Vec::with_capacity(list.len());
+        for one in list {
+            let Json::Object(object) = one else {
+                return Err(Error::argument(format!("cells has {}", shortened(one)), ONE_CELL));
+            };
+            cells.push((names(object)?, count(object)?));
+        }
+        // Numbers in the order of first mention.
+        let mut codes: [HashMap<[Option<String>; 2], u32>; 3] = Default::default();
+        let mut code = |of: usize, key: [Option<String>; 2]| {
+            let next = codes[of].len() as u32;
+            *codes[of].entry(key).or_insert(next)
+        };
+        let (mut places, mut group_of_row) = (Vec::with_capacity(cells.len()), HashMap::new());
+        for ([group, row, column], _) in &cells {
+            let group_code = group.clone().map(|group| code(0, [Some(group), None]));
+            let row_code = row.clone().map(|row| code(1, [group.clone(), Some(row)]));
+            let column_code = column.clone().map(|column| code(2, [None, Some(column)]));
+            if let Some(row) = row_code {
+                group_of_row.insert(row, group_code);
+            }
+            places.push(Place { group: group_code, row: row_code, column: column_code });
+        }
+        let [groups, rows, columns] = codes.map(|codes| codes.len());
+        let layout = if groups == 0 {
+            Layout::flat(rows, columns)
+        } else {
+            let of = |row: u32| group_of_row.get(&row).copied().flatten();
+            let of_rows: Option<Vec<u32>> = (0..rows as u32).map(of).collect();
+            let of_rows = of_rows.ok_or_else(|| {
+                Error::argument("cells has rows with and without a group_value", ONE_CELL)
+            })?;
+            if let Some(empty) = (0..groups as u32).find(|group| !of_rows.contains(group)) {
+                let named = places.iter().position(|place| place.group == Some(empty));
+                let named = named.and_then(|i| cells[i].0[0].clone()).unwrap_or_default();
+                return Err(Error::argument(
+                    format!("cells has group \"{named}\" without rows"),
+                    "Give every cell of the table.",
+                ));
+            }
+            Layout::grouped(of_rows, columns)
+        };
+        if layout.len() > MOST_CELLS {
+            return Err(Error::argument(
+                format!("cells has {rows} rows and {columns} columns"),
+                format!("A table has {MOST_CELLS} cells at the most, totals included."),
+            ));
+        }
+        let mut shown = vec![None; layout.len()];
+        let mut is_listed = vec![false; layout.len()];
+        let mut listed = Vec::with_capacity(cells.len());
+        for (place, (names, count)) in places.into_iter().zip(cells) {
+            // A place of codes that were given out just now.
+            let cell = layout.cell(place).ok_or_else(|| Error::fault("a cell without a place"))?;
+            if std::mem::replace(&mut is_listed[cell], true) {
+                return Err(Error::argument(
+                    format!("cells has {} twice", named(&names)),
+                    "Give each cell once.",
+                ));
+            }
+            shown[cell] = count;
+            listed.push((cell, names));
+        }
+        let inner = layout.places().into_iter().enumerate();
+        let missing = inner.take(rows * columns).find(|(cell, _)| !is_listed[*cell]);
+        if let Some((_, place)) = missing {
+            let places = layout.places();
+            let of = |what: usize, has: &dyn Fn(&Place) -> bool| {
+                let found = listed.iter().find(|(cell, _)| has(&places[*cell]));
+                found.and_then(|(_, names)| names[what].clone())
+            };
+            let names = [
+                of(0, &|other| other.group == place.group),
+                of(1, &|other| other.row == place.row),
+                of(2, &|other| other.column == place.column),
+            ];
+            return Err(Error::argument(
+                format!("cells has no {}", named(&names)),
+                "Give every inner cell of the table, with a cell of null where it is suppressed and of 0 where there is nothing.",
+            ));
+        }
+        Ok(Published { layout, shown, listed })
+    }
+}
+
+/// Group, row and column of a cell.
+fn names(object: &Map<String, Json>) -> Result<[Option<String>; 3], Error> {
+    let name = |key: &str| match object.get(key) {
+        None | Some(Json::Null) => Ok(None),
+        Some(Json::String(text)) => Ok(Some(text.clone())),
+        Some(value @ (Json::Number(_) | Json::Bool(_))) => Ok(Some(value.to_string())),
+        Some(other) => Err(Error::argument(format!("{key} is {}", shortened(other)), ONE_CELL)),
+    };
+    Ok([name("group_value")?, name("row_value")?, name("column_value")?])
+}
+
+/// The count of a cell; `None` if it is suppressed.
+fn count(object: &Map<String, Json>) -> Result<Option<u64>, Error> {
+    match object.get("cell") {
+        Some(Json::Null) => Ok(None),
+        Some(value) => match value.as_u64().filter(|&count| count <= MOST_COUNT) {
+            Some(count) => Ok(Some(count)),
+            None => Err(Error::argument(
+                format!("cell is {}", shortened(value)),
+                format!("A cell is a count from 0 to {MOST_COUNT}, or null."),
+            )),
+        },
+        None => Err(Error::argument("a cell has no \"cell\"", ONE_CELL)),
+    }
+}
+
+fn named([group, row, column]: &[Option<String>; 3]) -> String {
+    let shown = |name: &Option<String>| name.as_ref().map_or("total".into(), |name| format!("\"{name}\""));
+    let group = group.as_ref().map_or(String::new(), |group| format!(" of group \"{group}\""));
+    format!("cell ({}, {}){group}", shown(row), shown(column))
+}
+
+/// The beginning of a JSON value, for a message.
+fn shortened(value: &Json) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(60) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+methods! {
+    sanitize_suppress_cells => SUPPRESS_CELLS;
+    sanitize_audit_cells => AUDIT_CELLS;
+}

@@ -1,0 +1,149 @@
+//! Measures of a table: what anybody who reads it can count.
+
+use crate::api::shared::arguments::{COLUMNS, SOURCE, choice, text, yes_or_no};
+use crate::api::shared::input::Input;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Source, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::positions;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text::from_utf8;
+use measures::Diversity;
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
+
+const K_ANONYMITY: Method = Method {
+    name: "k_anonymity",
+    arguments: &[&SOURCE, &COLUMNS],
+    returns: Returns::One(Type::Int8),
+    run: |call| {
+        let input = Input::read(call, &SOURCE)?;
+        let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
+        Ok(k.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const SENSITIVE: Argument<String> = Argument {
+    name: "sensitive",
+    of: Type::Text,
+    default: None,
+    about: "The column that an attacker wants to know.",
+    read: text,
+};
+
+fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
+    with_sensitive(call, call.get(&SENSITIVE)?)
+}
+
+/// The source cut to the columns that an attacker knows (NULL: all others) and the sensitive one, and
+/// the position of the latter.
+pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize), Error> {
+    let columns = call.get(&COLUMNS)?;
+    if columns.as_ref().is_some_and(|columns| columns.contains(&sensitive)) {
+        return Err(Error::argument(
+            format!("column \"{sensitive}\" is in columns and sensitive"),
+            "The columns are what an attacker knows, the sensitive column is what they want to know.",
+        ));
+    }
+    let columns = columns.map(|mut columns| {
+        columns.push(sensitive.clone());
+        columns
+    });
+    let input = Input::read_columns(call, &SOURCE, columns.as_deref())?;
+    let names: Vec<&str> = input.bag.domains().iter().map(|d| d.name()).collect();
+    let position = positions(&input.name, &names, "sensitive", Some(&[sensitive]))?[0];
+    Ok((input, position))
+}
+
+const KIND: Argument<Diversity> = Argument {
+    name: "kind",
+    of: Type::Text,
+    default: Some("\"distinct\""),
+    about: "What is counted in a class: 'distinct' values, or the 'entropy' of their shares.",
+    read: choice,
+};
+
+const L_DIVERSITY: Method = Method {
+    name: "l_diversity",
+    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let kind = call.get(&KIND)?;
+        let (input, position) = sensitive(call)?;
+        let l = input
+            .run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
+        Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const ORDERED: Argument<bool> = Argument {
+    name: "ordered",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if values that lie near each other are alike.",
+    read: yes_or_no,
+};
+
+const T_CLOSENESS: Method = Method {
+    name: "t_closeness",
+    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let ordered = call.get(&ORDERED)?;
+        let (input, position) = sensitive(call)?;
+        let t = input
+            .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
+        Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const RELEASED: Argument<Source> = Argument {
+    name: "released",
+    of: Type::Source,
+    default: None,
+    about: "The published relation, or a bag.",
+    read: |given| given.source(),
+};
+
+const SUPPRESSION: Method = Method {
+    name: "suppression",
+    arguments: &[&RELEASED, &COLUMNS],
+    returns: Returns::Table(&[
+        ("column_name", Type::Text),
+        ("cells", Type::Int8),
+        ("suppressed", Type::Int8),
+        ("share", Type::Float8),
+    ]),
+    run: suppression,
+    label: None,
+    price: None,
+};
+
+fn suppression(call: &Call) -> Result<Datum, Error> {
+    let input = Input::read(call, &RELEASED)?;
+    let mut rows = ResultRows::begin(call)?;
+    for (domain, column) in input.bag.domains().iter().zip(measures::suppression(&input.bag)) {
+        rows.push([
+            Value::Text(&from_utf8(domain.name())),
+            Value::count(column.cells),
+            Value::count(column.suppressed),
+            column.share().map_or(Value::Null, Value::Float),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_k_anonymity => K_ANONYMITY;
+    sanitize_l_diversity => L_DIVERSITY;
+    sanitize_t_closeness => T_CLOSENESS;
+    sanitize_suppression => SUPPRESSION;
+}

@@ -1,0 +1,248 @@
+//! A released table beside the original that it was made from.
+
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number};
+use crate::api::release::hierarchy::{Sides, general, shown_as};
+use crate::api::shared::input::Input;
+use super::privacy_report::Candidate;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use measures::{Made, Meaning};
+use pgrx::pg_sys::{Datum, Oid};
+use std::collections::HashMap;
+use suppress::Written;
+use table::{Bag, Stop, Watch};
+
+/// Two tables with the same columns in the same order, each with its own domains.
+pub struct Pair {
+    pub released: Input,
+    pub original: Input,
+    sides: Sides,
+    /// The released table.
+    relation: Oid,
+}
+
+/// What the texts of a released table may stand for.
+pub struct General {
+    /// Those that may be general values, by column and code, with what they cover.
+    texts: Vec<HashMap<u32, Vec<u32>>>,
+    /// How each column was made, if the table is a release that was published.
+    made: Vec<Made>,
+}
+
+impl General {
+    /// What the cells stand for.
+    pub fn meaning<'w>(
+        self,
+        released: &Bag,
+        original: &Bag,
+        watch: &'w Watch,
+    ) -> Result<Meaning<'w>, Stop> {
+        Meaning::of(released, original, self.texts, |column| self.made[column], watch)
+    }
+}
+
+impl Pair {
+    /// Reads the named columns (`None`: all of the original) of both; the released table may have
+    /// more, in any order and of any types.
+    pub fn read(released: Oid, original: Oid, columns: Option<&[String]>) -> Result<Self, Error> {
+        let released = Relation::open(released)?;
+        let original = Relation::open(original)?;
+        let columns = original.positions("columns", columns)?;
+        let names = columns.iter().map(|&column| original.columns[column].name.as_str());
+        let same = names.map(|name| released.position(name)).collect::<Result<Vec<_>, _>>()?;
+        let original_bag = reader::read(&original, &columns)?.bag;
+        let released_bag = reader::read_beside(&released, &same, original_bag.memory())?.bag;
+        Ok(Pair {
+            relation: released.oid,
+            released: Input { name: released.name.clone(), bag: released_bag },
+            original: Input { name: original.name.clone(), bag: original_bag },
+            sides: Sides { original, columns, shown_as: shown_as(&released, &same) },
+        })
+    }
+
+    /// How the released columns write the original's values.
+    pub fn written(&mut self) -> Result<Vec<Written>, Error> {
+        self.sides.written(self.original.bag.domains(), |_| true)
+    }
+
+    /// What the released texts may stand for beside themselves.
+    pub fn general(&mut self) -> Result<General, Error> {
+        let gaining = self.run("measuring", Meaning::gaining)?;
+        let (released, original) = (self.released.bag.domains(), self.original.bag.domains());
+        let written = self.sides.written(original, |column| gaining[column])?;
+        let texts = general(&written, original, released);
+        let recorded = Candidate::recorded(self.relation)?;
+        let made = released.iter().map(|domain| recorded.made(domain.name())).collect();
+        Ok(General { texts, made })
+    }
+
+    /// The two tables of a call, cut to the columns that it names.
+    pub fn of(call: &Call) -> Result<Self, Error> {
+        let names = call.arguments.get_if_declared(&COLUMNS)?;
+        Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())
+    }
+
+    /// Runs work on the released and the original rows in the pool.
+    pub fn run<T: Send>(
+        &self,
+        phase: &'static str,
+        job: impl FnOnce(&Bag, &Bag, &Watch) -> Result<T, Stop> + Send,
+    ) -> Result<T, Error> {
+        let (released, original) = (&self.released.bag, &self.original.bag);
+        pool::run(phase, released.memory() + original.memory(), |watch| {
+            job(released, original, watch)
+        })
+    }
+}
+
+fn float(x: Option<f64>) -> Value<'static> {
+    x.map_or(Value::Null, Value::Float)
+}
+
+const ANONYMITY_SCORE: Method = Method {
+    name: "anonymity_score",
+    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
+    returns: Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
+    run: |call| {
+        let mut pair = Pair::of(call)?;
+        let general = pair.general()?;
+        let mut rows = ResultRows::begin(call)?;
+        let score = pair.run("measuring", |released, original, watch| {
+            let meaning = general.meaning(released, original, watch)?;
+            measures::anonymity_score(released, original, &meaning, watch)
+        })?;
+        rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const COMMON_RECORDS: Method = Method {
+    name: "common_records",
+    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
+    returns: Returns::Table(&[
+        ("share_of_released", Type::Float8),
+        ("share_of_original", Type::Float8),
+    ]),
+    run: |call| {
+        let mut pair = Pair::of(call)?;
+        let general = pair.general()?;
+        let mut rows = ResultRows::begin(call)?;
+        let common = pair.run("measuring", |released, original, watch| {
+            let meaning = general.meaning(released, original, watch)?;
+            measures::common_records(released, original, &meaning, watch)
+        })?;
+        rows.push([float(common.of_released), float(common.of_original)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const RARE_ITEMSET_LEAK: Method = Method {
+    name: "rare_itemset_leak",
+    arguments: &[&RELEASED, &ORIGINAL, &SAMPLES, &SEED],
+    returns: Returns::Table(&[
+        ("length", Type::Int4),
+        ("tried", Type::Int8),
+        ("leaked", Type::Int8),
+    ]),
+    run: rare_itemset_leak,
+    label: None,
+    price: None,
+};
+
+fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
+    let samples = call.get(&SAMPLES)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let pair = Pair::of(call)?;
+    let mut rows = ResultRows::begin(call)?;
+    let leaks = pair.run("sampling", |released, original, watch| {
+        let below = |n| random::below(&mut coins, n);
+        measures::rare_itemset_leak(released, original, samples, below, watch)
+    })?;
+    for leak in leaks {
+        rows.push([
+            Value::Int(leak.length as i32),
+            Value::count(leak.tried),
+            Value::count(leak.leaked),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+pub const MIN_SHARE: Argument<f64> = Argument {
+    name: "min_support",
+    of: Type::Float8,
+    default: None,
+    about: "The share of the rows that must have what counts as frequent.",
+    read: |given| {
+        let share = number(given)?;
+        match share > 0.0 && share <= 1.0 {
+            true => Ok(share),
+            false => Err(given
+                .refuse(share, "min_support is a share of the rows: more than 0 and at most 1.")),
+        }
+    },
+};
+
+const COMPARE_ITEMSETS: Method = Method {
+    name: "compare_itemsets",
+    arguments: &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
+    returns: Returns::Table(&[
+        ("original_count", Type::Int8),
+        ("released_count", Type::Int8),
+        ("common", Type::Int8),
+        ("missing", Type::Int8),
+        ("added", Type::Int8),
+        ("nfd_common", Type::Float8),
+        ("nfd_missing", Type::Float8),
+        ("nfd_added", Type::Float8),
+        ("equal_share", Type::Float8),
+        ("support_difference", Type::Float8),
+        ("added_support", Type::Float8),
+        ("added_absent", Type::Int8),
+    ]),
+    run: compare_itemsets,
+    label: None,
+    price: None,
+};
+
+fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
+    let (min_share, max_length) = (call.get(&MIN_SHARE)?, call.get(&MAX_LENGTH)?);
+    let pair = Pair::of(call)?;
+    let mut rows = ResultRows::begin(call)?;
+    let found = pair.run("comparing", |released, original, watch| {
+        measures::compare_itemsets(original, released, min_share, max_length, watch)
+    })?;
+    rows.push([
+        Value::count(found.original),
+        Value::count(found.released),
+        Value::count(found.common),
+        Value::count(found.missing),
+        Value::count(found.added),
+        float(found.nfd_common),
+        float(found.nfd_missing),
+        float(found.nfd_added),
+        float(found.equal_share()),
+        float(found.common_difference),
+        float(found.added_share),
+        Value::count(found.added_absent),
+    ]);
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_anonymity_score => ANONYMITY_SCORE;
+    sanitize_common_records => COMMON_RECORDS;
+    sanitize_rare_itemset_leak => RARE_ITEMSET_LEAK;
+    sanitize_compare_itemsets => COMPARE_ITEMSETS;
+}

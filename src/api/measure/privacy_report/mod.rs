@@ -1,0 +1,85 @@
+//! The privacy report: what a release, or each of two, protects and what it is good for, as JSON and as a
+//! page.
+//!
+//! * [`options`] is what a caller may ask for.
+//! * [`tables`] reads them, and decides which columns are compared and by which rows are to look alike.
+//! * [`measured`] counts, on the threads.
+//! * [`json`] writes what was counted as the JSON of the report.
+//! * [`budget`] is what the caller may see of the original's budget.
+
+mod budget;
+mod measured;
+mod options;
+mod tables;
+mod json;
+
+use crate::api::shared::arguments::{ORIGINAL, RELEASED};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text::Text;
+use crate::pg::call::{jsonb, sql};
+use crate::pg::process::pool;
+use crate::pg::catalog::rights;
+pub use options::Candidate;
+use options::Options;
+use pgrx::IntoDatum;
+use report::Report;
+use serde_json::Value as Json;
+use tables::Tables;
+
+const OPTIONS: Argument<Json> = Argument {
+    name: "options",
+    of: Type::Json,
+    default: Some("{}"),
+    about: "What the report is asked for, by name: {\"method\": \"k_anonymize\", \"options\": {\"k\": 5}}.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+const PRIVACY_REPORT: Method = Method {
+    name: "privacy_report",
+    arguments: &[&ORIGINAL, &RELEASED, &OPTIONS],
+    returns: Returns::One(Type::Json),
+    run: |call| jsonb::datum(&serde_json::to_value(made(call)?).map_err(Error::fault)?),
+    label: None,
+    price: None,
+};
+
+const PRIVACY_REPORT_HTML: Method = Method {
+    name: "privacy_report_html",
+    arguments: &[&ORIGINAL, &RELEASED, &OPTIONS],
+    returns: Returns::One(Type::Text),
+    run: |call| {
+        let page = report::html(&made(call)?);
+        Ok(Text(page).into_datum().unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+/// The report that a call asks for.
+fn made(call: &Call) -> Result<Report, Error> {
+    let options = Options::read(&call.get(&OPTIONS)?, call.get(&RELEASED)?)?;
+    let original = call.get(&ORIGINAL)?;
+    // Ranges of dates and numbers are made of texts of one form.
+    let tables = rights::with_local_formats(|| Tables::read(original, &options))?;
+    let plan = options.plan();
+    let mut report = match tables.original.bag.width() {
+        0 => json::label_alone(&tables, &options),
+        _ => {
+            let measured = pool::run("reporting", tables.memory(), |watch| plan.measure(&tables, watch))?;
+            json::report(&tables, &options, &plan, measured)
+        }
+    };
+    let made_at = sql::texts("SELECT pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD HH24:MI TZ')", &[])?;
+    report.made_at = made_at.into_iter().flatten().next().unwrap_or_default();
+    report.budget = budget::accounts(original)?;
+    Ok(report)
+}
+
+methods! {
+    sanitize_privacy_report => PRIVACY_REPORT;
+    sanitize_privacy_report_html => PRIVACY_REPORT_HTML;
+}

@@ -1,0 +1,218 @@
+//! What a report may be asked for.
+
+use super::measured::Plan;
+use crate::api::shared::arguments::{COLUMNS, text};
+use crate::api::measure::compare::MIN_SHARE;
+use crate::api::publish::maker::Maker;
+use crate::api::shared::registry;
+use crate::catalog::releases;
+use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use measures::Made;
+use pgrx::pg_sys::Oid;
+use serde_json::{Map, Value as Json};
+
+/// A title has at most so many characters.
+const LONGEST_TITLE: usize = 200;
+
+/// What was asked for.
+pub struct Options {
+    pub title: Option<String>,
+    pub columns: Option<Vec<String>>,
+    pub min_support: f64,
+    /// The release, and one to compare it with.
+    pub candidates: Vec<Candidate>,
+}
+
+/// A release, and how it was made if that was said, or recorded when it was published.
+pub struct Candidate {
+    pub relation: Oid,
+    pub method: Option<String>,
+    /// The arguments that it was made with.
+    pub options: Option<Map<String, Json>>,
+    /// What it was published from.
+    pub source: Option<Oid>,
+    /// Its label.
+    pub guarantee: Option<Json>,
+}
+
+impl Candidate {
+    /// A release made by a method.
+    fn by(relation: Oid, method: String, options: Json) -> Result<Self, Error> {
+        let given = options.as_object().cloned();
+        let guarantee = registry::label(&method, options)?;
+        let label = serde_json::to_value(guarantee.label()).map_err(Error::fault)?;
+        let (method, guarantee) = (Some(method), Some(label));
+        Ok(Candidate { relation, method, options: given, source: None, guarantee })
+    }
+
+    /// A table of which nothing is said: a release that was published has its label.
+    pub fn recorded(relation: Oid) -> Result<Self, Error> {
+        let found = sql::rows(
+            "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
+              WHERE target OPERATOR(pg_catalog.=) $1",
+            &[relation.into()],
+        )?;
+        let mut found = found.into_iter().flatten().flatten();
+        let method = found.next();
+        let guarantee = found.next().map(|label| serde_json::from_str(&label)).transpose();
+        let guarantee = guarantee.map_err(Error::fault)?;
+        // Which columns were to look alike is no secret from somebody who reads both tables.
+        let recipe = if method.is_some() { releases::find(relation)? } else { None };
+        let (options, source) = recipe.map(|recipe| (recipe.options, recipe.source)).unzip();
+        Ok(Candidate { relation, method, options, source, guarantee })
+    }
+
+    /// How it was made, if that is one of the ways in which releases are made.
+    fn maker(&self) -> Option<Maker<'_>> {
+        Maker::new(self.method.as_deref()?, self.options.as_ref()?).ok()
+    }
+
+    /// True if rows were to look alike in this column: not in one that was kept or is sensitive.
+    pub fn is_in_class(&self, column: &str) -> bool {
+        let is_sensitive = self.sensitive() == Some(column);
+        !is_sensitive && self.maker().is_none_or(|maker| maker.takes_part(column))
+    }
+
+    /// True if the method leaves this column blank.
+    pub fn is_left_blank(&self, column: &str) -> bool {
+        self.maker().is_some_and(|maker| maker.keeps_columns() && !maker.fills(column))
+    }
+
+    /// How a column was made.
+    pub fn made(&self, column: &str) -> Made {
+        self.maker().map_or(Made::Somehow, |maker| maker.made(column))
+    }
+
+    /// The column in which classes are diverse or close.
+    pub fn sensitive(&self) -> Option<&str> {
+        self.promised("/sensitive/column")?.as_str()
+    }
+
+    /// The size that classes were to have.
+    pub fn k(&self) -> Option<u64> {
+        self.promised("/k")?.as_u64()
+    }
+
+    /// A part of the label: of what is promised of the whole table, or proved of a part of it.
+    fn promised(&self, place: &str) -> Option<&Json> {
+        let label = self.guarantee.as_ref()?;
+        label.pointer(place).or_else(|| label.get("proved")?.pointer(place))
+    }
+
+    /// The column that was said to tell people apart.
+    pub fn unit(&self) -> Option<&str> {
+        self.options.as_ref()?.get("unit")?.as_str()
+    }
+}
+
+const fn method(name: &'static str, about: &'static str) -> Argument<Option<String>> {
+    Argument { name, of: Type::Text, default: Some("null"), about, read: |given| given.text() }
+}
+
+const fn options(name: &'static str, about: &'static str) -> Argument<Json> {
+    let read = |given: &crate::pg::call::argument::Given<'_>| {
+        Ok(given.json()?.map_or_else(|| Json::Object(Map::new()), |json| json.into_owned()))
+    };
+    Argument { name, of: Type::Json, default: Some("null"), about, read }
+}
+
+const METHOD: Argument<Option<String>> =
+    method("method", "The function that made the release; without it, the label is that of a published release, or none.");
+const METHOD_OPTIONS: Argument<Json> = options("options", "Its arguments by name.");
+const COMPARE_METHOD: Argument<Option<String>> =
+    method("compare_method", "The function that made the second release.");
+const COMPARE_OPTIONS: Argument<Json> = options("compare_options", "Its arguments by name.");
+
+const COMPARE: Argument<Option<Oid>> = Argument {
+    name: "compare",
+    of: Type::Relation,
+    default: Some("null"),
+    about: "A second release, to be shown beside the first.",
+    read: |given| given.relation(),
+};
+
+const TITLE: Argument<Option<String>> = Argument {
+    name: "title",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The title of the page.",
+    read: |given| match given.is_null() {
+        true => Ok(None),
+        false => match text(given)? {
+            title if title.chars().count() <= LONGEST_TITLE => Ok(Some(title)),
+            title => Err(given.refuse(
+                format_args!("{} characters long", title.chars().count()),
+                format!("A title has at most {LONGEST_TITLE} characters."),
+            )),
+        },
+    },
+};
+
+const MIN_SUPPORT: Argument<f64> = Argument { default: Some("0.1"), ..MIN_SHARE };
+
+/// All options.
+const KNOWN: &[&dyn Declared] = &[
+    &METHOD,
+    &METHOD_OPTIONS,
+    &COLUMNS,
+    &MIN_SUPPORT,
+    &TITLE,
+    &COMPARE,
+    &COMPARE_METHOD,
+    &COMPARE_OPTIONS,
+];
+
+impl Options {
+    /// The options of a report on a release.
+    pub fn read(options: &Json, released: Oid) -> Result<Self, Error> {
+        let Json::Object(options) = options else {
+            return Err(Error::argument(
+                "options is no object",
+                "Give options by name: {\"method\": \"k_anonymize\", \"options\": {\"k\": 5}}.",
+            ));
+        };
+        let known = || KNOWN.iter().map(|option| option.name());
+        if let Some(name) = options.keys().find(|name| !known().any(|known| known == name.as_str())) {
+            return Err(Error::argument(
+                format!("there is no option \"{name}\""),
+                format!("The options of a report are: {}.", known().collect::<Vec<_>>().join(", ")),
+            ));
+        }
+        let given = Arguments::of_options(KNOWN, options);
+        let needs = |option: &str, other: &str| {
+            Error::argument(
+                format!("option {option} is given without option {other}"),
+                format!("{option} belongs to {other}: give both, or neither."),
+            )
+        };
+        let candidate = |relation, method: &Argument<Option<String>>, options: &Argument<Json>| {
+            match given.get(method)? {
+                Some(name) => Candidate::by(relation, name, given.get(options)?),
+                None if given.has(options)? => Err(needs(options.name, method.name)),
+                None => Candidate::recorded(relation),
+            }
+        };
+        let mut candidates = vec![candidate(released, &METHOD, &METHOD_OPTIONS)?];
+        match given.get(&COMPARE)? {
+            Some(other) => candidates.push(candidate(other, &COMPARE_METHOD, &COMPARE_OPTIONS)?),
+            None if given.has(&COMPARE_METHOD)? || given.has(&COMPARE_OPTIONS)? => {
+                return Err(needs(COMPARE_METHOD.name, COMPARE.name));
+            }
+            None => {}
+        }
+        Ok(Options {
+            title: given.get(&TITLE)?,
+            columns: given.get(&COLUMNS)?,
+            min_support: given.get(&MIN_SUPPORT)?,
+            candidates,
+        })
+    }
+
+    /// What is to be counted.
+    pub fn plan(&self) -> Plan {
+        let k = self.candidates.iter().filter_map(Candidate::k).max();
+        Plan { min_support: self.min_support, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
+    }
+}

@@ -1,0 +1,136 @@
+//! Who stands out in a table: its small classes, and rows that a few known cells give away.
+
+use crate::api::shared::arguments::{COLUMNS, SAMPLES, SEED, SOURCE, coins};
+use crate::api::shared::input::Input;
+use super::classes::with_sensitive;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb::ItemsetJson;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use pgrx::pg_sys::Datum;
+use table::Bag;
+
+const SENSITIVE: Argument<Option<String>> = Argument {
+    name: "sensitive",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The column that an attacker wants to know; without it only rows are counted.",
+    read: |given| given.text(),
+};
+
+const SMALLEST: Argument<usize> = Argument {
+    name: "smallest",
+    of: Type::Int4,
+    default: Some("100"),
+    about: "How many classes are shown, those of the fewest rows first.",
+    read: |given| match given.needed(given.int4()?)? {
+        classes if classes >= 1 => Ok(classes as usize),
+        classes => Err(given.refuse(classes, "smallest is a number of classes: 1 or more.")),
+    },
+};
+
+const CLASS_RISK: Method = Method {
+    name: "class_risk",
+    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &SMALLEST],
+    returns: Returns::Table(&[
+        ("class", Type::Json),
+        ("rows", Type::Int8),
+        ("distinct_values", Type::Int8),
+        ("entropy_l", Type::Float8),
+        ("closeness", Type::Float8),
+    ]),
+    run: class_risk,
+    label: None,
+    price: None,
+};
+
+fn class_risk(call: &Call) -> Result<Datum, Error> {
+    let smallest = call.get(&SMALLEST)?;
+    let (input, sensitive) = match call.get(&SENSITIVE)? {
+        Some(sensitive) => {
+            let (input, position) = with_sensitive(call, sensitive)?;
+            (input, Some(position))
+        }
+        None => (Input::read(call, &SOURCE)?, None),
+    };
+    let mut rows = ResultRows::begin(call)?;
+    let classes = input.run("measuring", |bag, watch| {
+        measures::class_risk(bag, sensitive, smallest, watch)
+    })?;
+    let json = ItemsetJson::new(&input.bag);
+    for class in classes {
+        let items = Bag::row_items(input.bag.row(class.row as usize));
+        let shown: Vec<_> = items.filter(|item| Some(item.column as usize) != sensitive).collect();
+        let risk = class.sensitive;
+        rows.push([
+            Value::Made(&|| json.datum(&shown)),
+            Value::count(class.rows),
+            risk.map_or(Value::Null, |risk| Value::count(risk.distinct_values)),
+            risk.map_or(Value::Null, |risk| Value::Float(risk.entropy_l)),
+            risk.map_or(Value::Null, |risk| Value::Float(risk.closeness)),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+const KNOWN: Argument<usize> = Argument {
+    name: "known",
+    of: Type::Int4,
+    default: None,
+    about: "How many cells of a row somebody knows; all of them in rows that have fewer.",
+    read: |given| match given.needed(given.int4()?)? {
+        cells if cells >= 1 => Ok(cells as usize),
+        cells => Err(given.refuse(cells, "known is a number of cells: 1 or more.")),
+    },
+};
+
+const THETA: Argument<u64> = Argument {
+    name: "theta",
+    of: Type::Int4,
+    default: Some("1"),
+    about: "How many rows may be left for a row to count as given away.",
+    read: |given| {
+        let theta = given.needed(given.int4()?)?;
+        u64::try_from(theta)
+            .map_err(|_| given.refuse(theta, "theta is a number of rows: 0 or more."))
+    },
+};
+
+const UNICITY: Method = Method {
+    name: "unicity",
+    arguments: &[&SOURCE, &KNOWN, &COLUMNS, &THETA, &SAMPLES, &SEED],
+    returns: Returns::Table(&[
+        ("share", Type::Float8),
+        ("low", Type::Float8),
+        ("high", Type::Float8),
+    ]),
+    run: unicity,
+    label: None,
+    price: None,
+};
+
+fn unicity(call: &Call) -> Result<Datum, Error> {
+    let (known, theta, samples) = (call.get(&KNOWN)?, call.get(&THETA)?, call.get(&SAMPLES)?);
+    let mut coins = coins(call.get(&SEED)?)?;
+    let input = Input::read(call, &SOURCE)?;
+    let mut rows = ResultRows::begin(call)?;
+    let found = input.run("measuring", |bag, watch| {
+        let below = |n| random::below(&mut coins, n);
+        measures::unicity(bag, known, theta, samples, below, watch)
+    })?;
+    let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
+    rows.push([
+        float(found.map(|found| found.share)),
+        float(found.map(|found| found.low)),
+        float(found.map(|found| found.high)),
+    ]);
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_class_risk => CLASS_RISK;
+    sanitize_unicity => UNICITY;
+}

@@ -1,0 +1,135 @@
+//! The type `sanitize.bag` and the parallel aggregates that make bags: `row_bag` and `cell_bag`.
+
+mod state;
+
+use crate::api::shared::internal::{part, passed};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::read::argument_rows::Given;
+use crate::pg::call::error::Error;
+use crate::pg::call::expanded::Access;
+use crate::pg::read::bag;
+use crate::pg::call::aggregate_state::bytea;
+use pgrx::pg_sys::{Datum, MemoryContext};
+use state::{State, held};
+use table::Bag;
+
+const VALUE: Argument<()> = passed("value", Type::Bag);
+
+const BAG_IN: Method =
+    part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input);
+const BAG_OUT: Method = part("bag_out", &[&VALUE], Type::CString, bag::output);
+const BAG_RECV: Method =
+    part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive);
+const BAG_SEND: Method = part("bag_send", &[&VALUE], Type::Bytes, bag::send);
+/// For a coordinator, whose postgres_fdw takes every value as text.
+const BAG_PACKED: Method = part("bag_packed", &[&VALUE], Type::Text, bag::packed);
+
+const STATE: Argument<()> = passed("state", Type::Bag);
+/// The state of another process.
+const OTHER: Argument<()> = passed("other", Type::Bag);
+const ROW: Argument<()> = passed("row", Type::Record);
+const NAMES: Argument<()> = passed("names", Type::Names);
+const COLUMNS: Argument<()> = passed("columns", Type::Columns);
+const CELLS: Argument<()> = passed("cells", Type::Cells);
+
+/// The bag in argument `i`: a state that came from elsewhere.
+fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>, Error> {
+    call.aggregate_context()?;
+    let read = |datum| bag::read_beside(datum, held()).map_err(Error::of_merging);
+    call.passed_bag(i)?.map(read).transpose()
+}
+
+/// The state of before with what `add` adds to it. A state that does not take it becomes a bag, whose rows
+/// a new one of `make` begins with.
+fn advanced(
+    call: &Call,
+    make: impl FnOnce(MemoryContext) -> Result<State, Error>,
+    add: impl Fn(&mut State) -> Result<bool, Error>,
+) -> Result<Datum, Error> {
+    if let Some(state) = call.state(0, Access::Write)?
+        && add(state)?
+    {
+        return Ok(call.datum(0).unwrap_or_else(|| call.null()));
+    }
+    let before = bag_of(call, 0)?;
+    call.keep(|context| {
+        let mut state = make(context)?;
+        if let Some(bag) = before {
+            state.add_bag(bag)?;
+        }
+        add(&mut state)?.then_some(state).ok_or(Error::NoAggregate)
+    })
+}
+
+/// The state of before, to which nothing is added.
+fn unchanged(call: &Call) -> Result<Datum, Error> {
+    call.aggregate_context()?;
+    Ok(call.datum(0).unwrap_or_else(|| call.null()))
+}
+
+const TRANS: Method = part("row_bag_trans", &[&STATE, &ROW], Type::Bag, |call| {
+    // A row that does not exist (the empty side of an outer join) is none.
+    let Some(record) = call.record(1)? else { return unchanged(call) };
+    advanced(call, |context| State::records(&record, context), |state| state.add_record(&record))
+});
+
+fn add_columns(call: &Call, given: &Given<'_>) -> Result<Datum, Error> {
+    advanced(call, |context| State::columns(given, context), |state| state.add_columns(given))
+}
+
+const COLUMNS_TRANS: Method =
+    part("row_bag_columns_trans", &[&STATE, &NAMES, &COLUMNS], Type::Bag, |call| {
+        add_columns(call, &call.columns(1)?)
+    });
+
+const CELLS_TRANS: Method =
+    part("cell_bag_trans", &[&STATE, &NAMES, &CELLS], Type::Bag, |call| {
+        match call.cells(1)? {
+            Some(given) => add_columns(call, &given),
+            None => unchanged(call),
+        }
+    });
+
+const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |call| {
+    let Some(mut bag) = bag_of(call, 1)? else { return unchanged(call) };
+    if let Some(state) = call.state::<State>(0, Access::Write)? {
+        match state.add_bag(bag)? {
+            None => return unchanged(call),
+            Some(back) => bag = back,
+        }
+    }
+    let before = bag_of(call, 0)?;
+    call.keep(|_| {
+        let mut state = State::sum(before.as_ref().unwrap_or(&bag));
+        if let Some(before) = before {
+            state.add_bag(before)?;
+        }
+        state.add_bag(bag)?;
+        Ok(state)
+    })
+});
+
+const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, |call| {
+    if let Some(state) = call.state::<State>(0, Access::Read)? {
+        return Ok(bytea(&state.take()?));
+    }
+    match bag_of(call, 0)? {
+        Some(bag) => Ok(bytea(&bag::encode(bag)?)),
+        None => Ok(call.null()),
+    }
+});
+
+methods! {
+    sanitize_bag_in => BAG_IN;
+    sanitize_bag_out => BAG_OUT;
+    sanitize_bag_recv => BAG_RECV;
+    sanitize_bag_send => BAG_SEND;
+    sanitize_bag_packed => BAG_PACKED;
+    sanitize_row_bag_trans => TRANS;
+    sanitize_row_bag_columns_trans => COLUMNS_TRANS;
+    sanitize_cell_bag_trans => CELLS_TRANS;
+    sanitize_row_bag_combine => COMBINE;
+    sanitize_row_bag_final => FINAL;
+}

@@ -1,0 +1,219 @@
+//! Mining: what makes rows stand out, and what many rows share.
+
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA, yes_or_no};
+use crate::api::shared::input::Input;
+use crate::api::release::levels;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb::ItemsetJson;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text;
+use mining::orthogonal::{OrthogonalArray, OrthogonalError};
+use pgrx::pg_sys::Datum;
+use pgrx::{AnyNumeric, IntoDatum};
+use table::{Bag, Itemsets, Stop, Watch};
+
+const ITEMSETS: Returns =
+    Returns::Table(&[("items", Type::Json), ("length", Type::Int4), ("support", Type::Int8)]);
+
+/// Mines, sorts and returns (items, length, support).
+fn itemsets(
+    call: &Call,
+    input: &Input,
+    mine: impl FnOnce(&Bag, &Watch) -> Result<Itemsets, Stop> + Send,
+) -> Result<Datum, Error> {
+    let mut rows = ResultRows::begin(call)?;
+    let (itemsets, order) = input.run("mining", |bag, watch| {
+        let itemsets = mine(bag, watch)?;
+        watch.reserve(4 * itemsets.len() as u64)?;
+        let order = itemsets.result_order(watch)?;
+        Ok((itemsets, order))
+    })?;
+    let json = ItemsetJson::new(&input.bag);
+    for i in order {
+        let items = itemsets.items(i as usize);
+        rows.push([
+            Value::Made(&|| json.datum(items)),
+            Value::Int(items.len() as i32),
+            Value::count(itemsets.support(i as usize)),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+const MINE_MIIS: Method = Method {
+    name: "mine_miis",
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    returns: ITEMSETS,
+    run: |call| {
+        let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+        itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
+    },
+    label: None,
+    price: None,
+};
+
+const CLOSED: Argument<bool> = Argument {
+    name: "closed",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Only combinations that no larger one shares the rows of.",
+    read: yes_or_no,
+};
+
+const FREQUENT_ITEMSETS: Method = Method {
+    name: "frequent_itemsets",
+    arguments: &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED],
+    returns: ITEMSETS,
+    run: |call| {
+        let (min_support, max_length) = (call.get(&MIN_SUPPORT)?, call.get(&MAX_LENGTH)?);
+        let mine = if call.get(&CLOSED)? { mining::closed } else { mining::frequent };
+        let input = Input::read(call, &SOURCE)?.with_rows()?;
+        itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
+    },
+    label: None,
+    price: None,
+};
+
+pub const MII_RISK: Method = Method {
+    name: "mii_risk",
+    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    returns: Returns::Table(&[
+            ("column_name", Type::Text),
+            ("value", Type::Text),
+            ("miis", Type::Int8),
+            ("rows", Type::Int8),
+            ("cells", Type::Int8),
+        ]),
+    run: mii_risk,
+    label: None,
+    price: None,
+};
+
+fn mii_risk(call: &Call) -> Result<Datum, Error> {
+    let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+    let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+    let mut rows = ResultRows::begin(call)?;
+    let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
+    for (domain, column) in input.bag.domains().iter().zip(&risk) {
+        let name = text::from_utf8(domain.name());
+        let values = domain.values().map(Value::Text).zip(&column.values);
+        for (value, counts) in std::iter::once((Value::Null, &column.total)).chain(values) {
+            rows.push([
+                Value::Text(&name),
+                value,
+                Value::count(counts.miis),
+                Value::count(counts.rows),
+                Value::count(counts.cells),
+            ]);
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+const ROW_COUNT: Argument<i64> = Argument {
+    name: "row_count",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows the table has.",
+    read: |given| given.needed(given.int8()?),
+};
+
+const COLUMN_COUNT: Argument<i32> = Argument {
+    name: "column_count",
+    of: Type::Int4,
+    default: None,
+    about: "How many columns the table has.",
+    read: |given| given.needed(given.int4()?),
+};
+
+const MII_BOUND: Method = Method {
+    name: "mii_bound",
+    arguments: &[&ROW_COUNT, &COLUMN_COUNT],
+    returns: Returns::One(Type::Numeric),
+    run: mii_bound,
+    label: None,
+    price: None,
+};
+
+fn mii_bound(call: &Call) -> Result<Datum, Error> {
+    let (rows, columns) = (call.get(&ROW_COUNT)?, call.get(&COLUMN_COUNT)?);
+    let bound = u64::try_from(rows)
+        .ok()
+        .zip(u32::try_from(columns).ok())
+        .and_then(|(rows, columns)| mining::bound(rows, columns))
+        .and_then(|bound| AnyNumeric::try_from(bound.as_str()).ok())
+        .and_then(IntoDatum::into_datum);
+    bound.ok_or_else(|| {
+        Error::argument(
+            format!("row_count is {rows} and column_count is {columns}"),
+            format!(
+                "Neither may be negative, and column_count is at most {}.",
+                mining::BOUND_COLUMNS
+            ),
+        )
+    })
+}
+
+/// A size of an orthogonal array.
+const fn size(name: &'static str, about: &'static str) -> Argument<u32> {
+    fn read(given: &Given<'_>) -> Result<u32, Error> {
+        let number = given.needed(given.int4()?)?;
+        u32::try_from(number)
+            .map_err(|_| given.refuse(number, format!("{} is 1 or more.", given.name())))
+    }
+    Argument { name, of: Type::Int4, default: None, about, read }
+}
+
+const ARRAY_COLUMNS: Argument<u32> = size("columns", "How many columns: at most levels + 1.");
+const LEVELS: Argument<u32> = size("levels", "How many values each column has: a prime power.");
+const STRENGTH: Argument<u32> =
+    size("strength", "In how many columns every combination occurs equally often.");
+
+const ORTHOGONAL_ARRAY: Method = Method {
+    name: "orthogonal_array",
+    arguments: &[&ARRAY_COLUMNS, &LEVELS, &STRENGTH],
+    returns: Returns::Set(Type::Ints),
+    run: orthogonal_array,
+    label: None,
+    price: None,
+};
+
+fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
+    let (columns, levels) = (call.get(&ARRAY_COLUMNS)?, call.get(&LEVELS)?);
+    let array = OrthogonalArray::new(columns, levels, call.get(&STRENGTH)?).map_err(|error| {
+        let hint = match error {
+            OrthogonalError::Levels(_) => {
+                "Levels are 2, 3, 4, 5, 7, 8, 9, 11, 13, 16, …: powers of a prime."
+            }
+            OrthogonalError::Strength { .. } => {
+                "The strength is at least 1 and at most the columns and the levels."
+            }
+            OrthogonalError::Columns { .. } => "There are at most levels + 1 columns.",
+            OrthogonalError::Rows { .. } => {
+                "The array has levels ^ strength rows: lower one of them."
+            }
+        };
+        Error::argument(format!("no such orthogonal array: {error}"), hint)
+    })?;
+    let mut rows = ResultRows::begin(call)?;
+    let mut row_values = Vec::new();
+    for row in array {
+        row_values.clear();
+        row_values.extend(row.iter().map(|&level| level as i32));
+        rows.push([Value::IntArray(&row_values)]);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_mine_miis => MINE_MIIS;
+    sanitize_mii_risk => MII_RISK;
+    sanitize_frequent_itemsets => FREQUENT_ITEMSETS;
+    sanitize_mii_bound => MII_BOUND;
+    sanitize_orthogonal_array => ORTHOGONAL_ARRAY;
+}

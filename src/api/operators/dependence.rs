@@ -1,0 +1,199 @@
+//! How much an output tells of its input: randomisations as matrices, and exact counts.
+
+use crate::api::shared::arguments::number;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::array::Numbers;
+use crate::pg::call::error::Error;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use guarantee::Guarantee;
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
+use randomize::dependence::{Channel, ExactCount, exact_count_epsilon, exact_counts_epsilon};
+
+/// A matrix row by row, and the length of its rows.
+const OPERATOR: Argument<(Vec<f64>, usize)> = Argument {
+    name: "operator",
+    of: Type::Floats,
+    default: None,
+    about: "A matrix: operator[x][y] is the probability that x becomes y.",
+    read: |given| {
+        let hint = "operator is a matrix whose rows add up to 1: ARRAY[[0.75, 0.25], [0.25, 0.75]].";
+        given.needed(given.floats()?)?.matrix().map_err(|what| given.refuse(what, hint))
+    },
+};
+
+const PRIOR: Argument<Vec<f64>> = Argument {
+    name: "prior",
+    of: Type::Floats,
+    default: None,
+    about: "How likely each x is.",
+    read: |given| vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5]."),
+};
+
+fn vector<T: Copy>(
+    given: &Given<'_>,
+    numbers: Option<Numbers<T>>,
+    hint: &str,
+) -> Result<Vec<T>, Error> {
+    given.needed(numbers)?.vector().map_err(|what| given.refuse(what, hint))
+}
+
+const DEPENDENCE: Method = Method {
+    name: "dependence",
+    arguments: &[&OPERATOR, &PRIOR],
+    returns: Returns::Table(&[
+        ("epsilon", Type::Float8),
+        ("mutual", Type::Float8),
+        ("mutual_bound", Type::Float8),
+        ("min_entropy_leakage", Type::Float8),
+        ("guess", Type::Float8),
+        ("guess_bound", Type::Float8),
+    ]),
+    run: |call| {
+        let (operator, outputs) = call.get(&OPERATOR)?;
+        let found = Channel::new(outputs, operator, call.get(&PRIOR)?)?.dependence();
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([
+            Value::Float(found.epsilon),
+            Value::Float(found.mutual),
+            Value::Float(found.mutual_bound),
+            Value::Float(found.min_entropy_leakage),
+            Value::Float(found.guess),
+            Value::Float(found.guess_bound),
+        ]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const N: Argument<u64> = Argument { name: "n", of: Type::Int8, default: None, about: "How many rows there are.", read: count };
+
+const P: Argument<f64> = Argument {
+    name: "p",
+    of: Type::Float8,
+    default: None,
+    about: "The probability that a row counts.",
+    read: number,
+};
+
+const Y: Argument<u64> =
+    Argument { name: "y", of: Type::Int8, default: None, about: "How many rows count.", read: count };
+
+const LO: Argument<u64> = Argument {
+    name: "lo",
+    of: Type::Int8,
+    default: None,
+    about: "The least count that is released.",
+    read: count,
+};
+
+const HI: Argument<u64> = Argument {
+    name: "hi",
+    of: Type::Int8,
+    default: None,
+    about: "The largest count that is released.",
+    read: count,
+};
+
+fn count(given: &Given<'_>) -> Result<u64, Error> {
+    let count = given.needed(given.int8()?)?;
+    let hint = || format!("{} is a number of rows: 0 or more.", given.name());
+    u64::try_from(count).map_err(|_| given.refuse(count, hint()))
+}
+
+const EXACT_COUNT_EPSILON: Method = Method {
+    name: "exact_count_epsilon",
+    arguments: &[&N, &P, &Y],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let epsilon = exact_count_epsilon(call.get(&N)?, call.get(&P)?, call.get(&Y)?)?;
+        Ok(epsilon.into_datum().unwrap_or(Datum::null()))
+    },
+    label: None,
+    price: None,
+};
+
+const EXACT_COUNT_EPSILON_RANGE: Method = Method {
+    name: "exact_count_epsilon",
+    arguments: &[&N, &P, &LO, &HI],
+    returns: Returns::Table(&[
+        ("epsilon", Type::Float8),
+        ("refuse_epsilon", Type::Float8),
+        ("release_probability", Type::Float8),
+    ]),
+    run: |call| {
+        let (n, p) = (call.get(&N)?, call.get(&P)?);
+        let found = ExactCount::new(n, p, call.get(&LO)?, call.get(&HI)?)?;
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([
+            Value::Float(found.epsilon),
+            Value::Float(found.refuse_epsilon),
+            Value::Float(found.release_probability),
+        ]);
+        Ok(rows.finish(call))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let (n, p) = (options.get(&N)?, options.get(&P)?);
+            let found = ExactCount::new(n, p, options.get(&LO)?, options.get(&HI)?)?;
+            Ok(Guarantee::exact_count(found.epsilon))
+        },
+    }),
+    price: None,
+};
+
+const PROBABILITIES: Argument<Vec<f64>> = Argument {
+    name: "probabilities",
+    of: Type::Floats,
+    default: None,
+    about: "The probability of each value.",
+    read: |given| {
+        vector(given, given.floats()?, "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].")
+    },
+};
+
+const COUNTS: Argument<Vec<u64>> = Argument {
+    name: "counts",
+    of: Type::BigInts,
+    default: None,
+    about: "How many rows have each value.",
+    read: |given| {
+        let hint = "counts is an array of numbers of rows: ARRAY[25, 75].";
+        let counts = vector(given, given.big_ints()?, hint)?;
+        let count = |&count: &i64| {
+            u64::try_from(count).map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))
+        };
+        counts.iter().map(count).collect()
+    },
+};
+
+const EXACT_COUNTS_EPSILON: Method = Method {
+    name: "exact_counts_epsilon",
+    arguments: &[&N, &PROBABILITIES, &COUNTS],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let (probabilities, counts) = (call.get(&PROBABILITIES)?, call.get(&COUNTS)?);
+        let epsilon = exact_counts_epsilon(call.get(&N)?, &probabilities, &counts)?;
+        Ok(epsilon.into_datum().unwrap_or(Datum::null()))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
+            let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
+            Ok(Guarantee::exact_counts(epsilon))
+        },
+    }),
+    price: None,
+};
+
+methods! {
+    sanitize_dependence => DEPENDENCE;
+    sanitize_exact_count_epsilon => EXACT_COUNT_EPSILON;
+    sanitize_exact_count_epsilon_range => EXACT_COUNT_EPSILON_RANGE;
+    sanitize_exact_counts_epsilon => EXACT_COUNTS_EPSILON;
+}

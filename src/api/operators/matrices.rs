@@ -1,0 +1,425 @@
+//! Randomisation operators: what they tell, which breaches they allow, and numbers that are randomised.
+
+use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Arguments, Given, Type};
+use crate::pg::call::{array, settings};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::process::pool;
+use guarantee::{Guarantee, RandomisedNumber};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::Datum;
+use randomize::operator::{self, Direction, NumberOperator, Operator, Prior};
+use table::Watch;
+
+const OPERATOR: Argument<Operator> = Argument {
+    name: "operator",
+    of: Type::Floats,
+    default: None,
+    about: "The operator as a matrix: operator[x][y] is the probability of output y from input x.",
+    read: |given| {
+        let (cells, outputs) = given.needed(given.floats()?)?.matrix().map_err(|what| {
+            given.refuse(what, "It is an array of rows, one for each input: '{{0.6,0.4},{0.4,0.6}}'.")
+        })?;
+        Ok(Operator::new(cells, outputs)?)
+    },
+};
+
+const PRIOR: Argument<Vec<f64>> = Argument {
+    name: "prior",
+    of: Type::Floats,
+    default: None,
+    about: "How likely each input is before an output is seen.",
+    read: |given| vector(given, given.needed(given.floats()?)?),
+};
+
+const OBSERVED: Argument<Vec<u64>> = Argument {
+    name: "observed",
+    of: Type::BigInts,
+    default: None,
+    about: "How often each output was observed.",
+    read: |given| {
+        let counts = vector(given, given.needed(given.big_ints()?)?)?;
+        let count = |n: i64| u64::try_from(n).map_err(|_| given.refuse(n, "Counts are 0 or more."));
+        counts.into_iter().map(count).collect()
+    },
+};
+
+const Y: Argument<i32> = Argument {
+    name: "y",
+    of: Type::Int4,
+    default: None,
+    about: "The output that was seen, counted from 1.",
+    read: |given| given.needed(given.int4()?),
+};
+
+const RHO1: Argument<f64> = real("rho1", "The probability up to which a property counts as unlikely.");
+const RHO2: Argument<f64> = real("rho2", "The probability from which on a property counts as likely.");
+const GAMMA: Argument<f64> = real("gamma", "How far the operator amplifies: 1 or more.");
+const PRIOR_OF_PROPERTY: Argument<f64> = real("prior", "How likely a property is before an output is seen.");
+const WORST_CASE: Argument<f64> = real("worst_case", "The worst-case information, in bits.");
+const INVERSE_WORST_CASE: Argument<f64> =
+    real("inverse_worst_case", "The inverse worst-case information, in bits.");
+const KEEP: Argument<f64> = real("keep", "The probability with which a value is kept.");
+const MIX: Argument<f64> = real("mix", "The probability with which any number of the range is as likely as the next.");
+
+const METHOD: Argument<operator::Method> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: Some("\"em\""),
+    about: "Which law is found: 'em', the likeliest, or 'inverse', unbiased but perhaps negative.",
+    read: choice,
+};
+
+/// NULL would tell that there was no value.
+const VALUE: Argument<i64> = whole("value", "The number to randomise; outside of low..high the nearer end counts.");
+const LOW: Argument<i64> = whole("low", "The least number there is.");
+const HIGH: Argument<i64> = whole("high", "The largest number there is.");
+
+const WINDOW_SIZE: Argument<u64> = Argument {
+    name: "window_size",
+    of: Type::Int8,
+    default: None,
+    about: "How far from the value a number may lie that is near it.",
+    read: |given| {
+        let window = given.needed(given.int8()?)?;
+        u64::try_from(window).map_err(|_| given.refuse(window, "It is a distance: 0 or more."))
+    },
+};
+
+const DOMAIN_SIZE: Argument<usize> = Argument {
+    name: "domain_size",
+    of: Type::Int4,
+    default: None,
+    about: "How many values there are.",
+    read: |given| {
+        let size = given.needed(given.int4()?)?;
+        usize::try_from(size)
+            .map_err(|_| given.refuse(size, "It is a number of values: 1 or more."))
+    },
+};
+
+/// A number that the crate checks.
+const fn real(name: &'static str, about: &'static str) -> Argument<f64> {
+    Argument { name, of: Type::Float8, default: None, about, read: number }
+}
+
+const fn whole(name: &'static str, about: &'static str) -> Argument<i64> {
+    fn read(given: &Given<'_>) -> Result<i64, Error> {
+        given.needed(given.int8()?)
+    }
+    Argument { name, of: Type::Int8, default: None, about, read }
+}
+
+fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<T>, Error> {
+    let wrong = |what| given.refuse(what, "It is an array of one dimension without NULL: '{1,2,3}'.");
+    match numbers.vector() {
+        Ok(numbers) if numbers.is_empty() => Err(wrong("empty")),
+        numbers => numbers.map_err(wrong),
+    }
+}
+
+/// The operator of a call, and the prior for it.
+fn known(call: &Call) -> Result<(Operator, Prior), Error> {
+    let operator = call.get(&OPERATOR)?;
+    let prior = Prior::new(call.get(&PRIOR)?, &operator)?;
+    Ok((operator, prior))
+}
+
+/// Runs long work on an operator in the pool.
+fn run<T: Send>(
+    phase: &'static str,
+    operator: &Operator,
+    job: impl FnOnce(&Watch) -> Result<T, random::Error> + Send,
+) -> Result<T, Error> {
+    let job = |watch: &Watch| match job(watch) {
+        Err(random::Error::Stop(stop)) => Err(stop),
+        outcome => Ok(outcome),
+    };
+    let tell = |_: &Watch| format!("{} inputs", operator.inputs());
+    Ok(pool::run_telling(phase, operator.memory(), tell, job)??)
+}
+
+const BREACH_GAMMA: Method = Method {
+    name: "breach_gamma",
+    arguments: &[&RHO1, &RHO2],
+    returns: Returns::One(Type::Float8),
+    run: |call| float(call, operator::breach_gamma(call.get(&RHO1)?, call.get(&RHO2)?)?),
+    label: None,
+    price: None,
+};
+
+fn float(call: &Call, x: f64) -> Result<Datum, Error> {
+    Ok(x.into_datum().unwrap_or_else(|| call.null()))
+}
+
+const BREACH_POSTERIOR: Method = Method {
+    name: "breach_posterior",
+    arguments: &[&GAMMA, &PRIOR_OF_PROPERTY],
+    returns: Returns::Table(&[("low", Type::Float8), ("high", Type::Float8)]),
+    run: |call| {
+        let bounds = operator::breach_posterior(call.get(&GAMMA)?, call.get(&PRIOR_OF_PROPERTY)?)?;
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([Value::Float(bounds.low), Value::Float(bounds.high)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const AMPLIFICATION: Method = Method {
+    name: "amplification",
+    arguments: &[&OPERATOR],
+    returns: Returns::One(Type::Float8),
+    run: |call| float(call, operator::amplification(&call.get(&OPERATOR)?)),
+    label: None,
+    price: None,
+};
+
+const INFORMATION: Method = Method {
+    name: "information",
+    arguments: &[&OPERATOR, &PRIOR],
+    returns: Returns::Table(&[
+        ("mutual", Type::Float8),
+        ("worst_case", Type::Float8),
+        ("inverse_worst_case", Type::Float8),
+    ]),
+    run: |call| {
+        let (operator, prior) = known(call)?;
+        let found = measures::information(&operator, &prior, &settings::watch())?;
+        let mut rows = ResultRows::begin(call)?;
+        let columns = [found.mutual, found.worst_case, found.inverse_worst_case];
+        rows.push(columns.map(Value::Float));
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const BREACH_CHECK: Method = Method {
+    name: "breach_check",
+    arguments: &[&OPERATOR, &PRIOR, &RHO1, &RHO2],
+    returns: Returns::Table(&[
+        ("y", Type::Int4),
+        ("direction", Type::Text),
+        ("posterior_low", Type::Float8),
+        ("posterior_high", Type::Float8),
+        ("breach", Type::Bool),
+    ]),
+    run: |call| {
+        let ((operator, prior), rho1, rho2) = (known(call)?, call.get(&RHO1)?, call.get(&RHO2)?);
+        let found = run("checking outputs", &operator, |watch| {
+            operator::breach_check(&operator, &prior, rho1, rho2, watch)
+        })?;
+        let mut rows = ResultRows::begin(call)?;
+        for worst in found {
+            let direction = match worst.direction {
+                Direction::Upward => "upward",
+                Direction::Downward => "downward",
+            };
+            rows.push([
+                Value::Int(counted(worst.y)),
+                Value::Text(direction.as_bytes()),
+                Value::Float(worst.low),
+                Value::Float(worst.high),
+                worst.breach.map_or(Value::Null, Value::Bool),
+            ]);
+        }
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+/// Inputs and outputs are counted from 1, as arrays are.
+fn counted(i: usize) -> i32 {
+    i32::try_from(i + 1).unwrap_or(i32::MAX)
+}
+
+const POSTERIOR: Method = Method {
+    name: "posterior",
+    arguments: &[&OPERATOR, &PRIOR, &Y],
+    returns: Returns::One(Type::Floats),
+    run: |call| {
+        let ((operator, prior), y) = (known(call)?, call.get(&Y)?);
+        let place = usize::try_from(y).ok().and_then(|y| y.checked_sub(1));
+        let place = place.filter(|&y| y < operator.outputs()).ok_or_else(|| {
+            Error::argument(
+                format!("y is {y}"),
+                format!("The operator has outputs 1 to {}.", operator.outputs()),
+            )
+        })?;
+        Ok(match operator::posterior(&operator, &prior, place) {
+            Some(law) => array::vector(&law),
+            None => call.null(),
+        })
+    },
+    label: None,
+    price: None,
+};
+
+const BREACH_INFORMATION: Method = Method {
+    name: "breach_information",
+    arguments: &[&RHO1, &RHO2],
+    returns: Returns::One(Type::Float8),
+    run: |call| float(call, measures::breach_information(call.get(&RHO1)?, call.get(&RHO2)?)?),
+    label: None,
+    price: None,
+};
+
+const INFORMATION_BREACH_BOUND: Method = Method {
+    name: "information_breach_bound",
+    arguments: &[&WORST_CASE, &INVERSE_WORST_CASE, &PRIOR_OF_PROPERTY],
+    returns: Returns::Table(&[
+        ("low", Type::Float8),
+        ("high", Type::Float8),
+        ("tight_low", Type::Float8),
+        ("tight_high", Type::Float8),
+    ]),
+    run: |call| {
+        let bound = measures::information_breach_bound(
+            call.get(&WORST_CASE)?,
+            call.get(&INVERSE_WORST_CASE)?,
+            call.get(&PRIOR_OF_PROPERTY)?,
+        )?;
+        let mut rows = ResultRows::begin(call)?;
+        let columns = [bound.low, bound.high, bound.tight_low, bound.tight_high];
+        rows.push(columns.map(Value::Float));
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const RECONSTRUCT_DISTRIBUTION: Method = Method {
+    name: "reconstruct_distribution",
+    arguments: &[&OPERATOR, &OBSERVED, &METHOD],
+    returns: Returns::Table(&[
+        ("x", Type::Int4),
+        ("probability", Type::Float8),
+        ("stddev", Type::Float8),
+        ("stddev_of_share", Type::Float8),
+    ]),
+    run: |call| {
+        let (operator, observed) = (call.get(&OPERATOR)?, call.get(&OBSERVED)?);
+        let method = call.get(&METHOD)?;
+        let found = run("reconstructing", &operator, |watch| {
+            operator::reconstruct(&operator, &observed, method, watch)
+        })?;
+        let mut rows = ResultRows::begin(call)?;
+        let known = |deviation: Option<f64>| deviation.map_or(Value::Null, Value::Float);
+        for (x, estimate) in found.into_iter().enumerate() {
+            rows.push([
+                Value::Int(counted(x)),
+                Value::Float(estimate.probability),
+                known(estimate.stddev),
+                known(estimate.stddev_of_share),
+            ]);
+        }
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+const RANDOMIZE_NUMBER: Method = Method {
+    name: "randomize_number",
+    arguments: &[&VALUE, &LOW, &HIGH, &WINDOW_SIZE, &MIX, &SEED],
+    returns: Returns::One(Type::Int8),
+    run: |call| {
+        let (operator, value) = (number_operator(&call.arguments)?, call.get(&VALUE)?);
+        Ok(Datum::from(operator.draw(&mut coins(call.get(&SEED)?)?, value)))
+    },
+    label: Some(Label { further: &[&PRIOR_LIMIT], of: label }),
+    price: None,
+};
+
+/// For the label alone.
+const PRIOR_LIMIT: Argument<Option<f64>> = Argument {
+    name: "rho1",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "A prior probability of a property: the label then says below which posterior it stays.",
+    read: |given| given.float8(),
+};
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    /// How far above the bound the label's rho2 is: at the bound itself Definition 1 has a breach.
+    const STRICTLY: f64 = 1.0 + 1e-9;
+    let gamma = number_operator(options)?.gamma_above();
+    let breach = match options.get(&PRIOR_LIMIT)? {
+        Some(rho1) if rho1 > 0.0 && rho1 < 1.0 => {
+            let rho2 = operator::breach_posterior(gamma, rho1)?.high * STRICTLY;
+            Some((rho1, rho2)).filter(|_| rho2 < 1.0)
+        }
+        Some(rho1) => {
+            return Err(Error::argument(
+                format!("option rho1 is {rho1}"),
+                "It is a probability between 0 and 1.",
+            ));
+        }
+        None => None,
+    };
+    let coins = coins_of(options.get(&SEED)?);
+    Ok(Guarantee::randomize_number(&RandomisedNumber { gamma, breach }, coins))
+}
+
+fn number_operator(arguments: &Arguments<'_>) -> Result<NumberOperator, Error> {
+    let (low, high) = (arguments.get(&LOW)?, arguments.get(&HIGH)?);
+    Ok(NumberOperator::new(low, high, arguments.get(&WINDOW_SIZE)?, arguments.get(&MIX)?)?)
+}
+
+const RR_OPERATOR: Method = Method {
+    name: "rr_operator",
+    arguments: &[&DOMAIN_SIZE, &KEEP],
+    returns: Returns::One(Type::Floats),
+    run: |call| {
+        let (size, keep) = (call.get(&DOMAIN_SIZE)?, call.get(&KEEP)?);
+        matrix(size as u128, || Operator::randomised_response(size, keep))
+    },
+    label: None,
+    price: None,
+};
+
+const NUMBER_OPERATOR: Method = Method {
+    name: "number_operator",
+    arguments: &[&LOW, &HIGH, &WINDOW_SIZE, &MIX],
+    returns: Returns::One(Type::Floats),
+    run: |call| {
+        let operator = number_operator(&call.arguments)?;
+        matrix(operator.size().into(), || operator.matrix())
+    },
+    label: None,
+    price: None,
+};
+
+/// The matrix of an operator on `size` values, for which there must be memory.
+fn matrix(
+    size: u128,
+    make: impl FnOnce() -> Result<Operator, random::Error>,
+) -> Result<Datum, Error> {
+    // What has more cells is refused when it is made.
+    let cells = (size * size).min(operator::MAX_CELLS as u128) as u64;
+    let watch = settings::watch();
+    let _held = watch.hold(2 * cells * size_of::<f64>() as u64)?;
+    let operator = make()?;
+    Ok(array::matrix(operator.cells(), operator.outputs()))
+}
+
+methods! {
+    sanitize_breach_gamma => BREACH_GAMMA;
+    sanitize_breach_posterior => BREACH_POSTERIOR;
+    sanitize_amplification => AMPLIFICATION;
+    sanitize_information => INFORMATION;
+    sanitize_breach_check => BREACH_CHECK;
+    sanitize_posterior => POSTERIOR;
+    sanitize_breach_information => BREACH_INFORMATION;
+    sanitize_information_breach_bound => INFORMATION_BREACH_BOUND;
+    sanitize_reconstruct_distribution => RECONSTRUCT_DISTRIBUTION;
+    sanitize_randomize_number => RANDOMIZE_NUMBER;
+    sanitize_rr_operator => RR_OPERATOR;
+    sanitize_number_operator => NUMBER_OPERATOR;
+}

@@ -1,0 +1,271 @@
+//! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
+//! the data is done by a reader process, see [`super::answer`].
+
+use crate::api::shared::arguments::{EPSILON, RELATION, names};
+use super::budget;
+use crate::catalog::ledger::{self, Asker};
+use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
+use super::question::{Posed, Request};
+use crate::catalog::answers::{self, ResultRow};
+use crate::method::{Label, Method, Price, methods};
+use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::process::worker::{self, isolated};
+use guarantee::{Answers, Counts, Groups};
+use guarantee::{Cost, Guarantee};
+use pgrx::pg_sys::Datum;
+use pgrx::{AnyNumeric, IntoDatum};
+use serde_json::json;
+
+/// Older than any answer, in microseconds: a thousand years, which a timestamp can go back.
+const OLDEST: i128 = 1000 * 365 * 86_400_000_000;
+
+/// The measures, as their text: the reader parses it again.
+const MEASURES: Argument<String> = Argument {
+    name: "measures",
+    of: Type::Json,
+    default: None,
+    about: "What to compute, by name: {\"n\": \"count\", \"pay\": {\"avg\": \"salary\", \"low\": 0, \"high\": 200000}}.",
+    read: |given| given.needed(given.json_text()?),
+};
+
+const DELTA: Argument<Option<f64>> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The chance with which epsilon may be passed: needed for groups that rows show, and for Gaussian noise.",
+    read: |given| given.float8(),
+};
+
+const GROUP_BY: Argument<Option<Vec<String>>> = Argument {
+    name: "group_by",
+    of: Type::Texts,
+    default: Some("null"),
+    about: "The columns whose values tell groups apart.",
+    read: names,
+};
+
+const FILTER: Argument<Option<String>> = Argument {
+    name: "filter",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Which rows count: conditions by column, all of which must hold.",
+    read: |given| given.json_text(),
+};
+
+const GROUPS: Argument<Option<String>> = Argument {
+    name: "groups",
+    of: Type::Json,
+    default: Some("null"),
+    about: "The groups to answer for, if they are public: a list of values or of objects by column, or lists by column for all combinations.",
+    read: |given| given.json_text(),
+};
+
+/// In microseconds.
+const REUSE: Argument<Option<i64>> = Argument {
+    name: "reuse",
+    of: Type::Interval,
+    default: Some("null"),
+    about: "How old an answer to the same question may be that is returned again for free.",
+    read: |given| {
+        let age = given.interval()?.map(|age| age.as_micros().clamp(-1, OLDEST) as i64);
+        match age {
+            Some(age) if age < 0 => Err(Error::argument(
+                "reuse is below 0",
+                "It is how old an answer may be that is returned again: '1 day'.",
+            )),
+            age => Ok(age),
+        }
+    },
+};
+
+const ASKED: &[&dyn Declared] =
+    &[&RELATION, &MEASURES, &EPSILON, &DELTA, &GROUP_BY, &FILTER, &GROUPS, &REUSE];
+
+/// What a call of `dp_aggregate` or `dp_cost` asks.
+fn request(arguments: &Arguments<'_>) -> Result<Request, Error> {
+    let reuse = arguments.get(&REUSE)?;
+    Ok(Request {
+        source: arguments.get(&RELATION)?.to_u32(),
+        asker: Asker::caller(),
+        measures: arguments.get(&MEASURES)?,
+        epsilon: arguments.get(&EPSILON)?,
+        delta: arguments.get(&DELTA)?,
+        group_by: arguments.get(&GROUP_BY)?.unwrap_or_default(),
+        filter: arguments.get(&FILTER)?,
+        groups: arguments.get(&GROUPS)?,
+        reuse,
+    })
+}
+
+const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> = Argument {
+    name: "max_groups_per_unit",
+    of: Type::Int8,
+    default: Some("null"),
+    about: "In how many groups a unit counts at most.",
+    read: at_least_one,
+};
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    if let Some(measures) = options.json(&MEASURES)?
+        && measures.as_object().is_none_or(serde_json::Map::is_empty)
+    {
+        return Err(Error::argument(
+            format!("option measures is {measures}"),
+            "measures is an object with at least one measure.",
+        ));
+    }
+    if let Some(groups) = options.json(&GROUPS)?
+        && !(groups.is_array() || groups.is_object())
+    {
+        return Err(Error::argument(format!("option groups is {groups}"), question::GROUPS));
+    }
+    let groups = match (options.get(&GROUP_BY)?.is_some(), options.has(&GROUPS)?) {
+        (false, true) => {
+            return Err(Error::argument(
+                "option groups is given, but group_by is not",
+                "Name the columns of the groups in group_by.",
+            ));
+        }
+        (false, false) => Groups::None,
+        (true, true) => Groups::Public,
+        (true, false) => Groups::Private,
+    };
+    let delta = options.get(&DELTA)?.map(budget::delta).transpose()?.unwrap_or(0.0);
+    if groups == Groups::Private && delta == 0.0 {
+        return Err(Error::argument(
+            "option delta is missing",
+            "Give every option that the label depends on.",
+        ));
+    }
+    let epsilon = budget::epsilon(options.get(&EPSILON)?)?;
+    Ok(Guarantee::dp_aggregate(&Answers {
+        cost: Cost { epsilon, delta },
+        groups,
+        unit: options.get(&UNIT)?.as_deref(),
+        rows_per_unit: options.get(&MAX_ROWS_PER_UNIT)?,
+        groups_per_unit: options.get(&MAX_GROUPS_PER_UNIT)?,
+        assumed_stable: options.get(&ASSUME_STABLE)?,
+    }))
+}
+
+const DP_AGGREGATE: Method = Method {
+    name: "dp_aggregate",
+    arguments: ASKED,
+    returns: Returns::Table(&[
+        ("groups", Type::Json),
+        ("measure", Type::Text),
+        ("value", Type::Numeric),
+        ("stddev", Type::Float8),
+        ("low", Type::Float8),
+        ("high", Type::Float8),
+    ]),
+    run: dp_aggregate,
+    label: Some(Label {
+        further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
+        of: label,
+    }),
+    price: Some(Price {
+        counts: Counts::Units,
+        of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
+    }),
+};
+
+fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
+    let request = request(&call.arguments)?;
+    // Whoever may not ask is told nothing more; the charge decides it again.
+    ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
+    // What makes no sense is refused here, with words that only arguments and catalog choose.
+    let question = Posed::new(&request)?.question;
+    // Whoever asks the same while it is being answered waits for that answer.
+    let turn = request
+        .reuse
+        .map(|_| worker::one_at_a_time(request.source.into(), answers::hash(&question.normal)));
+    let bytes = serde_json::to_vec(&request).map_err(Error::query)?;
+    let mut rows = ResultRows::begin(call)?;
+    isolated::ask(c"sanitize_reader_worker", &bytes, |part| {
+        let part: Vec<ResultRow> = serde_json::from_slice(part).map_err(Error::query)?;
+        part.into_iter().try_for_each(|row| push(&mut rows, row))
+    })?;
+    if let Some(turn) = turn {
+        turn.end();
+    }
+    Ok(rows.finish(call))
+}
+
+fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
+    let groups = jsonb::datum(&row.groups.into())?;
+    let number =
+        row.value.as_deref().map(AnyNumeric::try_from).transpose().map_err(Error::query)?;
+    let value = || number.clone().and_then(IntoDatum::into_datum).unwrap_or(Datum::null());
+    let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
+    rows.push([
+        Value::Made(&|| groups),
+        Value::Text(&crate::pg::call::text::from_utf8(&row.measure)),
+        if number.is_some() { Value::Made(&value) } else { Value::Null },
+        float(row.stddev),
+        float(row.low),
+        float(row.high),
+    ]);
+    Ok(())
+}
+
+const DP_COST: Method = Method {
+    name: "dp_cost",
+    arguments: ASKED,
+    returns: Returns::Table(&[
+        ("epsilon", Type::Float8),
+        ("delta", Type::Float8),
+        ("remaining_epsilon", Type::Float8),
+        ("remaining_delta", Type::Float8),
+        ("stddev", Type::Json),
+    ]),
+    run: dp_cost,
+    label: None,
+    price: None,
+};
+
+fn dp_cost(call: &Call) -> Result<Datum, Error> {
+    let request = request(&call.arguments)?;
+    let remaining = ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
+    let question = Posed::new(&request)?.question;
+    let is_free = match request.reuse {
+        Some(age) => answers::find(request.source.into(), &question.normal, age)?.is_some(),
+        None => false,
+    };
+    let cost = if is_free { Cost::default() } else { question.charge.whole };
+    let mut stddevs = serde_json::Map::new();
+    for ((name, parts), asked) in question.plan(&[])?.stddevs().into_iter().zip(&question.asked) {
+        let stddev = match parts.as_slice() {
+            // Known when the bounds are.
+            _ if asked.private_bounds => serde_json::Value::Null,
+            [("value", stddev)] => json!(stddev),
+            parts => parts
+                .iter()
+                .map(|(part, stddev)| (part.to_string(), json!(stddev)))
+                .collect::<serde_json::Map<_, _>>()
+                .into(),
+        };
+        stddevs.insert(name.to_string(), stddev);
+    }
+    let stddevs = jsonb::datum(&stddevs.into())?;
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([
+        Value::Float(cost.epsilon),
+        Value::Float(cost.delta),
+        Value::Float(remaining.epsilon),
+        Value::Float(remaining.delta),
+        Value::Made(&|| stddevs),
+    ]);
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_dp_aggregate => DP_AGGREGATE;
+    sanitize_dp_cost => DP_COST;
+}

@@ -1,0 +1,315 @@
+//! The read of a question that is charged: rows to totals, totals to noisy answers.
+//!
+//! There are three ways, of which arguments and schema choose the first: Postgres adds up itself where
+//! every unit has one row. Otherwise rows are gathered in memory, and sorted by Postgres where they do
+//! not fit; both have the same law, because how many rows there are must not show. Rows of other servers
+//! are asked for once, and held: whether they fit is seen on this server only.
+
+use super::Sending;
+use super::sorted::Sorted;
+use crate::api::private::question::Posed;
+use crate::api::private::question::query::{HELD, ValueColumns};
+use crate::rules::below;
+use crate::pg::call::error::Error;
+use crate::pg::write::held_rows::Held;
+use crate::pg::read::unit_rows::{self, Fit, Groups, Query, Visit, guarded};
+use crate::pg::catalog::rights;
+use crate::pg::call::settings;
+use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use pgrx::pg_sys::Oid;
+use question::Key;
+use random::Coins;
+use std::rc::Rc;
+
+/// The read of a question that is charged.
+pub struct Reading<'a> {
+    pub posed: &'a Posed,
+    pub owner: Oid,
+    coins: Coins,
+    /// The rows of other servers, once they have come.
+    held: Option<Rc<Held>>,
+}
+
+/// The owner of the relation, with whose rights it is read. Refuses, without a look at a row, what could not be read
+/// after the charge, or would run what somebody else wrote. What went wrong is in the server's log.
+pub fn readable_as(posed: &Posed) -> Result<Oid, Error> {
+    let relation = &posed.relation;
+    let owner = below::owner(relation)?;
+    let read = || relation.check_readable(posed.columns());
+    match guarded(|| rights::with_rights_of(owner, read)) {
+        Err(Error::Unreadable) => Err(Error::OwnerCannotRead {
+            relation: relation.name.clone(),
+            why: "a query for none of its rows fails".into(),
+            hint: "The owner of a view needs rights on what it reads, and for a table on another server a user mapping that this server lets in. The log of this server tells what failed.".into(),
+        }),
+        read => read?.map(|()| owner),
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// With the rights of `owner`, as [`readable_as`] tells whose.
+    pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self, Error> {
+        Ok(Reading { posed, owner, coins: Coins::os()?, held: None })
+    }
+
+    /// A query on the rows, which are held from now on if they are to be.
+    fn query<'b>(&mut self, text: &'b str, width: usize) -> Result<Query<'b>, Error> {
+        let held = match self.held.take() {
+            Some(held) => held,
+            None => self.hold()?,
+        };
+        self.held = Some(held.clone());
+        let group_columns = self.posed.question.group_by.len();
+        Ok(Query { owner: self.owner, held, text, group_columns, width })
+    }
+
+    fn hold(&self) -> Result<Rc<Held>, Error> {
+        let mut held = Held::new();
+        if self.posed.is_held {
+            unit_rows::hold(&mut held, HELD, self.owner, &self.posed.held_query())?;
+        }
+        Ok(Rc::new(held))
+    }
+
+    /// The groups as they are known before the rows are read.
+    fn groups(&self) -> Groups {
+        match &self.posed.question.public {
+            Some(keys) => Groups::public(keys.clone()),
+            None if self.posed.question.has_private_groups() => Groups::default(),
+            None => Groups::public(vec![Vec::new()]),
+        }
+    }
+
+    /// Sends the noisy answers of every group that is shown.
+    pub fn answer(mut self, sending: &mut Sending<'_>) -> Result<(), Error> {
+        let found = match self.posed.question.scales()? {
+            Some(scales) => self.bounds(&scales)?,
+            None => Vec::new(),
+        };
+        let plan = self.posed.question.plan(&found)?;
+        self.posed.check_price(&plan)?;
+        if let Some((text, width)) = self.posed.totals_query() {
+            return self.answer_totals(&plan, &text, width, sending);
+        }
+        let columns =
+            ValueColumns::new(&self.posed.relation, self.posed.question.asked.iter().enumerate());
+        match self.gather(&columns, plan.reads_rows())? {
+            Some(gathered) => self.answer_gathered(&plan, gathered, sending),
+            None => self.answer_sorted(&plan, &columns, sending),
+        }
+    }
+
+    /// Totals that Postgres has added up, a row for each group.
+    fn answer_totals(
+        &mut self,
+        plan: &Plan,
+        text: &str,
+        width: usize,
+        sending: &mut Sending<'_>,
+    ) -> Result<(), Error> {
+        let groups = self.groups();
+        let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
+        let is_private = self.posed.question.has_private_groups();
+        let mut slots = vec![0; plan.slots()];
+        let query = self.query(text, width)?;
+        let coins = &mut self.coins;
+        query.each(false, &mut |Visit { key, values, .. }| {
+            // Every row is a group; without group_by the only one.
+            let key = key.unwrap_or_default();
+            // The sum of no values is NULL.
+            let mut numbers = values.iter().map(|&n| if n == NO_VALUE { 0 } else { i128::from(n) });
+            let units = numbers.next().unwrap_or(0);
+            let slots = match groups.listed(&key) {
+                Some(code) => &mut listed[code],
+                None if !is_private || !plan.shows(units, coins) => return Ok(()),
+                None => {
+                    slots.fill(0);
+                    &mut slots
+                }
+            };
+            for (i, measure) in plan.measures() {
+                let mut number = || numbers.next().unwrap_or(0);
+                let (count, sum) = match measure.kind {
+                    Kind::Units => (units, 0),
+                    Kind::Sum(_) => (0, number()),
+                    Kind::Mean(_) => (number(), number()),
+                    _ => (number(), 0),
+                };
+                plan.add_many(slots, i, count, sum);
+            }
+            if is_private { sending.group(&key, plan.answers(slots, coins)) } else { Ok(()) }
+        })?;
+        for (key, slots) in groups.keys.iter().zip(&listed) {
+            sending.group(key, plan.answers(slots, coins))?;
+        }
+        Ok(())
+    }
+
+    /// Reads what the columns hold into memory; `None` if there is no room.
+    fn gather(
+        &mut self,
+        columns: &ValueColumns,
+        reads_rows: bool,
+    ) -> Result<Option<Gathered>, Error> {
+        let (posed, question) = (self.posed, &self.posed.question);
+        let (rows, groups) = (question.rows_per_unit, question.groups_per_unit);
+        let mut gathered = Gathered {
+            groups: self.groups(),
+            rows: Bounded::new(rows, groups, columns.rows.len()),
+            units: UnitRows::new(columns.units.len()),
+        };
+        if reads_rows {
+            // Of rows that are held already nothing else is asked.
+            let is_asked = !question.one_row_each && self.held.is_none();
+            let is_kept = is_asked && self.gather_kept(columns, &mut gathered)?;
+            if !is_kept && self.gather_rows(columns, &mut gathered)? == Fit::TooMany {
+                return Ok(None);
+            }
+        }
+        if !columns.units.is_empty() {
+            let text = posed.units_query(columns);
+            let query = self.query(&text, columns.units.len())?;
+            if query.units(&mut gathered.groups, &mut gathered.units)? == Fit::TooMany {
+                return Ok(None);
+            }
+        }
+        Ok(Some(gathered))
+    }
+
+    /// Reads rows, and keeps so many of each unit here.
+    fn gather_rows(
+        &mut self,
+        columns: &ValueColumns,
+        gathered: &mut Gathered,
+    ) -> Result<Fit, Error> {
+        let text = self.posed.rows_query(columns);
+        let query = self.query(&text, columns.rows.len())?;
+        let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
+        match self.posed.question.one_row_each {
+            true => query.one_each(groups, rows, &mut self.coins),
+            false => query.by_unit(groups, rows, &mut self.coins),
+        }
+    }
+
+    fn answer_gathered(
+        &mut self,
+        plan: &Plan,
+        mut gathered: Gathered,
+        sending: &mut Sending<'_>,
+    ) -> Result<(), Error> {
+        let keys = &gathered.groups.keys;
+        // Groups that the rows show are told in an order that does not follow the rows.
+        let mut shown: Vec<(&Key, Vec<Answer>)> = Vec::new();
+        let is_private = self.posed.question.has_private_groups();
+        plan.totals(
+            &mut gathered.rows,
+            &gathered.units,
+            keys.len(),
+            settings::max_memory() / 4,
+            &mut self.coins,
+            |group, slots, coins| {
+                pgrx::check_for_interrupts!();
+                let (key, answers) = (&keys[group as usize], plan.answers(slots, coins));
+                if is_private {
+                    shown.push((key, answers));
+                    return Ok(());
+                }
+                sending.group(key, answers)
+            },
+        )?;
+        shown.sort_by(|a, b| a.0.cmp(b.0));
+        shown.into_iter().try_for_each(|(key, answers)| sending.group(key, answers))
+    }
+
+    /// Rows in the order of their groups: nothing is held but the integers of one group, or of all
+    /// public ones.
+    fn answer_sorted(
+        &mut self,
+        plan: &Plan,
+        columns: &ValueColumns,
+        sending: &mut Sending<'_>,
+    ) -> Result<(), Error> {
+        let groups = self.groups();
+        let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
+        let mut sorted = Sorted::new(plan);
+        let text = self.posed.sorted_query(columns, plan.reads_rows());
+        let query = self.query(&text, 2)?;
+        let coins = &mut self.coins;
+        let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<(), Error> {
+            let Some((key, slots)) = group else { return Ok(()) };
+            match groups.listed(&key) {
+                // Added, not put there: keys of different bytes may have one text.
+                Some(code) => listed[code].iter_mut().zip(slots).for_each(|(sum, n)| *sum += n),
+                None => sending.group(&key, plan.answers(&slots, coins))?,
+            }
+            Ok(())
+        };
+        query.each(true, &mut |visit| {
+            if visit.key.is_some() {
+                end(sorted.take(coins), coins)?;
+            }
+            sorted.row(visit, coins);
+            Ok(())
+        })?;
+        end(sorted.take(coins), coins)?;
+        for (key, slots) in groups.keys.iter().zip(&listed) {
+            sending.group(key, plan.answers(slots, coins))?;
+        }
+        Ok(())
+    }
+
+    /// Finds the bounds of the measures that lack them.
+    fn bounds(&mut self, scales: &Scales) -> Result<Vec<(usize, Range)>, Error> {
+        let searched: Vec<(usize, Range)> = self
+            .posed
+            .question
+            .searched()
+            .filter_map(|(i, asked)| Some((i, asked.range?)))
+            .collect();
+        let columns = ValueColumns::new(&self.posed.relation, self.posed.question.searched());
+        let mut counts = vec![vec![0i128; Scales::BINS]; searched.len()];
+        let place = |measure: usize| searched.iter().position(|(i, _)| *i == measure);
+        let mut count = |measure: usize, value: i64| {
+            if value != NO_VALUE
+                && let Some(place) = place(measure)
+            {
+                counts[place][Scales::bin(value)] += 1;
+            }
+        };
+        let reads_rows = !columns.rows.is_empty();
+        match self.gather(&columns, reads_rows)? {
+            Some(mut gathered) => {
+                gathered.rows.finish(&mut self.coins);
+                gathered.rows.each_row(|_, values| {
+                    columns.rows.iter().zip(values).for_each(|(c, &v)| count(c.measure, v));
+                });
+                for (_, values) in gathered.units.each() {
+                    columns.units.iter().zip(values).for_each(|(c, &v)| count(c.measure, v));
+                }
+            }
+            None => {
+                let text = self.posed.sorted_query(&columns, reads_rows);
+                self.query(&text, 2)?.each(true, &mut |visit| {
+                    match *visit.values {
+                        [measure, value] if measure > 0 => count(measure as usize - 1, value),
+                        _ => {}
+                    }
+                    Ok(())
+                })?;
+            }
+        }
+        let mut found = Vec::with_capacity(searched.len());
+        for (place, (measure, range)) in searched.into_iter().enumerate() {
+            let (low, high) = scales.bounds(place, &counts[place], &mut self.coins);
+            found.push((measure, Range::new(low, high, range.step)?));
+        }
+        Ok(found)
+    }
+}
+
+/// What the rows of a question came to, before they are added up.
+pub struct Gathered {
+    pub groups: Groups,
+    pub rows: Bounded,
+    units: UnitRows,
+}

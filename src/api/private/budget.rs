@@ -1,0 +1,236 @@
+//! Charges to a budget, and how they add up.
+
+use crate::api::shared::arguments::{RELATION, number, text};
+use crate::catalog::ledger::{self, Asker, entries as entries};
+use crate::catalog::ledger::account::Sums;
+use crate::catalog::protection::LARGEST;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::rights;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use guarantee::{Charge, Cost};
+use pgrx::pg_sys::Datum;
+use pgrx::{AnyNumeric, IntoDatum};
+
+/// The smallest epsilon: below it the noise exceeds any count there can be.
+const SMALLEST: f64 = 1e-9;
+
+/// An epsilon that makes sense.
+pub fn epsilon(value: f64) -> Result<f64, Error> {
+    if (SMALLEST..=LARGEST).contains(&value) {
+        return Ok(value);
+    }
+    Err(Error::argument(
+        format!("epsilon is {value}"),
+        "epsilon is above 0; 1 is a common choice. Less protects more.",
+    ))
+}
+
+/// A delta that makes sense.
+pub fn delta(value: f64) -> Result<f64, Error> {
+    if (0.0..1.0).contains(&value) && (value == 0.0 || value >= 1e-100) {
+        return Ok(value);
+    }
+    Err(Error::argument(
+        format!("delta is {value}"),
+        "delta is at least 0 and below 1, and should be far below one over the number of people.",
+    ))
+}
+
+/// The refusal of a charge below the least.
+pub fn too_small(epsilon: f64, least: f64) -> Error {
+    Error::argument(
+        format!("epsilon is {epsilon}, and a charge to this budget is at least {least}"),
+        format!("Ask for {least} or more. The owner sets min_epsilon in sanitize.protect."),
+    )
+}
+
+/// The name of the caller's role, for the records.
+pub fn role_name() -> String {
+    rights::role_name(rights::current_user()).unwrap_or_default()
+}
+
+pub const EPSILON: Argument<f64> = Argument {
+    name: "epsilon",
+    of: Type::Float8,
+    default: None,
+    about: "How much it tells about one unit.",
+    read: |given| epsilon(number(given)?),
+};
+
+pub const DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("0"),
+    about: "The chance with which epsilon may be passed.",
+    read: |given| delta(number(given)?),
+};
+
+const WHAT: Argument<String> = Argument {
+    name: "what",
+    of: Type::Text,
+    default: None,
+    about: "What it is charged for, as the ledger will say.",
+    read: text,
+};
+
+const RHO_CHARGED: Argument<Option<f64>> = Argument {
+    name: "rho",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "That of Gaussian noise: sensitivity^2 / (2 sigma^2).",
+    read: |given| given.float8(),
+};
+
+const CHARGE: Method = Method {
+    name: "charge",
+    arguments: &[&RELATION, &WHAT, &EPSILON, &DELTA, &RHO_CHARGED],
+    returns: Returns::One(Type::Void),
+    run: charge,
+    label: None,
+    price: None,
+};
+
+fn charge(call: &Call) -> Result<Datum, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let what = call.get(&WHAT)?;
+    let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&DELTA)?);
+    let charge = charge_of(Cost { epsilon, delta }, call.get(&RHO_CHARGED)?)?;
+    // Whoever names the price knows the terms.
+    ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
+    Ok(call.null())
+}
+
+/// A charge in the words of its caller, who vouches for them.
+fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
+    let pure = Charge::pure(whole.epsilon);
+    match (rho, pure.rho) {
+        (None, _) if whole.delta == 0.0 => Ok(pure),
+        (None, _) => Ok(Charge::plain(whole)),
+        (Some(rho), Some(most)) if rho > 0.0 && rho.is_finite() => {
+            if whole.delta == 0.0 {
+                return Ok(Charge { rho: Some(rho.min(most)), ..pure });
+            }
+            // The part of delta that is not that of noise with this rho adds up by itself.
+            let rest = whole.delta - guarantee::zcdp_delta(rho, whole.epsilon);
+            let rest = if rest > 0.0 { rest.next_up() } else { 0.0 };
+            Ok(Charge { whole, rho: Some(rho), rest: Cost { epsilon: 0.0, delta: rest } })
+        }
+        (Some(rho), _) => Err(Error::argument(
+            format!("rho is {rho}"),
+            "rho is above 0 and finite: that of Gaussian noise is sensitivity^2 / (2 sigma^2). Leave it out if there is none.",
+        )),
+    }
+}
+
+/// A sum of what was charged.
+const fn sum(name: &'static str, about: &'static str) -> Argument<AnyNumeric> {
+    Argument {
+        name,
+        of: Type::Numeric,
+        default: None,
+        about,
+        read: |given| given.needed(given.numeric()?),
+    }
+}
+
+const EPSILONS: Argument<AnyNumeric> = sum("epsilon", "All epsilons together.");
+const DELTAS: Argument<AnyNumeric> = sum("delta", "All deltas together.");
+const RHOS: Argument<AnyNumeric> = sum("rho", "All rhos together, of charges that have one.");
+const REST_EPSILON: Argument<AnyNumeric> = sum("rest_epsilon", "The epsilons without a rho.");
+const REST_DELTA: Argument<AnyNumeric> = sum("rest_delta", "The deltas that no rho covers.");
+const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the budget.");
+
+const SPENT: Method = Method {
+    name: "spent",
+    arguments: &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
+    returns: Returns::Table(&[
+        ("epsilon_spent", Type::Float8),
+        ("delta_spent", Type::Float8),
+    ]),
+    run: spent,
+    label: None,
+    price: None,
+};
+
+fn spent(call: &Call) -> Result<Datum, Error> {
+    let sums = Sums {
+        epsilon: call.get(&EPSILONS)?,
+        delta: call.get(&DELTAS)?,
+        rho: call.get(&RHOS)?,
+        rest_epsilon: call.get(&REST_EPSILON)?,
+        rest_delta: call.get(&REST_DELTA)?,
+    };
+    let spent = sums.spent(&call.get(&BUDGET_DELTA)?);
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([Value::Float(spent.epsilon), Value::Float(spent.delta)]);
+    Ok(rows.finish(call))
+}
+
+const RHO: Argument<f64> = Argument {
+    name: "rho",
+    of: Type::Float8,
+    default: None,
+    about: "How much it tells, as concentrated privacy counts it.",
+    read: number,
+};
+
+/// Where the arithmetic itself says what makes sense.
+const ANY_DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: None,
+    about: "The chance with which epsilon may be passed.",
+    read: number,
+};
+
+const ZCDP_EPSILON: Method = Method {
+    name: "zcdp_epsilon",
+    arguments: &[&RHO, &ANY_DELTA],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let epsilon = guarantee::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
+        Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const ZCDP_RHO: Method = Method {
+    name: "zcdp_rho",
+    arguments: &[&EPSILON, &ANY_DELTA],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let rho = guarantee::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
+        Ok(rho.into_datum().unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+const CONFIRM_LEDGER: Method = Method {
+    name: "confirm_ledger",
+    arguments: &[],
+    returns: Returns::One(Type::Text),
+    run: |call| {
+        if !rights::is_superuser(rights::current_user()) {
+            return Err(Error::NotSuperuser);
+        }
+        let place = entries::confirm(&role_name())?;
+        Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+methods! {
+    sanitize_charge => CHARGE;
+    sanitize_spent => SPENT;
+    sanitize_zcdp_epsilon => ZCDP_EPSILON;
+    sanitize_zcdp_rho => ZCDP_RHO;
+    sanitize_confirm_ledger => CONFIRM_LEDGER;
+}

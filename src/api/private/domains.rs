@@ -1,0 +1,306 @@
+//! Public domains of columns: declared ones, and those that types and constraints tell.
+
+use crate::api::shared::arguments::{RELATION, text};
+use crate::rules::below;
+use crate::catalog::domains;
+use crate::catalog::bounds::{self, Bounds};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::attempt::attempt;
+use crate::pg::call::notice::{notice_hint, percent};
+use crate::pg::call::text::{Text, from_utf8};
+use crate::pg::catalog::{lookup, rights, types};
+use crate::pg::read::reader;
+use crate::pg::call::sql;
+use pgrx::IntoDatum;
+use pgrx::datum::DatumWithOid;
+use pgrx::pg_sys::Datum;
+use std::collections::BTreeSet;
+use std::fmt::Arguments;
+use table::CodedTable;
+
+pub const COLUMN_NAME: Argument<String> = Argument {
+    name: "column_name",
+    of: Type::Text,
+    default: None,
+    about: "The column.",
+    read: text,
+};
+
+/// The relation of the call and the position of the column that it names.
+pub fn column(call: &Call) -> Result<(Relation, usize), Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
+    Ok((relation, position))
+}
+
+const DOMAIN_VALUES: Argument<Vec<Option<String>>> = Argument {
+    name: "domain_values",
+    of: Type::Texts,
+    default: None,
+    about: "Every value that the column may have; NULL belongs to every domain by itself.",
+    read: |given| given.needed(given.texts()?),
+};
+
+const DECLARE_DOMAIN: Method = Method {
+    name: "declare_domain",
+    arguments: &[&RELATION, &COLUMN_NAME, &DOMAIN_VALUES],
+    returns: Returns::One(Type::Void),
+    run: declare_domain,
+    label: None,
+    price: None,
+};
+
+fn declare_domain(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let column = &relation.columns[position];
+    let values = call.get(&DOMAIN_VALUES)?;
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    if values.is_empty() || values.contains(&None) {
+        return Err(Error::argument(
+            "domain_values is empty or contains NULL",
+            "Name every value that the column may have. NULL belongs to every domain by itself.",
+        ));
+    }
+    // Text that is no value of the column's type is an error in Postgres' own words.
+    let canonical = |value: &String| types::canonical_iso(column, value);
+    let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
+    let values: Vec<String> = values?.into_iter().collect();
+    domains::declare(&relation, column, values.clone())?;
+    tell_missed(&relation, column, values)?;
+    Ok(call.null())
+}
+
+/// The column's values, read with the rights of the relation's owner: the caller may be a superuser, and a view may
+/// hold code. `None` if the owner may not read them, or if that would run what a stranger wrote.
+pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<CodedTable>, Error> {
+    let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
+    rights::with_rights_of(owner, || match lookup::may_read(relation, &[position]) {
+        true => reader::read(relation, &[position]).map(Some),
+        false => Ok(None),
+    })
+}
+
+/// Tells the owner what the rows have that is not declared, for every column.
+pub fn tell_all(relation: &Relation) -> Result<(), Error> {
+    for column in &relation.columns {
+        if let Some(values) = domains::declared(relation, column)? {
+            let iso = |value: &String| types::canonical_iso(column, value);
+            tell_missed(relation, column, values.iter().map(iso).collect::<Result<_, _>>()?)?;
+        }
+        if let Some(bounds) = bounds::declared(relation, column)? {
+            tell_beyond(relation, column, &bounds)?;
+        }
+    }
+    Ok(())
+}
+
+/// Tells the owner which share of the rows has values that the declared domain, written in the ISO style, lacks:
+/// mechanisms show NULL or another value there.
+fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> Result<(), Error> {
+    let query = format!(
+        "SELECT (pg_catalog.count(DISTINCT v) FILTER (WHERE missed))::pg_catalog.text,
+                (pg_catalog.count(*) FILTER (WHERE missed))::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text
+           FROM (SELECT v, v IS NOT NULL AND d IS NULL AS missed
+                   FROM (SELECT {} AS v FROM {}) AS r
+                   LEFT JOIN pg_catalog.unnest($1) AS d
+                     ON d OPERATOR(pg_catalog.=) v COLLATE pg_catalog.\"C\") AS x",
+        types::output_expression(&column.quoted()),
+        relation.from()
+    );
+    let declared: Vec<Text> = declared.into_iter().map(Text).collect();
+    let Some([values, rows, all]) = counted(relation, &query, &[declared.into()])? else {
+        return Ok(());
+    };
+    let has = if values == 1 { "value" } else { "values" };
+    tell(
+        format_args!("the declared domain lacks {values} {has} that"),
+        (relation, column, rows, all),
+        "Whatever builds on the domain shows NULL or another value there.",
+    );
+    Ok(())
+}
+
+/// Tells the owner which share of the rows has values beyond the declared bounds: mechanisms show the nearer bound.
+fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<(), Error> {
+    let Some(compared) = bounds::compared_as(column.base_type) else { return Ok(()) };
+    let query = format!(
+        "SELECT '0', (pg_catalog.count(*) FILTER (
+                    WHERE v OPERATOR(pg_catalog.<) $1::pg_catalog.{compared}
+                       OR v OPERATOR(pg_catalog.>) $2::pg_catalog.{compared}))::pg_catalog.text,
+                pg_catalog.count(*)::pg_catalog.text
+           FROM (SELECT ({})::pg_catalog.{compared} AS v FROM {}) AS r",
+        column.quoted(),
+        relation.from()
+    );
+    let ends = [&bounds.low, &bounds.high].map(|end| Text(end.clone()).into());
+    let Some([_, rows, all]) = counted(relation, &query, &ends)? else { return Ok(()) };
+    tell(
+        format_args!("the declared bounds leave out values that"),
+        (relation, column, rows, all),
+        "Whatever builds on the bounds takes the nearer bound for them.",
+    );
+    Ok(())
+}
+
+/// A NOTICE, which no log keeps, unless it is about no row.
+fn tell(what: Arguments<'_>, (relation, column, rows, all): (&Relation, &Column, u64, u64), shown: &str) {
+    if rows == 0 {
+        return;
+    }
+    let share = percent(rows.into(), all.into());
+    notice_hint(
+        &format!("{what} column \"{}\" of {} has, in {share} of its rows", column.name, relation.name),
+        &format!(
+            "{shown} Declare what may be known of the column to everybody; this line is for the owner alone."
+        ),
+    );
+}
+
+/// Three counts over the rows, read as [`read_as_owner`] reads them; `None` if they cannot be read.
+fn counted(
+    relation: &Relation,
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Result<Option<[u64; 3]>, Error> {
+    let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
+    let read = || rights::with_fixed_formats(|| sql::rows(query, arguments));
+    let found = attempt(|| rights::with_rights_of(owner, read))?;
+    let row = found.and_then(|rows| rows.into_iter().next());
+    let number = |text: Option<String>| text.and_then(|text| text.parse().ok());
+    let counts: Option<Vec<u64>> = row.and_then(|row| row.into_iter().map(number).collect());
+    Ok(counts.and_then(|counts| counts.try_into().ok()))
+}
+
+const LOW: Argument<Option<String>> = Argument {
+    name: "low",
+    of: Type::Text,
+    default: None,
+    about: "The smallest value that the column may have.",
+    read: |given| given.text(),
+};
+
+const HIGH: Argument<Option<String>> = Argument {
+    name: "high",
+    of: Type::Text,
+    default: None,
+    about: "The largest; NULL for both takes the bounds back.",
+    read: |given| given.text(),
+};
+
+const BINS: Argument<i32> = Argument {
+    name: "bins",
+    of: Type::Int4,
+    default: Some("32"),
+    about: "Into how many parts the range is cut where values are binned.",
+    read: |given| match given.needed(given.int4()?)? {
+        bins if bins < 1 => Err(Error::argument(
+            format!("bins is {bins}"),
+            "It is into how many parts low..high is cut: 1 or more.",
+        )),
+        bins => Ok(bins),
+    },
+};
+
+const DECLARE_BOUNDS: Method = Method {
+    name: "declare_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME, &LOW, &HIGH, &BINS],
+    returns: Returns::One(Type::Void),
+    run: declare_bounds,
+    label: None,
+    price: None,
+};
+
+fn declare_bounds(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let column = &relation.columns[position];
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    let (low, high) = match (call.get(&LOW)?, call.get(&HIGH)?) {
+        (Some(low), Some(high)) => (low, high),
+        (None, None) => {
+            bounds::forget(&relation, column)?;
+            return Ok(call.null());
+        }
+        (low, _) => {
+            let argument = if low.is_none() { "low" } else { "high" };
+            return Err(Error::Null { argument });
+        }
+    };
+    let bins = call.get(&BINS)?;
+    if !bounds::has_range(column) {
+        return Err(Error::argument(
+            format!("column \"{}\" is neither a number nor a date or timestamp", column.name),
+            "Name its values with sanitize.declare_domain.",
+        ));
+    }
+    let (low, high) = (types::canonical_iso(column, &low)?, types::canonical_iso(column, &high)?);
+    if !bounds::is_range(column, &low, &high)? {
+        return Err(Error::argument(
+            format!("low is {low} and high is {high}"),
+            "Both are finite, and low is below high.",
+        ));
+    }
+    let declared = Bounds { low, high, bins };
+    bounds::declare(&relation, column, &declared)?;
+    tell_beyond(&relation, column, &declared)?;
+    Ok(call.null())
+}
+
+const COLUMN_DOMAIN: Method = Method {
+    name: "column_domain",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
+    run: column_domain,
+    label: None,
+    price: None,
+};
+
+fn column_domain(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let mut rows = ResultRows::begin(call)?;
+    let column = &relation.columns[position];
+    let domain = domains::find(&relation, column)?.map(|found| (found.values, found.origin));
+    let range = bounds::declared(&relation, column)?;
+    let range = range.map(|bounds| (vec![bounds.low, bounds.high], "bounds"));
+    for (values, origin) in domain.into_iter().chain(range) {
+        let texts: Vec<Text> = values.into_iter().map(Text).collect();
+        let values = || texts.clone().into_datum().unwrap_or(Datum::null());
+        rows.push([Value::Made(&values), Value::Text(&from_utf8(origin))]);
+    }
+    Ok(rows.finish(call))
+}
+
+const COLUMN_BOUNDS: Method = Method {
+    name: "column_bounds",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
+    run: column_bounds,
+    label: None,
+    price: None,
+};
+
+fn column_bounds(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let mut rows = ResultRows::begin(call)?;
+    if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
+        let (low, high) = (from_utf8(&low), from_utf8(&high));
+        rows.push([Value::Text(&low), Value::Text(&high)]);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_declare_domain => DECLARE_DOMAIN;
+    sanitize_declare_bounds => DECLARE_BOUNDS;
+    sanitize_column_bounds => COLUMN_BOUNDS;
+    sanitize_column_domain => COLUMN_DOMAIN;
+}

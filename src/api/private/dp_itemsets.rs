@@ -1,0 +1,268 @@
+//! Itemsets that are drawn privately.
+
+use crate::api::shared::arguments::{COLUMNS, EPSILON, RELATION, SEED, choice, coins, coins_of, number};
+use crate::catalog::ledger;
+use crate::rules::public_source::{PublicColumn, PublicSource};
+use crate::rules::terms::TERMS;
+use crate::rules::public::Public;
+use crate::method::{Label, Method, Price, methods};
+use crate::pg::call::argument::{Argument, Arguments, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb::ItemsetJson;
+use crate::pg::process::pool;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use guarantee::{Charge, Counts, Neighbours};
+use pgrx::pg_sys::Datum;
+use question::Terms;
+use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
+use table::{Bag, NONE, Recoding, Stop, Watch};
+
+const EPSILON_OF_DRAW: Argument<f64> = Argument {
+    name: "epsilon",
+    of: Type::Float8,
+    default: None,
+    about: "What one draw may tell about one row: the call costs draws times as much.",
+    read: number,
+};
+
+const THETA: Argument<u64> = Argument {
+    name: "theta",
+    of: Type::Int8,
+    default: None,
+    about: "Supports count up to this one: larger ones make an itemset no likelier.",
+    read: |given| {
+        let theta = given.needed(given.int8()?)?;
+        u64::try_from(theta).map_err(|_| {
+            given.refuse(theta, "theta is a number of rows, 0 or more, that does not depend on the table.")
+        })
+    },
+};
+
+const DRAWS: Argument<u64> = Argument {
+    name: "draws",
+    of: Type::Int4,
+    default: Some("1"),
+    about: "How many itemsets are drawn, independently of each other; each costs epsilon.",
+    read: |given| match given.needed(given.int4()?)? {
+        draws if draws >= 1 => Ok(draws as u64),
+        draws => Err(given.refuse(draws, "draws is a number of itemsets: 1 or more.")),
+    },
+};
+
+const MAX_LENGTH: Argument<usize> = Argument {
+    name: "max_length",
+    of: Type::Int4,
+    default: Some("4"),
+    about: "The longest itemsets, in columns; NULL: no limit.",
+    read: |given| match given.int4()? {
+        None => Ok(usize::MAX),
+        Some(length) if length >= 1 => Ok(length as usize),
+        Some(length) => Err(given.refuse(length, "max_length is a number of columns: 1 or more.")),
+    },
+};
+
+const NEIGHBOURS: Argument<Neighbours> = Argument {
+    name: "neighbours",
+    of: Type::Text,
+    default: Some("\"replace\""),
+    about: "Which tables are hardly told apart: 'replace', one row changed, or 'add_remove', one row more or less.",
+    read: choice,
+};
+
+const CONSTANTS: Argument<Constants> = Argument {
+    name: "constants",
+    of: Type::Text,
+    default: Some("\"tight\""),
+    about: "How much of epsilon is used: 'tight', all of it, or 'paper', as published.",
+    read: choice,
+};
+
+fn draws(arguments: &Arguments<'_>) -> Result<Draws, Error> {
+    let draws = Draws {
+        epsilon: arguments.get(&EPSILON_OF_DRAW)?,
+        draws: arguments.get(&DRAWS)?,
+        theta: arguments.get(&THETA)?,
+        max_length: arguments.get(&MAX_LENGTH)?,
+        neighbours: arguments.get(&NEIGHBOURS)?,
+        constants: arguments.get(&CONSTANTS)?,
+    };
+    draws.check()?;
+    Ok(draws)
+}
+
+const DP_ITEMSETS: Method = Method {
+    name: "dp_itemsets",
+    arguments: &[
+        &RELATION,
+        &EPSILON_OF_DRAW,
+        &THETA,
+        &DRAWS,
+        &MAX_LENGTH,
+        &NEIGHBOURS,
+        &SEED,
+        &COLUMNS,
+        &CONSTANTS,
+    ],
+    returns: Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
+    run: dp_itemsets,
+    label: Some(Label {
+        further: TERMS,
+        of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
+    }),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, _| Ok(Some(draws(arguments)?.charge())),
+    }),
+};
+
+fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
+    let draws = draws(&call.arguments)?;
+    let source = Source::open(call, draws.max_length, Wanted::Draws(draws.draws))?;
+    let mut rows = ResultRows::begin(call)?;
+    let bag = source.read(call, &draws.charge())?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let drawn = run("drawing itemsets", bag.memory(), |watch| draws.draw(&bag, &mut coins, watch))?;
+    let json = ItemsetJson::new(&bag);
+    for (draw, items) in (1..).zip(&drawn) {
+        rows.push([Value::Int(draw), Value::Made(&|| json.datum(items))]);
+    }
+    Ok(rows.finish(call))
+}
+
+const TOP: Argument<u64> = Argument {
+    name: "top",
+    of: Type::Int4,
+    default: None,
+    about: "How many itemsets are found.",
+    read: |given| match given.needed(given.int4()?)? {
+        top if top >= 1 => Ok(top as u64),
+        top => Err(given.refuse(top, "top is a number of itemsets: 1 or more.")),
+    },
+};
+
+const DELTA: Argument<f64> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("0"),
+    about: "The chance with which epsilon may be passed; above 0 it makes less noise where top is large.",
+    read: number,
+};
+
+fn top(arguments: &Arguments<'_>) -> Result<Top, Error> {
+    let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
+    Ok(Top::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
+}
+
+const DP_FREQUENT_ITEMSETS: Method = Method {
+    name: "dp_frequent_itemsets",
+    arguments: &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
+    returns: Returns::Table(&[
+        ("items", Type::Json),
+        ("length", Type::Int4),
+        ("support", Type::Float8),
+        ("stddev", Type::Float8),
+    ]),
+    run: dp_frequent_itemsets,
+    label: Some(Label {
+        further: TERMS,
+        of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
+    }),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, _| Ok(Some(top(arguments)?.charge())),
+    }),
+};
+
+fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
+    let top = top(&call.arguments)?;
+    let wanted = Wanted::Distinct(call.get(&TOP)?);
+    let source = Source::open(call, call.get(&MAX_LENGTH)?, wanted)?;
+    let mut rows = ResultRows::begin(call)?;
+    let bag = source.read(call, &top.charge())?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let found = run("choosing itemsets", bag.memory(), |watch| top.find(&bag, &mut coins, watch))?;
+    let json = ItemsetJson::new(&bag);
+    for one in &found {
+        rows.push([
+            Value::Made(&|| json.datum(&one.items)),
+            Value::Int(one.items.len() as i32),
+            Value::Float(one.support as f64),
+            Value::Float(top.stddev()),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// A relation whose columns have public values, of which nothing was read yet, and the terms of its protection.
+struct Source(PublicSource, Option<Terms>);
+
+impl Source {
+    /// Refuses all that can be refused without a row.
+    fn open(call: &Call, max_length: usize, wanted: Wanted) -> Result<Self, Error> {
+        let relation = Relation::open(call.get(&RELATION)?)?;
+        let terms = ledger::check_protecting(call, &relation, None)?;
+        let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+        let source = match PublicSource::open(relation, positions) {
+            // Bounds are no values.
+            Err(Error::NoDomain { mut columns, relation }) => {
+                columns.iter_mut().for_each(|column| column.has_range = false);
+                return Err(Error::NoDomain { columns, relation });
+            }
+            opened => opened?,
+        };
+        let in_bins = |column: &&PublicColumn| matches!(column.public, Public::Range { .. });
+        let quoted = |column: &PublicColumn| format!("\"{}\"", column.name);
+        let in_bins: Vec<String> = source.columns.iter().filter(in_bins).map(quoted).collect();
+        if !in_bins.is_empty() {
+            let (which, have) = if in_bins.len() == 1 { ("column", "has") } else { ("columns", "have") };
+            return Err(Error::argument(
+                format!("{which} {} {have} public bounds, but no public values", in_bins.join(", ")),
+                "Itemsets are made of values: declare them with sanitize.declare_domain, or leave them out of columns.",
+            ));
+        }
+        let sizes = source.columns.iter().map(|column| column.values() as u32).collect();
+        run("counting itemsets", 0, |watch| check_space(sizes, max_length, wanted, watch))?;
+        Ok(Source(source, terms))
+    }
+
+    /// Charges where the relation is protected, then reads. A value that its domain does not have counts
+    /// as NULL: it is no item.
+    fn read(&self, call: &Call, charge: &Charge) -> Result<Bag, Error> {
+        let (relation, columns) = (&self.0.relation, &self.0.positions);
+        let terms = self.1.as_ref();
+        let bound = ledger::charge_for_rows(relation, terms, columns, call.method.name, charge)?;
+        let table = self.0.read_charged(bound.as_ref())?;
+        let domains = self.0.domains();
+        let codes = table.bag.domains().iter().zip(domains).map(|(read, public)| {
+            read.values().map(|value| public.find(value).unwrap_or(NONE)).collect()
+        });
+        let recoding = Recoding { codes: codes.collect(), nulls: vec![NONE; domains.len()] };
+        pool::run("mapping values", table.memory(), |watch| {
+            let mut bag = table.bag.recoded(&recoding, domains.to_vec(), watch)?;
+            // What comes of a seed does not depend on where rows lie.
+            bag.sort(watch)?;
+            Ok(bag)
+        })
+    }
+}
+
+/// Runs in the pool what may refuse an argument as well as be stopped.
+fn run<T: Send>(
+    phase: &'static str,
+    held: u64,
+    job: impl FnOnce(&Watch) -> Result<T, random::Error> + Send,
+) -> Result<T, Error> {
+    let outcome = pool::run(phase, held, |watch| match job(watch) {
+        Err(random::Error::Stop(stop)) => Err::<_, Stop>(stop),
+        other => Ok(other),
+    })?;
+    Ok(outcome?)
+}
+
+methods! {
+    sanitize_dp_itemsets => DP_ITEMSETS;
+    sanitize_dp_frequent_itemsets => DP_FREQUENT_ITEMSETS;
+}

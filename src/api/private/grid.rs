@@ -1,0 +1,60 @@
+//! The grid of answering times: when an answer that is ready is given, and how exactly views tell times.
+
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::settings;
+use crate::pg::call::signature::Returns;
+use crate::pg::process::worker::isolated;
+use pgrx::IntoDatum;
+use std::time::{Duration, Instant};
+
+/// Waits until an answer whose question was charged at `began` may be given.
+pub fn wait(began: Instant) {
+    if let Some(grid) = settings::answer_grid() {
+        isolated::wait_until(began + slot(began.elapsed(), grid));
+    }
+}
+
+/// How long an answer takes that was ready after `taken`: the grid, or twice, four times, … as much. An answer
+/// that is late so tells little, however late: only so many times are possible.
+fn slot(taken: Duration, grid: Duration) -> Duration {
+    let mut slot = grid;
+    while slot < taken {
+        slot *= 2;
+    }
+    slot
+}
+
+/// A time in microseconds, moved back to the grid; infinite ones stay.
+fn moved(time: i64, grid: Option<Duration>) -> i64 {
+    let step = grid.map_or(1, |grid| i64::try_from(grid.as_micros()).unwrap_or(i64::MAX));
+    match time {
+        i64::MIN | i64::MAX => time,
+        time => time.saturating_sub(time.rem_euclid(step.max(1))),
+    }
+}
+
+/// In microseconds.
+const TIME: Argument<Option<i64>> = Argument {
+    name: "moment",
+    of: Type::Time,
+    default: None,
+    about: "A moment.",
+    read: |given| given.time(),
+};
+
+const GRID_TIME: Method = Method {
+    name: "grid_time",
+    arguments: &[&TIME],
+    returns: Returns::One(Type::Time),
+    run: |call| {
+        let time = call.get(&TIME)?.map(|time| moved(time, settings::answer_grid()));
+        Ok(time.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    },
+    label: None,
+    price: None,
+};
+
+methods! {
+    sanitize_grid_time => GRID_TIME;
+}

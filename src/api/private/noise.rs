@@ -1,0 +1,105 @@
+//! Exact noise for one's own aggregates.
+
+use crate::api::shared::arguments::text;
+use super::budget::{self, EPSILON};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::signature::Returns;
+use guarantee::zcdp_rho;
+use random::{Coins, Noise, within_decimal};
+use pgrx::pg_sys::Datum;
+
+/// NULL without noise would tell that there was nothing to add noise to.
+const VALUE: Argument<i64> = Argument {
+    name: "value",
+    of: Type::Int8,
+    default: None,
+    about: "What the noise is added to.",
+    read: |given| given.needed(given.int8()?),
+};
+
+const SENSITIVITY: Argument<u64> = Argument {
+    name: "sensitivity",
+    of: Type::Int8,
+    default: None,
+    about: "How far one person can move the value.",
+    read: |given| {
+        let sensitivity = given.needed(given.int8()?)?;
+        u64::try_from(sensitivity).ok().filter(|&s| s > 0).ok_or_else(|| {
+            Error::argument(
+                format!("sensitivity is {sensitivity}"),
+                "It is how far one person can move the value: 1 or more.",
+            )
+        })
+    },
+};
+
+const MECHANISM: Argument<String> = Argument {
+    name: "mechanism",
+    of: Type::Text,
+    default: Some("\"laplace\""),
+    about: "Which noise: laplace, or gaussian.",
+    read: text,
+};
+
+const DELTA: Argument<Option<f64>> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The chance with which Gaussian noise may pass epsilon; without it the noise is epsilon^2/2-zCDP.",
+    read: |given| given.float8()?.map(budget::delta).transpose(),
+};
+
+const DP_NOISE: Method = Method {
+    name: "dp_noise",
+    arguments: &[&VALUE, &SENSITIVITY, &EPSILON, &MECHANISM, &DELTA],
+    returns: Returns::One(Type::Int8),
+    run: dp_noise,
+    label: None,
+    price: None,
+};
+
+fn dp_noise(call: &Call) -> Result<Datum, Error> {
+    let (value, sensitivity) = (call.get(&VALUE)?, call.get(&SENSITIVITY)?);
+    let mechanism = call.get(&MECHANISM)?;
+    // Drawn for the decimal numbers that sanitize.charge adds up.
+    let epsilon = within_decimal("epsilon", call.get(&EPSILON)?)?;
+    let delta = call.get(&DELTA)?.map(|delta| within_decimal("delta", delta)).transpose()?;
+    let noise = match (mechanism.as_str(), delta) {
+        ("laplace", None | Some(0.0)) => Noise::laplace(sensitivity, epsilon)?,
+        ("laplace", Some(delta)) => {
+            return Err(Error::argument(
+                format!("mechanism is laplace and delta is {delta}"),
+                "Laplace noise needs no delta: leave it out, or ask for gaussian.",
+            ));
+        }
+        ("gaussian", Some(0.0)) => {
+            return Err(Error::argument(
+                "mechanism is gaussian and delta is 0",
+                "Gaussian noise is (epsilon, delta)-private for a delta above 0 only; without delta it is epsilon^2/2-zCDP.",
+            ));
+        }
+        ("gaussian", delta) => {
+            let rho = match delta {
+                Some(delta) => zcdp_rho(epsilon, delta)?,
+                None => (epsilon * epsilon / 2.0).next_down(),
+            };
+            Noise::gaussian((sensitivity as f64).powi(2).next_up(), rho)?
+        }
+        _ => {
+            return Err(Error::argument(
+                format!("mechanism is {mechanism}"),
+                "Mechanisms are laplace and gaussian.",
+            ));
+        }
+    };
+    let noisy = noise.add(&mut Coins::os()?, value.into());
+    // Stopping at the ends of the type looks at the noisy value only.
+    Ok(Datum::from(noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
+}
+
+methods! {
+    sanitize_dp_noise => DP_NOISE;
+}

@@ -1,0 +1,316 @@
+//! Who is protected, and who may ask.
+
+use crate::api::shared::arguments::{RELATION, text, yes_or_no};
+use super::domains;
+use super::budget::{self, role_name};
+use crate::rules::{below, capping, unit};
+use crate::catalog::ledger::entries as entries;
+use crate::catalog::protection::{self, LARGEST, Protection};
+use crate::rules::stability::unstable;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::attempt::attempt;
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::call::signature::Returns;
+use crate::pg::shards::keeper;
+use crate::pg::catalog::rights;
+use pgrx::pg_sys::{Datum, Oid};
+use question::Terms;
+
+/// The relation that the call is about, which the caller must own.
+fn owned(call: &Call) -> Result<Relation, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    if rights::owns(rights::current_user(), relation.oid) {
+        return Ok(relation);
+    }
+    Err(Error::NotOwner { relation: relation.name })
+}
+
+/// Refuses a relation of which another one keeps the budget, or this server none. Every method that takes from the
+/// budget of a relation asks this first.
+pub fn check_kept_here(relation: &Relation) -> Result<(), Error> {
+    keeper::check()?;
+    keeper::check_relation(relation)?;
+    match protection::shares_rows(relation.oid)? {
+        None => Ok(()),
+        Some(other) => Err(Error::NotKeeper {
+            what: format!("{} shares rows on other servers with {other}", relation.name),
+            why: format!("The budget of these rows is that of {other}, which is protected."),
+        }),
+    }
+}
+
+/// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
+pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
+    if terms.assume_stable {
+        return Ok(());
+    }
+    match unstable(relation, &terms.unit)? {
+        None => Ok(()),
+        Some(reason) => Err(Error::Unstable { relation: relation.name.clone(), reason }),
+    }
+}
+
+/// Refuses a relation that no other process can read.
+fn check_shared(relation: &Relation) -> Result<(), Error> {
+    if relation.is_temporary() {
+        return Err(Error::argument(
+            format!("{} is temporary", relation.name),
+            "Only its own session can read it, and a protected relation is read by another process: make it a table.",
+        ));
+    }
+    Ok(())
+}
+
+const UNIT: Argument<String> = Argument {
+    name: "unit",
+    of: Type::Text,
+    default: None,
+    about: "The column that tells apart whom to protect: persons, as a rule.",
+    read: text,
+};
+
+const EPSILON: Argument<f64> = Argument {
+    name: "epsilon",
+    about: "How much may be learnt about a unit, in total or in each window.",
+    ..budget::EPSILON
+};
+
+const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument {
+    name: "max_rows_per_unit",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "How many rows of a unit count at most; 1 where the unit is a key, to be named anywhere else.",
+    read: |given| at_least_one(given, "the number of rows of one unit that count"),
+};
+
+const WINDOW_LENGTH: Argument<Option<String>> = Argument {
+    name: "window_length",
+    of: Type::Interval,
+    default: Some("null"),
+    about: "After how long the budget renews; never, if it is left out.",
+    read: |given| match given.interval()? {
+        None => Ok(None),
+        Some(length) if length.as_micros() > 0 => Ok(given.text_of()),
+        Some(_) => Err(Error::argument(
+            "window_length is not above 0",
+            "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
+        )),
+    },
+};
+
+const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument {
+    name: "max_groups_per_unit",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "In how many groups a unit counts at most; as many as it has rows that count, if it is left out.",
+    read: |given| at_least_one(given, "the number of groups that a unit counts in"),
+};
+
+const MIN_EPSILON: Argument<f64> = Argument {
+    name: "min_epsilon",
+    of: Type::Float8,
+    default: Some("0.001"),
+    about: "The least that a call may cost.",
+    read: |given| {
+        let least = given.needed(given.float8()?)?;
+        match (0.0..=LARGEST).contains(&least) {
+            true => Ok(least),
+            false => Err(Error::argument(
+                format!("min_epsilon is {least}"),
+                "It is the least that a call may cost: 0.001, or 0 for no such limit.",
+            )),
+        }
+    },
+};
+
+const MIN_QUERY_SET: Argument<Option<i32>> = Argument {
+    name: "min_query_set",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "The smallest noisy number of units that is answered for.",
+    read: |given| at_least_one(given, "the smallest noisy count that is answered"),
+};
+
+const ASSUME_STABLE: Argument<bool> = Argument {
+    name: "assume_stable",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if the owner vouches that a row of the view depends on its own unit alone.",
+    read: yes_or_no,
+};
+
+const ROW_COUNT_PUBLIC: Argument<bool> = Argument {
+    name: "row_count_public",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if everybody may know how many rows there are: methods that return a row for each row need it.",
+    read: yes_or_no,
+};
+
+/// A number of things of which there is at least one; `None` if NULL.
+fn at_least_one(given: &Given<'_>, what: &str) -> Result<Option<i32>, Error> {
+    match given.int4()? {
+        Some(number) if number < 1 => Err(Error::argument(
+            format!("{} is {number}", given.name()),
+            format!("It is {what}: 1 or more."),
+        )),
+        number => Ok(number),
+    }
+}
+
+const PROTECT: Method = Method {
+    name: "protect",
+    arguments: &[
+        &RELATION,
+        &UNIT,
+        &EPSILON,
+        &budget::DELTA,
+        &MAX_ROWS_PER_UNIT,
+        &WINDOW_LENGTH,
+        &MAX_GROUPS_PER_UNIT,
+        &MIN_EPSILON,
+        &MIN_QUERY_SET,
+        &ASSUME_STABLE,
+        &ROW_COUNT_PUBLIC,
+    ],
+    returns: Returns::One(Type::Void),
+    run: protect,
+    label: None,
+    price: None,
+};
+
+fn protect(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
+    let relation = owned(call)?;
+    check_kept_here(&relation)?;
+    let name = call.get(&UNIT)?;
+    let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&budget::DELTA)?);
+    let max_rows_per_unit = call.get(&MAX_ROWS_PER_UNIT)?;
+    let window_length = call.get(&WINDOW_LENGTH)?;
+    let mut new = Protection {
+        unit: &name,
+        epsilon,
+        delta,
+        max_rows_per_unit: max_rows_per_unit.unwrap_or(1),
+        window_length: window_length.as_deref(),
+        max_groups_per_unit: call.get(&MAX_GROUPS_PER_UNIT)?,
+        min_epsilon: call.get(&MIN_EPSILON)?,
+        min_query_set: call.get(&MIN_QUERY_SET)?,
+        assume_stable: call.get(&ASSUME_STABLE)?,
+        row_count_public: call.get(&ROW_COUNT_PUBLIC)?,
+    };
+    let position = unit::check(&relation, &name)?;
+    check_shared(&relation)?;
+    if !new.assume_stable
+        && let Some(reason) = unstable(&relation, &name)?
+    {
+        return Err(Error::Unstable { relation: relation.name, reason });
+    }
+    let (owner, column) = (below::owner(&relation)?, &relation.columns[position]);
+    new.max_rows_per_unit = capping::bound(&relation, owner, column, max_rows_per_unit)?;
+    // What is spent is read after the lock: a charge may have been made since this transaction began.
+    if rights::has_fixed_snapshot() {
+        return Err(Error::FixedSnapshot {
+            function: "sanitize.protect",
+            why: "It takes over what is spent, which the transaction sees as it was when it began.",
+        });
+    }
+    entries::settle(&role_name())?;
+    protection::protect(relation.oid, &new)?;
+    // The rows of a table are read at once; nobody knows how long a view takes, or what it does.
+    if relation.is_plain_table || relation.is_partitioned() {
+        capping::tell_dropped(&relation, owner, column, new.max_rows_per_unit)?;
+        // What was declared of another type, say, is no reason not to protect.
+        attempt(|| domains::tell_all(&relation))?;
+    }
+    Ok(call.null())
+}
+
+const UNPROTECT: Method = Method {
+    name: "unprotect",
+    arguments: &[&RELATION],
+    returns: Returns::One(Type::Void),
+    run: |call| {
+        let relation = owned(call)?;
+        match protection::unprotect(relation.oid)? {
+            true => Ok(call.null()),
+            false => Err(Error::NotProtected { relation: relation.name }),
+        }
+    },
+    label: None,
+    price: None,
+};
+
+const GRANTEE: Argument<Oid> = Argument {
+    name: "grantee",
+    of: Type::Role,
+    default: None,
+    about: "The role, which stands for its members too.",
+    read: |given| given.needed(given.role()?),
+};
+
+/// A share of the budget, or all of it.
+const EPSILON_SHARE: Argument<Option<f64>> = Argument {
+    name: "epsilon",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "A share of the budget of its own; without one the whole budget is its limit.",
+    read: |given| given.float8()?.map(budget::epsilon).transpose(),
+};
+
+const DELTA_SHARE: Argument<Option<f64>> = Argument {
+    name: "delta",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "A share of delta of its own; without one it is the part of the relation's delta that epsilon is of its epsilon.",
+    read: |given| given.float8()?.map(budget::delta).transpose(),
+};
+
+const ALLOW: Method = Method {
+    name: "allow",
+    arguments: &[&RELATION, &GRANTEE, &EPSILON_SHARE, &DELTA_SHARE],
+    returns: Returns::One(Type::Void),
+    run: allow,
+    label: None,
+    price: None,
+};
+
+fn allow(call: &Call) -> Result<Datum, Error> {
+    let relation = owned(call)?;
+    let grantee = call.get(&GRANTEE)?;
+    if rights::role_name(grantee).is_none() {
+        return Err(Error::argument(
+            format!("there is no role with OID {}", grantee.to_u32()),
+            "Name the role: sanitize.allow('patients', 'analyst').",
+        ));
+    }
+    let (epsilon, delta) = (call.get(&EPSILON_SHARE)?, call.get(&DELTA_SHARE)?);
+    if protection::terms(relation.oid)?.is_none() {
+        return Err(Error::NotProtected { relation: relation.name });
+    }
+    protection::allow(relation.oid, grantee, epsilon, delta)?;
+    Ok(call.null())
+}
+
+const DISALLOW: Method = Method {
+    name: "disallow",
+    arguments: &[&RELATION, &GRANTEE],
+    returns: Returns::One(Type::Void),
+    run: |call| {
+        let relation = owned(call)?;
+        protection::disallow(relation.oid, call.get(&GRANTEE)?)?;
+        Ok(call.null())
+    },
+    label: None,
+    price: None,
+};
+
+methods! {
+    sanitize_protect => PROTECT;
+    sanitize_unprotect => UNPROTECT;
+    sanitize_allow => ALLOW;
+    sanitize_disallow => DISALLOW;
+}

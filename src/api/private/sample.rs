@@ -1,0 +1,356 @@
+//! Differentially private releases, and the arithmetic behind them.
+
+use crate::api::shared::arguments::{COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number};
+use crate::api::release::suppression::keeping;
+use crate::api::shared::typed_source::{PublicDomains, TypedSource, chosen, same_columns};
+use crate::catalog::ledger;
+use crate::rules::terms::TERMS;
+use crate::rules::public;
+use crate::method::{Label, Method, Price, methods};
+use crate::pg::call::argument::{Argument, Arguments, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::{Relation, positions};
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text;
+use crate::pg::write::typed;
+use guarantee::{Counts, DeltaMethod, Guarantee};
+use sample::{Design, Public, Request, Rule, Rules, Scheme};
+use pgrx::pg_sys::{Datum, Oid};
+use serde_json::Value as Json;
+use std::borrow::Cow;
+use table::{Bag, Item};
+
+impl From<random::Error> for Error {
+    fn from(error: random::Error) -> Self {
+        let message = error.to_string();
+        match error {
+            random::Error::Stop(stop) => stop.into(),
+            random::Error::Argument { name, .. } => {
+                Error::argument(message, format!("Give another value for {name}."))
+            }
+            random::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
+            random::Error::Entropy(_) => Error::NoEntropy { what: message },
+        }
+    }
+}
+
+const SPLIT: Argument<f64> = Argument {
+    name: "split",
+    of: Type::Float8,
+    default: Some("0.1"),
+    about: "The share of epsilon that goes to finding what is rare.",
+    read: number,
+};
+
+const METHOD: Argument<DeltaMethod> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: Some("\"exact\""),
+    about: "How delta is found: 'exact', the smallest that holds, or 'li', the published bound.",
+    read: choice,
+};
+
+const DP_MII_PARAMETERS: Method = Method {
+    name: "dp_mii_parameters",
+    arguments: &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
+    returns: Returns::Table(&[
+        ("beta", Type::Float8),
+        ("theta1", Type::Int4),
+        ("delta", Type::Float8),
+        ("delta_li", Type::Float8),
+    ]),
+    run: dp_mii_parameters,
+    label: None,
+    price: None,
+};
+
+fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
+    let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
+    let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([
+        Value::Float(found.beta.get()),
+        Value::Int(i32::try_from(found.theta1).unwrap_or(i32::MAX)),
+        Value::Float(found.delta),
+        Value::Float(found.delta_li),
+    ]);
+    Ok(rows.finish(call))
+}
+
+const SAMPLED: Argument<u64> = Argument {
+    name: "k",
+    of: Type::Int4,
+    default: None,
+    about: "How many sampled rows must share what is shown.",
+    read: |given| {
+        let k = given.needed(given.int4()?)?;
+        u64::try_from(k)
+            .ok()
+            .filter(|&k| k >= 1)
+            .ok_or_else(|| given.refuse(k, "k is a number of sampled rows: 1 or more."))
+    },
+};
+
+const BETA: Argument<f64> = Argument {
+    name: "beta",
+    of: Type::Float8,
+    default: None,
+    about: "The chance of each row to be sampled.",
+    read: number,
+};
+
+const SAMPLING_DELTA: Method = Method {
+    name: "sampling_delta",
+    arguments: &[&SAMPLED, &BETA, &EPSILON],
+    returns: Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
+    run: |call| {
+        let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
+        let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+/// A scheme; `None`: what is public decides.
+const SCHEME: Argument<Option<Scheme>> = Argument {
+    name: "scheme",
+    of: Type::Text,
+    default: Some("null"),
+    about: "How rare combinations are found: 'public', 'dp_counts', 'dp_split', 'dp_select' or, as published, 'paper'.",
+    read: |given| if given.is_null() { Ok(None) } else { choice(given).map(Some) },
+};
+
+const PUBLIC_SOURCE: Argument<Option<Oid>> = Argument {
+    name: "public_source",
+    of: Type::Relation,
+    default: Some("null"),
+    about: "A public relation with the same columns that says what is rare.",
+    read: |given| given.relation(),
+};
+
+const THETA1: Argument<Option<u64>> = Argument {
+    name: "theta1",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.",
+    read: |given| {
+        let read = |theta1: i32| {
+            u64::try_from(theta1).map_err(|_| {
+                given.refuse(theta1, "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.")
+            })
+        };
+        given.int4()?.map(read).transpose()
+    },
+};
+
+/// What is rare, said by hand; what it means depends on the rows.
+const RULES: Argument<Option<Json>> = Argument {
+    name: "rules",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+/// What is asked for, of so many columns.
+fn request(arguments: &Arguments<'_>, columns: usize) -> Result<Request, Error> {
+    let is_public = arguments.has(&PUBLIC_SOURCE)? || arguments.has(&RULES)?;
+    let usual = if is_public { Scheme::Public } else { Scheme::DpCounts };
+    let scheme = arguments.get(&SCHEME)?.unwrap_or(usual);
+    let theta1 = arguments.get(&THETA1)?;
+    Ok(Request {
+        scheme,
+        epsilon: arguments.get(&EPSILON)?,
+        delta: arguments.get(&DELTA)?,
+        k: arguments.get(&K)?,
+        split: arguments.get(&SPLIT)?,
+        max_length: arguments.get(&MAX_LENGTH)?.or(scheme.usual_length()),
+        columns,
+        theta1,
+    })
+}
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let columns = options.get(&COLUMNS)?;
+    let request = request(options, columns.as_ref().map_or(1, Vec::len))?;
+    let coins = coins_of(options.get(&SEED)?);
+    let mut label = Guarantee::dp_mii_sample(&Design::new(request)?, coins);
+    if columns.is_none() {
+        // How delta is used depends on the number of columns; what was asked for is never passed.
+        let asked = |delta: f64| delta.max(request.delta);
+        label.delta = label.delta.map(asked);
+        if let Some(proved) = &mut label.proved {
+            proved.delta = proved.delta.map(asked);
+        }
+    }
+    keeping(label, options)
+}
+
+/// Refuses public knowledge that the scheme does not use, and a threshold for a table that is not there.
+fn check_public(request: &Request, table: bool, rules: bool) -> Result<(), Error> {
+    let is_public = request.scheme == Scheme::Public;
+    if is_public != (table || rules) {
+        return Err(Error::argument(
+            format!(
+                "scheme is '{}' and {}",
+                request.scheme.name(),
+                match (table, rules) {
+                    (true, _) => "public_source is given",
+                    (_, true) => "rules are given",
+                    _ => "neither public_source nor rules are given",
+                }
+            ),
+            "Scheme 'public' takes its rare combinations from public_source, from rules or from both; the others take neither.",
+        ));
+    }
+    if is_public && !table && request.theta1.is_some() {
+        return Err(Error::argument(
+            "theta1 is given, but public_source is not",
+            "theta1 says up to how many rows of public_source are rare; rules need none.",
+        ));
+    }
+    Ok(())
+}
+
+/// Refuses a table of rare combinations that is not public.
+fn check_public_source(source: &Relation, other: Oid) -> Result<(), Error> {
+    match public::refusal(source.oid, other)? {
+        None => Ok(()),
+        Some(why) => Err(Error::NotPublic {
+            argument: "public_source",
+            relation: Relation::row_type(other)?.name,
+            reason: why.reason(),
+        }),
+    }
+}
+
+const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
+
+/// A rule by the places of its columns, and the texts of its values.
+enum Said {
+    Columns(Vec<u32>),
+    Items(Vec<(u32, String)>),
+}
+
+/// The rules of a list, for these columns.
+fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Said>, Error> {
+    let refuse = |what: &Json| Error::argument(format!("rules has {what}"), RULES_HINT);
+    let names: Vec<&str> = columns.iter().map(|&c| relation.columns[c].name.as_str()).collect();
+    let column = |name: &str| -> Result<u32, Error> {
+        Ok(positions(&relation.name, &names, "rules", Some(&[name.to_string()]))?[0] as u32)
+    };
+    let mut found = Vec::new();
+    for rule in list.as_array().ok_or_else(|| refuse(list))? {
+        match rule {
+            Json::Array(columns) if !columns.is_empty() => {
+                let columns =
+                    columns.iter().map(|name| column(name.as_str().ok_or_else(|| refuse(rule))?));
+                found.push(Said::Columns(columns.collect::<Result<_, _>>()?));
+            }
+            Json::Object(itemset) if !itemset.is_empty() => {
+                let item = |(name, value): (&String, &Json)| {
+                    let value = value.as_str().ok_or_else(|| refuse(rule))?;
+                    Ok((column(name)?, value.to_string()))
+                };
+                found.push(Said::Items(itemset.iter().map(item).collect::<Result<_, Error>>()?));
+            }
+            other => return Err(refuse(other)),
+        }
+    }
+    Ok(found)
+}
+
+/// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
+fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
+    let item = |(column, value): (u32, String)| {
+        let code = bag.domain(column as usize).find(&text::from_utf8(&value))?;
+        Some(Item { column, code })
+    };
+    let rule = |rule: Said| match rule {
+        Said::Columns(columns) => Some(Rule::Columns(columns)),
+        Said::Items(items) => items.into_iter().map(item).collect::<Option<_>>().map(Rule::Items),
+    };
+    Rules::new(rules.into_iter().filter_map(rule))
+}
+
+const DP_MII_SAMPLE: Method = Method {
+    name: "dp_mii_sample",
+    arguments: &[
+        &ROWS_OF,
+        &EPSILON,
+        &DELTA,
+        &K,
+        &SCHEME,
+        &PUBLIC_SOURCE,
+        &SPLIT,
+        &MAX_LENGTH,
+        &COLUMNS,
+        &KEEP,
+        &SEED,
+        &THETA1,
+        &RULES,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: dp_mii_sample,
+    label: Some(Label { further: TERMS, of: label }),
+    price: Some(Price {
+        counts: Counts::Rows,
+        of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
+    }),
+};
+
+fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
+    let public_source = call.get(&PUBLIC_SOURCE)?;
+    let listed = call.get(&RULES)?;
+    let mut request = request(&call.arguments, 1)?;
+    let scheme = request.scheme;
+    // All that can be refused without the data is refused before it is read.
+    Design::new(request)?;
+    check_public(&request, public_source.is_some(), listed.is_some())?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    public_source.map_or(Ok(()), |other| check_public_source(&relation, other))?;
+    let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
+    let terms = ledger::check_protecting(call, &relation, as_published)?;
+
+    let (columns, _) = chosen(call, &relation)?;
+    request.columns = columns.len();
+    let design = Design::new(request)?;
+    let public = match scheme {
+        Scheme::DpCounts | Scheme::DpSplit => Some(PublicDomains::of(&relation, &columns)?),
+        _ => None,
+    };
+    let table = public_source.map(|oid| same_columns(&relation, &columns, oid)).transpose()?;
+    let rules = listed.map(|list| said(&list, &relation, &columns)).transpose()?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let bound = match call.price(request.columns)? {
+        Some(charge) => {
+            let what = call.method.name;
+            ledger::charge_for_rows(&relation, terms.as_ref(), &columns, what, &charge)?
+        }
+        None => None,
+    };
+    let mut source = TypedSource::read_charged(call, bound.as_ref())?;
+    if let Some(public) = &public {
+        source = source.within(public)?;
+    }
+    let rules = rules.map(|rules| coded(rules, source.bag()));
+    let public = Public { table: table.as_ref(), rules: rules.as_ref() };
+    let released = source.run("sampling", |bag, watch| {
+        match sample::draw(bag, &design, public, &mut coins, watch) {
+            Err(random::Error::Stop(stop)) => Err(stop),
+            drawn => Ok(drawn),
+        }
+    })??;
+    source.release(call, released)
+}
+
+methods! {
+    sanitize_dp_mii_sample => DP_MII_SAMPLE;
+    sanitize_dp_mii_parameters => DP_MII_PARAMETERS;
+    sanitize_sampling_delta => SAMPLING_DELTA;
+}

@@ -1,0 +1,456 @@
+//! Releases that stay: published as tables, refreshed, retired. [`Maker`] fills one by a method,
+//! [`sharded`] on the shards of a source.
+
+
+use crate::api::shared::arguments::{RELATION, relation, text};
+use crate::api::private::budget::role_name;
+use crate::api::shared::registry::{self, METHOD, OPTIONS};
+use crate::catalog::sharded as sharded_record;
+use crate::catalog::releases::{self, Made, Recipe};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::notice_hint;
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::write::statement;
+use crate::pg::write::target::{self, Lock, Name, NewColumn};
+use crate::pg::call::text::from_utf8;
+use crate::pg::process::worker::running::{self, Running};
+use crate::pg::call::{jsonb, sql};
+use crate::pg::shards::{foreign_tables, keeper, release_parts};
+use crate::pg::catalog::rights;
+use guarantee::{Guarantee, told_after};
+use super::maker::{Maker, Written};
+use crate::api::shards::release as sharded;
+use pgrx::pg_sys::{Datum, Oid};
+use serde_json::{Value as Json, json};
+
+/// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
+/// index on a function say, runs with the rights of somebody else.
+pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    match rights::owner_of(table.oid) {
+        None => Err(Error::Swapped),
+        Some(owner) if owner == rights::current_user() => work(),
+        Some(owner) => rights::with_rights_of(owner, work),
+    }
+}
+
+/// The source, which stays as it is until the transaction ends; whoever may not read it gets no lock that
+/// others would have to wait for.
+fn open_source(source: Oid) -> Result<Relation, Error> {
+    let relation = match rights::may_read_some(source) {
+        true => Relation::open(source)?,
+        false => Relation::row_type(source)?,
+    };
+    if relation.columns.is_empty() {
+        return Err(Error::Empty { relation: relation.name, of: "columns" });
+    }
+    if relation.is_temporary() {
+        return Err(Error::argument(
+            format!("source is {}, which is temporary", relation.name),
+            "A release is refreshed from its source later on: make it a table or a view.",
+        ));
+    }
+    Ok(relation)
+}
+
+/// Makes the release of a recipe in a locked table, in place of its rows, and writes it down; returns its
+/// label, and how many earlier releases take from it. Others are told how far it is.
+fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
+    let running = Running::begin(&target.from(), recipe.source, &recipe.method);
+    let made = make(recipe, target, by)?;
+    if let Some(running) = running {
+        running.end();
+    }
+    Ok(made)
+}
+
+/// A column that the owner has added to a target, if it has values: they would go with the rows.
+fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>, Error> {
+    let is_own = |column: &&Column| columns.iter().all(|one| one.name != column.name);
+    for column in target.columns.iter().filter(is_own) {
+        let (from, name) = (target.from(), column.quoted());
+        let query = format!("SELECT 'some' FROM ONLY {from} AS t WHERE t.{name} IS NOT NULL LIMIT 1");
+        if !sql::texts(&query, &[])?.is_empty() {
+            return Ok(Some(format!("its column \"{}\" is not in the source", column.name)));
+        }
+    }
+    Ok(None)
+}
+
+/// Deletes the rows of a locked target.
+fn empty(target: &Relation) -> Result<(), Error> {
+    statement::write(&format!("DELETE FROM ONLY {}", target.from()), target.oid, &[])?;
+    Ok(())
+}
+
+/// Refuses a table that a release which is not sharded cannot be written to.
+fn refuse_unsuitable(target: &Relation) -> Result<(), Error> {
+    match target::unsuitable(target.oid).or_else(|| target::bound(target.oid)) {
+        None => Ok(()),
+        Some(reason) => Err(Error::Unsuitable { relation: target.name.clone(), reason }),
+    }
+}
+
+/// Gives a target that others may use already the columns of the release, if they differ; whether they did. Columns
+/// that the owner added go too: their values would go with the rows.
+fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Result<bool, Error> {
+    if difference(maker, target, columns).is_none() && own_values(target, columns)?.is_none() {
+        return Ok(false);
+    }
+    empty(target)?;
+    target::reshape(target, columns)?;
+    Ok(true)
+}
+
+/// How a target differs from what the method would make, in columns that have something to show.
+fn difference(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Option<String> {
+    target::difference(target, columns, |name| maker.shows(name))
+}
+
+/// What a label does not cover if rows stay where they are.
+const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
+
+fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
+    let maker = Maker::new(&recipe.method, &recipe.options)?;
+    let source = open_source(recipe.source)?;
+    keeper::check_relation(&source)?;
+    if source.oid == target.oid {
+        return Err(Error::argument(
+            format!("target and source are both {}", source.name),
+            "A release is a table beside its source.",
+        ));
+    }
+    let unsuitable = match maker.is_sharded() {
+        true => target::unsuitable_parent(target.oid),
+        false => target::unsuitable(target.oid),
+    };
+    let columns = maker.columns(&source)?;
+    let mut reason = unsuitable
+        .or_else(|| target::bound(target.oid))
+        .or(difference(&maker, target, &columns));
+    if reason.is_none() {
+        reason = own_values(target, &columns)?;
+    }
+    if let Some(reason) = reason {
+        return Err(Error::Unsuitable { relation: target.name.clone(), reason });
+    }
+    // By a function in its own source, say, which would write a release within a release.
+    target::refuse_in_use(target.oid, c"publish");
+    let promised = maker.label(&source)?;
+    let earlier = if promised.composes() { 0 } else { releases::earlier(source.oid)? };
+    let label = promised.clone().after(earlier);
+    let (made, read) = foreign_tables::noting(source.oid, || match maker.is_sharded() {
+        true => sharded::write(&maker, &source, target),
+        false => {
+            empty(target)?;
+            maker.write(&source, target)
+        }
+    });
+    let Written { rows, suppressed_share, shards } = made?;
+    let label = placed(label, &maker, !shards.is_empty());
+    comment(recipe, target, &label.sentence(), maker.is_draft());
+    let mut told = serde_json::to_value(label.label()).map_err(Error::fault)?;
+    told["rows"] = rows.into();
+    if let Some(share) = suppressed_share {
+        told["suppressed_share"] = share.into();
+    }
+    if let Some(read) = read {
+        told["read"] = read.into();
+    }
+    if !shards.is_empty() {
+        told["shards"] = json!(shards);
+    }
+    if maker.keeps_columns() {
+        told["left_out"] = json!(releases::left_out(source.oid)?);
+    }
+    if maker.is_draft() {
+        told["draft"] = true.into();
+    }
+    releases::enter(&Made {
+        target: target.oid,
+        recipe,
+        label: &told,
+        cost: label.spent(),
+        rows,
+        suppressed_share,
+        by,
+        is_draft: maker.is_draft() && !releases::is_granted(target.oid)?,
+    })?;
+    // Of other terms the charge is another one, and so is whom it is about.
+    if maker.label(&source)? != promised {
+        return Err(Error::TermsChanged { relation: source.name, charged: true });
+    }
+    Ok((told, earlier))
+}
+
+/// The label of a release that lies on shards says what the place of a row tells.
+fn placed(label: Guarantee, maker: &Maker<'_>, is_sharded: bool) -> Guarantee {
+    match is_sharded && maker.rows_stay() {
+        true => label.not_covering(STAYS),
+        false => label,
+    }
+}
+
+/// Lets the comment of the table say what it holds.
+fn comment(recipe: &Recipe, target: &Relation, sentence: &str, is_draft: bool) {
+    let lines = [is_draft.then_some(IS_DRAFT), recipe.comment.as_deref(), Some(sentence)];
+    let lines: Vec<&str> = lines.into_iter().flatten().collect();
+    target::comment(target.oid, &lines.join("\n"));
+}
+
+const IS_DRAFT: &str = "A draft: not for others until sanitize.approve.";
+
+/// The label for the caller, with a notice if it does not hold for this release beside the earlier ones.
+pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error> {
+    if earlier > 0 {
+        let releases = if earlier == 1 { "release" } else { "releases" };
+        notice_hint(
+            &format!(
+                "composition: {earlier} earlier {releases} of this source may be combined with {target}"
+            ),
+            "Its guarantee holds for one release alone. Private methods have guarantees that add up.",
+        );
+    }
+    jsonb::datum(&label)
+}
+
+const TARGET_NAME: Argument<String> = Argument {
+    name: "target",
+    of: Type::Text,
+    default: None,
+    about: "The name of the table to make, as CREATE TABLE has it; or a release that is replaced.",
+    read: text,
+};
+
+const TARGET: Argument<Oid> = Argument {
+    name: "target",
+    of: Type::Relation,
+    default: None,
+    about: "The table of a release.",
+    read: relation,
+};
+
+const COMMENT: Argument<Option<String>> = Argument {
+    name: "comment",
+    of: Type::Text,
+    default: Some("null"),
+    about: "What the table's comment says before the label.",
+    read: |given| given.text(),
+};
+
+const PUBLISH: Method = Method {
+    name: "publish",
+    arguments: &[&TARGET_NAME, &RELATION, &METHOD, &OPTIONS, &COMMENT],
+    returns: Returns::One(Type::Json),
+    run: publish,
+    label: None,
+    price: None,
+};
+
+fn publish(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
+    target::refuse_read_only(c"sanitize.publish()");
+    let options = registry::object(call.get(&OPTIONS)?)?;
+    let method = call.get(&METHOD)?;
+    let maker = Maker::new(&method, &options)?;
+    let source = open_source(call.get(&RELATION)?)?;
+    // What makes no sense is refused before anybody waits.
+    maker.label(&source)?;
+    let recipe = Recipe {
+        source: source.oid,
+        options: maker.qualified()?,
+        method,
+        comment: call.get(&COMMENT)?,
+    };
+    let name = Name::parse(&call.get(&TARGET_NAME)?)?;
+    name.wait_for_turn();
+    let by = role_name();
+    let Some(found) = name.find() else {
+        let made = name.create(&maker.columns(&source)?)?;
+        let target = target::lock(made, Lock::Write)?;
+        if maker.is_sharded() {
+            sharded_record::begin(made)?;
+        }
+        if maker.keeps_columns() {
+            target::copy_comments(&source, &target);
+        }
+        return tell(fill(&recipe, &target, &by)?, &target.name);
+    };
+    let mut target = target::lock(found, Lock::Write)?;
+    if releases::find(found)?.is_none() {
+        return Err(Error::NotARelease { relation: target.name });
+    }
+    if maker.is_draft() && releases::is_granted(found)? {
+        return Err(Error::argument(
+            format!("option draft is given, but others were granted {}", target.name),
+            "A draft is read by its owner alone: publish it under another name.",
+        ));
+    }
+    let columns = maker.columns(&source)?;
+    if !maker.is_sharded() {
+        refuse_unsuitable(&target)?;
+        if as_owner(&target, || reshaped(&maker, &target, &columns))? {
+            target = target::lock(found, Lock::Write)?;
+            if maker.keeps_columns() {
+                target::copy_comments(&source, &target);
+            }
+        }
+    }
+    tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
+}
+
+const REFRESH: Method = Method {
+    name: "refresh",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Json),
+    run: refresh,
+    label: None,
+    price: None,
+};
+
+fn refresh(call: &Call) -> Result<Datum, Error> {
+    keeper::check()?;
+    target::refuse_read_only(c"sanitize.refresh()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+    let Some(recipe) = releases::find(target.oid)? else {
+        return Err(Error::NotARelease { relation: target.name });
+    };
+    let by = role_name();
+    tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
+}
+
+const APPROVE: Method = Method {
+    name: "approve",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Json),
+    run: approve,
+    label: None,
+    price: None,
+};
+
+/// The rows stay as they are, and so does what was charged and promised for them. Only the releases that were made
+/// meanwhile are counted anew.
+fn approve(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.approve()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+    let Some(mut recipe) = releases::find(target.oid)? else {
+        return Err(Error::NotARelease { relation: target.name });
+    };
+    if !Maker::new(&recipe.method, &recipe.options)?.is_draft() {
+        return Err(Error::argument(
+            format!("{} is no draft", target.name),
+            "A draft is published with {\"draft\": true}; every other release counts already.",
+        ));
+    }
+    recipe.options = releases::approved(recipe.options);
+    let mut told = releases::label(target.oid)?;
+    let composes = matches!(told["kind"].as_str(), Some("dp" | "ldp"));
+    let earlier = if composes { 0 } else { releases::earlier(recipe.source)? };
+    let lines = told["not_covered"].as_array().into_iter().flatten();
+    let mut lines: Vec<String> = lines.filter_map(Json::as_str).map(String::from).collect();
+    let sentence = told_after(&mut lines, told["sentence"].as_str().unwrap_or_default(), earlier);
+    (told["not_covered"], told["sentence"]) = (lines.into(), sentence.as_str().into());
+    if let Some(told) = told.as_object_mut() {
+        told.remove("draft");
+    }
+    as_owner(&target, || {
+        comment(&recipe, &target, &sentence, false);
+        releases::approve(target.oid, &recipe.options, &told)
+    })?;
+    tell((told, earlier), &target.name)
+}
+
+const RETIRE: Method = Method {
+    name: "retire",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Void),
+    run: retire,
+    label: None,
+    price: None,
+};
+
+fn retire(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.retire()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Drop)?;
+    if releases::find(target.oid)?.is_none() {
+        return Err(Error::NotARelease { relation: target.name });
+    }
+    if sharded_record::find(target.oid)?.is_some() {
+        as_owner(&target, || sharded::drop_generations(&target, true))?;
+        release_parts::drop_parts(&target)?;
+        sharded_record::forget(target.oid)?;
+    }
+    releases::note_seen(target.oid)?;
+    target::drop(&target)?;
+    releases::forget(target.oid)?;
+    Ok(Datum::null())
+}
+
+const DROP_LEFTOVERS: Method = Method {
+    name: "drop_leftovers",
+    arguments: &[&TARGET],
+    returns: Returns::One(Type::Void),
+    run: drop_leftovers,
+    label: None,
+    price: None,
+};
+
+fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
+    target::refuse_read_only(c"sanitize.drop_leftovers()");
+    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+    as_owner(&target, || sharded::drop_generations(&target, false))?;
+    Ok(Datum::null())
+}
+
+const PUBLISHING: Method = Method {
+    name: "publishing",
+    arguments: &[],
+    returns: Returns::Table(&[
+        ("pid", Type::Int4),
+        ("target", Type::Text),
+        ("source", Type::Relation),
+        ("method", Type::Text),
+        ("phase", Type::Text),
+        ("share", Type::Float8),
+        ("rows", Type::Int8),
+        ("seconds", Type::Float8),
+    ]),
+    run: publishing,
+    label: None,
+    price: None,
+};
+
+/// What runs with rights that the caller has too: how many rows were read is for nobody else.
+fn publishing(call: &Call) -> Result<Datum, Error> {
+    let user = rights::current_user();
+    let mut rows = ResultRows::begin(call)?;
+    for one in running::all() {
+        if !rights::is_superuser(user) && !rights::is_member(user, one.role) {
+            continue;
+        }
+        rows.push([
+            Value::Int(one.pid),
+            Value::Text(&from_utf8(&one.target)),
+            Value::Made(&|| Datum::from(one.source)),
+            Value::Text(&from_utf8(&one.method)),
+            Value::Text(&from_utf8(&one.phase)),
+            one.share.map_or(Value::Null, Value::Float),
+            Value::count(one.rows),
+            Value::Float(one.seconds),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_publishing => PUBLISHING;
+    sanitize_publish => PUBLISH;
+    sanitize_refresh => REFRESH;
+    sanitize_approve => APPROVE;
+    sanitize_retire => RETIRE;
+    sanitize_drop_leftovers => DROP_LEFTOVERS;
+}

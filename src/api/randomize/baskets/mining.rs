@@ -1,0 +1,150 @@
+//! Itemsets mined from randomised transactions.
+
+use crate::api::shared::arguments::{RELATION, number, text};
+use super::{BITS, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, items_up_to, keep_of_size};
+use crate::method::Method;
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::process::pool;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::read::baskets as reading;
+use pgrx::pg_sys::Datum;
+use randomize::seed::{Code, Shape};
+use randomize::transaction::itemsets::{Mining, Transactions};
+use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE};
+
+const COLUMN_NAME: Argument<String> = Argument {
+    name: "column_name",
+    of: Type::Text,
+    default: None,
+    about: "The column with randomised transactions: integer[], or bytea for seeds.",
+    read: text,
+};
+
+const MIN_SUPPORT: Argument<f64> = Argument {
+    name: "min_support",
+    of: Type::Float8,
+    default: None,
+    about: "The share of transactions that must contain what counts as frequent.",
+    read: number,
+};
+
+const MARGIN: Argument<f64> = Argument {
+    name: "margin",
+    of: Type::Float8,
+    default: Some("2"),
+    about: "How many standard deviations below min_support an itemset may be and still grow.",
+    read: number,
+};
+
+const SEED_UNIVERSE: Argument<Option<u32>> = Argument {
+    name: "universe",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "Of seeds: how many items there are.",
+    read: |given| if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) },
+};
+
+const SEED_ITEMSET: Argument<Option<usize>> = Argument {
+    name: "itemset",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "Of seeds: the itemset that they were made for; max_itemset if it is left out.",
+    read: |given| {
+        let read = || Ok(items_up_to(given, MAX_SIZE as u32)? as usize);
+        if given.is_null() { Ok(None) } else { read().map(Some) }
+    },
+};
+
+const SEED_BITS_OF_RHO: Argument<Option<u32>> = Argument {
+    about: "Of seeds: the binary digits b of rho = a / 2^b; as few as rho has if it is left out.",
+    ..BITS
+};
+
+pub const RANDOMIZED_ITEMSETS: Method = Method {
+    name: "randomized_itemsets",
+    arguments: &[
+        &RELATION,
+        &COLUMN_NAME,
+        &SIZE,
+        &RHO,
+        &KEEP_LAW,
+        &MIN_SUPPORT,
+        &MAX_ITEMSET,
+        &MARGIN,
+        &SEED_UNIVERSE,
+        &SEED_ITEMSET,
+        &SEED_BITS_OF_RHO,
+    ],
+    returns: Returns::Table(&[
+        ("items", Type::Ints),
+        ("support", Type::Float8),
+        ("stddev", Type::Float8),
+    ]),
+    run: randomized_itemsets,
+    label: None,
+    price: None,
+};
+
+fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
+    let (keep, rho) = (keep_of_size(&call.arguments)?, call.get(&RHO)?);
+    let max_itemset = call.get(&MAX_ITEMSET)?;
+    let (min_support, margin) = (call.get(&MIN_SUPPORT)?, call.get(&MARGIN)?);
+    let mining = Mining::new(rho, &keep, min_support, max_itemset, margin)?;
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
+    let mine = |transactions: &dyn Transactions, memory: u64| {
+        pool::run("mining", memory, |watch| mining.run(transactions, watch))
+    };
+    let found = if reading::has_lists(&relation, position)? {
+        let lists = reading::lists(&relation, position)?;
+        mine(&lists, lists.memory())?
+    } else {
+        let code = code_of_seeds(call, rho, max_itemset)?;
+        let seeds = reading::seeds(&relation, position, code)?;
+        mine(&seeds, seeds.memory())?
+    };
+    let mut rows = ResultRows::begin(call)?;
+    for one in found {
+        let items: Vec<i32> = one.items.iter().map(|&item| item as i32).collect();
+        rows.push([
+            Value::IntArray(&items),
+            Value::Float(one.estimate.support),
+            Value::Float(one.estimate.stddev),
+        ]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// The layout of the seeds that are mined.
+fn code_of_seeds(call: &Call, rho: f64, max_itemset: usize) -> Result<Code, Error> {
+    let universe = call.get(&SEED_UNIVERSE)?.ok_or_else(|| {
+        Error::argument("universe is not given", "Seeds do not tell how many items there are.")
+    })?;
+    let itemset = call.get(&SEED_ITEMSET)?.unwrap_or(max_itemset);
+    if max_itemset > itemset {
+        return Err(Error::argument(
+            format!("max_itemset is {max_itemset}, but the seeds are for itemsets of {itemset}"),
+            "In larger itemsets the items of a seed are not independent: make seeds for a larger itemset.",
+        ));
+    }
+    let most = randomize::seed::MAX_BITS;
+    let whole = |bits: &u32| (rho * f64::from(1u32 << bits)).fract() == 0.0;
+    let fewest = (1..=most).find(whole);
+    let bits = match call.get(&SEED_BITS_OF_RHO)? {
+        Some(bits) => Some(bits).filter(whole),
+        None => fewest,
+    };
+    let b = bits.ok_or_else(|| {
+        Error::argument(
+            format!("rho is {rho}, which is no a / 2^b of the seeds"),
+            "Seeds have a rho of at most 16 binary digits, and as many as bits says.",
+        )
+    })?;
+    let a = (rho * f64::from(1u32 << b)) as u32;
+    Ok(Code::new(Shape { universe, size: call.get(&SIZE)?, itemset, a, b })?)
+}
+

@@ -1,0 +1,174 @@
+//! Transactions that are randomised by select-a-size operators, as lists of items or as seeds, and what can
+//! be learned from them.
+//!
+//! `operators`: one transaction and the design of its operator. `mining`: itemsets of many. `seeds`: transactions
+//! as short seeds. `rows`: rows of a relation as transactions. Here is what they share.
+
+mod mining;
+mod operators;
+mod rows;
+mod seeds;
+
+use crate::api::shared::arguments::{number, yes_or_no};
+use crate::method::methods;
+use crate::pg::call::argument::{Argument, Arguments, Given, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::write::rowset::int_array;
+use guarantee::RandomisedTransaction;
+use pgrx::pg_sys::Datum;
+use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE, Operator, transaction_of};
+
+/// A number of items from 1 to a largest.
+fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
+    let number = given.needed(given.int4()?)?;
+    u32::try_from(number).ok().filter(|number| (1..=most).contains(number)).ok_or_else(|| {
+        given.refuse(number, format!("{} is a number of items: 1 to {most}.", given.name()))
+    })
+}
+
+/// A list of probabilities.
+fn probabilities(given: &Given<'_>) -> Result<Vec<f64>, Error> {
+    let numbers = given.needed(given.floats()?)?.vector();
+    let hint = "keep is a list of probabilities, one for each number of kept items from 0 to the size.";
+    let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
+    if numbers.is_empty() { Err(given.refuse("empty", hint)) } else { Ok(numbers) }
+}
+
+const ITEMS: Argument<Vec<i32>> = Argument {
+    name: "items",
+    of: Type::Ints,
+    default: None,
+    about: "The items of the transaction, numbers from 1 to universe.",
+    read: |given| {
+        let items = given.needed(given.ints()?)?.vector();
+        items.map_err(|what| given.refuse(what, "items is a list of numbers from 1 to universe."))
+    },
+};
+
+const UNIVERSE: Argument<u32> = Argument {
+    name: "universe",
+    of: Type::Int4,
+    default: None,
+    about: "How many items there are.",
+    read: |given| items_up_to(given, MAX_UNIVERSE),
+};
+
+const SIZE: Argument<usize> = Argument {
+    name: "size",
+    of: Type::Int4,
+    default: None,
+    about: "The size that transactions are cut or filled up to.",
+    read: |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize),
+};
+
+const ITEMSET: Argument<usize> = Argument {
+    name: "itemset",
+    of: Type::Int4,
+    default: None,
+    about: "The items of the itemset; of seeds, of the largest itemset whose support is wanted.",
+    read: |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize),
+};
+
+const RHO: Argument<f64> = Argument {
+    name: "rho",
+    of: Type::Float8,
+    default: None,
+    about: "The chance of every other item to come in.",
+    read: number,
+};
+
+const KEEP_LAW: Argument<Vec<f64>> = Argument {
+    name: "keep",
+    of: Type::Floats,
+    default: None,
+    about: "The chances to keep 0, 1, …, size items.",
+    read: probabilities,
+};
+
+const SIZE_PUBLIC: Argument<bool> = Argument {
+    name: "size_public",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Transactions of another size are refused instead of cut or filled up; sizes are not protected.",
+    read: yes_or_no,
+};
+
+/// The law of kept items for a size that is given beside it.
+fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>, Error> {
+    let (size, keep) = (arguments.get(&SIZE)?, arguments.get(&KEEP_LAW)?);
+    if keep.len() == size + 1 {
+        return Ok(keep);
+    }
+    Err(Error::argument(
+        format!("keep has {} probabilities, but size is {size}", keep.len()),
+        "keep has one probability for each number of kept items: 0, 1, …, size.",
+    ))
+}
+
+/// The items of a transaction, for an operator of the given size.
+fn checked(call: &Call, universe: u32, size: usize) -> Result<Vec<u32>, Error> {
+    let items = transaction_of(&call.get(&ITEMS)?, universe)?;
+    if call.get(&SIZE_PUBLIC)? && items.len() != size {
+        return Err(Error::argument(
+            format!("items has {} items, but keep is for transactions of {size}", items.len()),
+            "With size_public transactions are grouped by their size: give the keep of this size.",
+        ));
+    }
+    Ok(items)
+}
+
+fn randomised(operator: &Operator, size_public: bool) -> RandomisedTransaction {
+    RandomisedTransaction {
+        gamma: operator.gamma(),
+        epsilon: operator.epsilon(),
+        size: operator.size(),
+        size_public,
+    }
+}
+
+const MAX_ITEMSET: Argument<usize> = Argument {
+    name: "max_itemset",
+    of: Type::Int4,
+    default: Some("3"),
+    about: "The items of the largest itemsets whose supports are wanted.",
+    read: |given| Ok(items_up_to(given, 16)? as usize),
+};
+
+/// Binary digits of rho.
+const BITS: Argument<Option<u32>> = Argument {
+    name: "bits",
+    of: Type::Int4,
+    default: Some("null"),
+    about: "The binary digits of rho, for seeds; 53 for a design if it is left out.",
+    read: |given| {
+        let most = randomize::seed::MAX_BITS;
+        let read = |bits: i32| {
+            u32::try_from(bits).ok().filter(|bits| (1..=most).contains(bits)).ok_or_else(|| {
+                given.refuse(bits, format!("bits is a number of binary digits: 1 to {most}."))
+            })
+        };
+        given.int4()?.map(read).transpose()
+    },
+};
+
+/// Items as an array.
+fn array_of(items: &[u32]) -> Datum {
+    let items: Vec<i32> = items.iter().map(|&item| item as i32).collect();
+    int_array(&items)
+}
+
+methods! {
+    sanitize_select_a_size_design => operators::SELECT_A_SIZE_DESIGN;
+    sanitize_select_a_size_keep => operators::SELECT_A_SIZE_KEEP;
+    sanitize_select_a_size => operators::SELECT_A_SIZE;
+    sanitize_select_a_size_matrix => operators::SELECT_A_SIZE_MATRIX;
+    sanitize_estimate_support => operators::ESTIMATE_SUPPORT;
+    sanitize_randomized_itemsets => mining::RANDOMIZED_ITEMSETS;
+    sanitize_seed_bits => seeds::SEED_BITS;
+    sanitize_randomize_to_seed => seeds::RANDOMIZE_TO_SEED;
+    sanitize_seed_contains => seeds::SEED_CONTAINS;
+    sanitize_seed_items => seeds::SEED_ITEMS;
+    sanitize_transactions => rows::CELLS_AS_ITEMS;
+    sanitize_transaction_items => rows::TRANSACTION_ITEMS;
+}

@@ -1,0 +1,188 @@
+//! One transaction that is randomised, the design of its operator, and the support of one itemset.
+
+use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
+use super::{BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, keep_of_size, randomised};
+use crate::method::{Label, Method};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::array;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use guarantee::Guarantee;
+use randomize::transaction::{self, Convention, Estimator, Operator, Request};
+
+pub const SELECT_A_SIZE: Method = Method {
+    name: "select_a_size",
+    arguments: &[&ITEMS, &UNIVERSE, &RHO, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
+    returns: Returns::One(Type::Ints),
+    run: |call| {
+        let operator = Operator::new(call.get(&RHO)?, &call.get(&KEEP_LAW)?)?;
+        let universe = call.get(&UNIVERSE)?;
+        let items = checked(call, universe, operator.size())?;
+        let items = operator.randomize(&items, universe, &mut coins(call.get(&SEED)?)?);
+        Ok(array_of(&items))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let operator = Operator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
+            let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+            Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
+        },
+    }),
+    price: None,
+};
+
+const GAMMA: Argument<f64> = Argument {
+    name: "gamma",
+    of: Type::Float8,
+    default: None,
+    about: "How often as likely an output may be for one transaction as for another.",
+    read: number,
+};
+
+const CUT: Argument<usize> = Argument {
+    name: "cut",
+    of: Type::Int4,
+    default: None,
+    about: "Keeping more items than this is favoured.",
+    read: |given| {
+        let cut = given.needed(given.int4()?)?;
+        usize::try_from(cut).map_err(|_| given.refuse(cut, "cut is a number of kept items: 0 to size - 1."))
+    },
+};
+
+pub const SELECT_A_SIZE_KEEP: Method = Method {
+    name: "select_a_size_keep",
+    arguments: &[&SIZE, &RHO, &GAMMA, &CUT],
+    returns: Returns::One(Type::Floats),
+    run: |call| {
+        let (size, rho) = (call.get(&SIZE)?, call.get(&RHO)?);
+        let keep = transaction::keep(size, rho, call.get(&GAMMA)?, call.get(&CUT)?)?;
+        Ok(array::vector(&keep))
+    },
+    label: None,
+    price: None,
+};
+
+const RHO1: Argument<f64> = Argument {
+    name: "rho1",
+    of: Type::Float8,
+    default: None,
+    about: "Properties of a transaction that are less likely than this are protected.",
+    read: number,
+};
+
+const RHO2: Argument<f64> = Argument {
+    name: "rho2",
+    of: Type::Float8,
+    default: Some("0.5"),
+    about: "How likely such a property may become at most to whoever sees the output.",
+    read: number,
+};
+
+const TRANSACTIONS: Argument<u64> = Argument {
+    name: "transactions",
+    of: Type::Int8,
+    default: Some("5000000"),
+    about: "How many transactions there will be.",
+    read: |given| match given.needed(given.int8()?)? {
+        n if n >= 1 => Ok(n as u64),
+        n => Err(given.refuse(n, "transactions is a number of transactions: 1 or more.")),
+    },
+};
+
+const CONVENTION: Argument<Convention> = Argument {
+    name: "convention",
+    of: Type::Text,
+    default: Some("\"allornothing\""),
+    about: "What other transactions share with an itemset: 'allornothing', or 'null' for nothing.",
+    read: choice,
+};
+
+pub const SELECT_A_SIZE_DESIGN: Method = Method {
+    name: "select_a_size_design",
+    arguments: &[&SIZE, &RHO1, &RHO2, &TRANSACTIONS, &MAX_ITEMSET, &CONVENTION, &BITS],
+    returns: Returns::Table(&[
+        ("rho", Type::Float8),
+        ("cut", Type::Int4),
+        ("keep", Type::Floats),
+        ("gamma", Type::Float8),
+        ("lds", Type::Floats),
+    ]),
+    run: |call| {
+        let found = transaction::design(&Request {
+            size: call.get(&SIZE)?,
+            rho1: call.get(&RHO1)?,
+            rho2: call.get(&RHO2)?,
+            transactions: call.get(&TRANSACTIONS)?,
+            max_itemset: call.get(&MAX_ITEMSET)?,
+            convention: call.get(&CONVENTION)?,
+            bits: call.get(&BITS)?,
+        })?;
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([
+            Value::Float(found.rho),
+            Value::Int(found.cut as i32),
+            Value::Made(&|| array::vector(&found.keep)),
+            Value::Float(found.gamma),
+            Value::Made(&|| array::vector(&found.lds)),
+        ]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+pub const SELECT_A_SIZE_MATRIX: Method = Method {
+    name: "select_a_size_matrix",
+    arguments: &[&SIZE, &ITEMSET, &RHO, &KEEP_LAW],
+    returns: Returns::One(Type::Floats),
+    run: |call| {
+        let keep = keep_of_size(&call.arguments)?;
+        let matrix = transaction::matrix(call.get(&ITEMSET)?, call.get(&RHO)?, &keep)?;
+        let width = matrix.first().map_or(0, Vec::len);
+        Ok(array::matrix(&matrix.concat(), width))
+    },
+    label: None,
+    price: None,
+};
+
+/// Transactions by the number of items that they share with an itemset.
+const OBSERVED: Argument<Vec<u64>> = Argument {
+    name: "observed",
+    of: Type::BigInts,
+    default: None,
+    about: "How many randomised transactions share 0, 1, … items with the itemset.",
+    read: |given| {
+        let hint = "observed has a number of transactions for each number of shared items: 0, 1, …, those of the itemset.";
+        let numbers = given.needed(given.big_ints()?)?.vector();
+        let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
+        if numbers.len() < 2 {
+            return Err(given.refuse(format_args!("a list of {}", numbers.len()), hint));
+        }
+        let count = |n: i64| u64::try_from(n).map_err(|_| given.refuse(format_args!("a list with {n}"), hint));
+        let counts = numbers.into_iter().map(count).collect::<Result<Vec<u64>, _>>()?;
+        match counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) {
+            Some(0) => Err(given.refuse("a list of no transactions", hint)),
+            Some(_) => Ok(counts),
+            None => Err(given.refuse("a list of more transactions than can be counted", hint)),
+        }
+    },
+};
+
+pub const ESTIMATE_SUPPORT: Method = Method {
+    name: "estimate_support",
+    arguments: &[&OBSERVED, &SIZE, &RHO, &KEEP_LAW],
+    returns: Returns::Table(&[("support", Type::Float8), ("stddev", Type::Float8)]),
+    run: |call| {
+        let (observed, keep) = (call.get(&OBSERVED)?, keep_of_size(&call.arguments)?);
+        let estimator = Estimator::new(observed.len() - 1, call.get(&RHO)?, &keep)?;
+        let found = estimator.support(&observed);
+        let mut rows = ResultRows::begin(call)?;
+        rows.push([Value::Float(found.support), Value::Float(found.stddev)]);
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+

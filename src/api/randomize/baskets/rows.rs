@@ -1,0 +1,97 @@
+//! Rows of a relation as transactions, one item per cell.
+
+use crate::api::shared::arguments::{COLUMNS, RELATION, coins};
+use crate::rules::public_source::PublicSource;
+use crate::rules::public::Public;
+use crate::method::Method;
+use crate::pg::call::argument::Type;
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text::from_utf8;
+use randomize::transaction::MAX_UNIVERSE;
+use table::NONE;
+
+/// A relation whose cells are items. What its public domains do not have is no item.
+fn items_of_cells(call: &Call) -> Result<PublicSource, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+    let mut source = PublicSource::open(relation, positions)?;
+    source.columns.iter_mut().for_each(|column| column.nullable = true);
+    let items: usize = source.columns.iter().map(|column| column.values()).sum();
+    if items > MAX_UNIVERSE as usize {
+        return Err(Error::argument(
+            format!("the columns have {items} values"),
+            format!("There are at most {MAX_UNIVERSE} items: name fewer columns."),
+        ));
+    }
+    Ok(source)
+}
+
+pub const CELLS_AS_ITEMS: Method = Method {
+    name: "transactions",
+    arguments: &[&RELATION, &COLUMNS],
+    returns: Returns::Table(&[("items", Type::Ints)]),
+    run: |call| {
+        let source = items_of_cells(call)?;
+        // Nothing is drawn where NULL is a value.
+        let bag = source.read(&mut coins(None)?)?;
+        let mut firsts = Vec::with_capacity(source.columns.len());
+        let mut first = 1;
+        for column in &source.columns {
+            firsts.push(first);
+            first += column.values() as u32;
+        }
+        let mut rows = ResultRows::begin(call)?;
+        let mut items = Vec::with_capacity(firsts.len());
+        for (i, &weight) in bag.weights().iter().enumerate() {
+            items.clear();
+            let cells = bag.row(i).iter().zip(&firsts).filter(|&(&code, _)| code != NONE);
+            items.extend(cells.map(|(code, first)| (first + code) as i32));
+            for _ in 0..weight {
+                rows.push([Value::IntArray(&items)]);
+            }
+        }
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+
+pub const TRANSACTION_ITEMS: Method = Method {
+    name: "transaction_items",
+    arguments: &[&RELATION, &COLUMNS],
+    returns: Returns::Table(&[
+        ("item", Type::Int4),
+        ("column_name", Type::Text),
+        ("value", Type::Text),
+    ]),
+    run: |call| {
+        let source = items_of_cells(call)?;
+        let mut rows = ResultRows::begin(call)?;
+        let mut item = 0;
+        for column in &source.columns {
+            let name = from_utf8(&column.name);
+            for place in 0..column.values() {
+                item += 1;
+                let value = match &column.public {
+                    Public::Values(values) => values[place].clone(),
+                    Public::Range { low, high, bins } => {
+                        format!("part {} of {} from {low} to {high}", place + 1, bins.count())
+                    }
+                };
+                rows.push([
+                    Value::Int(item),
+                    Value::Text(&name),
+                    Value::Text(&from_utf8(&value)),
+                ]);
+            }
+        }
+        Ok(rows.finish(call))
+    },
+    label: None,
+    price: None,
+};
+

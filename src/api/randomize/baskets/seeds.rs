@@ -1,0 +1,128 @@
+//! Randomised transactions as short seeds.
+
+use crate::api::shared::arguments::{SEED, coins, coins_of};
+use super::{ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, items_up_to, randomised};
+use crate::method::{Label, Method};
+use crate::pg::call::argument::{Argument, Arguments, Type};
+use crate::pg::call::error::Error;
+use crate::pg::call::signature::Returns;
+use crate::pg::call::aggregate_state::bytea;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use randomize::seed::{Code, MAX_UNIVERSE, Shape};
+
+/// One of the two numbers that rho = a / 2^b is.
+const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
+    Argument {
+        name,
+        of: Type::Int4,
+        default: None,
+        about,
+        read: |given| {
+            let number = given.needed(given.int4()?)?;
+            u32::try_from(number).map_err(|_| {
+                given.refuse(number, "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.")
+            })
+        },
+    }
+}
+
+const A: Argument<u32> = dyadic("a", "The chance of every other item to come in is a / 2^b.");
+const B: Argument<u32> = dyadic("b", "Its binary digits.");
+
+const SEED_UNIVERSE: Argument<u32> =
+    Argument { read: |given| items_up_to(given, MAX_UNIVERSE), ..UNIVERSE };
+
+/// The layout of seeds that a call asks for.
+fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code, Error> {
+    Ok(Code::new(Shape {
+        universe: arguments.get(&SEED_UNIVERSE)?,
+        size,
+        itemset: arguments.get(&ITEMSET)?,
+        a: arguments.get(&A)?,
+        b: arguments.get(&B)?,
+    })?)
+}
+
+pub const SEED_BITS: Method = Method {
+    name: "seed_bits",
+    arguments: &[&SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    returns: Returns::One(Type::Int4),
+    run: |call| Ok(Datum::from(code(&call.arguments, call.get(&SIZE)?)?.bits() as i32)),
+    label: None,
+    price: None,
+};
+
+pub const RANDOMIZE_TO_SEED: Method = Method {
+    name: "randomize_to_seed",
+    arguments: &[&ITEMS, &SEED_UNIVERSE, &ITEMSET, &A, &B, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
+    returns: Returns::One(Type::Bytea),
+    run: |call| {
+        let keep = call.get(&KEEP_LAW)?;
+        let code = code(&call.arguments, keep.len().saturating_sub(1))?;
+        let operator = code.operator(&keep)?;
+        let items = checked(call, code.shape().universe, operator.size())?;
+        let seed = code.draw(&operator, &items, &mut coins(call.get(&SEED)?)?);
+        Ok(bytea(&code.write(&seed)))
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let keep = options.get(&KEEP_LAW)?;
+            let operator = code(options, keep.len().saturating_sub(1))?.operator(&keep)?;
+            let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+            Ok(Guarantee::randomize_to_seed(facts, coins_of(options.get(&SEED)?)))
+        },
+    }),
+    price: None,
+};
+
+const SEED_VALUE: Argument<Vec<u8>> = Argument {
+    name: "seed_value",
+    of: Type::Bytea,
+    default: None,
+    about: "A seed that randomize_to_seed made.",
+    read: |given| given.needed(given.bytea()?),
+};
+
+const ITEM: Argument<i32> = Argument {
+    name: "item",
+    of: Type::Int4,
+    default: None,
+    about: "The item to look for.",
+    read: |given| match given.needed(given.int4()?)? {
+        item if item >= 1 => Ok(item),
+        item => Err(given.refuse(item, "item is a number from 1 to universe.")),
+    },
+};
+
+pub const SEED_CONTAINS: Method = Method {
+    name: "seed_contains",
+    arguments: &[&SEED_VALUE, &ITEM, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    returns: Returns::One(Type::Bool),
+    run: |call| {
+        let code = code(&call.arguments, call.get(&SIZE)?)?;
+        let seed = code.read(&call.get(&SEED_VALUE)?)?;
+        Ok(Datum::from(code.contains(&seed, call.get(&ITEM)? as u32)?))
+    },
+    label: None,
+    price: None,
+};
+
+pub const SEED_ITEMS: Method = Method {
+    name: "seed_items",
+    arguments: &[&SEED_VALUE, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    returns: Returns::One(Type::Ints),
+    run: |call| {
+        let code = code(&call.arguments, call.get(&SIZE)?)?;
+        let seed = code.read(&call.get(&SEED_VALUE)?)?;
+        let check = || {
+            pgrx::check_for_interrupts!();
+            Ok::<_, Error>(())
+        };
+        Ok(array_of(&code.items(&seed, check)?))
+    },
+    label: None,
+    price: None,
+};
+

@@ -1,0 +1,383 @@
+//! Cells that are randomised, and supports estimated from them.
+
+use crate::api::shared::arguments::{COLUMNS, EPSILON, KEEP, RELATION, ROWS_OF, SEED, coins, coins_of};
+use crate::catalog::ledger;
+use crate::rules::public_source::{PublicSource, PublicValues};
+use crate::api::release::suppression::keeping;
+use crate::rules::terms::TERMS;
+use crate::api::shared::typed_source::chosen;
+use crate::api::shared::weights;
+use crate::rules::public::Public;
+use crate::method::{Label, Method, Price, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::write::layout::Tuples;
+use crate::pg::process::pool::{self, Sender};
+use crate::pg::catalog::relation::{Relation, positions};
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::write::typed::{self, ReadValues, TypedRows, Values};
+use crate::pg::read::reader;
+use crate::pg::call::text;
+use crate::pg::catalog::types;
+use guarantee::{Charge, Counts, Guarantee};
+use pgrx::IntoDatum;
+use pgrx::pg_sys::{Datum, Oid};
+use random::{Key, Ratio};
+use randomize::cells::{self, Column, Factor, Factors, RandomisedRows, Responses};
+use serde_json::Value as Json;
+use table::{Bag, CodedTable, Item, NONE, Recoding, Watch};
+
+/// Bytes of rows that are drawn at a time.
+const PART: usize = 2 << 20;
+
+/// How much of a row's epsilon each column gets.
+pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
+    name: "weights",
+    of: Type::Json,
+    default: Some("null"),
+    about: "How a row's epsilon is shared, by column name; 1 where it says nothing.",
+    read: weights::read,
+};
+
+const RANDOMIZE_CELLS: Method = Method {
+    name: "randomize_cells",
+    arguments: &[&ROWS_OF, &EPSILON, &WEIGHTS, &COLUMNS, &KEEP, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: randomize_cells,
+    label: Some(Label {
+        further: TERMS,
+        of: |options| {
+            let epsilon = options.get(&EPSILON)?;
+            Responses::new(epsilon, &[])?;
+            let coins = coins_of(options.get(&SEED)?);
+            keeping(Guarantee::randomize_cells(epsilon, coins), options)
+        },
+    }),
+    price: Some(Price {
+        counts: Counts::Contents,
+        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+    }),
+};
+
+/// The law by which rows of a source are randomised.
+pub fn responses(
+    source: &PublicSource,
+    epsilon: f64,
+    named: Option<&weights::Named>,
+) -> Result<Responses, Error> {
+    let names: Vec<&str> = source.columns.iter().map(|column| column.name.as_str()).collect();
+    let weights = weights::of_columns(named, &source.relation.name, &names)?;
+    let mut columns = Vec::with_capacity(names.len());
+    for (column, weight) in source.columns.iter().zip(weights) {
+        if column.size() == 0 {
+            return Err(Error::argument(
+                format!("the domain of column \"{}\" has no values", column.name),
+                "A cell is replaced by values of its domain: declare some, or leave the column out.",
+            ));
+        }
+        columns.push(Column {
+            values: column.values() as u32,
+            nullable: column.nullable,
+            weight,
+        });
+    }
+    Ok(Responses::new(epsilon, &columns)?)
+}
+
+/// Values of columns that were randomised, and after them those of columns that are kept.
+struct RandomisedValues<'a> {
+    public: PublicValues<'a>,
+    width: usize,
+    kept: ReadValues<'a>,
+}
+
+impl Values for RandomisedValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        if column < self.width { self.public.count(column) } else { self.kept.count(column) }
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        if column < self.width {
+            self.public.datum(column, code)
+        } else {
+            self.kept.datum(column, code)
+        }
+    }
+}
+
+/// Refuses to leave a column out whose type has no NULL to return: before anything is charged, and
+/// whether there are rows or not.
+fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error> {
+    for (position, column) in relation.columns.iter().enumerate() {
+        let is_domain = column.type_oid != column.base_type;
+        if is_domain && !positions.contains(&position) && types::forbids_null(column.type_oid)? {
+            return Err(Error::argument(
+                format!("column \"{}\" is left out, and its type allows no NULL", column.name),
+                "Columns that are left out come back NULL: name this one in columns.",
+            ));
+        }
+    }
+    Ok(())
+}
+
+fn randomize_cells(call: &Call) -> Result<Datum, Error> {
+    let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
+    let mut coins = coins(call.get(&SEED)?)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let (columns, keep) = chosen(call, &relation)?;
+    check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
+    let source = PublicSource::open(relation, columns)?;
+    let responses = responses(&source, epsilon, named.as_ref())?;
+    let terms = ledger::check_protecting(call, &source.relation, None)?;
+    let bound = match call.price(responses.width())? {
+        Some(charge) => {
+            let (relation, columns) = (&source.relation, &source.positions);
+            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
+        }
+        None => None,
+    };
+
+    let mut table = match &bound {
+        // No column of a protected relation is kept as it is.
+        Some(bound) => source.read_charged(Some(bound))?,
+        None => source.read_listed(&keep)?,
+    };
+    if call.arguments.has(&SEED)? {
+        // The same rows whatever order they were read in.
+        let held = table.memory();
+        pool::run("sorting", held, |watch| table.bag.sort(watch))?;
+    }
+    let recoding = source.recoding(&table.bag, &mut coins);
+    let key = coins.key();
+    let positions: Vec<usize> = source.positions.iter().chain(&keep).copied().collect();
+    let values = RandomisedValues {
+        width: responses.width(),
+        kept: ReadValues::new(&table, &source.relation, &positions),
+        public: source.made_values(&mut coins),
+    };
+    let mut rows = TypedRows::begin(call, &source.relation, &positions, values)?;
+    // What the type of a column refuses is an error whether it is drawn or not.
+    rows.make_values();
+
+    let width = positions.len();
+    let draw = Draw { table: &table, recoding, responses, key };
+    let Some(layout) = rows.layout() else {
+        let cells = |cells: &[u32], _| cells.to_vec();
+        draw.each(0, width * size_of::<u32>(), cells, |cells| {
+            cells.chunks_exact(width).for_each(|row| rows.push(row, 1));
+        })?;
+        return Ok(rows.finish(call));
+    };
+    // Laying out is done by whichever thread has less to do.
+    let made = |cells: &[u32], is_awaited| match is_awaited {
+        true => Chunk::Cells(cells.to_vec()),
+        false => Chunk::Tuples(layout.tuples(cells)),
+    };
+    draw.each(layout.memory(), layout.room().max(width * size_of::<u32>()), made, |chunk| {
+        rows.push_tuples(&match chunk {
+            Chunk::Cells(cells) => layout.tuples(&cells),
+            Chunk::Tuples(tuples) => tuples,
+        });
+    })?;
+    Ok(rows.finish(call))
+}
+
+/// Some rows, drawn.
+enum Chunk {
+    Cells(Vec<u32>),
+    Tuples(Tuples),
+}
+
+/// What rows are drawn from.
+struct Draw<'a> {
+    table: &'a CodedTable,
+    recoding: Recoding,
+    responses: Responses,
+    key: Key,
+}
+
+impl Draw<'_> {
+    /// Draws all rows: `made` makes something of the cells of a chunk on the pool's threads, at most `size` bytes a
+    /// row, and `take` takes it on the backend's own; `made` is told if that waits. The call holds `held` bytes
+    /// beside the table.
+    fn each<T: Send>(
+        &self,
+        held: u64,
+        size: usize,
+        made: impl Fn(&[u32], bool) -> T + Send + Sync,
+        mut take: impl FnMut(T),
+    ) -> Result<(), Error> {
+        const CHUNK: usize = RandomisedRows::CHUNK;
+        let step = (PART / size / CHUNK * CHUNK).max(CHUNK);
+        // One part is drawn, one waits, one is handed on.
+        let held = self.table.memory() + held + 3 * (step * size) as u64;
+        let job = |watch: &Watch, sender: &Sender<(), Vec<T>>| {
+            let Draw { table, recoding, responses, key } = self;
+            let mut rows = RandomisedRows::new(&table.bag, recoding, responses, key.clone(), watch)?;
+            while let Some(part) = rows.next(step, |cells| made(cells, sender.is_awaited()))? {
+                sender.send(part)?;
+            }
+            Ok(())
+        };
+        let drawing = |_: &Watch| String::from("rows are drawn");
+        pool::run_sending("randomising", held, drawing, job, |part| {
+            part.into_iter().for_each(&mut take);
+        })
+    }
+}
+
+const DOMAIN_SIZE: Argument<u32> = Argument {
+    name: "domain_size",
+    of: Type::Int4,
+    default: None,
+    about: "How many values a cell can have, NULL included.",
+    read: |given| {
+        let size = given.needed(given.int4()?)?;
+        u32::try_from(size)
+            .ok()
+            .filter(|&size| size >= 1)
+            .ok_or_else(|| given.refuse(size, "domain_size is a number of values: 1 or more."))
+    },
+};
+
+const RR_KEEP_PROBABILITY: Method = Method {
+    name: "rr_keep_probability",
+    arguments: &[&EPSILON, &DOMAIN_SIZE],
+    returns: Returns::One(Type::Float8),
+    run: |call| {
+        let (epsilon, size) = (call.get(&EPSILON)?, call.get(&DOMAIN_SIZE)?);
+        Ratio::exact("epsilon", epsilon)?;
+        Ok(cells::keep_probability(epsilon, size).into_datum().unwrap_or(Datum::null()))
+    },
+    label: None,
+    price: None,
+};
+
+const ITEMS_HINT: &str =
+    "items has values by column name, as Postgres shows them: {\"sex\": \"F\", \"zip\": null}.";
+
+/// An itemset by names of columns.
+const ITEMS: Argument<Vec<(String, Option<String>)>> = Argument {
+    name: "items",
+    of: Type::Json,
+    default: None,
+    about: "The itemset: {\"sex\": \"F\", \"smoker\": \"t\"}; null is NULL.",
+    read: |given| {
+        let items = given.needed(given.json()?)?;
+        let refuse = |what: &Json| Error::argument(format!("items has {what}"), ITEMS_HINT);
+        let Json::Object(items) = items.as_ref() else { return Err(refuse(&items)) };
+        if items.is_empty() {
+            return Err(Error::argument("items is empty", ITEMS_HINT));
+        }
+        let item = |(name, value): (&String, &Json)| match value {
+            Json::String(value) => Ok((name.clone(), Some(value.clone()))),
+            Json::Null => Ok((name.clone(), None)),
+            other => Err(refuse(other)),
+        };
+        items.iter().map(item).collect()
+    },
+};
+
+const DOMAINS_OF: Argument<Option<Oid>> = Argument {
+    name: "domains_of",
+    of: Type::Relation,
+    default: Some("null"),
+    about: "The relation whose public domains the cells were randomised in; the source itself if it is left out.",
+    read: |given| given.relation(),
+};
+
+const RR_SUPPORT: Method = Method {
+    name: "rr_support",
+    arguments: &[&RELATION, &ITEMS, &EPSILON, &WEIGHTS, &COLUMNS, &DOMAINS_OF],
+    returns: Returns::Table(&[
+        ("estimate", Type::Float8),
+        ("stddev", Type::Float8),
+        ("rows", Type::Int8),
+    ]),
+    run: rr_support,
+    label: None,
+    price: None,
+};
+
+/// The columns of an itemset: where the source of randomised rows has them, what is public of them, and
+/// their shares of epsilon.
+struct ItemColumns {
+    relation: Relation,
+    positions: Vec<usize>,
+    domains: PublicSource,
+    epsilons: Vec<f64>,
+}
+
+impl ItemColumns {
+    fn of_call(call: &Call, items: &[(String, Option<String>)]) -> Result<Self, Error> {
+        let relation = Relation::open(call.get(&RELATION)?)?;
+        let randomised = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+        let names: Vec<&str> =
+            randomised.iter().map(|&position| relation.columns[position].name.as_str()).collect();
+        let weights =
+            weights::of_columns(call.get(&WEIGHTS)?.as_ref(), &relation.name, &names)?;
+        let shares = cells::split(call.get(&EPSILON)?, &weights)?;
+        let other = call.get(&DOMAINS_OF)?.map_or_else(|| Relation::open(relation.oid), Relation::open)?;
+        let (mut places, mut public, mut epsilons) = (Vec::new(), Vec::new(), Vec::new());
+        for (name, _) in items {
+            let place = positions(&relation.name, &names, "items", Some(std::slice::from_ref(name)))?[0];
+            places.push(randomised[place]);
+            epsilons.push(shares[place].to_f64());
+            public.push(other.position(name)?);
+        }
+        let domains = PublicSource::open(other, public)?;
+        Ok(ItemColumns { relation, positions: places, domains, epsilons })
+    }
+
+    /// The items in the codes of the rows that were read, and what cells count for them.
+    fn items(&self, items: &[(String, Option<String>)], bag: &Bag) -> Result<(Vec<Item>, Factors), Error> {
+        let (mut coded, mut factors) = (Vec::new(), Vec::new());
+        for (c, ((name, value), column)) in items.iter().zip(&self.domains.columns).enumerate() {
+            let Public::Values(values) = &column.public else {
+                return Err(Error::argument(
+                    format!("column \"{name}\" has bins, and items name values"),
+                    "Support can be estimated of columns with a list of values: declare it before the rows are randomised.",
+                ));
+            };
+            if let Some(value) = value.as_ref().filter(|value| !values.contains(value)) {
+                return Err(Error::argument(
+                    format!("the domain of column \"{name}\" has no value \"{value}\""),
+                    ITEMS_HINT,
+                ));
+            }
+            // A value of the domain that no row shows has no code.
+            let code = match value {
+                Some(value) => bag.domain(c).find(&text::from_utf8(value)).unwrap_or(NONE - 1),
+                None => NONE,
+            };
+            // CREATE TABLE AS forgets which columns forbid NULL, but rows that may be NULL show it.
+            let nullable = value.is_none() || (0..bag.distinct()).any(|i| bag.row(i)[c] == NONE);
+            let size = values.len() as u32 + u32::from(nullable);
+            coded.push(Item { column: c as u32, code });
+            factors.push(Factor::new(size, self.epsilons[c]));
+        }
+        Ok((coded, Factors::new(factors)))
+    }
+}
+
+fn rr_support(call: &Call) -> Result<Datum, Error> {
+    let items = call.get(&ITEMS)?;
+    let columns = ItemColumns::of_call(call, &items)?;
+    let table = reader::read(&columns.relation, &columns.positions)?;
+    let (coded, factors) = columns.items(&items, &table.bag)?;
+    let found = pool::run("estimating", table.memory(), |watch| {
+        factors.estimate(&table.bag, &coded, watch)
+    })?;
+    let known = |value: f64| if value.is_nan() { Value::Null } else { Value::Float(value) };
+    let mut rows = ResultRows::begin(call)?;
+    rows.push([known(found.support), known(found.stddev), Value::count(found.rows)]);
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_randomize_cells => RANDOMIZE_CELLS;
+    sanitize_rr_keep_probability => RR_KEEP_PROBABILITY;
+    sanitize_rr_support => RR_SUPPORT;
+}

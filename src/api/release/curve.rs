@@ -1,0 +1,106 @@
+//! What k-anonymity costs for several k, before one is chosen.
+
+use crate::api::shared::arguments::{COLUMNS, RELATION, yes_or_no};
+use super::hierarchy::of_columns;
+use super::suppression::unless_stopped;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use pgrx::pg_sys::Datum;
+use suppress::{Hierarchy, Request};
+use table::Bag;
+
+const KS: Argument<Vec<u64>> = Argument {
+    name: "ks",
+    of: Type::Ints,
+    default: Some("[2, 3, 5, 10, 20, 50, 100]"),
+    about: "The numbers of rows that must look alike, each of which is tried.",
+    read: ks,
+};
+
+fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
+    let hint = "ks is a list of numbers of rows that must look alike: {2, 5, 10}.";
+    let ks = given.needed(given.ints()?)?.vector().map_err(|fault| given.refuse(fault, hint))?;
+    if ks.is_empty() {
+        return Err(Error::argument("ks is an empty list", hint));
+    }
+    let k = |&k: &i32| match k {
+        k if k >= 2 => Ok(k as u64),
+        k => Err(given.refuse(k, "k is the number of rows that must look alike: 2 or more.")),
+    };
+    ks.iter().map(k).collect()
+}
+
+const GENERALIZE: Argument<bool> = Argument {
+    name: "generalize",
+    of: Type::Bool,
+    default: Some("true"),
+    about: "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
+    read: yes_or_no,
+};
+
+const LOSS_CURVE: Method = Method {
+    name: "loss_curve",
+    arguments: &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
+    returns: Returns::Table(&[
+        ("k", Type::Int4),
+        ("loss", Type::Float8),
+        ("dropped", Type::Int8),
+    ]),
+    run: loss_curve,
+    label: None,
+    price: None,
+};
+
+fn loss_curve(call: &Call) -> Result<Datum, Error> {
+    let (ks, generalize) = (call.get(&KS)?, call.get(&GENERALIZE)?);
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
+    let bag = reader::read(&relation, &columns)?.bag;
+    if bag.row_count() == 0 {
+        return Err(Error::Empty { relation: relation.name, of: "rows" });
+    }
+    // What k_anonymize itself would return, by the same search.
+    let hierarchies =
+        generalize.then(|| of_columns(&relation, &columns, bag.domains())).transpose()?;
+    let mut rows = ResultRows::begin(call)?;
+    for k in ks {
+        let (loss, dropped) = match &hierarchies {
+            Some(hierarchies) => general(&bag, k, hierarchies)?,
+            None => blanked(&bag, k)?,
+        };
+        rows.push([Value::Int(k as i32), Value::Float(loss), Value::count(dropped)]);
+    }
+    Ok(rows.finish(call))
+}
+
+/// What is lost with general values, and how many rows are dropped.
+fn general(bag: &Bag, k: u64, hierarchies: &[Hierarchy]) -> Result<(f64, u64), Error> {
+    let request = Request { k, hierarchies, weights: None, sensitive: None };
+    let recoded = pool::run("generalising", bag.memory(), |watch| {
+        let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
+        unless_stopped(suppress::generalize(bag, &request, watch))
+    })??;
+    Ok((recoded.loss, recoded.dropped))
+}
+
+/// The same if cells can only be blanked.
+fn blanked(bag: &Bag, k: u64) -> Result<(f64, u64), Error> {
+    let release = pool::run("suppressing", bag.memory(), |watch| {
+        unless_stopped(suppress::k_anonymize(bag, k, None, None, watch))
+    })??;
+    let counts = release.counts(bag);
+    let dropped = counts.rows - counts.kept;
+    let lost = counts.suppressed + dropped * bag.width() as u64;
+    Ok((lost as f64 / (counts.rows * bag.width() as u64) as f64, dropped))
+}
+
+methods! {
+    sanitize_loss_curve => LOSS_CURVE;
+}

@@ -1,0 +1,87 @@
+//! Whole columns at a level of their hierarchies, and what generalisation loses.
+
+use crate::api::shared::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
+use crate::api::measure::compare::Pair;
+use super::levels::{self, Levels};
+use super::suppression::keeping;
+use crate::api::shared::typed_source::TypedSource;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use suppress::{Hierarchy, Loss, Written};
+
+const LEVELS: Argument<levels::Named> = Argument {
+    name: "levels",
+    of: Type::Json,
+    default: None,
+    about: "The level of its hierarchy at which a column is shown, by name; 0 where it says nothing.",
+    read: |given| given.needed(levels::read(given)?),
+};
+
+const GENERALIZE: Method = Method {
+    name: "generalize",
+    arguments: &[&ROWS_OF, &LEVELS, &COLUMNS, &KEEP],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let named = call.get(&LEVELS)?;
+        let source = TypedSource::read(call)?;
+        let Levels { hierarchies, levels } = source.levels(&named)?;
+        let release = source.run("generalising", |bag, watch| {
+            let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
+            suppress::whole_columns(bag, &hierarchies, &levels, watch)
+        })?;
+        source.release_shown(call, release, &hierarchies)
+    },
+    label: Some(Label { further: &[], of: |options| {
+        options.get(&LEVELS)?;
+        keeping(Guarantee::generalize(), options)
+    } }),
+    price: None,
+};
+
+const INFORMATION_LOSS: Method = Method {
+    name: "information_loss",
+    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
+    returns: Returns::Table(&[
+        ("column_name", Type::Text),
+        ("changed", Type::Float8),
+        ("loss", Type::Float8),
+    ]),
+    run: information_loss,
+    label: None,
+    price: None,
+};
+
+fn information_loss(call: &Call) -> Result<Datum, Error> {
+    let names = call.get(&COLUMNS)?;
+    let mut pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let written = pair.written()?;
+    let mut rows = ResultRows::begin(call)?;
+    let losses = pair.run("measuring", |released, original, watch| {
+        let _held = watch.hold(written.iter().map(Written::memory).sum())?;
+        let columns = written.iter().enumerate();
+        columns.map(|(c, w)| suppress::column_loss(released, original, c, w, watch)).collect::<Result<Vec<_>, _>>()
+    })?;
+    let domains = pair.original.bag.domains();
+    for (domain, loss) in domains.iter().zip(&losses) {
+        let name = text::from_utf8(domain.name());
+        let (changed, mean) = (loss.changed_share(), loss.mean());
+        rows.push([Value::Text(&name), Value::Float(changed), Value::Float(mean)]);
+    }
+    let columns = losses.len() as f64;
+    let changed = losses.iter().map(Loss::changed_share).sum::<f64>() / columns;
+    let mean = losses.iter().map(Loss::mean).sum::<f64>() / columns;
+    rows.push([Value::Null, Value::Float(changed), Value::Float(mean)]);
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_generalize => GENERALIZE;
+    sanitize_information_loss => INFORMATION_LOSS;
+}

@@ -1,0 +1,98 @@
+//! Sensitive itemsets that are to be frequent no longer.
+
+use crate::api::shared::arguments::{KEEP, MIN_SUPPORT, NamedItemset, ROWS_OF, itemsets};
+use super::suppression::release;
+use crate::api::shared::typed_source::TypedSource;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text::from_utf8;
+use crate::pg::write::typed;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use serde_json::{Map, Value as Json};
+use table::Item;
+
+const ITEMSETS: Argument<Vec<NamedItemset>> = Argument {
+    name: "itemsets",
+    of: Type::Json,
+    default: None,
+    about: "The itemsets to hide: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].",
+    read: |given| match given.needed(itemsets(given)?)? {
+        itemsets if itemsets.is_empty() => {
+            Err(given.refuse("an empty list", "Name at least one itemset."))
+        }
+        itemsets => Ok(itemsets),
+    },
+};
+
+const HIDE_ITEMSETS: Method = Method {
+    name: "hide_itemsets",
+    arguments: &[&ROWS_OF, &ITEMSETS, &MIN_SUPPORT, &KEEP],
+    returns: Returns::Set(Type::Any),
+    run: hide_itemsets,
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            options.get(&ITEMSETS)?;
+            let keep = options.get(&KEEP)?.unwrap_or_default();
+            Ok(Guarantee::hide_itemsets(options.get(&MIN_SUPPORT)?, &keep))
+        },
+    }),
+    price: None,
+};
+
+/// An itemset by positions of columns.
+type Placed<'a> = Vec<(usize, &'a str)>;
+
+/// The itemsets by positions of columns. Each must have a cell that may be blanked.
+fn placed<'a>(
+    relation: &Relation,
+    itemsets: &'a [NamedItemset],
+    keep: &[usize],
+) -> Result<Vec<Placed<'a>>, Error> {
+    let mut placed = Vec::with_capacity(itemsets.len());
+    for itemset in itemsets {
+        let place = |(column, value): &'a (String, String)| {
+            Ok((relation.position(column)?, value.as_str()))
+        };
+        let items = itemset.iter().map(place).collect::<Result<Placed, Error>>()?;
+        if items.iter().all(|(column, _)| keep.contains(column)) {
+            let items = itemset.iter().map(|(c, v)| (c.clone(), Json::from(v.as_str())));
+            return Err(Error::argument(
+                format!("itemset {} is in kept columns only", Json::from(items.collect::<Map<_, _>>())),
+                "An itemset is hidden by blanking cells, which kept columns are spared: keep fewer columns.",
+            ));
+        }
+        placed.push(items);
+    }
+    Ok(placed)
+}
+
+fn hide_itemsets(call: &Call) -> Result<Datum, Error> {
+    let (itemsets, min_support) = (call.get(&ITEMSETS)?, call.get(&MIN_SUPPORT)?);
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let keep = match call.get(&KEEP)? {
+        Some(names) => relation.positions(KEEP.name, Some(&names))?,
+        None => Vec::new(),
+    };
+    let itemsets = placed(&relation, &itemsets, &keep)?;
+    let source = TypedSource::read_all(call)?;
+    let item = |&(column, value): &(usize, &str)| {
+        let code = source.bag().domain(column).find(&from_utf8(value))?;
+        Some(Item { column: column as u32, code })
+    };
+    // An itemset with a value that does not occur is in no row.
+    let itemsets: Vec<Vec<Item>> =
+        itemsets.iter().filter_map(|items| items.iter().map(item).collect()).collect();
+    release(call, source, |bag, watch| {
+        suppress::hide_itemsets(bag, &itemsets, &keep, min_support, watch)
+    })
+}
+
+methods! {
+    sanitize_hide_itemsets => HIDE_ITEMSETS;
+}

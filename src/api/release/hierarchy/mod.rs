@@ -1,0 +1,167 @@
+//! Hierarchies of columns: what the owner says of their levels, and the tree over the values that follows.
+//!
+//! * `spec` reads the jsonb and refuses what no values could mend.
+//! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
+//!   make the general values of each level, which [`suppress::levels`] puts upon each other.
+//! * `suggest` proposes levels.
+//! * `written` says by which texts a release shows values and general values of a column.
+//! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
+
+mod build;
+mod dates;
+mod prefix;
+mod ranges;
+mod spec;
+mod suggest;
+mod tree;
+mod written;
+
+pub use build::{of_column, of_columns};
+pub use written::{Sides, general, shown_as};
+
+use crate::api::shared::arguments::RELATION;
+use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner};
+use crate::catalog::hierarchies::{self, Stored};
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::notice::notice_hint;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use crate::pg::call::jsonb;
+use crate::pg::read::reader;
+use crate::pg::catalog::rights;
+use pgrx::pg_sys::Datum;
+use serde_json::{Value as Json, json};
+use spec::Levels;
+use table::{Bag, NONE};
+
+const LEVELS: Argument<Json> = Argument {
+    name: "levels",
+    of: Type::Json,
+    default: None,
+    about: "The levels between a value and a blank cell: ranges, dates, prefix, tree or table.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+const DECLARE_HIERARCHY: Method = Method {
+    name: "declare_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME, &LEVELS],
+    returns: Returns::One(Type::Void),
+    run: declare_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let column = &relation.columns[position];
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    let mut written = call.get(&LEVELS)?;
+    let levels = Levels::read(&written, column)?;
+    let mut lookup = None;
+    match &levels {
+        Levels::Tree(names) => {
+            written = json!({ "tree": tree::write_down(column, &tree::written(column, names)?)? });
+        }
+        Levels::Table(name) => {
+            let found = tree::named(name)?;
+            written = json!({ "table": found.from() });
+            lookup = Some(found.oid);
+        }
+        _ => {}
+    }
+    // Where no rows are read, general values that do not fit are told of when they are used.
+    let bag = match read_as_owner(&relation, position)? {
+        Some(table) => table.bag,
+        None => Bag::from_text(1, std::iter::empty::<[Option<&str>; 1]>()),
+    };
+    build::build(&relation, column, bag.domain(0), &levels, lookup)?;
+    hierarchies::declare(&relation, column, Stored { levels: written.to_string(), lookup })?;
+    Ok(call.null())
+}
+
+const DROP_HIERARCHY: Method = Method {
+    name: "drop_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::One(Type::Void),
+    run: drop_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let name = call.get(&COLUMN_NAME)?;
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    // What was declared for a column that is gone can be taken back too.
+    if !hierarchies::forget(&relation, &name)? {
+        relation.position(&name)?;
+    }
+    Ok(call.null())
+}
+
+const HIERARCHY: Method = Method {
+    name: "hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::Table(&[("value", Type::Text), ("level", Type::Int4), ("general", Type::Text)]),
+    run: hierarchy,
+    label: None,
+    price: None,
+};
+
+fn hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let table = reader::read(&relation, &[position])?;
+    let domain = table.bag.domain(0);
+    let hierarchy = of_column(&relation, &relation.columns[position], domain, false)?;
+    let mut rows = ResultRows::begin(call)?;
+    for code in 0..domain.len() as u32 {
+        for level in 0..=hierarchy.height() {
+            let general = match hierarchy.shown(code, level) {
+                NONE => Value::Null,
+                shown if (shown as usize) < domain.len() => Value::Text(domain.value(shown)),
+                shown => Value::Text(&hierarchy.texts()[shown as usize - domain.len()]),
+            };
+            rows.push([Value::Text(domain.value(code)), Value::Int(level as i32), general]);
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+const SUGGEST_HIERARCHY: Method = Method {
+    name: "suggest_hierarchy",
+    arguments: &[&RELATION, &COLUMN_NAME],
+    returns: Returns::One(Type::Json),
+    run: suggest_hierarchy,
+    label: None,
+    price: None,
+};
+
+fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
+    let (relation, position) = column(call)?;
+    let table = reader::read(&relation, &[position])?;
+    let (column, domain) = (&relation.columns[position], table.bag.domain(0));
+    if let Some(levels) = suggest::levels(column, domain)? {
+        return jsonb::datum(&levels);
+    }
+    let reason = suggest::reason(column, domain)?;
+    notice_hint(
+        &format!("no levels suggest themselves for column \"{}\": {reason}", column.name),
+        "Declare levels of your own: {\"prefix\": [4, 3]} cuts texts of any form, and a tree or a table of general values fits every type.",
+    );
+    Ok(call.null())
+}
+
+methods! {
+    sanitize_declare_hierarchy => DECLARE_HIERARCHY;
+    sanitize_drop_hierarchy => DROP_HIERARCHY;
+    sanitize_hierarchy => HIERARCHY;
+    sanitize_suggest_hierarchy => SUGGEST_HIERARCHY;
+}

@@ -1,0 +1,55 @@
+//! The first characters of a text, the others masked or cut.
+
+use super::spec::Prefix;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Column;
+use crate::pg::call::text::{from_utf8, to_utf8};
+use crate::pg::catalog::types;
+use pgrx::pg_sys;
+use suppress::General;
+use suppress::levels::{Growing, Numbered};
+use table::Domain;
+
+/// The characters of a value that count: those that fill up a `char(n)` do not.
+pub fn characters(column: &Column, value: &[u8]) -> String {
+    let mut text = to_utf8(value);
+    if column.base_type == pg_sys::BPCHAROID {
+        text.truncate(text.trim_end_matches(' ').len());
+    }
+    text
+}
+
+/// The first characters, and the mask for each of the others.
+fn cut(text: &str, length: usize, mask: Option<char>) -> String {
+    let mut shown: String = text.chars().take(length).collect();
+    if let Some(mask) = mask {
+        shown.extend(text.chars().skip(length).map(|_| mask));
+    }
+    shown
+}
+
+/// The levels of a column by prefixes. What a value is shown as at one level decides the next.
+pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing, Error> {
+    let mut growing = Growing::default();
+    let mut below: Option<Vec<String>> = None;
+    for &length in &prefix.lengths {
+        let mut nodes = Numbered::default();
+        let mut node = |text: &str| Some(nodes.number(cut(text, length, prefix.mask)));
+        let parents = match &below {
+            None => domain.values().map(|value| node(&characters(column, value))).collect(),
+            Some(texts) => texts.iter().map(|text| node(text)).collect(),
+        };
+        let mut general = Vec::with_capacity(nodes.keys.len());
+        for (i, shown) in nodes.keys.iter().enumerate() {
+            if i % 4096 == 0 {
+                pgrx::check_for_interrupts!();
+            }
+            let text = from_utf8(&types::accepted(column, shown)?);
+            general.push(General { text, loss: 0.0 });
+        }
+        growing.add(parents, general);
+        growing.lose_values(domain);
+        below = Some(nodes.keys);
+    }
+    Ok(growing)
+}

@@ -1,0 +1,168 @@
+//! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
+
+use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
+use super::suppression::{keeping, release, unless_stopped};
+use crate::rules::terms::TERMS;
+use crate::api::shared::typed_source::TypedSource;
+use crate::api::shared::weights;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Arguments, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::signature::Returns;
+use guarantee::{Classes, Guarantee};
+use pgrx::pg_sys::Datum;
+use suppress::{Diversity, DiversityKind, Hierarchy, Request};
+
+/// What a cell of each column is worth.
+const WEIGHTS: Argument<Option<weights::Named>> = Argument {
+    name: "weights",
+    of: Type::Json,
+    default: Some("null"),
+    about: "What a cell of a column is worth, by name; 1 where it says nothing.",
+    read: weights::read,
+};
+
+const GENERALIZE: Argument<bool> = Argument {
+    name: "generalize",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
+    read: yes_or_no,
+};
+
+const SENSITIVE: Argument<Option<String>> = Argument {
+    name: "sensitive",
+    of: Type::Text,
+    default: Some("null"),
+    about: "A column that comes back as it is, and in which every class must be diverse (l), close to all rows (t) or both.",
+    read: |given| given.text(),
+};
+
+const L: Argument<Option<f64>> = Argument {
+    name: "l",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "How diverse the sensitive column must be in every class.",
+    read: |given| match given.float8()? {
+        Some(l) if !(l >= 1.0 && l.is_finite()) => {
+            Err(given.refuse(l, "l is a number of values: 1 or more."))
+        }
+        l => Ok(l),
+    },
+};
+
+const L_KIND: Argument<DiversityKind> = Argument {
+    name: "l_kind",
+    of: Type::Text,
+    default: Some("\"distinct\""),
+    about: "What l counts: 'distinct' values, or as many equally frequent ones as have the class's 'entropy'.",
+    read: |given| {
+        Ok(match choice(given)? {
+            measures::Diversity::Distinct => DiversityKind::Distinct,
+            measures::Diversity::Entropy => DiversityKind::Entropy,
+        })
+    },
+};
+
+const T: Argument<Option<f64>> = Argument {
+    name: "t",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "How far the sensitive column of a class may be from that of all released rows, 0 to 1.",
+    read: |given| match given.float8()? {
+        Some(t) if !(0.0..=1.0).contains(&t) => {
+            Err(given.refuse(t, "t is a distance between distributions: 0 to 1."))
+        }
+        t => Ok(t),
+    },
+};
+
+/// What a call asks of the sensitive column, and its name.
+fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, Error> {
+    let (sensitive, l, t) = (arguments.get(&SENSITIVE)?, arguments.get(&L)?, arguments.get(&T)?);
+    let kind = arguments.get(&L_KIND)?;
+    match (sensitive, l.is_some() || t.is_some()) {
+        (Some(name), true) => Ok(Some((name, Diversity { l, kind, t }))),
+        (None, false) => Ok(None),
+        (Some(name), false) => Err(Error::argument(
+            format!("sensitive is \"{name}\", but neither l nor t is given"),
+            "Say how diverse (l) or how close to all rows (t) classes must be in it. A column that only comes back as it is belongs in keep.",
+        )),
+        (None, true) => Err(Error::argument(
+            "l or t is given, but no sensitive column",
+            "Name the column that classes must be diverse in: sensitive => 'diagnosis'.",
+        )),
+    }
+}
+
+const K_ANONYMIZE: Method = Method {
+    name: "k_anonymize",
+    arguments: &[
+        &ROWS_OF, &K, &COLUMNS, &KEEP, &WEIGHTS, &MAX_LENGTH, &GENERALIZE, &SENSITIVE, &L, &L_KIND,
+        &T,
+    ],
+    returns: Returns::Set(Type::Any),
+    run: k_anonymize,
+    label: Some(Label { further: TERMS, of: label }),
+    price: None,
+};
+
+fn k_anonymize(call: &Call) -> Result<Datum, Error> {
+    let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+    let generalize = call.get(&GENERALIZE)?;
+    let diversity = diversity(&call.arguments)?;
+    let is_recoded = generalize || diversity.is_some();
+    if is_recoded && let Some(length) = max_length {
+        return Err(Error::argument(
+            format!("max_length is {length}, together with generalize or sensitive"),
+            "Only the search for what to suppress can be bounded so. Leave max_length out.",
+        ));
+    }
+    let source = match &diversity {
+        Some((sensitive, _)) => TypedSource::read_with_sensitive(call, sensitive)?,
+        None => TypedSource::read(call)?,
+    }
+    .with_rows()?;
+    let width = source.bag().width() - usize::from(diversity.is_some());
+    let names: Vec<&str> = source.bag().domains()[..width].iter().map(|d| d.name()).collect();
+    let weights = call.get(&WEIGHTS)?;
+    let weights = weights
+        .map(|named| weights::of_columns(Some(&named), source.name(), &names))
+        .transpose()?;
+    if !is_recoded {
+        return release(call, source, |bag, watch| {
+            suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
+        });
+    }
+    let hierarchies = if generalize {
+        source.hierarchies(width)?
+    } else {
+        source.bag().domains()[..width].iter().map(|d| Hierarchy::flat(d.len())).collect()
+    };
+    let sensitive = diversity.map(|(_, diversity)| diversity);
+    let request =
+        Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
+    let recoded = source.run("generalising", |bag, watch| {
+        let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
+        unless_stopped(suppress::generalize(bag, &request, watch))
+    })??;
+    source.release_shown(call, recoded.release, &hierarchies)
+}
+
+fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let (k, max_length) = (options.get(&K)?, options.get(&MAX_LENGTH)?);
+    let diversity = diversity(options)?;
+    let classes = Classes {
+        generalized: options.get(&GENERALIZE)?,
+        sensitive: diversity.as_ref().map(|(name, _)| name.as_str()),
+        l: diversity.as_ref().and_then(|(_, diversity)| diversity.l),
+        entropy: diversity.as_ref().is_some_and(|(_, d)| d.kind == DiversityKind::Entropy),
+        t: diversity.as_ref().and_then(|(_, diversity)| diversity.t),
+    };
+    keeping(Guarantee::k_anonymize(k, max_length, &classes), options)
+}
+
+methods! {
+    sanitize_k_anonymize => K_ANONYMIZE;
+}

@@ -1,0 +1,103 @@
+//! Levels of hierarchies by column name, as several functions take them.
+
+use super::hierarchy::of_column;
+use crate::catalog::hierarchies;
+use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::{Column, Relation, positions};
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use suppress::Hierarchy;
+use table::Bag;
+
+const HINT: &str = "Levels are whole numbers by column name, 0 for the value itself: {\"zip\": 2, \"birth_date\": 1}.";
+
+/// Levels by name, as they were given.
+pub type Named = Map<String, Value>;
+
+/// Levels at which columns are looked at.
+pub const LEVELS: Argument<Option<Named>> = Argument {
+    name: "levels",
+    of: Type::Json,
+    default: Some("null"),
+    about: "Levels of their hierarchies at which columns are looked at, by name.",
+    read,
+};
+
+/// Reads an argument that has levels by name.
+pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
+    match given.json()?.map(Cow::into_owned) {
+        None => Ok(None),
+        Some(Value::Object(levels)) => Ok(Some(levels)),
+        Some(_) => Err(Error::argument("levels is no object", HINT)),
+    }
+}
+
+/// The hierarchies of a bag's columns and the level of each, 0 where nothing is said. Column `c` of the bag
+/// is column `columns[c]` of the relation.
+pub struct Levels {
+    pub hierarchies: Vec<Hierarchy>,
+    pub levels: Vec<usize>,
+}
+
+impl Levels {
+    pub fn new(
+        named: &Named,
+        relation: &Relation,
+        columns: &[usize],
+        bag: &Bag,
+    ) -> Result<Self, Error> {
+        let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
+        let mut levels = vec![0; names.len()];
+        for (name, level) in named {
+            let place =
+                positions(&relation.name, &names, "levels", Some(std::slice::from_ref(name)))?[0];
+            levels[place] =
+                level.as_u64().and_then(|level| usize::try_from(level).ok()).ok_or_else(|| {
+                    Error::argument(format!("the level of column \"{name}\" is {level}"), HINT)
+                })?;
+        }
+        let mut hierarchies = Vec::with_capacity(names.len());
+        for (domain, (&position, &level)) in bag.domains().iter().zip(columns.iter().zip(&levels)) {
+            hierarchies.push(if level == 0 {
+                Hierarchy::flat(domain.len())
+            } else {
+                let column = &relation.columns[position];
+                at_level(of_declared(relation, column, domain)?, column, level)?
+            });
+        }
+        Ok(Levels { hierarchies, levels })
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> u64 {
+        self.hierarchies.iter().map(Hierarchy::memory).sum()
+    }
+}
+
+/// The hierarchy that is declared for a column.
+fn of_declared(
+    relation: &Relation,
+    column: &Column,
+    domain: &table::Domain,
+) -> Result<Hierarchy, Error> {
+    if hierarchies::declared(relation, column)?.is_none() {
+        return Err(Error::NoHierarchy {
+            column: column.name.clone(),
+            relation: relation.name.clone(),
+        });
+    }
+    of_column(relation, column, domain, false)
+}
+
+/// The hierarchy, if it has the level; the one after its last blanks the column.
+fn at_level(hierarchy: Hierarchy, column: &Column, level: usize) -> Result<Hierarchy, Error> {
+    let highest = hierarchy.height() + 1;
+    if level <= highest {
+        return Ok(hierarchy);
+    }
+    Err(Error::argument(
+        format!("the level of column \"{}\" is {level}", column.name),
+        format!("Its hierarchy has levels 0 to {highest}, at which the column is blank."),
+    ))
+}

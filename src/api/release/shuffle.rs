@@ -1,0 +1,117 @@
+//! Columns shuffled in groups.
+
+use crate::api::shared::arguments::{KEEP, ROWS_OF, SEED, coins, coins_of};
+use super::suppression::keeping;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::call::signature::Returns;
+use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use serde_json::Value as Json;
+use table::NONE;
+
+const GROUPS: Argument<Vec<Vec<String>>> = Argument {
+    name: "groups",
+    of: Type::Json,
+    default: None,
+    about: "Lists of columns that stay together: [[\"sex\", \"age\"], [\"zip\"]].",
+    read: |given| {
+        let refuse = |what: &Json| {
+            Error::argument(
+                format!("groups has {what}"),
+                "groups is an array of lists of columns: [[\"sex\", \"age\"], [\"zip\"]].",
+            )
+        };
+        let groups = given.needed(given.json()?)?;
+        let list = |value: &Json| {
+            value.as_array().filter(|list| !list.is_empty()).ok_or_else(|| refuse(value)).cloned()
+        };
+        let name = |name: &Json| name.as_str().map(String::from).ok_or_else(|| refuse(name));
+        list(&groups)?.iter().map(|group| list(group)?.iter().map(name).collect()).collect()
+    },
+};
+
+const SHUFFLE_GROUPS: Method = Method {
+    name: "shuffle_groups",
+    arguments: &[&ROWS_OF, &GROUPS, &KEEP, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: shuffle_groups,
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let label = Guarantee::shuffle_groups(coins_of(options.get(&SEED)?));
+            keeping(label, options)
+        },
+    }),
+    price: None,
+};
+
+/// The columns of each group as positions in the relation. Kept columns are one more group: they stay
+/// together, in an order of its own too, so that no row is found by its place.
+fn positions(
+    relation: &Relation,
+    groups: &[Vec<String>],
+    keep: Option<&[String]>,
+) -> Result<Vec<Vec<usize>>, Error> {
+    let mut found: Vec<Vec<usize>> = Vec::new();
+    for (argument, names) in groups
+        .iter()
+        .map(|names| (GROUPS.name, names.as_slice()))
+        .chain(keep.map(|names| (KEEP.name, names)))
+    {
+        let columns = relation.positions(argument, Some(names))?;
+        let taken = columns.iter().find(|&column| found.iter().flatten().any(|c| c == column));
+        if let Some(&column) = taken {
+            let column = &relation.columns[column].name;
+            return Err(match argument == KEEP.name {
+                true => Error::argument(
+                    format!("column \"{column}\" is in groups and in keep"),
+                    "A column is either shuffled (groups) or returned as it is (keep).",
+                ),
+                false => Error::argument(
+                    format!("column \"{column}\" is in two groups"),
+                    "Name every column once.",
+                ),
+            });
+        }
+        found.push(columns);
+    }
+    Ok(found)
+}
+
+fn shuffle_groups(call: &Call) -> Result<Datum, Error> {
+    let (groups, keep) = (call.get(&GROUPS)?, call.get(&KEEP)?);
+    let mut coins = coins(call.get(&SEED)?)?;
+    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let positions = positions(&relation, &groups, keep.as_deref())?;
+    let columns: Vec<usize> = positions.iter().flatten().copied().collect();
+    // The columns as they are read stand group by group.
+    let mut next = 0..columns.len();
+    let groups: Vec<Vec<usize>> =
+        positions.iter().map(|group| next.by_ref().take(group.len()).collect()).collect();
+    let table = reader::read(&relation, &columns)?;
+    let shuffled = pool::run_telling(
+        "shuffling",
+        table.memory(),
+        |_| "rows are put into random orders".into(),
+        |watch| suppress::shuffle_groups(&table.bag, groups.len(), &mut coins, watch),
+    )?;
+    let values = ReadValues::new(&table, &relation, &columns);
+    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    let mut cells = vec![NONE; columns.len()];
+    for row in 0..shuffled.len() {
+        shuffled.write(&table.bag, &groups, row, &mut cells);
+        rows.push(&cells, 1);
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_shuffle_groups => SHUFFLE_GROUPS;
+}

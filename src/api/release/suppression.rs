@@ -1,0 +1,197 @@
+//! Releases by suppression.
+
+use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins};
+use crate::api::shared::registry;
+use crate::rules::terms::TERMS;
+use crate::api::shared::typed_source::TypedSource;
+use crate::method::{Label, Method, methods};
+use crate::pg::call::argument::{Argument, Arguments, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::positions;
+use crate::pg::call::signature::Returns;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+use suppress::Method as Imputation;
+use table::{Bag, Release, Stop, Watch};
+
+impl From<suppress::Error> for Error {
+    fn from(error: suppress::Error) -> Self {
+        match error {
+            suppress::Error::Stopped(stop) => stop.into(),
+            suppress::Error::NothingLeft { .. } => Error::argument(
+                format!("nothing would be left: {error}"),
+                "Give a smaller theta or k, or a relation with more rows.",
+            ),
+            suppress::Error::NotDiverse { .. } => Error::argument(
+                format!("nothing would be left: {error}"),
+                "Give a smaller l, or a sensitive column with more values.",
+            ),
+            suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => {
+                Error::argument(
+                    format!("weights: {error}"),
+                    "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
+                )
+            }
+            suppress::Error::Broken { .. }
+            | suppress::Error::NotKept { .. }
+            | suppress::Error::Shown { .. } => Error::Broken { what: error.to_string() },
+        }
+    }
+}
+
+/// Lets `suppress` decide what of the source is released, and returns that.
+pub fn release(
+    call: &Call,
+    source: TypedSource,
+    suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
+) -> Result<Datum, Error> {
+    let release = source.run("suppressing", |bag, watch| unless_stopped(suppress(bag, watch)))??;
+    source.release(call, release)
+}
+
+/// A stop is the pool's to tell; what else is wrong is the caller's.
+pub fn unless_stopped<T>(
+    decided: Result<T, suppress::Error>,
+) -> Result<Result<T, suppress::Error>, Stop> {
+    match decided {
+        Err(suppress::Error::Stopped(stop)) => Err(stop),
+        decided => Ok(decided),
+    }
+}
+
+/// The share of the rows in which itemsets are searched for.
+const SAMPLE_SHARE: Argument<Option<f64>> = Argument {
+    name: "sample_share",
+    of: Type::Float8,
+    default: Some("null"),
+    about: "The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.",
+    read: |given| match given.float8()? {
+        Some(share) if !(share > 0.0 && share <= 1.0) => Err(given.refuse(
+            share,
+            "sample_share is above 0 and at most 1. Leave it out to search all rows.",
+        )),
+        share => Ok(share),
+    },
+};
+
+/// A label that says whether only a sample was searched.
+fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let share = options.get(&SAMPLE_SHARE)?.filter(|&share| share < 1.0);
+    Ok(match share {
+        Some(share) => label.searched_in_sample(share),
+        None => label,
+    })
+}
+
+const MII_SUPPRESS: Method = Method {
+    name: "mii_suppress",
+    arguments: &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(call, source, |bag, watch| {
+            suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
+        })
+    },
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
+            keeping(sampled(label, options)?, options)
+        },
+    }),
+    price: None,
+};
+
+/// A label that says which columns come back as they are.
+pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+    let keep = options.get(&KEEP)?.unwrap_or_default();
+    Ok(label.keeping(&keep.iter().map(String::as_str).collect::<Vec<_>>()))
+}
+
+const K_MII: Method = Method {
+    name: "k_mii",
+    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    returns: Returns::Set(Type::Any),
+    run: |call| {
+        let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(call, source, |bag, watch| {
+            suppress::k_mii_sampled(bag, k, max_length, share, watch)
+        })
+    },
+    label: Some(Label {
+        further: TERMS,
+        of: |options| {
+            let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
+            keeping(sampled(label, options)?, options)
+        },
+    }),
+    price: None,
+};
+
+const METHOD: Argument<Imputation> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: Some("\"conditional\""),
+    about: "Where values come from: 'conditional', rows that share as much as possible, or 'marginal', all rows.",
+    read: choice,
+};
+
+/// The method that made the release, for the label.
+const OF: Argument<Option<String>> = Argument {
+    name: "of",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The method that made the release.",
+    read: |given| given.text(),
+};
+
+const OF_OPTIONS: Argument<Option<Value>> = Argument {
+    name: "of_options",
+    of: Type::Json,
+    default: Some("null"),
+    about: "The options of that method.",
+    read: |given| Ok(given.json()?.map(Cow::into_owned)),
+};
+
+const IMPUTE: Method = Method {
+    name: "impute",
+    arguments: &[&ROWS_OF, &COLUMNS, &METHOD, &SEED],
+    returns: Returns::Set(Type::Any),
+    run: impute,
+    label: Some(Label {
+        further: &[&KEEP, &OF, &OF_OPTIONS],
+        of: |options| {
+            let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
+            let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
+            keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
+        },
+    }),
+    price: None,
+};
+
+fn impute(call: &Call) -> Result<Datum, Error> {
+    let method = call.get(&METHOD)?;
+    let names = call.get(&COLUMNS)?;
+    let mut coins = coins(call.get(&SEED)?)?;
+    let source = TypedSource::read_all(call)?;
+    let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
+    let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
+    let filled = source.run("filling", |bag, watch| {
+        suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
+    })?;
+    source.release(call, filled)
+}
+
+methods! {
+    sanitize_impute => IMPUTE;
+    sanitize_mii_suppress => MII_SUPPRESS;
+    sanitize_k_mii => K_MII;
+}

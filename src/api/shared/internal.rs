@@ -1,0 +1,23 @@
+//! What the functions share that Postgres calls for a type or an aggregate.
+
+use crate::method::Method;
+use crate::pg::call::argument::{Argument, Declared, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::signature::Returns;
+use pgrx::pg_sys::Datum;
+
+/// An argument that Postgres passes.
+pub const fn passed(name: &'static str, of: Type) -> Argument<()> {
+    Argument { name, of, default: None, about: "What Postgres passes.", read: |_| Ok(()) }
+}
+
+/// Such a function.
+pub const fn part(
+    name: &'static str,
+    arguments: &'static [&'static dyn Declared],
+    returns: Type,
+    run: fn(&Call) -> Result<Datum, Error>,
+) -> Method {
+    Method { name, arguments, returns: Returns::One(returns), run, label: None, price: None }
+}

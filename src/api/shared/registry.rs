@@ -1,0 +1,157 @@
+//! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
+
+use super::arguments::{RELATION, text};
+use crate::catalog::protection;
+use crate::catalog::ledger::{self, Asker};
+use crate::rules::terms;
+use crate::method::{Method, methods};
+use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::call::jsonb;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::signature::Returns;
+use guarantee::Guarantee;
+use pgrx::pg_sys::Datum;
+use serde_json::{Map, Value as Json};
+
+/// All methods, by family.
+pub fn all() -> impl Iterator<Item = &'static Method> {
+    crate::api::FAMILIES.iter().flat_map(|(_, files)| files.iter()).flat_map(|file| file.iter().copied())
+}
+
+/// The label of a release by that method with these options.
+pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
+    let found = all().filter(|one| one.name == method).find_map(|one| Some((one, one.label.as_ref()?)));
+    let Some((method, label)) = found else {
+        return Err(Error::argument(
+            format!("method is \"{method}\""),
+            format!("method is {}.", one_of(labelled().map(|method| method.name))),
+        ));
+    };
+    let mut options = object(options)?;
+    let known: Vec<&str> =
+        method.arguments.iter().chain(label.further).map(|argument| argument.name()).collect();
+    if let Some(name) = options.keys().find(|name| !known.contains(&name.as_str())) {
+        return Err(no_option(name, &known));
+    }
+    if let Some(source) = named_source(&options)? {
+        terms::of_source(&mut options, method, label, &source)?;
+    }
+    let arguments = Arguments::of_options(method.arguments, &options);
+    terms::under_options((label.of)(&arguments)?, method, label, &arguments)
+}
+
+/// The relation that the options name as the source, if they do. Who may not ask about one that is protected is
+/// not told its terms.
+fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>, Error> {
+    if !options.get(RELATION.name).is_some_and(Json::is_string) {
+        return Ok(None);
+    }
+    const NAMED: &[&dyn Declared] = &[&RELATION];
+    let source = Relation::row_type(Arguments::of_options(NAMED, options).get(&RELATION)?)?;
+    if protection::terms(source.oid)?.is_some() {
+        ledger::remaining(&source, &Asker::caller())?;
+    }
+    Ok(Some(source))
+}
+
+/// Options by name.
+pub fn object(options: Json) -> Result<Map<String, Json>, Error> {
+    match options {
+        Json::Object(options) => Ok(options),
+        _ => Err(Error::argument(
+            "options is no object",
+            "Give the method's arguments by name: {\"k\": 5}.",
+        )),
+    }
+}
+
+/// The refusal of an option that the method does not have.
+pub fn no_option(name: &str, known: &[&str]) -> Error {
+    Error::argument(
+        format!("there is no option \"{name}\""),
+        format!("The options of this method are: {}.", known.join(", ")),
+    )
+}
+
+fn labelled() -> impl Iterator<Item = &'static Method> {
+    all().filter(|method| method.label.is_some())
+}
+
+/// Names as a sentence has them.
+pub fn one_of(names: impl Iterator<Item = &'static str>) -> String {
+    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    match names.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+pub const METHOD: Argument<String> = Argument {
+    name: "method",
+    of: Type::Text,
+    default: None,
+    about: "The function that makes the release.",
+    read: text,
+};
+
+pub const OPTIONS: Argument<Json> = Argument {
+    name: "options",
+    of: Type::Json,
+    default: Some("{}"),
+    about: "Its arguments by name: {\"k\": 5}.",
+    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
+};
+
+const GUARANTEE: Method = Method {
+    name: "guarantee",
+    arguments: &[&METHOD, &OPTIONS],
+    returns: Returns::One(Type::Json),
+    run: |call| {
+        let label = label(&call.get(&METHOD)?, call.get(&OPTIONS)?)?;
+        jsonb::datum(&serde_json::to_value(label.label()).map_err(Error::fault)?)
+    },
+    label: None,
+    price: None,
+};
+
+const LIST: Method = Method {
+    name: "methods",
+    arguments: &[],
+    returns: Returns::Table(&[
+        ("method", Type::Text),
+        ("position", Type::Int4),
+        ("argument", Type::Text),
+        ("types", Type::Text),
+        ("default_value", Type::Text),
+        ("about", Type::Text),
+    ]),
+    run: list,
+    label: None,
+    price: None,
+};
+
+fn list(call: &Call) -> Result<Datum, Error> {
+    let mut rows = ResultRows::begin(call)?;
+    for method in all().filter(|method| method.is_called_by_name()) {
+        for (position, argument) in (1..).zip(method.arguments) {
+            rows.push([
+                Value::Text(method.name.as_bytes()),
+                Value::Int(position),
+                Value::Text(argument.name().as_bytes()),
+                Value::Text(argument.of().names().join(", ").as_bytes()),
+                argument.default().map_or(Value::Null, |value| Value::Text(value.as_bytes())),
+                Value::Text(argument.about().as_bytes()),
+            ]);
+        }
+    }
+    Ok(rows.finish(call))
+}
+
+methods! {
+    sanitize_guarantee => GUARANTEE;
+    sanitize_methods => LIST;
+}

@@ -1,0 +1,315 @@
+//! Sources whose rows come back with their own type, and what comes back of them.
+
+use super::arguments::{COLUMNS, KEEP, ROWS_OF};
+use crate::rules::public;
+use crate::rules::charged_rows::{self, Bound};
+use crate::api::release::hierarchy;
+use crate::api::release::levels::{self, Levels};
+use crate::catalog::domains;
+use crate::pg::call::serve::Call;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::range;
+use crate::pg::write::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
+use crate::pg::catalog::{keys, types};
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use crate::pg::call::text;
+use pgrx::pg_sys::{self, Datum};
+use std::collections::HashSet;
+use suppress::Hierarchy;
+use table::{Bag, CodedTable, Part, Release, Stop, Watch};
+
+/// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
+/// they are.
+pub fn chosen(call: &Call, relation: &Relation) -> Result<(Vec<usize>, Vec<usize>), Error> {
+    let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
+    let keep = match &kept_names {
+        Some(names) => relation.positions("keep", Some(names))?,
+        None => Vec::new(),
+    };
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    if names.is_none() {
+        columns.retain(|position| !keep.contains(position));
+    } else if let Some(both) = columns.iter().find(|position| keep.contains(position)) {
+        return Err(Error::argument(
+            format!("column \"{}\" is in columns and in keep", relation.columns[*both].name),
+            "A column is either protected (columns) or returned as it is (keep).",
+        ));
+    }
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left to protect: all are in keep",
+            "Keep fewer columns.",
+        ));
+    }
+    Ok((columns, keep))
+}
+
+/// Why a column tells by itself whose row it is in, if it does by the schema.
+fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>, Error> {
+    let column = &relation.columns[position];
+    if types::holds_documents(column.base_type) {
+        return Ok(Some("which holds json or xml"));
+    }
+    let unique = keys::unique_columns(relation.oid)?;
+    let is_key = unique.iter().any(|one| one.is_alone && one.column == column.number);
+    Ok(is_key.then_some("which is a key"))
+}
+
+/// True if more than nine in ten of the rows with a value have one that no other row has, or if a value has no more than
+/// two rows on average.
+fn is_nearly_unique(bag: &Bag, column: usize) -> bool {
+    let mut counts = vec![0u64; bag.domain(column).len()];
+    for i in 0..bag.distinct() {
+        if let Some(count) = counts.get_mut(bag.row(i)[column] as usize) {
+            *count += bag.weight(i);
+        }
+    }
+    let alone = counts.iter().filter(|&&count| count == 1).count() as u64;
+    let values = counts.iter().filter(|&&count| count > 0).count() as u64;
+    let rows = counts.iter().sum::<u64>();
+    10 * alone > 9 * rows || (values > FEW && 2 * values >= rows)
+}
+
+/// So many values have few rows each in a small table, without telling these apart.
+const FEW: u64 = 10;
+
+fn refuse_identifying(sensitive: &str, what: &str) -> Error {
+    Error::argument(
+        format!("sensitive is \"{sensitive}\", {what}"),
+        "It comes back as it is, and its values tell rows apart whatever their class is. Leave it out, or name it in keep as well if everybody may see it.",
+    )
+}
+
+/// The values that the public domains of columns have.
+pub struct PublicDomains(Vec<HashSet<Vec<u8>>>);
+
+impl PublicDomains {
+    /// Those of these columns, each of which must have one.
+    pub fn of(relation: &Relation, columns: &[usize]) -> Result<Self, Error> {
+        let (mut found, mut missing) = (Vec::with_capacity(columns.len()), Vec::new());
+        for column in columns.iter().map(|&position| &relation.columns[position]) {
+            let Some(public) = domains::find(relation, column)? else {
+                missing.push(public::undeclared(relation, column, false)?);
+                continue;
+            };
+            found.push(public.values.iter().map(|value| text::from_utf8(value)).collect());
+        }
+        if !missing.is_empty() {
+            return Err(Error::NoDomain { columns: missing, relation: relation.name.clone() });
+        }
+        Ok(PublicDomains(found))
+    }
+}
+
+/// The columns of another relation that have the names of these.
+pub fn same_columns(
+    relation: &Relation,
+    columns: &[usize],
+    other: pg_sys::Oid,
+) -> Result<Bag, Error> {
+    let other = Relation::open(other)?;
+    let mut positions = Vec::with_capacity(columns.len());
+    for &position in columns {
+        let name = relation.columns[position].name.clone();
+        positions.extend(other.positions("columns", Some(&[name]))?);
+    }
+    Ok(reader::read(&other, &positions)?.bag)
+}
+
+/// A relation that is read: the columns that take part, then those that are kept as they are.
+pub struct TypedSource {
+    relation: Relation,
+    columns: Vec<usize>,
+    table: CodedTable,
+    /// The columns that take part, if they are not the whole table as it was read.
+    part: Option<Part>,
+}
+
+impl TypedSource {
+    /// Reads the relation whose row type the call has: the columns that take part (NULL: all that are
+    /// not kept), and those that come back as they are.
+    pub fn read(call: &Call) -> Result<Self, Error> {
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let (columns, keep) = chosen(call, &relation)?;
+        TypedSource::read_columns(relation, columns, keep)
+    }
+
+    /// As [`TypedSource::read`], with a sensitive column that comes back as it is: it is the last of those
+    /// that take part.
+    pub fn read_with_sensitive(call: &Call, sensitive: &str) -> Result<Self, Error> {
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let position = relation.positions("sensitive", Some(&[sensitive.to_string()]))?[0];
+        let (mut columns, mut keep) = chosen(call, &relation)?;
+        if call.get(&COLUMNS)?.is_some() && columns.contains(&position) {
+            return Err(Error::argument(
+                format!("column \"{sensitive}\" is in columns and sensitive"),
+                "A sensitive column comes back as it is; classes are made of the other columns.",
+            ));
+        }
+        let is_kept = keep.contains(&position);
+        if !is_kept && let Some(what) = identifying(&relation, position)? {
+            return Err(refuse_identifying(sensitive, what));
+        }
+        columns.retain(|&column| column != position);
+        keep.retain(|&column| column != position);
+        if columns.is_empty() {
+            return Err(Error::argument(
+                "no column is left to protect beside the sensitive one",
+                "Keep fewer columns.",
+            ));
+        }
+        columns.push(position);
+        let place = columns.len() - 1;
+        let source = TypedSource::read_columns(relation, columns, keep)?;
+        if !is_kept && is_nearly_unique(&source.table.bag, place) {
+            return Err(refuse_identifying(sensitive, "which is nearly unique"));
+        }
+        Ok(source)
+    }
+
+    /// As [`TypedSource::read`], where rows were charged for: nothing of a protected relation is kept as it is.
+    pub fn read_charged(call: &Call, bound: Option<&Bound>) -> Result<Self, Error> {
+        if bound.is_none() {
+            return TypedSource::read(call);
+        }
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let (columns, _) = chosen(call, &relation)?;
+        let table = charged_rows::read(&relation, &columns, bound, |_, _| None)?;
+        Ok(TypedSource { relation, columns, table, part: None })
+    }
+
+    /// Reads all columns of the relation whose row type the call has.
+    pub fn read_all(call: &Call) -> Result<Self, Error> {
+        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+        let columns = relation.positions("columns", None)?;
+        TypedSource::read_columns(relation, columns, Vec::new())
+    }
+
+    fn read_columns(
+        mut relation: Relation,
+        mut columns: Vec<usize>,
+        keep: Vec<usize>,
+    ) -> Result<Self, Error> {
+        let width = columns.len();
+        columns.extend(keep);
+        let table = match relation.leaf.take() {
+            None => reader::read(&relation, &columns)?,
+            Some(leaf) => {
+                // Kept as it is: whatever is released of a row, it is known in which leaf it was.
+                let (table, _) =
+                    reader::read_by_shard(&relation, &columns)?.ok_or(Error::Swapped)?;
+                columns.push(relation.columns.len());
+                relation.columns.push(leaf);
+                table
+            }
+        };
+        let mut source = TypedSource { relation, columns, table, part: None };
+        if width < source.columns.len() {
+            let part =
+                source.run("choosing columns", |table, watch| Part::new(table, width, watch))?;
+            source.part = Some(part);
+        }
+        Ok(source)
+    }
+
+    /// The relation's name, for messages.
+    pub fn name(&self) -> &str {
+        &self.relation.name
+    }
+
+    /// The columns that take part; equal rows are merged.
+    pub fn bag(&self) -> &Bag {
+        self.part.as_ref().map_or(&self.table.bag, |part| &part.bag)
+    }
+
+    /// The bytes held.
+    fn memory(&self) -> u64 {
+        self.table.memory() + self.part.as_ref().map_or(0, Part::memory)
+    }
+
+    /// Runs work on the columns that take part in the pool.
+    pub fn run<T: Send>(
+        &self,
+        phase: &'static str,
+        job: impl FnOnce(&Bag, &Watch) -> Result<T, Stop> + Send,
+    ) -> Result<T, Error> {
+        let bag = self.bag();
+        pool::run(phase, self.memory(), |watch| job(bag, watch))
+    }
+
+    /// Refuses a relation without rows.
+    pub fn with_rows(self) -> Result<Self, Error> {
+        if self.table.bag.row_count() == 0 {
+            return Err(Error::Empty { relation: self.relation.name, of: "rows" });
+        }
+        Ok(self)
+    }
+
+    /// Maps every value that the public domain of its column does not have to NULL.
+    pub fn within(mut self, public: &PublicDomains) -> Result<Self, Error> {
+        let known = |(column, values): (usize, &HashSet<Vec<u8>>)| {
+            let domain = self.table.bag.domain(column);
+            domain.values().map(|value| values.contains(value)).collect()
+        };
+        let known: Vec<Vec<bool>> = public.0.iter().enumerate().map(known).collect();
+        self.part = None;
+        let part =
+            self.run("mapping values", |table, watch| Part::of_known(table, &known, watch))?;
+        self.part = Some(part);
+        Ok(self)
+    }
+
+    /// The hierarchies of the first columns that take part: the declared ones, or proposed ones where
+    /// nothing is declared.
+    pub fn hierarchies(&self, width: usize) -> Result<Vec<Hierarchy>, Error> {
+        hierarchy::of_columns(&self.relation, &self.columns, &self.bag().domains()[..width])
+    }
+
+    /// The declared hierarchies of the columns that take part, and the levels that are wanted of them.
+    pub fn levels(&self, named: &levels::Named) -> Result<Levels, Error> {
+        Levels::new(named, &self.relation, &self.columns, self.bag())
+    }
+
+    /// Returns what is released, as rows of the relation's type.
+    pub fn release(self, call: &Call, release: Release) -> Result<Datum, Error> {
+        self.release_shown(call, release, &[])
+    }
+
+    /// What is shown of a column by its text: general values, and in a range type all others before them.
+    fn shown_texts(&self, column: usize, hierarchies: &[Hierarchy]) -> Vec<String> {
+        let single = |range| {
+            let values = self.table.bag.domain(column).values();
+            values.map(move |value| range::single(range, &text::to_utf8(value)))
+        };
+        let read = self.relation.columns[self.columns[column]].range.map(single);
+        let general = hierarchies.get(column).map(Hierarchy::texts).into_iter().flatten();
+        read.into_iter().flatten().chain(general.map(|general| text::to_utf8(general))).collect()
+    }
+
+    /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.
+    pub fn release_shown(
+        self,
+        call: &Call,
+        release: Release,
+        hierarchies: &[Hierarchy],
+    ) -> Result<Datum, Error> {
+        let TypedSource { relation, columns, table, part } = &self;
+        let held = self.memory() + release.memory();
+        let released = pool::run("releasing", held, move |watch| {
+            release.rows(&table.bag, part.as_ref(), watch)
+        })?;
+        let texts: Vec<Vec<String>> =
+            (0..columns.len()).map(|column| self.shown_texts(column, hierarchies)).collect();
+        let texts = texts.iter().map(|texts| texts.iter().map(String::as_str).collect()).collect();
+        let others = TextValues::new(texts, relation, columns);
+        let read = ReadValues::new(table, relation, columns);
+        let values = ShownValues::new(read, others, relation, columns);
+        let mut rows = TypedRows::begin(call, relation, columns, values)?;
+        for i in 0..released.distinct() {
+            rows.push(released.row(i), released.weight(i));
+        }
+        Ok(rows.finish(call))
+    }
+}

@@ -1,0 +1,38 @@
+//! Weights by column, as several functions take them.
+
+use crate::pg::call::argument::Given;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::positions;
+use serde_json::{Map, Value};
+use std::borrow::Cow;
+
+const HINT: &str = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
+
+/// Weights by name, as they were given.
+pub type Named = Map<String, Value>;
+
+/// Reads an argument that has weights by name.
+pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
+    match given.json()?.map(Cow::into_owned) {
+        None => Ok(None),
+        Some(Value::Object(weights)) => Ok(Some(weights)),
+        Some(_) => Err(Error::argument("weights is no object", HINT)),
+    }
+}
+
+/// The weight of each of the named columns: 1 where nothing is said.
+pub fn of_columns(
+    weights: Option<&Named>,
+    relation: &str,
+    names: &[&str],
+) -> Result<Vec<f64>, Error> {
+    let mut values = vec![1.0; names.len()];
+    for (name, weight) in weights.into_iter().flatten() {
+        let position = positions(relation, names, "weights", Some(std::slice::from_ref(name)))?[0];
+        values[position] =
+            weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
+                Error::argument(format!("the weight of column \"{name}\" is {weight}"), HINT)
+            })?;
+    }
+    Ok(values)
+}

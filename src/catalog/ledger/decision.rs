@@ -1,0 +1,338 @@
+//! The ledger: the one place that decides whether something private may be released, and the one
+//! function that every private mechanism calls before it draws.
+
+use super::account::{Account, decimal};
+use super::entries::{self, Entry, Home};
+use crate::api::private::budget;
+use crate::api::private::protection::{check_kept_here, check_stable};
+use crate::api::shared::arguments::{KEEP, SEED};
+use crate::catalog::protection::{self, Budgets};
+use crate::pg::call::error::{Error, Exhausted};
+use crate::pg::call::serve::Call;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::rights;
+use crate::pg::process::worker::autonomous::{self, Decision};
+use crate::pg::process::worker::worker_function;
+use crate::pg::shards::keeper;
+use crate::rules::charged_rows::Bound;
+use guarantee::{Charge, Cost, Counts};
+use pgrx::pg_sys::Oid;
+use question::Terms;
+use serde::{Deserialize, Serialize};
+
+/// The longest description of a charge, in bytes.
+const WHAT: usize = 1000;
+
+/// Whoever asks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Asker {
+    /// The role whose rights are used.
+    pub user: Oid,
+    /// The role that logged in.
+    pub login: Oid,
+}
+
+impl Asker {
+    /// The caller of this session.
+    pub fn caller() -> Self {
+        Asker { user: rights::current_user(), login: rights::session_user() }
+    }
+
+    /// True if an allowance for the role covers the asker.
+    fn is_covered_by(self, grantee: Oid) -> bool {
+        rights::is_member(self.user, grantee) || rights::is_member(self.login, grantee)
+    }
+}
+
+/// What became of a charge that was not refused.
+#[derive(Debug)]
+pub enum Outcome {
+    /// It stands, under this number in the ledger.
+    Charged { entry: i64 },
+    /// Nothing was charged: the terms are no longer those that the price was made under.
+    Changed,
+}
+
+/// A charge that somebody asks for.
+#[derive(Serialize, Deserialize)]
+struct Request {
+    source: Oid,
+    asker: Asker,
+    what: String,
+    whole: (f64, f64),
+    rho: Option<f64>,
+    rest: (f64, f64),
+    /// What the price was made under; `None` if it depends on no terms.
+    terms: Option<Terms>,
+}
+
+impl Request {
+    fn charge(&self) -> Charge {
+        let cost = |(epsilon, delta)| Cost { epsilon, delta };
+        Charge { whole: cost(self.whole), rho: self.rho, rest: cost(self.rest) }
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+enum Reply {
+    Charged { entry: i64 },
+    Changed,
+    NotProtected,
+    NotAllowed,
+    TooSmall { least: f64 },
+    Exhausted(Exhausted),
+    Unconfirmed { home: String, here: String },
+    Damaged { table: String, column: String },
+    OtherOwner,
+}
+
+/// Charges for what the asker is about to learn from the relation, and commits that. Whatever happens
+/// afterwards, the charge stands. An error means: release nothing.
+///
+/// May be called in any process of the database on behalf of the asker.
+pub fn charge(
+    relation: &Relation,
+    asker: Asker,
+    what: &str,
+    charge: &Charge,
+    terms: Option<&Terms>,
+) -> Result<Outcome, Error> {
+    keeper::check()?;
+    let mut end = what.len().min(WHAT);
+    while !what.is_char_boundary(end) {
+        end -= 1;
+    }
+    let request = Request {
+        source: relation.oid,
+        asker,
+        what: what[..end].to_string(),
+        whole: (charge.whole.epsilon, charge.whole.delta),
+        rho: charge.rho,
+        rest: (charge.rest.epsilon, charge.rest.delta),
+        terms: terms.cloned(),
+    };
+    let request = serde_json::to_vec(&request).map_err(Error::query)?;
+    let reply = autonomous::ask(c"sanitize_ledger_worker", &request)?;
+    let relation = || relation.name.clone();
+    match serde_json::from_slice(&reply).map_err(Error::query)? {
+        Reply::Charged { entry } => Ok(Outcome::Charged { entry }),
+        Reply::Changed => Ok(Outcome::Changed),
+        Reply::NotProtected => Err(Error::NotProtected { relation: relation() }),
+        Reply::NotAllowed => Err(Error::NotAllowed { relation: relation() }),
+        Reply::TooSmall { least } => Err(budget::too_small(charge.whole.epsilon, least)),
+        Reply::Exhausted(budget) => Err(Error::Exhausted(Box::new(budget))),
+        Reply::Unconfirmed { home, here } => Err(Error::Unconfirmed { home, here }),
+        Reply::Damaged { table, column } => Err(Error::Damaged { table, column }),
+        Reply::OtherOwner => Err(Error::OtherOwner { relation: relation() }),
+    }
+}
+
+/// [`charge`] for a mechanism that protects single rows, and will read these columns, under the terms that
+/// [`check_protecting`] found: a unit that has up to g rows costs what g rows cost. Returns the bound that rows must
+/// then be read under, see [`crate::rules::charged_rows`]; `None` if the relation is not protected.
+pub fn charge_for_rows(
+    relation: &Relation,
+    terms: Option<&Terms>,
+    columns: &[usize],
+    what: &str,
+    charge: &Charge,
+) -> Result<Option<Bound>, Error> {
+    let price = |bound: &Bound| crate::rules::terms::charged(Counts::Rows, *charge, bound.rows());
+    charge_under_terms(relation, terms, columns, what, price)
+}
+
+/// [`charge`] for a mechanism that protects units and bounds their rows by the terms itself.
+pub fn charge_for_units(
+    relation: &Relation,
+    terms: Option<&Terms>,
+    columns: &[usize],
+    what: &str,
+    charge: &Charge,
+) -> Result<(), Error> {
+    charge_under_terms(relation, terms, columns, what, |_| *charge).map(|_| ())
+}
+
+/// Charges what the terms make of a price, unless the relation is not protected. Refuses before the charge what can be
+/// refused without a row, and terms that have changed meanwhile: what was checked and what a label says holds under
+/// the terms that were found.
+fn charge_under_terms(
+    relation: &Relation,
+    terms: Option<&Terms>,
+    columns: &[usize],
+    what: &str,
+    price: impl Fn(&Bound) -> Charge,
+) -> Result<Option<Bound>, Error> {
+    check_kept_here(relation)?;
+    let Some(terms) = terms else { return Ok(None) };
+    check_stable(relation, terms)?;
+    let bound = Bound::new(relation, terms)?;
+    bound.check_readable(relation, columns)?;
+    match charge(relation, Asker::caller(), what, &price(&bound), Some(terms))? {
+        Outcome::Charged { .. } => Ok(Some(bound)),
+        Outcome::Changed => {
+            Err(Error::TermsChanged { relation: relation.name.clone(), charged: false })
+        }
+    }
+}
+
+/// The terms of the relation's protection, if it is protected. Refuses to release rows of it in a way that guarantees
+/// nothing, with kept columns or coins of a seed or what `unprotected` says, or that shows the number of rows where it
+/// is not public: the ledger would be told a cost that is not the cost.
+pub fn check_protecting(
+    call: &Call,
+    relation: &Relation,
+    unprotected: Option<&str>,
+) -> Result<Option<Terms>, Error> {
+    let Some(terms) = protection::terms(relation.oid)? else { return Ok(None) };
+    crate::rules::terms::check_row_count(call.method, relation, &terms)?;
+    let keep = call.arguments.get_if_declared(&KEEP)?.map(|_| "keep");
+    let seed = call.arguments.get_if_declared(&SEED)?.map(|_| "seed");
+    match unprotected.or(keep).or(seed) {
+        None => Ok(Some(terms)),
+        Some(what) => Err(Error::argument(
+            format!("{} is protected, and a release with {what} protects nobody", relation.name),
+            format!("Leave out {what}."),
+        )),
+    }
+}
+
+/// What somebody can still spend on a relation.
+pub struct Remaining {
+    pub epsilon: f64,
+    pub delta: f64,
+}
+
+/// What is left for the asker: the least of the relation's budget and of every allowance that covers
+/// the asker. Says also who may not ask at all; [`charge`] decides it again.
+pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Remaining, Error> {
+    let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
+        return Err(Error::NotProtected { relation: relation.name.clone() });
+    };
+    if !accounts.allowed {
+        return Err(Error::NotAllowed { relation: relation.name.clone() });
+    }
+    let left = || accounts.all().map(|(_, account)| account.left());
+    let least = |amounts: &mut dyn Iterator<Item = f64>| amounts.fold(f64::INFINITY, f64::min);
+    Ok(Remaining {
+        epsilon: least(&mut left().map(|left| left.epsilon)),
+        delta: least(&mut left().map(|left| left.delta)),
+    })
+}
+
+/// The budgets that a charge of one asker comes out of.
+struct Accounts {
+    is_over: bool,
+    relation: Account,
+    /// Every allowance that covers the asker, those of the role that logged in too: SET ROLE opens no
+    /// second purse.
+    allowances: Vec<(Oid, Account)>,
+    /// The asker owns the relation, or an allowance covers the role whose rights are used.
+    allowed: bool,
+}
+
+impl Accounts {
+    /// `None` if the relation is not protected.
+    fn read(source: Oid, asker: Asker) -> Result<Option<Self>, Error> {
+        let Some(Budgets { is_over, relation, mut allowances }) = Budgets::read(source)? else {
+            return Ok(None);
+        };
+        let owns = rights::owner_of(source).is_some() && rights::owns(asker.user, source);
+        let allowed =
+            owns || allowances.iter().any(|(grantee, _)| rights::is_member(asker.user, *grantee));
+        allowances.retain(|(grantee, _)| asker.is_covered_by(*grantee));
+        Ok(Some(Accounts { is_over, relation, allowances, allowed }))
+    }
+
+    /// Those of the grantees first, then the relation's.
+    fn all(&self) -> impl Iterator<Item = (Option<Oid>, &Account)> {
+        let allowances = self.allowances.iter().map(|(grantee, account)| (Some(*grantee), account));
+        allowances.chain([(None, &self.relation)])
+    }
+}
+
+/// Decides one request in the worker's transaction.
+fn decide(request: &[u8]) -> Result<Decision, Error> {
+    let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
+    let reply = match charge_or_refuse(&request) {
+        // All is read before anything is written.
+        Err(Error::Damaged { table, column }) => Reply::Damaged { table, column },
+        Err(Error::OtherOwner { .. }) => Reply::OtherOwner,
+        reply => reply?,
+    };
+    let reply = serde_json::to_vec(&reply).map_err(Error::query)?;
+    Ok(Decision::Reply(reply))
+}
+
+worker_function!(sanitize_ledger_worker, autonomous::serve, decide);
+
+fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
+    let home = entries::home()?;
+    if let Home::Elsewhere { home, here } = home {
+        return Ok(Reply::Unconfirmed { home, here });
+    }
+    // From here to the commit nobody else changes the budget of this relation.
+    if !protection::lock(request.source)? {
+        return Ok(Reply::NotProtected);
+    }
+    if let Home::Unknown { here } = home {
+        // Whoever protected it said where the ledger is at home.
+        return Ok(Reply::Unconfirmed { home: "a place that is not known any more".into(), here });
+    }
+    let accounts = Accounts::read(request.source, request.asker)?;
+    let terms = protection::terms(request.source)?;
+    let Some((accounts, terms)) = accounts.zip(terms) else {
+        return Ok(Reply::NotProtected);
+    };
+    if accounts.is_over {
+        protection::renew(request.source)?;
+    }
+    if !accounts.allowed {
+        return Ok(Reply::NotAllowed);
+    }
+    if request.terms.as_ref().is_some_and(|asked| *asked != terms) {
+        return Ok(Reply::Changed);
+    }
+    let charge = request.charge();
+    if charge.whole.epsilon < terms.min_epsilon {
+        return Ok(Reply::TooSmall { least: terms.min_epsilon });
+    }
+    let mut counted = charge;
+    let mut spent = Vec::new();
+    for (grantee, account) in accounts.all() {
+        let Some((sums, as_counted)) = account.after(&charge)? else {
+            let renews = protection::renews(request.source)?;
+            return Ok(Reply::Exhausted(exhausted(account, &charge, renews)));
+        };
+        counted = as_counted;
+        spent.push((grantee, sums));
+    }
+    for (grantee, sums) in &spent {
+        protection::spend(request.source, *grantee, sums)?;
+    }
+    let name = |role| rights::role_name(role).unwrap_or_else(|| "(dropped role)".into());
+    // As the relation's budget has counted it.
+    let entry = entries::enter(&Entry {
+        source: request.source,
+        who: &name(request.asker.user),
+        login: &name(request.asker.login),
+        what: &request.what,
+        charge: counted,
+    })?;
+    Ok(Reply::Charged { entry })
+}
+
+fn exhausted(account: &Account, charge: &Charge, renews: Option<String>) -> Exhausted {
+    let left = account.left();
+    let text = |amount: f64| match amount {
+        f64::INFINITY => "unlimited".into(),
+        amount => decimal(amount),
+    };
+    Exhausted {
+        whose: account.whose.clone(),
+        epsilon_left: text(left.epsilon),
+        delta_left: text(left.delta),
+        epsilon_asked: decimal(charge.whole.epsilon),
+        delta_asked: decimal(charge.whole.delta),
+        renews,
+    }
+}

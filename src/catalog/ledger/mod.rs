@@ -1,0 +1,10 @@
+//! The ledger: the one place that decides whether something private may be released.
+//!
+//! * `decision`: who may ask, what it costs, whether that fits; the charge itself.
+//! * [`account`]: the arithmetic of one budget. [`entries`]: what was charged (`ledger_entry`, `ledger_home`).
+
+pub mod account;
+mod decision;
+pub mod entries;
+
+pub use decision::*;

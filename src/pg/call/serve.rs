@@ -1,0 +1,148 @@
+//! A call from SQL: its arguments, and how a Rust function becomes callable.
+
+use super::argument::{Argument, Arguments};
+use super::error::{self, Error};
+use super::signature;
+use crate::method::Method;
+use crate::pg::shards::keeper;
+use guarantee::Charge;
+use pgrx::fcinfo;
+use pgrx::pg_sys::{
+    self, Datum,
+    panic::{CaughtError, ErrorReportWithLevel},
+};
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+/// A call whose signature was compared with the catalog.
+pub struct Call {
+    pub(in crate::pg) fcinfo: pg_sys::FunctionCallInfo,
+    /// What is called.
+    pub method: &'static Method,
+    pub arguments: Arguments<'static>,
+}
+
+impl Call {
+    /// # Safety
+    /// `fcinfo` comes from the function manager and outlives the call.
+    unsafe fn new(
+        fcinfo: pg_sys::FunctionCallInfo,
+        method: &'static Method,
+    ) -> Result<Self, Error> {
+        // SAFETY: as the caller says; the arguments are made after the check.
+        unsafe {
+            let Method { name, arguments, returns, .. } = method;
+            signature::check(fcinfo, name, arguments, returns)?;
+            Ok(Call { fcinfo, method, arguments: Arguments::of_call(arguments, fcinfo) })
+        }
+    }
+
+    /// The value of an argument.
+    pub fn get<T>(&self, argument: &Argument<T>) -> Result<T, Error> {
+        self.arguments.get(argument)
+    }
+
+    /// What the call takes from the budget of a protected relation, of which it reads so many columns.
+    pub fn price(&self, columns: usize) -> Result<Option<Charge>, Error> {
+        self.method.price.as_ref().map_or(Ok(None), |price| (price.of)(&self.arguments, columns))
+    }
+
+    /// Argument `i` as the datum it is, for functions that Postgres calls for a type or an aggregate.
+    pub fn datum(&self, i: usize) -> Option<Datum> {
+        // SAFETY: reads the argument without interpreting it.
+        unsafe { fcinfo::pg_getarg_datum(self.fcinfo, i) }
+    }
+
+    /// The memory context of the aggregate that makes this call.
+    pub fn aggregate_context(&self) -> Result<pg_sys::MemoryContext, Error> {
+        let mut context = std::ptr::null_mut();
+        // SAFETY: fcinfo is valid; the out-variable is filled only if the result is not 0.
+        match unsafe { pg_sys::AggCheckCallContext(self.fcinfo, &mut context) } {
+            0 => Err(Error::NoAggregate),
+            _ => Ok(context),
+        }
+    }
+
+    /// Refuses a call that no aggregate makes: as [`Call::aggregate_context`], but without a call of Postgres, which
+    /// functions that run once for each row would notice.
+    #[inline]
+    pub fn needs_aggregate(&self) -> Result<(), Error> {
+        // SAFETY: what a call has as its context is a node or NULL.
+        let tag = unsafe { (*self.fcinfo).context.as_ref().map(|node| node.type_) };
+        match tag {
+            Some(pg_sys::NodeTag::T_AggState | pg_sys::NodeTag::T_WindowAggState) => Ok(()),
+            _ => Err(Error::NoAggregate),
+        }
+    }
+
+    /// The result NULL.
+    pub fn null(&self) -> Datum {
+        // SAFETY: fcinfo is valid for the call.
+        unsafe { fcinfo::pg_return_null(self.fcinfo) }
+    }
+}
+
+/// Serves a call: checks the signature, runs the method, and turns whatever goes wrong into an error of ours.
+///
+/// # Safety
+/// `fcinfo` comes from the function manager. No value with a destructor may live in the frames above:
+/// an error leaves them by a jump.
+pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -> Datum {
+    #[pgrx::pg_guard]
+    unsafe extern "C-unwind" fn guarded(
+        fcinfo: pg_sys::FunctionCallInfo,
+        method: &'static Method,
+    ) -> Datum {
+        // SAFETY: the function manager's fcinfo is valid during the call.
+        let run = || unsafe {
+            let call = Call::new(fcinfo, method)?;
+            // Whatever takes from a budget, and is not called for its price alone.
+            if method.price.is_some() {
+                keeper::check()?;
+            }
+            (method.run)(&call)
+        };
+        let outer = error::serving(Some(method));
+        let outcome = catch_unwind(AssertUnwindSafe(run));
+        let outcome = outcome.map(|outcome| outcome.map_err(Error::raised));
+        error::serving(outer);
+        match outcome {
+            Ok(outcome) => outcome.unwrap_or_else(Error::leave),
+            // Errors of Postgres travel as panics too.
+            Err(payload) if let Some(error) = payload.downcast_ref().and_then(error::restored) => {
+                error.leave()
+            }
+            Err(payload) if payload.is::<CaughtError>() || payload.is::<ErrorReportWithLevel>() => {
+                resume_unwind(payload)
+            }
+            Err(payload) => Error::fault(said(&*payload)).leave(),
+        }
+    }
+    // SAFETY: as the caller says; nothing here is left to drop when the second call jumps away.
+    unsafe {
+        let result = guarded(fcinfo, method);
+        error::raise_pending();
+        result
+    }
+}
+
+/// What a panic said.
+fn said(payload: &(dyn std::any::Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
+    text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
+}
+
+/// Keeps Rust's backtraces out of errors, whatever the server's environment says: whether they are made
+/// is decided at the first look, which is this one. Only this library's copy of Rust is meant.
+pub fn without_backtraces() {
+    const SWITCH: &str = "RUST_LIB_BACKTRACE";
+    let before = std::env::var_os(SWITCH);
+    // SAFETY: a backend that loads a library has one thread.
+    unsafe {
+        std::env::set_var(SWITCH, "0");
+        let _ = std::backtrace::Backtrace::capture();
+        match before {
+            Some(value) => std::env::set_var(SWITCH, value),
+            None => std::env::remove_var(SWITCH),
+        }
+    }
+}

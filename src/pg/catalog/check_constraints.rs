@@ -1,0 +1,246 @@
+//! What the CHECK constraints of a column compare it with. Only literals are read: nothing of an expression
+//! is evaluated, because its functions belong to the table's owner and would run with the caller's rights.
+
+use super::relation::{Column, Relation};
+use super::types::output;
+use super::view_tree::FIRST_USER_OID;
+use crate::pg::call::array::Elements;
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use pgrx::pg_sys::{self, NodeTag, Oid};
+use pgrx::{PgList, is_a};
+use std::ffi::{CStr, CString};
+
+/// A condition that a constraint makes of the column, with Postgres' own operators. Literals are texts in
+/// the style of the session.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Condition {
+    /// The column is one of these.
+    OneOf(Vec<String>),
+    /// The column stands left of the operator.
+    Compare { operator: Comparison, literal: String, literal_type: Oid },
+}
+
+/// How a column is compared with a literal.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Comparison {
+    Equal,
+    Below,
+    AtMost,
+    Above,
+    AtLeast,
+}
+
+impl Comparison {
+    fn named(operator: &CStr) -> Option<Self> {
+        match operator.to_bytes() {
+            b"=" => Some(Comparison::Equal),
+            b"<" => Some(Comparison::Below),
+            b"<=" => Some(Comparison::AtMost),
+            b">" => Some(Comparison::Above),
+            b">=" => Some(Comparison::AtLeast),
+            _ => None,
+        }
+    }
+
+    /// The same with the sides exchanged.
+    fn turned(self) -> Self {
+        match self {
+            Comparison::Equal => Comparison::Equal,
+            Comparison::Below => Comparison::Above,
+            Comparison::AtMost => Comparison::AtLeast,
+            Comparison::Above => Comparison::Below,
+            Comparison::AtLeast => Comparison::AtMost,
+        }
+    }
+}
+
+/// A constraint of the column or of its domain type.
+pub struct Constraint {
+    /// It is one condition and nothing else, of this column alone.
+    pub is_single: bool,
+    /// Those of its conditions, all of which hold, that are understood.
+    pub conditions: Vec<Condition>,
+}
+
+/// The constraints that look at the column, in the order of their names.
+pub fn constraints(relation: &Relation, column: &Column) -> Result<Vec<Constraint>, Error> {
+    let query = "SELECT pg_catalog.concat(coalesce(conkey OPERATOR(pg_catalog.=) ARRAY[$2], true), ' ', conbin)
+                   FROM pg_catalog.pg_constraint
+                  WHERE contype OPERATOR(pg_catalog.=) 'c' AND convalidated AND (
+                        conrelid OPERATOR(pg_catalog.=) $1
+                        AND $2 OPERATOR(pg_catalog.=) ANY (conkey)
+                        OR contypid OPERATOR(pg_catalog.<>) 0 AND contypid OPERATOR(pg_catalog.=) $3)
+                  ORDER BY conname";
+    let arguments = [relation.oid.into(), column.number.into(), column.type_oid.into()];
+    let mut found = Vec::new();
+    for row in sql::texts(query, &arguments)?.into_iter().flatten() {
+        let Some((is_alone, tree)) = row.split_once(' ') else { continue };
+        let Ok(tree) = CString::new(tree) else { continue };
+        let mut conditions = Vec::new();
+        // SAFETY: the text is a node tree of the catalog.
+        let is_combined = unsafe {
+            let node: *mut pg_sys::Node = pg_sys::stringToNode(tree.as_ptr()).cast();
+            add(&mut conditions, column, node);
+            is_a(node, NodeTag::T_BoolExpr)
+        };
+        found.push(Constraint { is_single: is_alone == "t" && !is_combined, conditions });
+    }
+    Ok(found)
+}
+
+/// Adds what a condition says, and every one of those that AND combines.
+///
+/// # Safety
+/// `node` is a valid expression tree.
+unsafe fn add(found: &mut Vec<Condition>, column: &Column, node: *mut pg_sys::Node) {
+    // SAFETY: every cast follows a check of the node's tag.
+    unsafe {
+        if is_a(node, NodeTag::T_BoolExpr) {
+            let all = &*node.cast::<pg_sys::BoolExpr>();
+            if all.boolop == pg_sys::BoolExprType::AND_EXPR {
+                for part in PgList::<pg_sys::Node>::from_pg(all.args).iter_ptr() {
+                    add(found, column, part);
+                }
+            }
+        } else if is_a(node, NodeTag::T_OpExpr) {
+            found.extend(comparison(column, &*node.cast::<pg_sys::OpExpr>()));
+        } else {
+            found.extend(literals(column, node).map(Condition::OneOf));
+        }
+    }
+}
+
+/// `column operator literal`, in either order; `None` for anything else.
+///
+/// # Safety
+/// `operation` is a valid expression tree.
+unsafe fn comparison(column: &Column, operation: &pg_sys::OpExpr) -> Option<Condition> {
+    // SAFETY: every cast follows a check of the node's tag.
+    unsafe {
+        let sides = PgList::<pg_sys::Node>::from_pg(operation.args);
+        let (left, right) = (sides.get_ptr(0)?, sides.get_ptr(1)?);
+        let name = pg_sys::get_opname(operation.opno);
+        if name.is_null() || operation.opno.to_u32() >= FIRST_USER_OID {
+            return None;
+        }
+        let operator = Comparison::named(CStr::from_ptr(name))?;
+        let (operator, literal) = match is_subject(column, left) {
+            true => (operator, unwrapped(right)),
+            false if is_subject(column, right) => (operator.turned(), unwrapped(left)),
+            false => return None,
+        };
+        if !is_a(literal, NodeTag::T_Const) {
+            return None;
+        }
+        let literal = &*literal.cast::<pg_sys::Const>();
+        if literal.constisnull {
+            return None;
+        }
+        let (literal_type, literal) =
+            (literal.consttype, output(literal.consttype, literal.constvalue));
+        Some(Condition::Compare { operator, literal, literal_type })
+    }
+}
+
+/// The literals of `x = ANY (ARRAY[…])` with Postgres' own equality; `None` for anything else.
+///
+/// # Safety
+/// `node` is a valid expression tree.
+unsafe fn literals(column: &Column, node: *mut pg_sys::Node) -> Option<Vec<String>> {
+    // SAFETY: every cast follows a check of the node's tag.
+    unsafe {
+        if !is_a(node, NodeTag::T_ScalarArrayOpExpr) {
+            return None;
+        }
+        let operation = &*node.cast::<pg_sys::ScalarArrayOpExpr>();
+        let name = pg_sys::get_opname(operation.opno);
+        let is_equality = !name.is_null() && CStr::from_ptr(name) == c"=";
+        if !operation.useOr || !is_equality || operation.opno.to_u32() >= FIRST_USER_OID {
+            return None;
+        }
+        let arguments = PgList::<pg_sys::Node>::from_pg(operation.args);
+        if !is_subject(column, arguments.get_ptr(0)?) {
+            return None;
+        }
+        let list = unwrapped(arguments.get_ptr(1)?);
+        if is_a(list, NodeTag::T_Const) {
+            return elements(&*list.cast::<pg_sys::Const>());
+        }
+        if !is_a(list, NodeTag::T_ArrayExpr) {
+            return None;
+        }
+        PgList::<pg_sys::Node>::from_pg((*list.cast::<pg_sys::ArrayExpr>()).elements)
+            .iter_ptr()
+            .map(|element| {
+                let element = unwrapped(element);
+                if !is_a(element, NodeTag::T_Const) {
+                    return None;
+                }
+                let literal = &*element.cast::<pg_sys::Const>();
+                (!literal.constisnull).then(|| output(literal.consttype, literal.constvalue))
+            })
+            .collect()
+    }
+}
+
+/// The elements of a literal array; `None` if it is none or holds NULL.
+///
+/// # Safety
+/// `literal` is a valid constant.
+unsafe fn elements(literal: &pg_sys::Const) -> Option<Vec<String>> {
+    // SAFETY: the array is taken apart by the description of its own element type.
+    unsafe {
+        if literal.constisnull || pg_sys::get_element_type(literal.consttype) == pg_sys::InvalidOid
+        {
+            return None;
+        }
+        let array = pg_sys::pg_detoast_datum(literal.constvalue.cast_mut_ptr()).cast();
+        let elements = Elements::new(array);
+        let text = |i: usize| match elements.get(i) {
+            (_, true) => None,
+            (value, false) => Some(output(elements.of, value)),
+        };
+        (0..elements.len()).map(text).collect()
+    }
+}
+
+/// The expression inside casts that Postgres put there, which do not change the value's text
+/// beyond what the column's type does to it again.
+///
+/// # Safety
+/// `node` is a valid expression tree.
+unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
+    // SAFETY: every cast follows a check of the node's tag.
+    unsafe {
+        if is_a(node, NodeTag::T_RelabelType) {
+            return unwrapped((*node.cast::<pg_sys::RelabelType>()).arg.cast());
+        }
+        if is_a(node, NodeTag::T_ArrayCoerceExpr) {
+            return unwrapped((*node.cast::<pg_sys::ArrayCoerceExpr>()).arg.cast());
+        }
+        if is_a(node, NodeTag::T_FuncExpr) {
+            let call = &*node.cast::<pg_sys::FuncExpr>();
+            let implicit = call.funcformat == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
+            let own = call.funcid.to_u32() < FIRST_USER_OID;
+            let arguments = PgList::<pg_sys::Node>::from_pg(call.args);
+            if implicit
+                && own
+                && let Some(argument) = arguments.get_ptr(0)
+            {
+                return unwrapped(argument);
+            }
+        }
+        node
+    }
+}
+
+/// True if the expression is the column itself, or the value of its domain type.
+unsafe fn is_subject(column: &Column, node: *mut pg_sys::Node) -> bool {
+    // SAFETY: the cast follows a check of the node's tag.
+    unsafe {
+        let node = unwrapped(node);
+        is_a(node, NodeTag::T_CoerceToDomainValue)
+            || is_a(node, NodeTag::T_Var) && (*node.cast::<pg_sys::Var>()).varattno == column.number
+    }
+}

@@ -1,0 +1,55 @@
+//! Tables that are looked at for a question although whoever asks did not name them: those that foreign keys refer
+//! to, and hierarchies that are kept in tables.
+//!
+//! Planning a query evaluates what it can of index conditions, statistics and constraints, all of which the table's
+//! owner wrote. So the table is read with its owner's rights, in a restricted context, as ANALYZE does. Whether the
+//! caller may read it is asked before.
+
+use super::relation::Relation;
+use super::rights;
+use crate::pg::call::error::Error;
+use crate::pg::read::reader;
+use crate::pg::shards::partitions::inheritors;
+use pgrx::pg_sys::{self, Oid};
+use table::CodedTable;
+
+/// Tables of this server, whose rows are stored: nothing makes them when they are read.
+const STORED: [u8; 3] =
+    [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE, pg_sys::RELKIND_MATVIEW];
+
+/// Reads columns of a table for the current user, who did not name it; `None` if they may not read it, or if it
+/// cannot be read without running what somebody else wrote: it is no table, has row security, or some of its
+/// partitions belong to others than itself.
+pub fn read(relation: &Relation, columns: &[usize]) -> Result<Option<CodedTable>, Error> {
+    let Some(owner) = rights::owner_of(relation.oid) else { return Ok(None) };
+    if !may_read(relation, columns)
+        || !inheritors(relation.oid).iter().all(|&part| is_safe(part, owner))
+    {
+        return Ok(None);
+    }
+    rights::with_rights_of(owner, || reader::read(relation, columns)).map(Some)
+}
+
+/// True if the current user may read these columns.
+pub fn may_read(relation: &Relation, columns: &[usize]) -> bool {
+    let number = |&column: &usize| relation.columns[column].number;
+    columns.iter().map(number).all(|number| rights::may_read_column(relation.oid, number))
+}
+
+/// True if reading the table as its owner runs what the owner may have written and nothing else.
+fn is_safe(table: Oid, owner: Oid) -> bool {
+    // SAFETY: catalog look-ups; the tuple is read while the cache holds it.
+    unsafe {
+        let key = pg_sys::Datum::from(table);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, key);
+        if tuple.is_null() {
+            return false;
+        }
+        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
+        let is_safe = STORED.contains(&(form.relkind as u8))
+            && !form.relrowsecurity
+            && form.relowner == owner;
+        pg_sys::ReleaseSysCache(tuple);
+        is_safe
+    }
+}

@@ -1,0 +1,358 @@
+//! Which types a private query may touch: built-in ones only, whose operators and casts no user can
+//! have defined.
+
+use super::relation::{Column, Relation};
+use super::rights;
+use super::view_tree::FIRST_USER_OID;
+use crate::pg::call::error::Error;
+use crate::pg::call::{sql, text};
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder};
+use std::ffi::{CStr, CString};
+use std::panic::AssertUnwindSafe;
+
+const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
+const NUMBERS: [Oid; 3] = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
+/// Equal values of these have equal bytes.
+const EXACT: [Oid; 11] = [
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::BPCHAROID,
+    pg_sys::BOOLOID,
+    pg_sys::DATEOID,
+    pg_sys::TIMEOID,
+    pg_sys::TIMESTAMPOID,
+    pg_sys::TIMESTAMPTZOID,
+    pg_sys::UUIDOID,
+    pg_sys::OIDOID,
+    pg_sys::NAMEOID,
+];
+
+fn is_enum(base: Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::type_is_enum(base) }
+}
+
+/// Integers, which can be added as they are.
+pub fn is_integer(base: Oid) -> bool {
+    INTEGERS.contains(&base)
+}
+
+/// Integers of at most 32 bits, whose sums over a table stay within 64.
+pub fn is_short_integer(base: Oid) -> bool {
+    base == pg_sys::INT2OID || base == pg_sys::INT4OID
+}
+
+/// What can be added after scaling.
+pub fn is_number(base: Oid) -> bool {
+    is_integer(base) || NUMBERS.contains(&base)
+}
+
+/// Types whose values are text, with a collation of their own.
+pub fn is_text(base: Oid) -> bool {
+    [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::NAMEOID].contains(&base)
+}
+
+/// What can tell units, or groups, apart by its bytes.
+pub fn identifies(base: Oid) -> bool {
+    is_integer(base) || EXACT.contains(&base) || is_enum(base)
+}
+
+/// Truth values.
+pub fn is_boolean(base: Oid) -> bool {
+    base == pg_sys::BOOLOID
+}
+
+/// Documents of any content, or arrays of them.
+pub fn holds_documents(base: Oid) -> bool {
+    // SAFETY: catalog look-ups; what is no array has no element type.
+    let element = unsafe {
+        match pg_sys::get_element_type(base) {
+            pg_sys::InvalidOid => base,
+            element => pg_sys::getBaseType(element),
+        }
+    };
+    [pg_sys::JSONOID, pg_sys::JSONBOID, pg_sys::XMLOID].contains(&element)
+}
+
+/// The labels of an enum in their order; `None` for other types.
+pub fn enum_labels(base: Oid) -> Result<Option<Vec<String>>, Error> {
+    if !is_enum(base) {
+        return Ok(None);
+    }
+    let query = "SELECT enumlabel::pg_catalog.text FROM pg_catalog.pg_enum
+                  WHERE enumtypid OPERATOR(pg_catalog.=) $1 ORDER BY enumsortorder";
+    Ok(Some(sql::texts(query, &[base.into()])?.into_iter().flatten().collect()))
+}
+
+/// A value of the type from its text. Raises what the type raises if the text is none of its values.
+pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
+    let input = CString::new(text::from_utf8(value)).map_err(|_| {
+        Error::argument("a value contains a zero byte", "Text of Postgres has none.")
+    })?;
+    // SAFETY: the input function of the type itself.
+    Ok(rights::with_rights_for_type(type_oid, || unsafe {
+        let (mut function, mut parameter) = (pg_sys::InvalidOid, pg_sys::InvalidOid);
+        pg_sys::getTypeInputInfo(type_oid, &mut function, &mut parameter);
+        let input = input.as_ptr().cast_mut();
+        pg_sys::OidInputFunctionCall(function, input, parameter, typmod)
+    }))
+}
+
+/// A value of the type from its text, as the type writes it itself. Raises what the type raises if
+/// the text is none of its values.
+pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
+    let datum = input(type_oid, typmod, value)?;
+    // SAFETY: a value of that type.
+    Ok(unsafe { output(type_oid, datum) })
+}
+
+/// [`canonical`] for a value of a built-in type that is compared with others: values that its type finds equal have
+/// one text, whatever blanks pad them, however many zeros follow the point, and whichever sign zero has.
+pub fn identity(base: Oid, value: &str) -> Result<String, Error> {
+    let text = canonical(base, -1, value)?;
+    Ok(match base {
+        pg_sys::BPCHAROID => text.trim_end_matches(' ').into(),
+        pg_sys::NUMERICOID if text.contains('.') => {
+            text.trim_end_matches('0').trim_end_matches('.').into()
+        }
+        pg_sys::FLOAT4OID | pg_sys::FLOAT8OID if text == "-0" => "0".into(),
+        _ => text,
+    })
+}
+
+/// [`canonical`] for a column, but written in the ISO style. The text is read with the caller's settings.
+pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
+    let datum = input(column.type_oid, column.typmod, value)?;
+    // SAFETY: a value of that type.
+    rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, datum) }))
+}
+
+/// What [`canonical_iso`] made of values of a column, as its type writes them now. The texts of types that users made
+/// stay as they are.
+pub fn from_iso(column: &Column, values: Vec<String>) -> Result<Vec<String>, Error> {
+    let base = column.base_type;
+    if is_text(base) || base.to_u32() >= FIRST_USER_OID {
+        return Ok(values);
+    }
+    let read = || values.iter().map(|value| input(base, -1, value)).collect::<Result<Vec<_>, _>>();
+    let datums = rights::with_fixed_formats(read)?;
+    // SAFETY: values of that type.
+    Ok(datums.into_iter().map(|datum| unsafe { output(base, datum) }).collect())
+}
+
+/// [`canonical`] for a column; a text that its type does not take is an error that names it.
+pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
+    // Takes every text, as it is.
+    if column.type_oid == pg_sys::TEXTOID {
+        return Ok(value.into());
+    }
+    PgTryBuilder::new(AssertUnwindSafe(|| {
+        // SAFETY: the value and its text are in the context; what is returned is not.
+        unsafe {
+            PgMemoryContexts::new("pg_sanitize value")
+                .switch_to(|_| canonical(column.type_oid, column.typmod, value))
+        }
+    }))
+    .catch_others(|caught| match &caught {
+        // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that
+        // the failed input held is used again.
+        CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
+            if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
+        {
+            let Column { name, .. } = column;
+            Err(Error::argument(
+                format!("\"{value}\" is no value of column \"{name}\": {}", error.message()),
+                "Everything that a cell may be shown as is a text that the column's type takes.",
+            ))
+        }
+        _ => caught.rethrow(),
+    })
+    .execute()
+}
+
+/// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,
+/// whose functions may be anybody's, are not evaluated.
+pub fn canonical_of_base(column: &Column, value: &str) -> Result<String, Error> {
+    let mut typmod = column.typmod;
+    // SAFETY: a catalog look-up.
+    let base = unsafe { pg_sys::getBaseTypeAndTypmod(column.type_oid, &mut typmod) };
+    canonical(base, typmod, value)
+}
+
+/// The text form of a value.
+///
+/// # Safety
+/// `datum` is of that type.
+pub(in crate::pg) unsafe fn output(type_oid: Oid, datum: Datum) -> String {
+    // SAFETY: the type's own output function.
+    unsafe {
+        let mut function = pg_sys::InvalidOid;
+        let mut is_varlena = false;
+        pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
+        text::to_utf8(CStr::from_ptr(pg_sys::OidOutputFunctionCall(function, datum)).to_bytes())
+    }
+}
+
+/// A column of a query with its values as they are, neither compressed nor in a TOAST table; `None` if the type
+/// has no long values. Functions that change nothing: a length that every text has, and a plus.
+pub fn whole(base: Oid, name: &str) -> Option<String> {
+    match base {
+        pg_sys::TEXTOID | pg_sys::VARCHAROID => Some(format!(
+            "pg_catalog.varchar(({name})::pg_catalog.text::pg_catalog.varchar, 1073741823, true)"
+        )),
+        pg_sys::BPCHAROID => Some(format!("pg_catalog.bpchar({name}, -1, true)")),
+        pg_sys::NUMERICOID => Some(format!("OPERATOR(pg_catalog.+) {name}")),
+        _ => None,
+    }
+}
+
+/// A value as a literal of its type, for a query: `value` is what [`canonical`] made of it.
+pub fn literal(base: Oid, value: &str) -> String {
+    format!("{}::{}", text_literal(value), type_name(base))
+}
+
+/// The name of a type for messages.
+pub fn name(type_oid: Oid) -> String {
+    // SAFETY: returns a palloc'd C string.
+    text::to_utf8(unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) }.to_bytes())
+}
+
+/// The name of a type for a query, without a length: `bpchar` and `"bit"`, since `character` and `bit` are of length 1.
+fn type_name(base: Oid) -> String {
+    let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
+    // SAFETY: returns a palloc'd C string.
+    let name = unsafe { CStr::from_ptr(pg_sys::format_type_extended(base, -1, flags as u16)) };
+    text::to_utf8(name.to_bytes())
+}
+
+/// An expression of a domain's type as one of the type that the domain is over, which no cast of a user's can change.
+pub fn of_base(base: Oid, expression: &str) -> String {
+    format!("({expression})::{}", type_name(base))
+}
+
+/// An expression of this type, which it may name twice, as text. A type of a user's is written by its own output
+/// function, as SELECT does: the cast to text may be a function of the type's owner.
+pub fn text_expression(base: Oid, expression: &str) -> String {
+    if is_enum(base) {
+        format!("pg_catalog.textin(pg_catalog.enum_out({expression}))")
+    } else if base.to_u32() >= FIRST_USER_OID {
+        output_expression(expression)
+    } else {
+        format!("({expression})::pg_catalog.text")
+    }
+}
+
+/// An expression, which it names twice, as its type's output function writes it.
+pub fn output_expression(expression: &str) -> String {
+    format!(
+        "CASE WHEN ({expression}) IS DISTINCT FROM NULL THEN pg_catalog.format('%s', {expression}) END"
+    )
+}
+
+/// A text as a literal for a query; text of Postgres has no zero byte.
+pub fn text_literal(value: &str) -> String {
+    let value = CString::new(text::from_utf8(value)).unwrap_or_default();
+    // SAFETY: returns a palloc'd C string.
+    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
+    text::to_utf8(quoted.to_bytes())
+}
+
+/// The owners of all domains in a type, whose constraints may call functions when a value of the type is read. Domains
+/// may be in an array, a range or a row, or below another domain. Constraints come and go, under no lock, so a domain
+/// counts whether it has any or not.
+pub fn authors(type_oid: Oid) -> Vec<Oid> {
+    let (mut types, mut authors, mut next) = (vec![type_oid], Vec::new(), 0);
+    while let Some(&of) = types.get(next) {
+        next += 1;
+        // What comes with Postgres is a superuser's.
+        if of.to_u32() < FIRST_USER_OID {
+            continue;
+        }
+        // SAFETY: the tuple is read while the cache holds it; look-ups by OID.
+        let (within, row) = unsafe {
+            let key = Datum::from(of);
+            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
+            if tuple.is_null() {
+                continue;
+            }
+            let form = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
+            pg_sys::ReleaseSysCache(tuple);
+            let within = match form.typtype as u8 {
+                pg_sys::TYPTYPE_DOMAIN => {
+                    authors.push(form.typowner);
+                    form.typbasetype
+                }
+                pg_sys::TYPTYPE_RANGE => pg_sys::get_range_subtype(of),
+                pg_sys::TYPTYPE_MULTIRANGE => pg_sys::get_multirange_range(of),
+                _ => form.typelem,
+            };
+            (within, form.typrelid)
+        };
+        let row = (row != pg_sys::InvalidOid).then(|| Relation::row_type(row).ok()).flatten();
+        let columns = row.into_iter().flat_map(|row| row.columns);
+        for more in columns.map(|column| column.type_oid).chain([within]) {
+            if !types.contains(&more) {
+                types.push(more);
+            }
+        }
+    }
+    authors.sort_unstable_by_key(|author| author.to_u32());
+    authors.dedup();
+    authors
+}
+
+/// Raises what the domain raises if this value of its base type, `None` for NULL, is none of its values.
+pub fn check_domain(domain: Oid, value: Option<Datum>) {
+    let mut extra = std::ptr::null_mut();
+    let (null, value) = (value.is_none(), value.unwrap_or(Datum::null()));
+    // SAFETY: a value of the domain's base type; `extra` is the check's own cache, in this context.
+    rights::with_rights_for_type(domain, || unsafe {
+        pg_sys::domain_check(value, null, domain, &mut extra, pg_sys::CurrentMemoryContext);
+    })
+}
+
+/// True for a domain whose values obey a constraint, its own or one of a domain that it is over.
+pub fn is_constrained(type_oid: Oid) -> Result<bool, Error> {
+    let found = sql::texts(
+        "WITH RECURSIVE chain AS (
+             SELECT oid, typbasetype FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
+              UNION ALL
+             SELECT t.oid, t.typbasetype FROM pg_catalog.pg_type AS t
+               JOIN chain ON t.oid OPERATOR(pg_catalog.=) chain.typbasetype)
+         SELECT conname::pg_catalog.text FROM pg_catalog.pg_constraint
+           JOIN chain ON contypid OPERATOR(pg_catalog.=) chain.oid LIMIT 1",
+        &[type_oid.into()],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// About the smallest number that a column of the type and modifier holds.
+pub fn least_number(base: Oid, typmod: i32) -> f64 {
+    match base {
+        pg_sys::INT2OID => f64::from(i16::MIN),
+        pg_sys::INT4OID => f64::from(i32::MIN),
+        pg_sys::INT8OID => i64::MIN as f64,
+        // As numeric.c packs them: the precision, and eleven bits of scale with a sign.
+        pg_sys::NUMERICOID if typmod >= 4 => {
+            let (precision, scale) = ((typmod - 4) >> 16 & 0xffff, (typmod - 4) & 0x7ff);
+            1.0 - 10f64.powi(precision - ((scale ^ 1024) - 1024))
+        }
+        _ => f64::NEG_INFINITY,
+    }
+}
+
+/// True for a domain that has no NULL, by itself or by a domain that it is over.
+pub fn forbids_null(type_oid: Oid) -> Result<bool, Error> {
+    let found = sql::texts(
+        "WITH RECURSIVE chain AS (
+             SELECT typbasetype, typnotnull FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
+              UNION ALL
+             SELECT t.typbasetype, t.typnotnull FROM pg_catalog.pg_type AS t
+               JOIN chain ON t.oid OPERATOR(pg_catalog.=) chain.typbasetype)
+         SELECT 'yes'::pg_catalog.text FROM chain WHERE typnotnull",
+        &[type_oid.into()],
+    )?;
+    Ok(!found.is_empty())
+}

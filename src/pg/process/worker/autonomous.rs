@@ -1,0 +1,293 @@
+//! Autonomous transactions: work that is committed whatever becomes of the transaction that asked.
+//!
+//! One worker per database decides requests and commits them in batches. It stays for a while after
+//! the last request, so that only the first call of many waits for a start.
+//!
+//! Nothing here is done twice: a request that the worker has taken is either answered after the
+//! commit, or its caller gets an error and must assume that it was committed.
+
+use super::{
+    Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE, announced, connect, exists,
+    reload_settings, sleep, tag, wake,
+};
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{PgSqlErrorCode, PgTryBuilder};
+use std::ffi::CStr;
+use std::panic::AssertUnwindSafe;
+use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// How long a request waits that met a locked row.
+const LOCKED: Duration = Duration::from_millis(20);
+/// Requests decided in one transaction.
+const BATCH: usize = 64;
+/// Room for a request or its reply.
+const ROOM: usize = 8192;
+
+/// What becomes of a request.
+pub enum Decision {
+    Reply(Vec<u8>),
+    /// Somebody holds a lock: ask again soon.
+    Later,
+    /// It cannot be decided; the server's log has the reason.
+    Failed,
+}
+
+const WAITING: u32 = 0;
+const TAKEN: u32 = 1;
+const ANSWERED: u32 = 2;
+const FAILED: u32 = 3;
+const WITHDRAWN: u32 = 4;
+
+/// What lies in the segment. The bytes belong to the caller while it waits, to the worker once it is
+/// taken, and to the caller again when it is answered.
+#[repr(C)]
+struct Request {
+    state: AtomicU32,
+    /// The process that took the request.
+    taker: AtomicI32,
+    caller: i32,
+    length: u32,
+    bytes: [u8; ROOM],
+}
+
+/// Has the worker whose main function is `function` decide and commit a request; returns its reply.
+pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
+    sql::refuse_standby()?;
+    if request.len() > ROOM {
+        return Err(Error::Ledger { certain: true, why: "the request is too long" });
+    }
+    // SAFETY: the segment has the size of a Request and is written before it is announced; after
+    // that, only `state` is read until the worker has given the bytes back. An error on the way
+    // detaches the segment and releases the lock with the transaction.
+    unsafe {
+        let segment = pg_sys::dsm_create(size_of::<Request>(), 0);
+        let shared = pg_sys::dsm_segment_address(segment).cast::<Request>();
+        (*shared).state = AtomicU32::new(WAITING);
+        (*shared).taker = AtomicI32::new(0);
+        (*shared).caller = pg_sys::MyProcPid;
+        (*shared).length = request.len() as u32;
+        (&raw mut (*shared).bytes).cast::<u8>().copy_from(request.as_ptr(), request.len());
+        let announcement = Announcement::new(Kind::Charge, pg_sys::dsm_segment_handle(segment));
+        let outcome = wait(function, &(*shared).state, &(*shared).taker);
+        announcement.end();
+        let reply = outcome.map(|()| {
+            let length = ((*shared).length as usize).min(ROOM);
+            std::slice::from_raw_parts((&raw const (*shared).bytes).cast::<u8>(), length).to_vec()
+        });
+        pg_sys::dsm_detach(segment);
+        reply
+    }
+}
+
+/// Waits until the request is answered, and starts a worker if there is none.
+fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Error> {
+    let began = Instant::now();
+    let mut launch: Option<Launch> = None;
+    let mut slots = true;
+    loop {
+        match state.load(Ordering::Acquire) {
+            ANSWERED => return Ok(()),
+            FAILED => {
+                let why = "its worker met an error, which the server's log has";
+                return Err(Error::Ledger { certain: true, why });
+            }
+            TAKEN => {
+                let gone = !exists(taker.load(Ordering::Acquire));
+                if gone && state.load(Ordering::Acquire) == TAKEN {
+                    return Err(Error::Ledger {
+                        certain: false,
+                        why: "its worker ended too early",
+                    });
+                }
+                sleep(Duration::from_millis(100));
+            }
+            _ => {
+                if began.elapsed() > PATIENCE
+                    && state
+                        .compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
+                        .is_ok()
+                {
+                    let why = match slots {
+                        true => "it did not answer within 10 seconds",
+                        false => "no background worker is free (max_worker_processes)",
+                    };
+                    return Err(Error::Ledger { certain: true, why });
+                }
+                match announced(Kind::Ledger).first() {
+                    Some(&(_, pid)) => wake(pid),
+                    None if launch.as_ref().is_none_or(Launch::is_over) => {
+                        launch = Launch::new(c"pg_sanitize ledger", function);
+                        slots = launch.is_some();
+                    }
+                    None => {}
+                }
+                sleep(Duration::from_millis(if slots { 10 } else { 25 }));
+            }
+        }
+    }
+}
+
+/// A request that this worker has taken.
+struct Taken {
+    segment: *mut pg_sys::dsm_segment,
+    shared: *mut Request,
+}
+
+impl Taken {
+    /// Takes the request, unless its caller is gone or has given up.
+    fn take(handle: u32) -> Option<Self> {
+        // SAFETY: a segment announced in this database was made by `ask` and holds a Request. The
+        // mapping is pinned, as it must outlive the transaction.
+        unsafe {
+            let segment = pg_sys::dsm_attach(handle);
+            if segment.is_null() {
+                return None;
+            }
+            pg_sys::dsm_pin_mapping(segment);
+            let shared = pg_sys::dsm_segment_address(segment).cast::<Request>();
+            (*shared).taker.store(pg_sys::MyProcPid, Ordering::Release);
+            let taken = (*shared)
+                .state
+                .compare_exchange(WAITING, TAKEN, Ordering::AcqRel, Ordering::Acquire)
+                .is_ok();
+            if taken {
+                return Some(Taken { segment, shared });
+            }
+            pg_sys::dsm_detach(segment);
+            None
+        }
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        // SAFETY: taken, so the bytes are ours.
+        unsafe {
+            let length = ((*self.shared).length as usize).min(ROOM);
+            std::slice::from_raw_parts((&raw const (*self.shared).bytes).cast::<u8>(), length)
+                .to_vec()
+        }
+    }
+
+    /// Gives the request back, with a reply or to be taken again.
+    fn give_back(self, decision: Decision) {
+        // SAFETY: the bytes are ours until the state says otherwise.
+        unsafe {
+            let state = match decision {
+                Decision::Later => WAITING,
+                Decision::Failed => FAILED,
+                Decision::Reply(reply) => {
+                    let length = reply.len().min(ROOM);
+                    (&raw mut (*self.shared).bytes).cast::<u8>().copy_from(reply.as_ptr(), length);
+                    (*self.shared).length = length as u32;
+                    ANSWERED
+                }
+            };
+            let caller = (*self.shared).caller;
+            (*self.shared).state.store(state, Ordering::Release);
+            if state != WAITING {
+                wake(caller);
+            }
+            pg_sys::dsm_detach(self.segment);
+        }
+    }
+}
+
+/// Runs `decide` in a subtransaction; what it did is undone unless there is a reply.
+fn decide_one(decide: fn(&[u8]) -> Result<Decision, Error>, request: &[u8]) -> Decision {
+    // SAFETY: as PL/pgSQL does for a block with an exception clause: memory context and resource
+    // owner are put back after the subtransaction.
+    unsafe {
+        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
+        pg_sys::BeginInternalSubTransaction(std::ptr::null());
+        pg_sys::MemoryContextSwitchTo(context);
+        let decision = PgTryBuilder::new(AssertUnwindSafe(|| match decide(request) {
+            Ok(decision) => decision,
+            Err(error) => {
+                pgrx::log!("pg_sanitize ledger: {error:?}");
+                Decision::Failed
+            }
+        }))
+        .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Decision::Later)
+        .catch_others(|error| {
+            pgrx::log!("pg_sanitize ledger: {error:?}");
+            Decision::Failed
+        })
+        .execute();
+        match decision {
+            Decision::Reply(_) => pg_sys::ReleaseCurrentSubTransaction(),
+            Decision::Later | Decision::Failed => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
+        }
+        pg_sys::MemoryContextSwitchTo(context);
+        pg_sys::CurrentResourceOwner = owner;
+        decision
+    }
+}
+
+/// Decides what is announced; how many requests there were and how many of them must wait.
+fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
+    let requests = announced(Kind::Charge);
+    if requests.is_empty() {
+        return (0, 0);
+    }
+    let mut decided = Vec::new();
+    // SAFETY: an ordinary transaction of a background worker.
+    unsafe {
+        pg_sys::SetCurrentStatementStartTimestamp();
+        pg_sys::StartTransactionCommand();
+        pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
+        for taken in requests.into_iter().filter_map(|(handle, _)| Taken::take(handle)).take(BATCH)
+        {
+            let decision = decide_one(decide, &taken.bytes());
+            decided.push((taken, decision));
+        }
+        pg_sys::PopActiveSnapshot();
+        pg_sys::CommitTransactionCommand();
+    }
+    // Only now: what is answered is on disk.
+    let count = decided.len();
+    let later = decided.iter().filter(|(_, d)| matches!(d, Decision::Later)).count();
+    for (taken, decision) in decided {
+        taken.give_back(decision);
+    }
+    (count, later)
+}
+
+/// The life of a worker.
+///
+/// # Safety
+/// Called by the postmaster's child only, with the database in `argument`.
+pub unsafe fn serve(argument: Datum, decide: fn(&[u8]) -> Result<Decision, Error>) {
+    // SAFETY: as the caller says.
+    unsafe { connect(argument, &[COMMON]) };
+    let presence = tag(Kind::Ledger, 0);
+    loop {
+        // SAFETY: a session lock, which ends with the process at the latest.
+        let alone = unsafe { pg_sys::LockAcquire(&presence, EXCLUSIVE, true, true) };
+        if alone == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
+            // The one that is there sees every request announced before it leaves.
+            return;
+        }
+        let mut last = Instant::now();
+        while last.elapsed() < LINGER {
+            reload_settings();
+            let (count, later) = pass(decide);
+            if count > later {
+                last = Instant::now();
+            } else if later > 0 {
+                last = Instant::now();
+                sleep(LOCKED);
+            } else {
+                sleep(LINGER.saturating_sub(last.elapsed()));
+            }
+        }
+        // A request announced before this release is found below; one announced after it finds no
+        // worker and starts its own.
+        // SAFETY: releases what was acquired above.
+        unsafe { pg_sys::LockRelease(&presence, EXCLUSIVE, true) };
+        if announced(Kind::Charge).is_empty() {
+            return;
+        }
+    }
+}

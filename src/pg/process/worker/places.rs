@@ -1,0 +1,43 @@
+//! The session locks of a reader: that it is there, and for which role it works. A role has so many places among readers,
+//! each of them a lock that one reader holds at a time.
+
+use super::{EXCLUSIVE, Kind, held, tag};
+use crate::pg::call::settings;
+use pgrx::pg_sys;
+
+/// The tag of one of the places that a role has among readers.
+fn share(role: u32, place: u32) -> pg_sys::LOCKTAG {
+    pg_sys::LOCKTAG { locktag_field3: place, ..tag(Kind::Share, role) }
+}
+
+/// How many readers work for the role.
+pub(super) fn readers_for(role: u32) -> usize {
+    held(Kind::Share, |tag| tag.locktag_field2 == role).len()
+}
+
+/// Takes one of the places that the role has among readers, until [`release_locks`]; false if none is free.
+pub(super) fn take_place(role: u32) -> bool {
+    let places = u32::try_from(settings::readers_per_role()).unwrap_or(1);
+    (0..places).any(|place| {
+        // SAFETY: a session lock of ours; does not wait.
+        let outcome = unsafe { pg_sys::LockAcquire(&share(role, place), EXCLUSIVE, true, true) };
+        outcome != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+    })
+}
+
+/// Takes the lock that tells of this reader.
+pub(super) fn announce() {
+    // SAFETY: a session lock, which ends with the process.
+    unsafe {
+        let presence = tag(Kind::Reader, pg_sys::MyProcPid as u32);
+        pg_sys::LockAcquire(&presence, EXCLUSIVE, true, false);
+    }
+}
+
+/// Gives back the place and every other lock of the session: functions of a view can have taken advisory ones,
+/// which no end of a transaction gives back.
+pub(super) fn release_locks() {
+    // SAFETY: between transactions.
+    unsafe { pg_sys::LockReleaseSession(pg_sys::USER_LOCKMETHOD as pg_sys::LOCKMETHODID) };
+    announce();
+}

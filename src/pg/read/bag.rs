@@ -1,0 +1,116 @@
+//! Values of type `sanitize.bag`. Their text and binary forms are those of bytea.
+
+use super::cell::MAX_DATUM;
+use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::text;
+use crate::pg::process::pool;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{direct_function_call_as_datum, varlena};
+use table::{Bag, WireError};
+
+/// Reads a bag's bytes, beside `held` bytes of others; every value is checked to be text of this
+/// database.
+pub fn decode(bytes: &[u8], held: u64) -> Result<Bag, Error> {
+    let (bag, encoding) = pool::run("reading the bag", held + bytes.len() as u64, |watch| {
+        Ok(match Bag::decode(bytes, watch) {
+            Err(WireError::Stopped(stop)) => return Err(stop),
+            decoded => decoded,
+        })
+    })??;
+    // In SQL_ASCII nobody knows what the bytes mean: they are taken if they can be text here.
+    let unknown = ["", "SQL_ASCII"];
+    let here = text::encoding();
+    if encoding != here && !unknown.contains(&encoding) && !unknown.contains(&&*here) {
+        return Err(Error::BagEncoding { of: Some(encoding.into()), here });
+    }
+    for domain in bag.domains() {
+        if !domain.values().all(text::valid) {
+            return Err(Error::BagEncoding { of: None, here });
+        }
+    }
+    Ok(bag)
+}
+
+/// The bag of a datum of type `sanitize.bag`.
+pub fn read(datum: Datum) -> Result<Bag, Error> {
+    read_beside(datum, 0)
+}
+
+/// As [`read`], beside `held` bytes of others.
+pub fn read_beside(datum: Datum, held: u64) -> Result<Bag, Error> {
+    // SAFETY: a varlena, detoasted into the current memory context, which outlives the call.
+    let bytes = unsafe {
+        varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
+    };
+    // Postgres may hold the message too: as it came in, in a buffer of up to twice its length.
+    decode(bytes, held + bytes.len() as u64)
+}
+
+/// A bag as the bytes of a value of Postgres.
+pub fn encode(mut bag: Bag) -> Result<Vec<u8>, Error> {
+    let held = bag.memory();
+    let encoding = text::encoding();
+    let encoded = pool::run("writing the bag", held, move |watch| bag.encode(&encoding, watch))?;
+    match encoded.len() > MAX_DATUM {
+        true => Err(Error::TooLarge { what: "bag", bytes: encoded.len() }),
+        false => Ok(encoded),
+    }
+}
+
+/// Calls bytea's function of the same kind for the only argument, whose type it takes.
+fn as_bytea(
+    call: &Call,
+    function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
+) -> Result<Datum, Error> {
+    let null = Error::Null { argument: "value" };
+    let Some(value) = call.datum(0) else { return Err(null) };
+    // SAFETY: the argument is what bytea's own function takes.
+    let result = unsafe { direct_function_call_as_datum(function, &[Some(value)]) };
+    result.ok_or(null)
+}
+
+fn checked(datum: Datum) -> Result<Datum, Error> {
+    read(datum)?;
+    Ok(datum)
+}
+
+/// From text, checked.
+pub fn input(call: &Call) -> Result<Datum, Error> {
+    checked(as_bytea(call, pg_sys::byteain)?)
+}
+
+/// To text.
+pub fn output(call: &Call) -> Result<Datum, Error> {
+    as_bytea(call, pg_sys::byteaout)
+}
+
+/// From a message of a client, checked.
+pub fn receive(call: &Call) -> Result<Datum, Error> {
+    if call.aggregate_context().is_ok() {
+        // The internal value there is a state, not a message.
+        return Err(Error::Context);
+    }
+    checked(as_bytea(call, pg_sys::bytearecv)?)
+}
+
+/// To a message for a client.
+pub fn send(call: &Call) -> Result<Datum, Error> {
+    as_bytea(call, pg_sys::byteasend)
+}
+
+/// The bag as text of seven bits a character.
+pub fn packed(call: &Call) -> Result<Datum, Error> {
+    let Some(value) = call.datum(0) else { return Err(Error::Null { argument: "value" }) };
+    // SAFETY: the signature was compared with the catalog: a bag, detoasted into the current memory context.
+    let bytes = unsafe {
+        varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(value.cast_mut_ptr()))
+    };
+    // The bytes, and at the end the text beside what was packed.
+    let held = bytes.len() as u64 * 9 / 4;
+    let packed = pool::run("packing the bag", held, |watch| table::pack(bytes, watch))?;
+    if packed.len() > MAX_DATUM {
+        return Err(Error::TooLarge { what: "bag", bytes: packed.len() });
+    }
+    Ok(text::datum(&packed))
+}

@@ -1,0 +1,34 @@
+//! Which server keeps the budgets. What was told of a relation is counted in one place, or it is not counted: a node
+//! that is asked beside the others has a ledger of its own, which knows nothing of theirs.
+//!
+//! Every method that takes from a budget asks [`check`] before it does anything, and [`check_relation`] once it knows
+//! what it reads.
+
+use super::citus;
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+
+/// Refuses on a node whose rows another one distributes: there budgets are kept.
+pub fn check() -> Result<(), Error> {
+    match citus::group()? {
+        Some(group) if group != "0" => Err(Error::NotKeeper {
+            what: "this server is a worker of Citus".into(),
+            why: format!("Budgets are kept on the coordinator; this node is of group {group}."),
+        }),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a relation that is a part of another one, of which the budget is kept.
+pub fn check_relation(relation: &Relation) -> Result<(), Error> {
+    match citus::is_shard(relation)? {
+        false => Ok(()),
+        true => Err(Error::NotKeeper {
+            what: format!(
+                "{} is or reads a shard of a table that Citus distributes",
+                relation.name
+            ),
+            why: "Budgets are those of the distributed table.".into(),
+        }),
+    }
+}

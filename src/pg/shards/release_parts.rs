@@ -1,0 +1,263 @@
+//! The parts of a sharded release, as the coordinator knows them: foreign tables that inherit from the release's own
+//! table, one on each server, and what is sent to the servers to fill what they point at.
+
+use super::foreign_tables::Server;
+use super::remote_error::is_lost;
+use crate::pg::call::error::Error;
+use crate::pg::call::option::Parameter;
+use crate::pg::call::{jsonb, sql, text};
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::{rights, types};
+use crate::pg::write::held_rows::Held;
+use crate::pg::write::statement;
+use crate::pg::write::target::{Name, identifier};
+use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::{self, Oid};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode as Code, PgTryBuilder};
+use serde_json::Value as Json;
+use std::panic::AssertUnwindSafe;
+
+/// Bytes of a target's name: what is added to it for its parts must fit as well.
+const LONGEST: usize = 40;
+
+/// The name of a sharded release, from which those of its parts are made.
+pub fn base_name(target: &Relation) -> Result<String, Error> {
+    let name = target.own_name().ok_or(Error::Swapped)?;
+    match text::from_utf8(&name).len() <= LONGEST {
+        true => Ok(name),
+        false => Err(Error::argument(
+            format!("target is {}, whose name is too long for a sharded release", target.name),
+            format!("Its parts are named after it: let it have at most {LONGEST} bytes."),
+        )),
+    }
+}
+
+/// A foreign table that inherits from a release.
+struct Part {
+    oid: Oid,
+    /// Qualified and quoted.
+    name: String,
+    server: Oid,
+}
+
+const CHILDREN: &str =
+    "SELECT c.oid::pg_catalog.text, pg_catalog.format('%I.%I', n.nspname, c.relname),
+         f.ftserver::pg_catalog.text
+    FROM pg_catalog.pg_inherits AS i
+    JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) i.inhrelid
+    JOIN pg_catalog.pg_namespace AS n ON n.oid OPERATOR(pg_catalog.=) c.relnamespace
+    LEFT JOIN pg_catalog.pg_foreign_table AS f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid
+   WHERE i.inhparent OPERATOR(pg_catalog.=) $1 ORDER BY c.oid";
+
+/// The parts of a release that the caller has locked.
+fn parts(target: &Relation) -> Result<Vec<Part>, Error> {
+    let number = |text: &Option<String>| text.as_ref()?.parse().ok().map(|oid: u32| Oid::from(oid));
+    let mut parts: Vec<Part> = Vec::new();
+    for row in sql::latest_rows(CHILDREN, &[target.oid.into()])? {
+        let [oid, Some(name), server] = row.as_slice() else { return Err(Error::Swapped) };
+        let unsuitable = |reason| Error::Unsuitable { relation: target.name.clone(), reason };
+        let Some(server) = number(server) else {
+            return Err(unsuitable(format!("{name} inherits from it and is no part of it")));
+        };
+        if parts.iter().any(|part| part.server == server) {
+            return Err(unsuitable(format!("{name} is a second part of it on one server")));
+        }
+        let oid = number(oid).ok_or(Error::Swapped)?;
+        parts.push(Part { oid, name: name.clone(), server });
+    }
+    Ok(parts)
+}
+
+/// Refuses a release whose parts are not what publish made.
+pub fn check(target: &Relation) -> Result<(), Error> {
+    parts(target).map(drop)
+}
+
+/// The servers on which a release has parts.
+pub fn servers(target: &Relation) -> Result<Vec<Server>, Error> {
+    Ok(parts(target)?.iter().map(|part| Server::of(part.server)).collect())
+}
+
+/// Lets readers see the tables of this schema and name, on these servers. From here on until the transaction ends,
+/// readers of the release wait: they see all parts as they were, or all as they are now.
+pub fn point(
+    target: &Relation,
+    base: &str,
+    servers: &[Server],
+    schema: &str,
+    table: &str,
+) -> Result<(), Error> {
+    lock_out(target.oid);
+    // What the shards drop later must not be what a commit that was lost pointed away from.
+    // SAFETY: sets a flag of the transaction.
+    unsafe { pg_sys::ForceSyncCommit() };
+    let (schema, table) = (types::text_literal(schema), types::text_literal(table));
+    let parts = parts(target)?;
+    for part in &parts {
+        lock_out(part.oid);
+        let Part { name, .. } = part;
+        let stays = servers.iter().any(|server| server.oid == part.server);
+        let statement = match stays {
+            true => format!(
+                "ALTER FOREIGN TABLE {name} OPTIONS (SET schema_name {schema}, SET table_name {table})"
+            ),
+            false => format!("DROP FOREIGN TABLE {name} RESTRICT"),
+        };
+        sql::run_as_caller(&statement, &[])?;
+    }
+    let mut number = 0;
+    for server in servers {
+        if parts.iter().any(|part| part.server == server.oid) {
+            continue;
+        }
+        let name = loop {
+            number += 1;
+            let name = Name::beside(target.oid, &format!("{base}_s{number}"))?;
+            if name.find().is_none() {
+                break name;
+            }
+        };
+        sql::run_as_caller(
+            &format!(
+                "CREATE FOREIGN TABLE {} () INHERITS ({}) SERVER {} OPTIONS (schema_name {schema}, table_name {table}, updatable 'false', fetch_size '10000')",
+                name.quoted(),
+                target.from(),
+                identifier(&server.name)?,
+            ),
+            &[],
+        )?;
+    }
+    // Names were looked up anew by each statement: what was meant must be what was changed.
+    let pointing = sql::latest_rows(POINTING, &[target.oid.into(), text::Text(table).into()])?;
+    match pointing.len() == servers.len() {
+        true => Ok(()),
+        false => Err(Error::Swapped),
+    }
+}
+
+const POINTING: &str = "SELECT i.inhrelid::pg_catalog.text FROM pg_catalog.pg_inherits AS i
+    JOIN pg_catalog.pg_foreign_table AS f ON f.ftrelid OPERATOR(pg_catalog.=) i.inhrelid
+   CROSS JOIN LATERAL pg_catalog.pg_options_to_table(f.ftoptions) AS o
+   WHERE i.inhparent OPERATOR(pg_catalog.=) $1 AND o.option_name OPERATOR(pg_catalog.=) 'table_name'
+     AND pg_catalog.quote_literal(o.option_value) OPERATOR(pg_catalog.=) $2";
+
+fn lock_out(relation: Oid) {
+    // SAFETY: waits for a lock that is held until the transaction ends.
+    unsafe {
+        pg_sys::LockRelationOid(relation, pg_sys::AccessExclusiveLock as pg_sys::LOCKMODE);
+    }
+}
+
+/// Drops the parts of a release as the coordinator knows them.
+pub fn drop_parts(target: &Relation) -> Result<(), Error> {
+    for part in parts(target)? {
+        lock_out(part.oid);
+        sql::run_as_caller(&format!("DROP FOREIGN TABLE {} RESTRICT", part.name), &[])?;
+    }
+    Ok(())
+}
+
+/// A foreign table by which work is sent to a server, for the time of a call.
+pub struct Work<'a> {
+    server: &'a Server,
+    table: Relation,
+}
+
+impl<'a> Work<'a> {
+    /// Makes it beside the target, for the release with this mark.
+    pub fn open(target: &Relation, mark: &str, server: &'a Server) -> Result<Self, Error> {
+        let name = Name::beside(target.oid, &format!("pg_sanitize_{mark}"))?;
+        sql::run_as_caller(
+            &format!(
+                "CREATE FOREIGN TABLE {} (task pg_catalog.jsonb, rows sanitize.bag) SERVER {} OPTIONS (schema_name 'sanitize', table_name 'shard_work', updatable 'true')",
+                name.quoted(),
+                identifier(&server.name)?,
+            ),
+            &[],
+        )?;
+        let made = name.find().ok_or(Error::Swapped)?;
+        if rights::owner_of(made) != Some(rights::current_user()) {
+            return Err(Error::Swapped);
+        }
+        Ok(Work { server, table: Relation::open(made)? })
+    }
+
+    /// Has a task done.
+    pub fn send(&self, task: &Json) -> Result<(), Error> {
+        self.send_with(task, None)
+    }
+
+    /// Has a task done with the rows of a query on what is held: they are sent as a bag, in texts that mean the
+    /// same on every server.
+    pub fn send_rows(
+        &self,
+        task: &Json,
+        held: &Held,
+        query: &str,
+        target: &Relation,
+    ) -> Result<(), Error> {
+        let query = format!("SELECT sanitize.row_bag(part.*) FROM ({query}) AS part");
+        let bag = || statement::value(held, &query, target.oid);
+        let mut memory = PgMemoryContexts::new("pg_sanitize part");
+        // SAFETY: the bag is sent before its memory is given back.
+        unsafe {
+            memory.switch_to(|_| {
+                let bag = rights::with_fixed_names(|| rights::with_fixed_formats(bag))?;
+                self.send_with(task, Some(bag))
+            })
+        }
+    }
+
+    fn send_with(&self, task: &Json, rows: Option<Parameter>) -> Result<(), Error> {
+        let task = Parameter { of: pg_sys::JSONBOID, value: Some(jsonb::datum(task)?) };
+        let from = self.table.from();
+        let (statement, parameters) = match rows {
+            None => (format!("INSERT INTO {from} (task) VALUES ($1)"), vec![task]),
+            Some(rows) => {
+                (format!("INSERT INTO {from} (task, rows) VALUES ($1, $2)"), vec![task, rows])
+            }
+        };
+        named(self.server, || statement::write(&statement, self.table.oid, &parameters).map(drop))
+    }
+
+    pub fn close(self) -> Result<(), Error> {
+        sql::run_as_caller(&format!("DROP FOREIGN TABLE {} RESTRICT", self.table.from()), &[])
+    }
+}
+
+/// Runs `work`, which is done by another server: its errors get the server's name.
+fn named(server: &Server, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
+    PgTryBuilder::new(AssertUnwindSafe(work))
+        .catch_others(|caught| match &caught {
+            CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
+                if error.sql_error_code() != Code::ERRCODE_QUERY_CANCELED =>
+            {
+                let code = error.sql_error_code();
+                let hint = hint(code).map(String::from).or_else(|| error.hint().map(String::from));
+                let hint = hint.unwrap_or_else(|| "Nothing was changed, here or there.".into());
+                let message = format!("shard \"{}\": {}", server.name, error.message());
+                Err(Error::told(code, message, error.detail().map(String::from), hint))
+            }
+            _ => caught.rethrow(),
+        })
+        .execute()
+}
+
+/// What helps, by the kind of error.
+fn hint(code: Code) -> Option<&'static str> {
+    Some(match code {
+        Code::ERRCODE_UNDEFINED_TABLE | Code::ERRCODE_INVALID_SCHEMA_NAME => {
+            "Install the same version of pg_sanitize there (CREATE EXTENSION, or ALTER EXTENSION … UPDATE). Nothing was changed."
+        }
+        Code::ERRCODE_INSUFFICIENT_PRIVILEGE => {
+            "The role of the user mapping makes the table there: it needs CREATE on the schema of the target's name."
+        }
+        Code::ERRCODE_DUPLICATE_TABLE => {
+            "A table of that name is there and no part of this release: rename it, or publish under another name."
+        }
+        code if is_lost(code) => {
+            "The server is down, starts, or has lost the connection: see its log, and call again. The release that is there stays as it is."
+        }
+        _ => return None,
+    })
+}

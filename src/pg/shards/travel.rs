@@ -1,0 +1,138 @@
+//! Values on their way from another server, as texts that mean the same under every setting of both sessions.
+//!
+//! A date, a float or an amount of money is written as the settings of the session say that writes it, and read as
+//! those say that reads it. Between two servers these may differ: 02.01.2024 would become the first of February,
+//! and floats that differ in their last digits one value. What postgres_fdw asks for is written under settings that
+//! it lays down itself, all but that of money. Citus lays down nothing: there such values travel as the hexadecimal
+//! digits of what the type's own send function makes of them.
+
+use crate::pg::call::text;
+use crate::pg::call::text_input::Input;
+use pgrx::pg_sys::{self, Oid};
+use std::ffi::CStr;
+
+/// Who asks the other server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    PostgresFdw,
+    Citus,
+}
+
+/// How the values of a type travel.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// As the type writes them.
+    Text,
+    /// As digits of what this function of pg_catalog makes of them.
+    Sent(String),
+}
+
+/// Types whose values are written alike under all settings.
+const PLAIN: [Oid; 22] = [
+    pg_sys::BOOLOID,
+    pg_sys::INT2OID,
+    pg_sys::INT4OID,
+    pg_sys::INT8OID,
+    pg_sys::NUMERICOID,
+    pg_sys::TEXTOID,
+    pg_sys::VARCHAROID,
+    pg_sys::BPCHAROID,
+    pg_sys::NAMEOID,
+    pg_sys::CHAROID,
+    pg_sys::UUIDOID,
+    pg_sys::OIDOID,
+    pg_sys::TIMEOID,
+    pg_sys::TIMETZOID,
+    pg_sys::JSONOID,
+    pg_sys::JSONBOID,
+    pg_sys::XMLOID,
+    pg_sys::INETOID,
+    pg_sys::CIDROID,
+    pg_sys::MACADDROID,
+    pg_sys::BITOID,
+    pg_sys::VARBITOID,
+];
+
+/// Numbers of objects, which other servers have under other numbers, and names that depend on the search path.
+const OBJECTS: [Oid; 11] = [
+    pg_sys::REGPROCOID,
+    pg_sys::REGPROCEDUREOID,
+    pg_sys::REGOPEROID,
+    pg_sys::REGOPERATOROID,
+    pg_sys::REGCLASSOID,
+    pg_sys::REGCOLLATIONOID,
+    pg_sys::REGTYPEOID,
+    pg_sys::REGROLEOID,
+    pg_sys::REGNAMESPACEOID,
+    pg_sys::REGCONFIGOID,
+    pg_sys::REGDICTIONARYOID,
+];
+
+impl Way {
+    /// How values of the type travel; `None` if that cannot be known: what a type of a user's writes may depend on
+    /// anything.
+    pub fn of(type_oid: Oid, engine: Engine) -> Option<Self> {
+        // SAFETY: look-ups by type OID.
+        let (base, element, is_enum) = unsafe {
+            let base = pg_sys::getBaseType(type_oid);
+            let element = match pg_sys::get_element_type(base) {
+                pg_sys::InvalidOid => base,
+                element => pg_sys::getBaseType(element),
+            };
+            (base, element, pg_sys::type_is_enum(element))
+        };
+        match engine {
+            Engine::PostgresFdw if element != pg_sys::MONEYOID => Some(Way::Text),
+            _ if is_enum || PLAIN.contains(&element) => Some(Way::Text),
+            // What is built in has the same numbers on every server.
+            _ if [base, element].iter().any(|of| of.to_u32() >= pg_sys::FirstNormalObjectId)
+                || OBJECTS.contains(&element) =>
+            {
+                None
+            }
+            _ => send_function(base).map(Way::Sent),
+        }
+    }
+
+    /// What is asked for in place of an expression.
+    pub fn asked(&self, expression: &[u8]) -> Vec<u8> {
+        match self {
+            Way::Text => expression.to_vec(),
+            Way::Sent(function) => {
+                let before = format!("pg_catalog.encode(pg_catalog.{function}(");
+                [before.as_bytes(), expression, b"), 'hex')"].concat()
+            }
+        }
+    }
+
+    /// What reads the values here.
+    pub fn input(&self, type_oid: Oid, typmod: i32) -> Input {
+        match self {
+            Way::Text => Input::new(type_oid, typmod),
+            Way::Sent(_) => Input::of_sent(type_oid, typmod),
+        }
+    }
+}
+
+/// The name of the function of pg_catalog that sends values of a type, quoted; `None` if there is none.
+fn send_function(base: Oid) -> Option<String> {
+    // SAFETY: look-ups by OID; the tuple is read while the cache holds it, and the name is palloc'd.
+    unsafe {
+        let key = pg_sys::Datum::from(base);
+        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
+        if tuple.is_null() {
+            return None;
+        }
+        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
+        let (sends, receives) = (form.typsend, form.typreceive);
+        pg_sys::ReleaseSysCache(tuple);
+        if sends == pg_sys::InvalidOid || receives == pg_sys::InvalidOid {
+            return None;
+        }
+        let name = pg_sys::get_func_name(sends);
+        (!name.is_null()).then(|| {
+            let quoted = CStr::from_ptr(pg_sys::quote_identifier(name));
+            text::to_utf8(quoted.to_bytes())
+        })
+    }
+}

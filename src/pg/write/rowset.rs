@@ -1,0 +1,255 @@
+//! Rows back to SQL: a tuplestore, which spills to disk when it outgrows work_mem.
+
+use super::layout::Tuples;
+use crate::pg::call::argument::Type;
+use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
+use crate::pg::call::text;
+use crate::pg::process::progress::Progress;
+use pgrx::pg_sys::{self, Datum};
+use pgrx::{IntoDatum, PgMemoryContexts};
+
+/// Rows between two looks for a cancel request, and between two resets of the row context.
+const BATCH: u64 = 256;
+
+/// One value of a result row.
+pub enum Value<'a> {
+    Null,
+    Bool(bool),
+    Int(i32),
+    BigInt(i64),
+    Float(f64),
+    /// Text in the database's encoding.
+    Text(&'a [u8]),
+    IntArray(&'a [i32]),
+    /// A datum made on demand, in the row's memory context.
+    Made(&'a dyn Fn() -> Datum),
+}
+
+impl Value<'_> {
+    /// A count, which Postgres has as bigint.
+    pub fn count(n: u64) -> Self {
+        Value::BigInt(i64::try_from(n).unwrap_or(i64::MAX))
+    }
+
+    fn datum(&self) -> Option<Datum> {
+        match self {
+            Value::Null => None,
+            Value::Bool(yes) => Some(Datum::from(*yes)),
+            Value::Int(n) => Some(Datum::from(*n)),
+            Value::BigInt(n) => Some(Datum::from(*n)),
+            Value::Float(x) => x.into_datum(),
+            Value::Text(bytes) => Some(text::datum(bytes)),
+            Value::IntArray(numbers) => Some(int_array(numbers)),
+            Value::Made(make) => Some(make()),
+        }
+    }
+}
+
+/// An array of numbers, in the current memory context.
+pub fn int_array(numbers: &[i32]) -> Datum {
+    let mut elements: Vec<Datum> = numbers.iter().map(|&n| Datum::from(n)).collect();
+    // SAFETY: `elements` are int4 datums; construct_array copies them.
+    unsafe {
+        pg_sys::construct_array(
+            elements.as_mut_ptr(),
+            elements.len() as i32,
+            pg_sys::INT4OID,
+            4,
+            true,
+            pg_sys::TYPALIGN_INT as std::ffi::c_char,
+        )
+        .into()
+    }
+}
+
+/// The rows of a set-returning call.
+pub struct ResultRows {
+    store: *mut pg_sys::Tuplestorestate,
+    descriptor: pg_sys::TupleDesc,
+    /// What the method is declared to return.
+    returns: &'static Returns,
+    row_context: PgMemoryContexts,
+    row_age: u64,
+    count: u64,
+    progress: Progress,
+}
+
+impl ResultRows {
+    /// Prepares the call to return rows of its declared type.
+    pub fn begin(call: &Call) -> Result<Self, Error> {
+        // SAFETY: the result information is checked to be what the executor passes for sets; the
+        // store and its descriptor are made in the per-query context, where the executor wants them.
+        unsafe {
+            let info = (*call.fcinfo).resultinfo.cast::<pg_sys::ReturnSetInfo>();
+            if info.is_null()
+                || (*info).type_ != pg_sys::NodeTag::T_ReturnSetInfo
+                || (*info).allowedModes & pg_sys::SetFunctionReturnMode::SFRM_Materialize as i32
+                    == 0
+            {
+                return Err(Error::Context);
+            }
+            let query_context = (*(*info).econtext).ecxt_per_query_memory;
+            let (store, descriptor) = PgMemoryContexts::For(query_context).switch_to(|_| {
+                let random = (*info).allowedModes
+                    & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32
+                    != 0;
+                let store = pg_sys::tuplestore_begin_heap(random, false, pg_sys::work_mem);
+                (store, descriptor(call.fcinfo))
+            });
+            if descriptor.is_null() {
+                return Err(Error::Context);
+            }
+            (*info).returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
+            (*info).setResult = store;
+            (*info).setDesc = descriptor;
+            Ok(ResultRows {
+                store,
+                descriptor,
+                returns: &call.method.returns,
+                row_context: PgMemoryContexts::new("pg_sanitize result row"),
+                row_age: 0,
+                count: 0,
+                progress: Progress::begin("returning"),
+            })
+        }
+    }
+
+    /// Adds one row: as many values as the result has columns, of their types.
+    pub fn push<const N: usize>(&mut self, row: [Value<'_>; N]) {
+        if let Some(fault) = self.misfit(&row) {
+            Error::fault(fault).raise();
+        }
+        // SAFETY: the row context outlives the row; the arrays have the length of the descriptor,
+        // which the declaration in SQL was compared with.
+        unsafe {
+            let datums = self.row_context.switch_to(|_| row.map(|value| value.datum()));
+            let mut nulls = datums.map(|datum| datum.is_none());
+            let mut datums = datums.map(|datum| datum.unwrap_or(Datum::null()));
+            self.push_datums(&mut datums, &mut nulls, 1);
+        }
+        self.end_row();
+    }
+
+    /// What of a row does not fit the declaration.
+    fn misfit(&self, row: &[Value<'_>]) -> Option<String> {
+        let fits = |value: &Value<'_>, of: Type| {
+            matches!(
+                (value, of),
+                (Value::Null | Value::Made(_), _)
+                    | (Value::Bool(_), Type::Bool)
+                    | (Value::Int(_), Type::Int4)
+                    | (Value::BigInt(_), Type::Int8)
+                    | (Value::Float(_), Type::Float8)
+                    | (Value::Text(_), Type::Text)
+                    | (Value::IntArray(_), Type::Ints)
+            )
+        };
+        let is_fit = match *self.returns {
+            Returns::Table(columns) => {
+                row.len() == columns.len()
+                    && row.iter().zip(columns).all(|(value, column)| fits(value, column.1))
+            }
+            Returns::Set(of) | Returns::One(of) => row.len() == 1 && fits(&row[0], of),
+        };
+        (!is_fit).then(|| "a row does not fit its declaration".into())
+    }
+
+    /// Adds copies of one row of datums.
+    ///
+    /// # Safety
+    /// The arrays have the length of the descriptor and the datums its types.
+    pub(in crate::pg) unsafe fn push_datums(
+        &mut self,
+        datums: &mut [Datum],
+        nulls: &mut [bool],
+        copies: u64,
+    ) {
+        // SAFETY: the caller vouches for the arrays; the store copies what it is given. A row that
+        // comes more than once is formed once: storing it again then costs a third less.
+        unsafe {
+            let (datums, nulls) = (datums.as_mut_ptr(), nulls.as_mut_ptr());
+            if copies == 1 {
+                pg_sys::tuplestore_putvalues(self.store, self.descriptor, datums, nulls);
+                self.counted();
+            } else if copies > 1 {
+                let tuple = pg_sys::heap_form_tuple(self.descriptor, datums, nulls);
+                for _ in 0..copies {
+                    pg_sys::tuplestore_puttuple(self.store, tuple);
+                    self.counted();
+                }
+                pg_sys::heap_freetuple(tuple);
+            }
+        }
+    }
+
+    /// Adds tuples that were laid out for the descriptor.
+    pub(in crate::pg) fn push_tuples(&mut self, tuples: &Tuples) {
+        if !tuples.are_of(self.descriptor) {
+            Error::fault("tuples were laid out for other rows").raise();
+        }
+        for bytes in tuples.iter() {
+            let mut tuple = pg_sys::HeapTupleData {
+                t_len: bytes.len() as u32,
+                t_data: bytes.as_ptr().cast_mut().cast(),
+                ..Default::default()
+            };
+            // SAFETY: a tuple of the descriptor; the store copies what it is given and does not write to it.
+            unsafe { pg_sys::tuplestore_puttuple(self.store, &mut tuple) };
+            self.counted();
+        }
+    }
+
+    /// Counts a row that was stored.
+    fn counted(&mut self) {
+        self.count += 1;
+        if self.count.is_multiple_of(BATCH) {
+            pgrx::check_for_interrupts!();
+            self.progress.rows(self.count);
+        }
+    }
+
+    /// Ends the use of what was made in the row context.
+    pub(in crate::pg) fn end_row(&mut self) {
+        self.row_age += 1;
+        if self.row_age.is_multiple_of(BATCH) {
+            // SAFETY: the store has its own copies of all rows so far.
+            unsafe { self.row_context.reset() };
+        }
+    }
+
+    /// The descriptor of the rows.
+    pub(in crate::pg) fn descriptor(&self) -> pg_sys::TupleDesc {
+        self.descriptor
+    }
+
+    /// Runs `make` in the memory context of the current row.
+    pub(in crate::pg) fn in_row_context<R>(&mut self, make: impl FnOnce() -> R) -> R {
+        // SAFETY: the context lives as long as self.
+        unsafe { self.row_context.switch_to(|_| make()) }
+    }
+
+    /// The datum that a set-returning function hands back beside its rows.
+    pub fn finish(self, call: &Call) -> Datum {
+        call.null()
+    }
+}
+
+/// The descriptor of the call's result rows, in the current memory context; null if unknown.
+unsafe fn descriptor(fcinfo: pg_sys::FunctionCallInfo) -> pg_sys::TupleDesc {
+    // SAFETY: fcinfo is the call's; the two out-variables are filled by get_call_result_type.
+    unsafe {
+        let mut result_type = pg_sys::InvalidOid;
+        let mut descriptor = std::ptr::null_mut();
+        match pg_sys::get_call_result_type(fcinfo, &mut result_type, &mut descriptor) {
+            pg_sys::TypeFuncClass::TYPEFUNC_COMPOSITE => pg_sys::CreateTupleDescCopy(descriptor),
+            pg_sys::TypeFuncClass::TYPEFUNC_SCALAR => {
+                let descriptor = pg_sys::CreateTemplateTupleDesc(1);
+                pg_sys::TupleDescInitEntry(descriptor, 1, c"value".as_ptr(), result_type, -1, 0);
+                descriptor
+            }
+            _ => std::ptr::null_mut(),
+        }
+    }
+}

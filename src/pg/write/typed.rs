@@ -1,0 +1,329 @@
+//! Rows of a relation's own type: `f(NULL::patients, …) RETURNS SETOF patients`.
+
+use super::layout::{Layout, Tuples};
+use super::rowset::ResultRows;
+use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::text;
+use crate::pg::call::text_input::Input;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::types;
+use crate::pg::read::cell::Form;
+use pgrx::PgTupleDesc;
+use pgrx::pg_sys::{self, Datum};
+use std::cell::Cell;
+use std::ffi::CStr;
+use table::{CodedTable, NONE};
+
+/// Values of a domain up to which their datums are made once and kept.
+const KEPT: usize = 1 << 16;
+
+thread_local! {
+    static STANDING: Cell<Option<Standing>> = const { Cell::new(None) };
+}
+
+/// A row type that stands for another one.
+#[derive(Clone, Copy)]
+struct Standing {
+    row_type: pg_sys::Oid,
+    /// The relation whose rows are made of it.
+    source: pg_sys::Oid,
+    /// Its last column is none of the relation's, but tells in which leaf a row is.
+    with_leaf: bool,
+}
+
+/// Runs `work`; in it the row type of `table` stands for that of `source`: rows are read from there and come
+/// back with the columns of the table, which have the same names and the same types or range types. With
+/// `with_leaf` the table has a last column more, for the number of the leaf of the source in which a row is.
+pub fn standing_for<T>(
+    table: &Relation,
+    source: pg_sys::Oid,
+    with_leaf: bool,
+    work: impl FnOnce() -> T,
+) -> T {
+    struct Reset;
+    impl Drop for Reset {
+        fn drop(&mut self) {
+            STANDING.set(None);
+        }
+    }
+    let _reset = Reset;
+    STANDING.set(Some(Standing { row_type: table.row_type_oid(), source, with_leaf }));
+    work()
+}
+
+/// The relation of a row type, to be read.
+pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+    let oid = relation_oid(row_type)?;
+    let Some(standing) = STANDING.get().filter(|standing| standing.row_type == row_type) else {
+        return Relation::open(oid);
+    };
+    let shown = Relation::row_type(oid)?;
+    let mut relation = Relation::open(standing.source)?;
+    // A column that the table has not takes no part: it came after the table was made.
+    relation.columns.retain_mut(|column| {
+        let Some(shown) = shown.columns.iter().find(|shown| shown.name == column.name) else {
+            return false;
+        };
+        column.attribute = shown.attribute;
+        column.range = (shown.type_oid != column.type_oid).then_some(shown.type_oid);
+        true
+    });
+    relation.leaf = shown.columns.last().filter(|_| standing.with_leaf).cloned();
+    Ok(relation)
+}
+
+/// The relation or composite type of a row type.
+pub fn row_type(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+    Relation::row_type(relation_oid(row_type)?)
+}
+
+fn relation_oid(row_type: pg_sys::Oid) -> Result<pg_sys::Oid, Error> {
+    // SAFETY: look-ups by type OID.
+    unsafe {
+        let relation = pg_sys::typeOrDomainTypeRelid(row_type);
+        if relation == pg_sys::InvalidOid {
+            let name = CStr::from_ptr(pg_sys::format_type_be(row_type));
+            return Err(Error::NotARow { found: text::to_utf8(name.to_bytes()) });
+        }
+        Ok(relation)
+    }
+}
+
+/// Where the values of rows come from, by column and code.
+pub trait Values {
+    /// How many values a column has.
+    fn count(&self, column: usize) -> usize;
+
+    /// A value, of the type of its column, in the current memory context.
+    fn datum(&mut self, column: usize, code: u32) -> Datum;
+}
+
+/// Values that were read from the relation.
+pub struct ReadValues<'a> {
+    table: &'a CodedTable,
+    forms: Vec<Form>,
+}
+
+impl<'a> ReadValues<'a> {
+    /// Column `c` of the table was read from column `columns[c]` of the relation.
+    pub fn new(table: &'a CodedTable, relation: &Relation, columns: &[usize]) -> Self {
+        let form = |&position: &usize| Form::of(relation.columns[position].type_oid);
+        ReadValues { table, forms: columns.iter().map(form).collect() }
+    }
+}
+
+impl Values for ReadValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.table.bag.domain(column).len()
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        self.forms[column].datum(self.table.raw(column, code))
+    }
+}
+
+/// Values given as text, which the types' own input functions read.
+pub struct TextValues<'a> {
+    /// By column and code.
+    texts: Vec<Vec<&'a str>>,
+    inputs: Vec<Input>,
+}
+
+impl<'a> TextValues<'a> {
+    /// Column `c` of the texts is for column `columns[c]` of the relation.
+    pub fn new(texts: Vec<Vec<&'a str>>, relation: &Relation, columns: &[usize]) -> Self {
+        let input = |&position: &usize| {
+            let (type_oid, typmod) = relation.columns[position].shown_type();
+            Input::new(type_oid, typmod)
+        };
+        TextValues { texts, inputs: columns.iter().map(input).collect() }
+    }
+}
+
+impl Values for TextValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.texts[column].len()
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        let text = text::c_string(self.texts[column][code as usize]);
+        // SAFETY: a palloc'd C string.
+        self.inputs[column].value(unsafe { CStr::from_ptr(text) })
+    }
+}
+
+/// Values that were read from the relation and, numbered after them, others given as texts.
+pub struct ShownValues<'a> {
+    read: ReadValues<'a>,
+    /// How many values of each column are shown as they were read.
+    counts: Vec<usize>,
+    others: TextValues<'a>,
+}
+
+impl<'a> ShownValues<'a> {
+    /// Of a column in a range type nothing is shown as it was read: the texts have all its values.
+    pub fn new(
+        read: ReadValues<'a>,
+        others: TextValues<'a>,
+        relation: &Relation,
+        columns: &[usize],
+    ) -> Self {
+        let count = |(column, &position): (usize, &usize)| match relation.columns[position].range {
+            None => read.count(column),
+            Some(_) => 0,
+        };
+        let counts = columns.iter().enumerate().map(count).collect();
+        ShownValues { read, counts, others }
+    }
+}
+
+impl Values for ShownValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.counts[column] + self.others.count(column)
+    }
+
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        match code.checked_sub(self.counts[column] as u32) {
+            None => self.read.datum(column, code),
+            Some(other) => self.others.datum(column, other),
+        }
+    }
+}
+
+/// A column of the result that has values: where they come from and how they are made.
+struct Made {
+    attribute: usize,
+    column: usize,
+    /// Datums made so far, by code; empty if the domain is too large for that.
+    made: Vec<Option<Datum>>,
+}
+
+/// The rows of a call that returns rows of a relation's type, made from coded rows.
+pub struct TypedRows<V> {
+    rows: ResultRows,
+    values: V,
+    cells: Vec<Made>,
+    datums: Vec<Datum>,
+    nulls: Vec<bool>,
+    /// For each attribute, its domain type until it is known to allow NULL.
+    domains: Vec<Option<pg_sys::Oid>>,
+    context: pg_sys::MemoryContext,
+}
+
+impl<V: Values> TypedRows<V> {
+    /// Prepares the call; column `c` of the values is column `columns[c]` of the relation.
+    /// All other columns of the result are NULL.
+    pub fn begin(
+        call: &Call,
+        relation: &Relation,
+        columns: &[usize],
+        values: V,
+    ) -> Result<Self, Error> {
+        let rows = ResultRows::begin(call)?;
+        // SAFETY: the descriptor of the result lives until the call ends.
+        let descriptor = unsafe { PgTupleDesc::from_pg_copy(rows.descriptor()) };
+        let mut cells = Vec::with_capacity(columns.len());
+        for (column, &position) in columns.iter().enumerate() {
+            let attribute = relation.columns[position].attribute;
+            let (of_column, _) = relation.columns[position].shown_type();
+            if descriptor.get(attribute).is_none_or(|d| d.atttypid != of_column) {
+                return Err(Error::Context);
+            }
+            let count = values.count(column);
+            let made = if count <= KEPT { vec![None; count] } else { Vec::new() };
+            cells.push(Made { attribute, column, made });
+        }
+        let domains = descriptor
+            .iter()
+            .map(|description| {
+                // A dropped column has no type any more.
+                let type_oid = Some(description.atttypid).filter(|_| !description.attisdropped)?;
+                // SAFETY: look-up by type OID.
+                let base = unsafe { pg_sys::getBaseType(type_oid) };
+                (base != type_oid).then_some(type_oid)
+            })
+            .collect();
+        Ok(TypedRows {
+            rows,
+            values,
+            cells,
+            datums: vec![Datum::null(); descriptor.len()],
+            nulls: vec![true; descriptor.len()],
+            domains,
+            // SAFETY: the context of the call, where datums that are used again are kept.
+            context: unsafe { pg_sys::CurrentMemoryContext },
+        })
+    }
+
+    /// Adds `copies` rows of the given codes, [`NONE`] for NULL.
+    pub fn push(&mut self, codes: &[u32], copies: u64) {
+        let TypedRows { rows, values, cells, datums, nulls, .. } = self;
+        for cell in cells {
+            let code = codes[cell.column];
+            nulls[cell.attribute] = code == NONE;
+            if code == NONE {
+                continue;
+            }
+            datums[cell.attribute] = match cell.made.get_mut(code as usize) {
+                // SAFETY: the context of the call outlives the rows.
+                Some(made) => *made.get_or_insert_with(|| unsafe {
+                    pgrx::PgMemoryContexts::For(self.context)
+                        .switch_to(|_| values.datum(cell.column, code))
+                }),
+                None => rows.in_row_context(|| values.datum(cell.column, code)),
+            };
+        }
+        self.check_domains();
+        // SAFETY: the arrays have the descriptor's length; every value is of the type of the column
+        // that it was read from.
+        unsafe { self.rows.push_datums(&mut self.datums, &mut self.nulls, copies) };
+        self.rows.end_row();
+    }
+
+    /// Makes all values that are kept, so that one that its type refuses is an error whether it is
+    /// drawn or not.
+    pub fn make_values(&mut self) {
+        for Made { column, made, .. } in &mut self.cells {
+            for (code, made) in made.iter_mut().enumerate() {
+                *made = Some(self.values.datum(*column, code as u32));
+            }
+        }
+    }
+
+    /// How other threads lay such rows out, for [`TypedRows::push_tuples`], once [`TypedRows::make_values`]
+    /// has made all values. `None` where rows need something of Postgres one by one: values that are made
+    /// anew for each, a domain type that may refuse NULL, very long values.
+    pub fn layout(&self) -> Option<Layout> {
+        if self.domains.iter().any(Option::is_some) {
+            return None;
+        }
+        let datums = |cell: &Made| {
+            let made: Option<Vec<Datum>> = cell.made.iter().copied().collect();
+            let made = made.filter(|made| made.len() == self.values.count(cell.column));
+            made.map(|made| (cell.attribute, made))
+        };
+        let columns: Option<Vec<(usize, Vec<Datum>)>> = self.cells.iter().map(datums).collect();
+        // SAFETY: `begin` compared the types of the values with those of the descriptor.
+        unsafe { Layout::new(self.rows.descriptor(), &columns?) }
+    }
+
+    /// Adds rows that [`TypedRows::layout`] of these rows laid out.
+    pub fn push_tuples(&mut self, tuples: &Tuples) {
+        self.rows.push_tuples(tuples);
+    }
+
+    /// A NULL in a column whose domain type forbids it is refused in Postgres' own words. Values
+    /// that are not NULL come from the same column and need no check.
+    fn check_domains(&mut self) {
+        for (domain, &null) in self.domains.iter_mut().zip(&self.nulls) {
+            if null && let Some(type_oid) = domain.take() {
+                types::check_domain(type_oid, None);
+            }
+        }
+    }
+
+    pub fn finish(self, call: &Call) -> Datum {
+        self.rows.finish(call)
+    }
+}

@@ -1,0 +1,87 @@
+//! Whose code runs when a relation is read.
+//!
+//! Views and policies call functions, and planning a query evaluates what it can of index conditions, statistics and
+//! constraints. The owner of a relation writes all of these, and they run with the rights of whoever reads. So a
+//! relation is read with its owner's rights only if everything below it is the same owner's or a superuser's: what
+//! its views read, with all partitions and tables that inherit.
+
+use crate::pg::call::error::Error;
+use crate::pg::call::sql;
+use crate::pg::call::text::Text;
+use crate::pg::catalog::relation::{Relation, lock};
+use crate::pg::catalog::rights;
+use pgrx::pg_sys::Oid;
+use std::collections::HashSet;
+
+/// A relation below another one.
+struct Below {
+    oid: Oid,
+    name: String,
+    owner: Oid,
+}
+
+/// The relation and everything below it, by what is committed now. A materialized view has rows of its own: what it
+/// was made of is not read.
+fn all(relation: Oid) -> Result<Vec<Below>, Error> {
+    let query = "WITH RECURSIVE below AS (
+                 SELECT $1::oid AS oid
+                  UNION
+                 SELECT next.oid FROM below CROSS JOIN LATERAL (
+                     SELECT inhrelid AS oid FROM pg_inherits WHERE inhparent = below.oid
+                      UNION ALL
+                     SELECT d.refobjid FROM pg_class v
+                       JOIN pg_rewrite r ON r.ev_class = v.oid AND r.ev_type = '1'
+                       JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                        AND d.refclassid = 'pg_class'::regclass
+                      WHERE v.oid = below.oid AND v.relkind = 'v') AS next)
+         SELECT oid::text, oid::regclass::text, relowner::text FROM below JOIN pg_class USING (oid)
+          WHERE relkind = ANY ('{r,p,v,m,f}')";
+    let argument = Text(crate::catalog::oid(relation)).into();
+    let rows = rights::with_extension_rights(|| sql::latest_rows(query, &[argument]))?;
+    let oid = |text: &str| text.parse().map(Oid::from_u32).map_err(Error::query);
+    let below = |row: sql::Row| match row.as_slice() {
+        [Some(own), Some(name), Some(owner)] => {
+            Ok(Below { oid: oid(own)?, name: name.clone(), owner: oid(owner)? })
+        }
+        _ => Err(Error::query("the catalog has other columns than expected")),
+    };
+    rows.into_iter().map(below).collect()
+}
+
+/// The owner of the relation, with whose rights it may be read; or something below it that is a stranger's.
+/// Everything below is locked for reading until the transaction ends, so it keeps its owners.
+fn examined(relation: &Relation) -> Result<Result<Oid, Below>, Error> {
+    let owner = rights::owner_of(relation.oid)
+        .ok_or_else(|| Error::NoSuchRelation { relation: relation.name.clone() })?;
+    let mut locked = HashSet::from([relation.oid]);
+    loop {
+        let below = all(relation.oid)?;
+        let new: Vec<Oid> =
+            below.iter().map(|one| one.oid).filter(|&oid| locked.insert(oid)).collect();
+        if let Some(stranger) = below.into_iter().find(|one| !rights::is_trusted(one.owner, owner))
+        {
+            return Ok(Err(stranger));
+        }
+        if new.is_empty() {
+            return Ok(Ok(owner));
+        }
+        new.into_iter().for_each(lock);
+    }
+}
+
+/// The owner of the relation, with whose rights it may be read. Refuses if that would run what a stranger wrote.
+pub fn owner(relation: &Relation) -> Result<Oid, Error> {
+    examined(relation)?.map_err(|Below { name, owner, .. }| Error::OwnerCannotRead {
+        relation: relation.name.clone(),
+        why: format!(
+            "{name}, which it reads, belongs to role \"{}\"",
+            rights::role_name(owner).unwrap_or_default()
+        ),
+        hint: "Functions in its indexes, constraints or policies would run with these rights. Give the relation and all that it reads one owner: ALTER TABLE … OWNER TO, ALTER VIEW … OWNER TO.".into(),
+    })
+}
+
+/// As [`owner`], `None` if reading would run what a stranger wrote.
+pub fn owner_if_alone(relation: &Relation) -> Result<Option<Oid>, Error> {
+    Ok(examined(relation)?.ok())
+}

@@ -1,0 +1,228 @@
+//! Which relations tell of the same units, as the catalog has it. It is read as data: nothing is opened, and
+//! nobody who holds a lock on a relation of theirs can make others wait here.
+
+use crate::catalog::{Stored, look, protection};
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::{Relation, try_lock};
+use crate::rules::stability;
+use pgrx::pg_sys::Oid;
+use std::collections::HashSet;
+
+/// A column that tells whose a row is.
+pub type Unit = (Oid, String);
+
+fn list(oids: &HashSet<Oid>) -> String {
+    let oids: Vec<String> = oids.iter().map(|oid| oid.to_u32().to_string()).collect();
+    format!("{{{}}}", oids.join(","))
+}
+
+fn found(statement: &str, arguments: &[Option<&str>]) -> Result<HashSet<Oid>, Error> {
+    let rows = look(statement, arguments)?;
+    let oid = |text: String| text.parse().map(Oid::from_u32).map_err(Error::query);
+    rows.into_iter().flatten().flatten().map(oid).collect()
+}
+
+/// The relations, their parents and children by inheritance or partitioning, and so on: what is in one may be in
+/// the other.
+pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
+    found(
+        "WITH RECURSIVE link AS (
+                 SELECT inhrelid AS one, inhparent AS other FROM pg_inherits
+                  UNION ALL SELECT inhparent, inhrelid FROM pg_inherits),
+             family AS (
+                 SELECT unnest($1::oid[]) AS oid
+                  UNION SELECT other FROM family JOIN link ON one = oid)
+         SELECT oid::text FROM family",
+        &[Some(&list(relations))],
+    )
+}
+
+/// What the rows of a relation are made of.
+struct Origins {
+    /// The relation and, if it is a view, all that it reads, directly or through other views.
+    read: HashSet<Oid>,
+    /// What releases among these, or among their children, were made of. A release that is differentially private tells
+    /// of its source what was paid for, so it is not followed.
+    released: HashSet<Oid>,
+    /// All these, and their children.
+    all: HashSet<Oid>,
+}
+
+impl Origins {
+    fn of(relation: Oid) -> Result<Self, Error> {
+        let rows = look(
+            "WITH RECURSIVE reach AS (
+                     SELECT $1::oid AS oid, 'read' AS how
+                      UNION
+                     SELECT next.oid, CASE reach.how WHEN 'released' THEN reach.how ELSE coalesce(next.how, reach.how) END
+                       FROM reach CROSS JOIN LATERAL (
+                         SELECT d.refobjid AS oid, NULL AS how FROM pg_rewrite r
+                           JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+                            AND d.refclassid = 'pg_class'::regclass
+                          WHERE r.ev_class = reach.oid AND r.ev_type = '1'
+                          UNION ALL
+                         SELECT inhrelid, 'inherited' FROM pg_inherits WHERE inhparent = reach.oid
+                          UNION ALL
+                         SELECT p.source::oid, 'released' FROM sanitize.published p
+                          WHERE p.target = reach.oid AND p.row_type = sanitize.row_type(p.target)
+                            AND coalesce(p.source_row_type = sanitize.row_type(p.source), true)
+                            AND coalesce(p.guarantee ->> 'kind', 'none') NOT IN ('dp', 'ldp')) AS next)
+             SELECT oid::text, how FROM reach",
+            &[Some(&crate::catalog::oid(relation))],
+        )?;
+        let mut origins =
+            Origins { read: HashSet::new(), released: HashSet::new(), all: HashSet::new() };
+        for row in &rows {
+            let row = Stored { table: "pg_class", row };
+            let oid = row.oid(0, "oid")?;
+            origins.all.insert(oid);
+            match row.text(1, "how")? {
+                "read" => origins.read.insert(oid),
+                "released" => origins.released.insert(oid),
+                _ => false,
+            };
+        }
+        Ok(origins)
+    }
+}
+
+/// A relation and all that its rows are made of: what a view reads, its children, what a release was made of.
+pub fn reach(relation: Oid) -> Result<HashSet<Oid>, Error> {
+    Ok(Origins::of(relation)?.all)
+}
+
+/// True if one of these views runs what a user wrote: a function, also as an operator or in a type that it casts to.
+/// What that reads is not known. Labels of a user's enum are none of that.
+pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
+    let found = look(
+        "SELECT 'yes' FROM pg_rewrite r
+           JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+           LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid
+           LEFT JOIN pg_type e ON e.oid = t.typelem
+          WHERE r.ev_class = ANY ($1::oid[]) AND r.ev_type = '1'
+            AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
+                 OR t.typtype <> 'e' AND e.typtype IS DISTINCT FROM 'e')
+          LIMIT 1",
+        &[Some(&list(reached))],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// True if one of the relations, or of those that are in or around it, is no table whose rows the catalog can tell the
+/// origin of: a foreign table, a sequence, a table of TOAST, a catalog of Postgres or of this extension.
+pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
+    let all = list(&inherited(relations)?);
+    let found = look(
+        "SELECT 'yes' FROM pg_class
+          WHERE oid = ANY ($1::oid[])
+            AND (oid < 16384 OR relkind IN ('f', 'S', 't') OR relnamespace = 'sanitize'::regnamespace)
+          LIMIT 1",
+        &[Some(&all)],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// True if row security decides who sees what of one of the relations, or of one that is in or around it.
+pub fn has_row_security(relations: &HashSet<Oid>) -> Result<bool, Error> {
+    let all = list(&inherited(relations)?);
+    let found = look(
+        "SELECT 'yes' FROM pg_class WHERE oid = ANY ($1::oid[]) AND relrowsecurity LIMIT 1",
+        &[Some(&all)],
+    )?;
+    Ok(!found.is_empty())
+}
+
+/// Everything that may tell of the units of a relation: the relation, what its units come from, what their column
+/// refers to, those that refer to any of these, directly or not, and all that inherits. Without a unit its rows are
+/// the units. Views of these are not in it: see [`reach`].
+pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error> {
+    let Origins { read: own, released, .. } = Origins::of(relation)?;
+    let mut seeds = own.clone();
+    if let Some(unit) = unit {
+        let units = match traced(relation, unit, &own)? {
+            Some(units) => {
+                // What a view joins to its units' rows, and what is not about units, may be public.
+                seeds = units.iter().map(|unit| unit.0).collect();
+                units
+            }
+            None => columns(&own)?,
+        };
+        seeds.extend(referred_to(&units)?);
+        seeds.insert(relation);
+    }
+    seeds.extend(released);
+    found(
+        "WITH RECURSIVE link AS (
+                 SELECT inhrelid AS one, inhparent AS other FROM pg_inherits
+                  UNION ALL SELECT inhparent, inhrelid FROM pg_inherits
+                  UNION ALL SELECT confrelid, conrelid FROM pg_constraint WHERE contype = 'f'),
+             family AS (
+                 SELECT unnest($1::oid[]) AS oid
+                  UNION SELECT other FROM family JOIN link ON one = oid)
+         SELECT oid::text FROM family",
+        &[Some(&list(&seeds))],
+    )
+}
+
+/// The columns that the unit of a relation comes from; `None` if that cannot be told.
+fn traced(relation: Oid, unit: &str, own: &HashSet<Oid>) -> Result<Option<Vec<Unit>>, Error> {
+    if own.len() == 1 {
+        return Ok(Some(vec![(relation, unit.to_string())]));
+    }
+    // The trees of views are read under a lock.
+    if !own.iter().all(|&relation| try_lock(relation)) {
+        return Ok(None);
+    }
+    stability::origins(&Relation::row_type(relation)?, unit)
+}
+
+/// All columns of some relations.
+fn columns(relations: &HashSet<Oid>) -> Result<Vec<Unit>, Error> {
+    let rows = look(
+        "SELECT attrelid::text, attname::text FROM pg_attribute
+          WHERE attrelid = ANY ($1::oid[]) AND attnum > 0 AND NOT attisdropped",
+        &[Some(&list(relations))],
+    )?;
+    let unit = |row: Vec<Option<String>>| match <[_; 2]>::try_from(row) {
+        Ok([Some(oid), Some(name)]) => {
+            Ok((oid.parse().map(Oid::from_u32).map_err(Error::query)?, name))
+        }
+        _ => Err(Error::query("the catalog has other columns than expected")),
+    };
+    rows.into_iter().map(unit).collect()
+}
+
+/// The relations that foreign keys of these columns refer to, and those of the columns that they refer to.
+fn referred_to(units: &[Unit]) -> Result<HashSet<Oid>, Error> {
+    let names: Vec<&str> = units.iter().map(|(_, name)| name.as_str()).collect();
+    let oids: Vec<u32> = units.iter().map(|(relation, _)| relation.to_u32()).collect();
+    let units = serde_json::json!({ "relations": oids, "names": names }).to_string();
+    found(
+        "WITH RECURSIVE unit AS (
+                 SELECT u.relation::oid AS relation, u.name COLLATE \"C\" AS name
+                   FROM ROWS FROM (jsonb_array_elements_text($1::jsonb -> 'relations'),
+                                   jsonb_array_elements_text($1::jsonb -> 'names')) AS u(relation, name)
+                  UNION
+                 SELECT next.relation, next.name FROM unit CROSS JOIN LATERAL (
+                     SELECT inhparent AS relation, unit.name FROM pg_inherits WHERE inhrelid = unit.relation
+                      UNION ALL
+                     SELECT inhrelid, unit.name FROM pg_inherits WHERE inhparent = unit.relation
+                      UNION ALL
+                     SELECT c.confrelid, other.attname::text COLLATE \"C\" FROM pg_constraint c
+                      CROSS JOIN LATERAL ROWS FROM (unnest(c.conkey), unnest(c.confkey)) AS k(own, other)
+                       JOIN pg_attribute own ON own.attrelid = c.conrelid AND own.attnum = k.own
+                       JOIN pg_attribute other ON other.attrelid = c.confrelid AND other.attnum = k.other
+                      WHERE c.contype = 'f' AND c.conrelid = unit.relation AND own.attname = unit.name) AS next)
+         SELECT DISTINCT relation::text FROM unit",
+        &[Some(&units)],
+    )
+}
+
+/// Everything that may tell of the units of a protected relation.
+pub fn of_protected() -> Result<HashSet<Oid>, Error> {
+    let mut all = HashSet::new();
+    for (relation, unit) in protection::units()? {
+        all.extend(of_units(relation, Some(&unit))?);
+    }
+    Ok(all)
+}

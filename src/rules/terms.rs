@@ -1,0 +1,154 @@
+//! What the terms of a protection make of a label: as the ledger counts, so the label says.
+
+use crate::api::shared::arguments::{COLUMNS, KEEP, yes_or_no};
+use crate::catalog::protection;
+use crate::method::{Label, Method};
+use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
+use crate::pg::call::error::Error;
+use crate::pg::catalog::relation::Relation;
+use guarantee::{Charge, Counts, Guarantee, Protected, Unit};
+use question::Terms;
+use serde_json::{Map, Value as Json};
+
+/// What a call finds in the terms of the protection, a label is told.
+pub const TERMS: &[&dyn Declared] = &[&UNIT, &MAX_ROWS_PER_UNIT, &ASSUME_STABLE];
+
+pub const UNIT: Argument<Option<String>> = Argument {
+    name: "unit",
+    of: Type::Text,
+    default: Some("null"),
+    about: "The column that tells units apart.",
+    read: |given| given.text(),
+};
+
+pub const MAX_ROWS_PER_UNIT: Argument<Option<u64>> = Argument {
+    name: "max_rows_per_unit",
+    of: Type::Int8,
+    default: Some("null"),
+    about: "How many rows of a unit count at most.",
+    read: at_least_one,
+};
+
+pub const ASSUME_STABLE: Argument<bool> = Argument {
+    name: "assume_stable",
+    of: Type::Bool,
+    default: Some("false"),
+    about: "True if the owner vouches that a row of the view depends on its own unit alone.",
+    read: yes_or_no,
+};
+
+pub fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
+    let read = |n: i64| match n >= 1 {
+        true => Ok(n as u64),
+        false => Err(given.refuse(n, format!("{} is 1 or more.", given.name()))),
+    };
+    given.int8()?.map(read).transpose()
+}
+
+/// What a unit of at most so many rows is charged, if one row or one unit has this price.
+pub fn charged(counts: Counts, charge: Charge, rows_per_unit: u64) -> Charge {
+    match counts {
+        Counts::Units => charge,
+        Counts::Rows | Counts::Contents => charge.of_rows(rows_per_unit),
+    }
+}
+
+/// Whose rows a label is about.
+pub struct Told<'a> {
+    pub unit: &'a str,
+    pub rows_per_unit: u64,
+    pub assumed_stable: bool,
+}
+
+/// The label of a release of a protected relation by a private method with this price for a row or a unit.
+pub fn of_units(label: Guarantee, method: &Method, told: &Told<'_>, price: Charge) -> Guarantee {
+    let Some(counts) = method.price.as_ref().map(|price| price.counts) else { return label };
+    label.of_units(&Protected {
+        unit: told.unit,
+        rows_per_unit: told.rows_per_unit,
+        assumed_stable: told.assumed_stable,
+        counts,
+        cost: charged(counts, price, told.rows_per_unit).whole,
+    })
+}
+
+/// The label under terms that are told by options, if they are.
+pub fn under_options(
+    label: Guarantee,
+    method: &Method,
+    declared: &Label,
+    options: &Arguments<'_>,
+) -> Result<Guarantee, Error> {
+    // Some labels are of people by themselves.
+    if !tells_terms(declared) || label.unit == Some(Unit::Person) {
+        return Ok(label);
+    }
+    let Some(unit) = options.get(&UNIT)? else { return Ok(label) };
+    let rows_per_unit = options.get(&MAX_ROWS_PER_UNIT)?.unwrap_or(1);
+    let assumed_stable = options.get(&ASSUME_STABLE)?;
+    let label = match rows_per_unit {
+        1 if label.says_k() => label.with_one_row_each(),
+        _ => label,
+    };
+    let Some(price) = &method.price else { return Ok(label) };
+    let columns = options.get_if_declared(&COLUMNS)?.map_or(1, |columns| columns.len());
+    let Some(charge) = (price.of)(options, columns)? else { return Ok(label) };
+    Ok(of_units(label, method, &Told { unit: &unit, rows_per_unit, assumed_stable }, charge))
+}
+
+/// True if a label depends on who is a unit.
+fn tells_terms(label: &Label) -> bool {
+    label.further.iter().any(|further| further.name() == UNIT.name)
+}
+
+/// Refuses a method that shows how many rows there are, where nobody has said that everybody may know.
+pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> Result<(), Error> {
+    let contents = method.price.as_ref().is_some_and(|price| price.counts == Counts::Contents);
+    match contents && !terms.row_count_public {
+        true => Err(Error::RowCount { relation: relation.name.clone(), method: method.name }),
+        false => Ok(()),
+    }
+}
+
+/// The options of a label with what a call would find out about the source: its columns, and the terms of its
+/// protection. Without a price, k rows are k people only if the unit is a key.
+pub fn of_source(
+    options: &mut Map<String, Json>,
+    method: &Method,
+    label: &Label,
+    source: &Relation,
+) -> Result<(), Error> {
+    let is_told =
+        |one: &&&dyn Declared| options.get(one.name()).is_some_and(|told| !told.is_null());
+    if let Some(told) = TERMS.iter().find(is_told) {
+        return Err(Error::argument(
+            format!("option {} is given beside a source", told.name()),
+            "The terms of a source are those of its protection: leave the option out, or the source.",
+        ));
+    }
+    let declares = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
+    let lists = |option: &str| options.get(option).and_then(Json::as_array);
+    if method.price.is_some() && declares(COLUMNS.name) && lists(COLUMNS.name).is_none() {
+        let keep = lists(KEEP.name).cloned().unwrap_or_default();
+        let names = source.columns.iter().map(|column| Json::from(column.name.as_str()));
+        let columns = names.filter(|name| !keep.contains(name)).collect();
+        options.insert(COLUMNS.name.into(), columns);
+    }
+    if !tells_terms(label) {
+        return Ok(());
+    }
+    let Some(terms) = protection::terms(source.oid)? else { return Ok(()) };
+    check_row_count(method, source, &terms)?;
+    let is_key = source.is_key(&source.columns[source.position(&terms.unit)?])?;
+    if method.price.is_none() && !is_key {
+        return Ok(());
+    }
+    let rows = if is_key { 1 } else { terms.max_rows_per_unit };
+    options.insert(UNIT.name.into(), terms.unit.into());
+    options.insert(MAX_ROWS_PER_UNIT.name.into(), rows.into());
+    options.insert(ASSUME_STABLE.name.into(), terms.assume_stable.into());
+    if label.further.iter().any(|further| further.name() == "max_groups_per_unit") {
+        options.insert("max_groups_per_unit".into(), terms.max_groups_per_unit.into());
+    }
+    Ok(())
+}
