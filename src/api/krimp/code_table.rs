@@ -1,19 +1,19 @@
 //! Krimp: the patterns that describe a table in few bits.
 
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
-use crate::api::measure::compare::Pair;
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options, run};
+use crate::api::measure::compare::Pair;
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
 use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::call::text;
 use crate::pg::call::jsonb::{self, ItemsetJson};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::call::text;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::read::reader;
+use crate::pg::write::rowset::{ResultRows, Value};
 use krimp::{CodeTable, Data, Model, Options};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
@@ -264,13 +264,8 @@ fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const A: Argument<Oid> = Argument {
-    name: "a",
-    of: Type::Relation,
-    default: None,
-    about: "A relation.",
-    read: relation,
-};
+const A: Argument<Oid> =
+    Argument { name: "a", of: Type::Relation, default: None, about: "A relation.", read: relation };
 
 const B: Argument<Oid> = Argument {
     name: "b",

@@ -2,13 +2,13 @@
 
 use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT, choice, text, yes_or_no};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice;
-use crate::pg::catalog::relation::positions;
-use crate::pg::call::text::from_utf8;
-use crate::pg::process::pool;
+use crate::pg::call::serve::Call;
 use crate::pg::call::settings;
+use crate::pg::call::text::from_utf8;
+use crate::pg::catalog::relation::positions;
+use crate::pg::process::pool;
 use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
 use serde_json::Value as Json;
 use std::borrow::Cow;

@@ -1,24 +1,26 @@
 //! Tables drawn from Krimp models.
 
-use crate::api::shared::arguments::{CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of, number};
-use crate::api::shared::drawing::{draw_rows, step};
-use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::code_table::MODEL;
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::reject::{REJECT, Rejected};
+use crate::api::shared::arguments::{
+    CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of, number,
+};
+use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::{notice_hint, warning};
-use crate::pg::process::pool;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
-use crate::pg::read::reader;
 use crate::pg::call::text;
+use crate::pg::process::pool;
+use crate::pg::read::reader;
+use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
 use guarantee::Guarantee;
-use random::Key;
-use krimp::{Classes, DomainOrder, Generator, Correction, Model, Nulls, Options};
+use krimp::{Classes, Correction, DomainOrder, Generator, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
+use random::Key;
 use serde_json::Value as Json;
 use std::cell::Cell;
 use table::{Bag, Item, NONE, Watch};

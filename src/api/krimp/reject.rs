@@ -2,8 +2,8 @@
 
 use crate::api::shared::arguments::{NamedItemset, itemsets};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::Relation;
 use krimp::{Model, Reject};
 use table::Item;

@@ -1,20 +1,20 @@
 //! Audits of exact answers: what sums and counts that were given out tell of each unit.
 
-use crate::api::shared::arguments::RELATION;
 use crate::api::private::question::Described;
 use crate::api::private::question::query::{condition, group_value};
+use crate::api::shared::arguments::RELATION;
 use crate::catalog::bounds;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::{from_utf8, to_utf8};
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::{rights, types};
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::catalog::{rights, types};
+use crate::pg::write::rowset::{ResultRows, Value};
 use measures::Rational;
 use measures::answers::{self, Bounds, Class, Known, MOST_ANSWERS, MOST_TERMS};
 use pgrx::pg_sys::Datum;
@@ -69,9 +69,11 @@ fn audit_answers(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
     for (code, &class) in units.class_of.iter().enumerate() {
         let Some(known): Option<&Known> = known.get(class) else { continue };
-        let numeric = |text: Option<String>| move || {
-            let number = text.as_deref().and_then(|text| AnyNumeric::try_from(text).ok());
-            number.and_then(IntoDatum::into_datum).unwrap_or(Datum::null())
+        let numeric = |text: Option<String>| {
+            move || {
+                let number = text.as_deref().and_then(|text| AnyNumeric::try_from(text).ok());
+                number.and_then(IntoDatum::into_datum).unwrap_or(Datum::null())
+            }
         };
         // Where a bound has no end as a decimal, what is shown holds it.
         let low = numeric(known.low.as_ref().map(|low| low.decimal_below(20)));
@@ -144,9 +146,13 @@ impl Asked {
         let Some((_, secret)) = about else { return Err(refuse("queries has no answers")) };
         let secrets = match &secret {
             Secret::Column(column) => vec![*column],
-            Secret::Condition(conditions) => conditions.iter().flat_map(Condition::columns).collect(),
+            Secret::Condition(conditions) => {
+                conditions.iter().flat_map(Condition::columns).collect()
+            }
         };
-        if let Some(column) = sets.iter().flatten().flat_map(Condition::columns).find(|c| secrets.contains(c)) {
+        if let Some(column) =
+            sets.iter().flatten().flat_map(Condition::columns).find(|c| secrets.contains(c))
+        {
             return Err(Error::argument(
                 format!("column \"{}\" is in a filter and secret", relation.columns[column].name),
                 "Filters are about what everybody knows of the units.",
@@ -172,18 +178,17 @@ impl Asked {
                 };
                 (of, format!("{name} IS NOT NULL"))
             }
-            Secret::Condition(parts) => (format!("CASE WHEN {} THEN 1 ELSE 0 END", all(parts)), "true".into()),
+            Secret::Condition(parts) => {
+                (format!("CASE WHEN {} THEN 1 ELSE 0 END", all(parts)), "true".into())
+            }
         };
         // Where Citus answers, a worker would write its text under settings of its own: the reader does that here.
         let mut query = format!("SELECT {} AS unit, {value} AS value", group_value(unit));
         for (i, set) in self.sets.iter().enumerate() {
             query += &format!(", CASE WHEN {} THEN 1 ELSE 0 END AS a{i}", all(set));
         }
-        query += &format!(
-            " FROM {} WHERE {} IS NOT NULL AND {known}",
-            relation.from(),
-            unit.quoted()
-        );
+        query +=
+            &format!(" FROM {} WHERE {} IS NOT NULL AND {known}", relation.from(), unit.quoted());
         CString::new(from_utf8(&query)).map_err(Error::fault)
     }
 }
@@ -307,8 +312,13 @@ impl Units {
                 });
                 if classes.len() * asked.sets.len() > MOST_TERMS {
                     return Err(Error::argument(
-                        format!("{} answers tell more than {class} kinds of units apart", asked.sets.len()),
-                        format!("Answers times kinds of units are {MOST_TERMS} at the most: audit fewer answers at a time."),
+                        format!(
+                            "{} answers tell more than {class} kinds of units apart",
+                            asked.sets.len()
+                        ),
+                        format!(
+                            "Answers times kinds of units are {MOST_TERMS} at the most: audit fewer answers at a time."
+                        ),
                     ));
                 }
             }

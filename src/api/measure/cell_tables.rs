@@ -3,15 +3,15 @@
 use crate::api::shared::arguments::{RELATION, text};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice_hint;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::from_utf8;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use crate::pg::write::rowset::{ResultRows, Value};
 use measures::cells::{self, Layout, MOST_CELLS, MOST_COUNT, Place, Protection, Status};
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
@@ -53,7 +53,9 @@ const PROTECTION: Argument<Option<u64>> = Argument {
     read: |given| match given.int8()? {
         None => Ok(None),
         Some(width) if (0..=MOST_COUNT as i64).contains(&width) => Ok(Some(width as u64)),
-        Some(width) => Err(given.refuse(width, "protection is the width of an interval: 0 or more.")),
+        Some(width) => {
+            Err(given.refuse(width, "protection is the width of an interval: 0 or more."))
+        }
     },
 };
 
@@ -84,7 +86,8 @@ fn suppress_cells(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let threshold = call.get(&THRESHOLD)?;
     let width = call.get(&PROTECTION)?.unwrap_or(threshold);
-    let names = [Some(call.get(&ROW_COLUMN)?), Some(call.get(&COLUMN_COLUMN)?), call.get(&GROUP_COLUMN)?];
+    let names =
+        [Some(call.get(&ROW_COLUMN)?), Some(call.get(&COLUMN_COLUMN)?), call.get(&GROUP_COLUMN)?];
     let names: Vec<String> = names.into_iter().flatten().collect();
     if let Some(i) = (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
         return Err(Error::argument(
@@ -118,7 +121,8 @@ fn suppress_cells(call: &Call) -> Result<Datum, Error> {
         let place = places[cell];
         (last(place.group), last(place.row), last(place.column))
     });
-    let text = |column: usize, code: Option<u32>| code.map(|code| table.bag.domain(column).value(code));
+    let text =
+        |column: usize, code: Option<u32>| code.map(|code| table.bag.domain(column).value(code));
     let shown = |text: Option<&'_ [u8]>| -> Option<Vec<u8>> { text.map(<[u8]>::to_vec) };
     let mut rows = ResultRows::begin(call)?;
     for cell in order {
@@ -173,13 +177,17 @@ impl Counted {
         if sizes > MOST_CELLS {
             return Err(Error::argument(
                 format!("the table has {} rows and {} columns", rows.len(), columns.len()),
-                format!("A table has {MOST_CELLS} cells at the most, totals included: take coarser columns."),
+                format!(
+                    "A table has {MOST_CELLS} cells at the most, totals included: take coarser columns."
+                ),
             ));
         }
-        let place = |codes: &[(u32, u32)], code: (u32, u32)| codes.binary_search(&code).unwrap_or(0);
+        let place =
+            |codes: &[(u32, u32)], code: (u32, u32)| codes.binary_search(&code).unwrap_or(0);
         let mut inner = vec![0; rows.len() * columns.len()];
         for &i in &kept {
-            let cell = place(&rows, row_of(i)) * columns.len() + place(&columns, (0, bag.row(i)[1]));
+            let cell =
+                place(&rows, row_of(i)) * columns.len() + place(&columns, (0, bag.row(i)[1]));
             inner[cell] += bag.weight(i);
         }
         let counted: u64 = inner.iter().sum();
@@ -386,7 +394,8 @@ fn count(object: &Map<String, Json>) -> Result<Option<u64>, Error> {
 }
 
 fn named([group, row, column]: &[Option<String>; 3]) -> String {
-    let shown = |name: &Option<String>| name.as_ref().map_or("total".into(), |name| format!("\"{name}\""));
+    let shown =
+        |name: &Option<String>| name.as_ref().map_or("total".into(), |name| format!("\"{name}\""));
     let group = group.as_ref().map_or(String::new(), |group| format!(" of group \"{group}\""));
     format!("cell ({}, {}){group}", shown(row), shown(column))
 }

@@ -1,18 +1,20 @@
 //! A released table beside the original that it was made from.
 
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number};
-use crate::api::release::hierarchy::{Sides, general, shown_as};
-use crate::api::shared::input::Input;
 use super::privacy_report::Candidate;
+use crate::api::release::hierarchy::{Sides, general, shown_as};
+use crate::api::shared::arguments::{
+    COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number,
+};
+use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::call::signature::Returns;
 use measures::{Made, Meaning};
 use pgrx::pg_sys::{Datum, Oid};
 use std::collections::HashMap;

@@ -1,17 +1,19 @@
 //! What a generated table shows of its original.
 
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins};
 use super::compare::Pair;
 use crate::api::krimp::fit::run;
 use crate::api::mining::itemsets::MII_RISK;
+use crate::api::shared::arguments::{
+    COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
+};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::{ResultRows, Value};
 
-use krimp::{DomainOrder, Generator, Correction, Model};
+use krimp::{Correction, DomainOrder, Generator, Model};
 use pgrx::pg_sys::Datum;
 
 /// Rows drawn to see how many patterns they take.
@@ -97,7 +99,9 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         Line {
             measure: "anonymity_score",
             value: score,
-            advice: format!("rare rows come out: raise {support}, set a lower {length} or leave out {columns}"),
+            advice: format!(
+                "rare rows come out: raise {support}, set a lower {length} or leave out {columns}"
+            ),
             due: above(score, 0.1),
         },
         Line {
@@ -109,7 +113,10 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         Line {
             measure: "leaked_itemsets",
             value: leaked,
-            advice: format!("rare combinations come out: leave out or coarsen the {columns} that {} names", MII_RISK.name),
+            advice: format!(
+                "rare combinations come out: leave out or coarsen the {columns} that {} names",
+                MII_RISK.name
+            ),
             due: above(leaked, 0.1),
         },
     ];

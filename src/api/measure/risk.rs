@@ -1,15 +1,15 @@
 //! Who stands out in a table: its small classes, and rows that a few known cells give away.
 
+use super::classes::with_sensitive;
 use crate::api::shared::arguments::{COLUMNS, SAMPLES, SEED, SOURCE, coins};
 use crate::api::shared::input::Input;
-use super::classes::with_sensitive;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
 use table::Bag;
 
@@ -57,9 +57,8 @@ fn class_risk(call: &Call) -> Result<Datum, Error> {
         None => (Input::read(call, &SOURCE)?, None),
     };
     let mut rows = ResultRows::begin(call)?;
-    let classes = input.run("measuring", |bag, watch| {
-        measures::class_risk(bag, sensitive, smallest, watch)
-    })?;
+    let classes = input
+        .run("measuring", |bag, watch| measures::class_risk(bag, sensitive, smallest, watch))?;
     let json = ItemsetJson::new(&input.bag);
     for class in classes {
         let items = Bag::row_items(input.bag.row(class.row as usize));

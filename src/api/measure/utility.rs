@@ -1,11 +1,11 @@
 //! How well a released table serves in place of its original.
 
-use crate::api::shared::arguments::{COLUMNS, ORIGINAL, RELEASED};
 use super::compare::Pair;
+use crate::api::shared::arguments::{COLUMNS, ORIGINAL, RELEASED};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::Type;
-use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::{ResultRows, Value};
 
 const UTILITY: Method = Method {
     name: "utility",
@@ -18,10 +18,7 @@ const UTILITY: Method = Method {
             measures::utility::utility(original, released, watch)
         })?;
         for (measure, value) in found.measures() {
-            rows.push([
-                Value::Text(measure.as_bytes()),
-                value.map_or(Value::Null, Value::Float),
-            ]);
+            rows.push([Value::Text(measure.as_bytes()), value.map_or(Value::Null, Value::Float)]);
         }
         Ok(rows.finish(call))
     },

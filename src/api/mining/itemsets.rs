@@ -1,16 +1,16 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
+use crate::api::release::levels;
 use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA, yes_or_no};
 use crate::api::shared::input::Input;
-use crate::api::release::levels;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
+use crate::pg::write::rowset::{ResultRows, Value};
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -50,7 +50,8 @@ const MINE_MIIS: Method = Method {
     returns: ITEMSETS,
     run: |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
-        let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+        let input =
+            Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
         itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
     },
     label: None,
@@ -83,12 +84,12 @@ pub const MII_RISK: Method = Method {
     name: "mii_risk",
     arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
     returns: Returns::Table(&[
-            ("column_name", Type::Text),
-            ("value", Type::Text),
-            ("miis", Type::Int8),
-            ("rows", Type::Int8),
-            ("cells", Type::Int8),
-        ]),
+        ("column_name", Type::Text),
+        ("value", Type::Text),
+        ("miis", Type::Int8),
+        ("rows", Type::Int8),
+        ("cells", Type::Int8),
+    ]),
     run: mii_risk,
     label: None,
     price: None,

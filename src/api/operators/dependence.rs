@@ -5,8 +5,8 @@ use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::array::Numbers;
 use crate::pg::call::error::Error;
-use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::Guarantee;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
@@ -19,7 +19,8 @@ const OPERATOR: Argument<(Vec<f64>, usize)> = Argument {
     default: None,
     about: "A matrix: operator[x][y] is the probability that x becomes y.",
     read: |given| {
-        let hint = "operator is a matrix whose rows add up to 1: ARRAY[[0.75, 0.25], [0.25, 0.75]].";
+        let hint =
+            "operator is a matrix whose rows add up to 1: ARRAY[[0.75, 0.25], [0.25, 0.75]].";
         given.needed(given.floats()?)?.matrix().map_err(|what| given.refuse(what, hint))
     },
 };
@@ -29,7 +30,9 @@ const PRIOR: Argument<Vec<f64>> = Argument {
     of: Type::Floats,
     default: None,
     about: "How likely each x is.",
-    read: |given| vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5]."),
+    read: |given| {
+        vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5].")
+    },
 };
 
 fn vector<T: Copy>(
@@ -69,7 +72,13 @@ const DEPENDENCE: Method = Method {
     price: None,
 };
 
-const N: Argument<u64> = Argument { name: "n", of: Type::Int8, default: None, about: "How many rows there are.", read: count };
+const N: Argument<u64> = Argument {
+    name: "n",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows there are.",
+    read: count,
+};
 
 const P: Argument<f64> = Argument {
     name: "p",
@@ -79,8 +88,13 @@ const P: Argument<f64> = Argument {
     read: number,
 };
 
-const Y: Argument<u64> =
-    Argument { name: "y", of: Type::Int8, default: None, about: "How many rows count.", read: count };
+const Y: Argument<u64> = Argument {
+    name: "y",
+    of: Type::Int8,
+    default: None,
+    about: "How many rows count.",
+    read: count,
+};
 
 const LO: Argument<u64> = Argument {
     name: "lo",
@@ -152,7 +166,11 @@ const PROBABILITIES: Argument<Vec<f64>> = Argument {
     default: None,
     about: "The probability of each value.",
     read: |given| {
-        vector(given, given.floats()?, "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].")
+        vector(
+            given,
+            given.floats()?,
+            "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].",
+        )
     },
 };
 
@@ -165,7 +183,8 @@ const COUNTS: Argument<Vec<u64>> = Argument {
         let hint = "counts is an array of numbers of rows: ARRAY[25, 75].";
         let counts = vector(given, given.big_ints()?, hint)?;
         let count = |&count: &i64| {
-            u64::try_from(count).map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))
+            u64::try_from(count)
+                .map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))
         };
         counts.iter().map(count).collect()
     },

@@ -3,12 +3,12 @@
 use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Given, Type};
-use crate::pg::call::{array, settings};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::call::{array, settings};
 use crate::pg::process::pool;
+use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::{Guarantee, RandomisedNumber};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
@@ -22,7 +22,10 @@ const OPERATOR: Argument<Operator> = Argument {
     about: "The operator as a matrix: operator[x][y] is the probability of output y from input x.",
     read: |given| {
         let (cells, outputs) = given.needed(given.floats()?)?.matrix().map_err(|what| {
-            given.refuse(what, "It is an array of rows, one for each input: '{{0.6,0.4},{0.4,0.6}}'.")
+            given.refuse(
+                what,
+                "It is an array of rows, one for each input: '{{0.6,0.4},{0.4,0.6}}'.",
+            )
         })?;
         Ok(Operator::new(cells, outputs)?)
     },
@@ -56,15 +59,19 @@ const Y: Argument<i32> = Argument {
     read: |given| given.needed(given.int4()?),
 };
 
-const RHO1: Argument<f64> = real("rho1", "The probability up to which a property counts as unlikely.");
-const RHO2: Argument<f64> = real("rho2", "The probability from which on a property counts as likely.");
+const RHO1: Argument<f64> =
+    real("rho1", "The probability up to which a property counts as unlikely.");
+const RHO2: Argument<f64> =
+    real("rho2", "The probability from which on a property counts as likely.");
 const GAMMA: Argument<f64> = real("gamma", "How far the operator amplifies: 1 or more.");
-const PRIOR_OF_PROPERTY: Argument<f64> = real("prior", "How likely a property is before an output is seen.");
+const PRIOR_OF_PROPERTY: Argument<f64> =
+    real("prior", "How likely a property is before an output is seen.");
 const WORST_CASE: Argument<f64> = real("worst_case", "The worst-case information, in bits.");
 const INVERSE_WORST_CASE: Argument<f64> =
     real("inverse_worst_case", "The inverse worst-case information, in bits.");
 const KEEP: Argument<f64> = real("keep", "The probability with which a value is kept.");
-const MIX: Argument<f64> = real("mix", "The probability with which any number of the range is as likely as the next.");
+const MIX: Argument<f64> =
+    real("mix", "The probability with which any number of the range is as likely as the next.");
 
 const METHOD: Argument<operator::Method> = Argument {
     name: "method",
@@ -75,7 +82,8 @@ const METHOD: Argument<operator::Method> = Argument {
 };
 
 /// NULL would tell that there was no value.
-const VALUE: Argument<i64> = whole("value", "The number to randomise; outside of low..high the nearer end counts.");
+const VALUE: Argument<i64> =
+    whole("value", "The number to randomise; outside of low..high the nearer end counts.");
 const LOW: Argument<i64> = whole("low", "The least number there is.");
 const HIGH: Argument<i64> = whole("high", "The largest number there is.");
 
@@ -115,7 +123,8 @@ const fn whole(name: &'static str, about: &'static str) -> Argument<i64> {
 }
 
 fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<T>, Error> {
-    let wrong = |what| given.refuse(what, "It is an array of one dimension without NULL: '{1,2,3}'.");
+    let wrong =
+        |what| given.refuse(what, "It is an array of one dimension without NULL: '{1,2,3}'.");
     match numbers.vector() {
         Ok(numbers) if numbers.is_empty() => Err(wrong("empty")),
         numbers => numbers.map_err(wrong),

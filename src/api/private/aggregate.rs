@@ -1,21 +1,21 @@
 //! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
 //! the data is done by a reader process, see [`super::answer`].
 
-use crate::api::shared::arguments::{EPSILON, RELATION, names};
 use super::budget;
-use crate::catalog::ledger::{self, Asker};
-use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
 use super::question::{Posed, Request};
+use crate::api::shared::arguments::{EPSILON, RELATION, names};
 use crate::catalog::answers::{self, ResultRow};
+use crate::catalog::ledger::{self, Asker};
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::worker::{self, isolated};
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
 use guarantee::{Answers, Counts, Groups};
 use guarantee::{Cost, Guarantee};
 use pgrx::pg_sys::Datum;

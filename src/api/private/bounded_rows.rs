@@ -2,30 +2,29 @@
 
 use crate::api::shared::internal::{part, passed};
 use crate::method::{Method, methods};
+use crate::pg::call::aggregate_state::bytea;
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::read::bag;
-use crate::pg::read::bounded_rows::{State, nothing};
 use crate::pg::call::error::Error;
 use crate::pg::call::expanded::Access;
-use crate::pg::call::aggregate_state::bytea;
+use crate::pg::read::bag;
+use crate::pg::read::bounded_rows::{State, nothing};
 
 const STATE: Argument<()> = passed("state", Type::Bag);
 const TERMS: Argument<()> = passed("terms", Type::Json);
 const COLUMNS: Argument<()> = passed("columns", Type::Columns);
 
-const TRANS: Method =
-    part("bounded_rows_trans", &[&STATE, &TERMS, &COLUMNS], Type::Bag, |call| {
-        match (call.state::<State>(0, Access::Write)?, call.passed_bag(0)?) {
-            (Some(state), Some(datum)) => state.row(call).map(|()| datum),
-            (_, None) => call.keep(|context| {
-                let mut state = State::new(call, context)?;
-                state.row(call)?;
-                Ok(state)
-            }),
-            // A bag does not tell whose rows it has.
-            (None, Some(_)) => Err(Error::NoAggregate),
-        }
-    });
+const TRANS: Method = part("bounded_rows_trans", &[&STATE, &TERMS, &COLUMNS], Type::Bag, |call| {
+    match (call.state::<State>(0, Access::Write)?, call.passed_bag(0)?) {
+        (Some(state), Some(datum)) => state.row(call).map(|()| datum),
+        (_, None) => call.keep(|context| {
+            let mut state = State::new(call, context)?;
+            state.row(call)?;
+            Ok(state)
+        }),
+        // A bag does not tell whose rows it has.
+        (None, Some(_)) => Err(Error::NoAggregate),
+    }
+});
 
 const FINAL: Method = part("bounded_rows_final", &[&STATE], Type::Bag, |call| {
     let kept = match (call.state::<State>(0, Access::Read)?, call.passed_bag(0)?) {

@@ -1,17 +1,17 @@
 //! Charges to a budget, and how they add up.
 
 use crate::api::shared::arguments::{RELATION, number, text};
-use crate::catalog::ledger::{self, Asker, entries as entries};
 use crate::catalog::ledger::account::Sums;
+use crate::catalog::ledger::{self, Asker, entries};
 use crate::catalog::protection::LARGEST;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::call::signature::Returns;
 use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -148,10 +148,7 @@ const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the
 const SPENT: Method = Method {
     name: "spent",
     arguments: &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
-    returns: Returns::Table(&[
-        ("epsilon_spent", Type::Float8),
-        ("delta_spent", Type::Float8),
-    ]),
+    returns: Returns::Table(&[("epsilon_spent", Type::Float8), ("delta_spent", Type::Float8)]),
     run: spent,
     label: None,
     price: None,

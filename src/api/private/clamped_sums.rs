@@ -3,8 +3,8 @@
 use crate::api::shared::internal::{part, passed};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Declared, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use pgrx::pg_sys::Datum;
 
 const STATE: Argument<()> = passed("state", Type::Sums);

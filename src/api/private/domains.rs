@@ -1,22 +1,22 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
 use crate::api::shared::arguments::{RELATION, text};
-use crate::rules::below;
-use crate::catalog::domains;
 use crate::catalog::bounds::{self, Bounds};
+use crate::catalog::domains;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::call::signature::Returns;
 use crate::pg::call::attempt::attempt;
+use crate::pg::call::error::Error;
 use crate::pg::call::notice::{notice_hint, percent};
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
+use crate::pg::call::sql;
 use crate::pg::call::text::{Text, from_utf8};
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::{lookup, rights, types};
 use crate::pg::read::reader;
-use crate::pg::call::sql;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::rules::below;
 use pgrx::IntoDatum;
 use pgrx::datum::DatumWithOid;
 use pgrx::pg_sys::Datum;
@@ -151,13 +151,20 @@ fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<
 }
 
 /// A NOTICE, which no log keeps, unless it is about no row.
-fn tell(what: Arguments<'_>, (relation, column, rows, all): (&Relation, &Column, u64, u64), shown: &str) {
+fn tell(
+    what: Arguments<'_>,
+    (relation, column, rows, all): (&Relation, &Column, u64, u64),
+    shown: &str,
+) {
     if rows == 0 {
         return;
     }
     let share = percent(rows.into(), all.into());
     notice_hint(
-        &format!("{what} column \"{}\" of {} has, in {share} of its rows", column.name, relation.name),
+        &format!(
+            "{what} column \"{}\" of {} has, in {share} of its rows",
+            column.name, relation.name
+        ),
         &format!(
             "{shown} Declare what may be known of the column to everybody; this line is for the owner alone."
         ),

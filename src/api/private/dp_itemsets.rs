@@ -1,19 +1,21 @@
 //! Itemsets that are drawn privately.
 
-use crate::api::shared::arguments::{COLUMNS, EPSILON, RELATION, SEED, choice, coins, coins_of, number};
+use crate::api::shared::arguments::{
+    COLUMNS, EPSILON, RELATION, SEED, choice, coins, coins_of, number,
+};
 use crate::catalog::ledger;
-use crate::rules::public_source::{PublicColumn, PublicSource};
-use crate::rules::terms::TERMS;
-use crate::rules::public::Public;
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::process::pool;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::process::pool;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::rules::public::Public;
+use crate::rules::public_source::{PublicColumn, PublicSource};
+use crate::rules::terms::TERMS;
 use guarantee::{Charge, Counts, Neighbours};
 use pgrx::pg_sys::Datum;
 use question::Terms;
@@ -36,7 +38,10 @@ const THETA: Argument<u64> = Argument {
     read: |given| {
         let theta = given.needed(given.int8()?)?;
         u64::try_from(theta).map_err(|_| {
-            given.refuse(theta, "theta is a number of rows, 0 or more, that does not depend on the table.")
+            given.refuse(
+                theta,
+                "theta is a number of rows, 0 or more, that does not depend on the table.",
+            )
         })
     },
 };
@@ -217,9 +222,13 @@ impl Source {
         let quoted = |column: &PublicColumn| format!("\"{}\"", column.name);
         let in_bins: Vec<String> = source.columns.iter().filter(in_bins).map(quoted).collect();
         if !in_bins.is_empty() {
-            let (which, have) = if in_bins.len() == 1 { ("column", "has") } else { ("columns", "have") };
+            let (which, have) =
+                if in_bins.len() == 1 { ("column", "has") } else { ("columns", "have") };
             return Err(Error::argument(
-                format!("{which} {} {have} public bounds, but no public values", in_bins.join(", ")),
+                format!(
+                    "{which} {} {have} public bounds, but no public values",
+                    in_bins.join(", ")
+                ),
                 "Itemsets are made of values: declare them with sanitize.declare_domain, or leave them out of columns.",
             ));
         }

@@ -1,15 +1,15 @@
 //! Exact noise for one's own aggregates.
 
-use crate::api::shared::arguments::text;
 use super::budget::{self, EPSILON};
+use crate::api::shared::arguments::text;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use guarantee::zcdp_rho;
-use random::{Coins, Noise, within_decimal};
 use pgrx::pg_sys::Datum;
+use random::{Coins, Noise, within_decimal};
 
 /// NULL without noise would tell that there was nothing to add noise to.
 const VALUE: Argument<i64> = Argument {

@@ -1,21 +1,21 @@
 //! Who is protected, and who may ask.
 
-use crate::api::shared::arguments::{RELATION, text, yes_or_no};
-use super::domains;
 use super::budget::{self, role_name};
-use crate::rules::{below, capping, unit};
-use crate::catalog::ledger::entries as entries;
+use super::domains;
+use crate::api::shared::arguments::{RELATION, text, yes_or_no};
+use crate::catalog::ledger::entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
-use crate::rules::stability::unstable;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::attempt::attempt;
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::shards::keeper;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
+use crate::pg::shards::keeper;
+use crate::rules::stability::unstable;
+use crate::rules::{below, capping, unit};
 use pgrx::pg_sys::{Datum, Oid};
 use question::Terms;
 

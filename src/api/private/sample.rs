@@ -1,23 +1,25 @@
 //! Differentially private releases, and the arithmetic behind them.
 
-use crate::api::shared::arguments::{COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number};
 use crate::api::release::suppression::keeping;
+use crate::api::shared::arguments::{
+    COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number,
+};
 use crate::api::shared::typed_source::{PublicDomains, TypedSource, chosen, same_columns};
 use crate::catalog::ledger;
-use crate::rules::terms::TERMS;
-use crate::rules::public;
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
+use crate::pg::catalog::relation::{Relation, positions};
+use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::typed;
+use crate::rules::public;
+use crate::rules::terms::TERMS;
 use guarantee::{Counts, DeltaMethod, Guarantee};
-use sample::{Design, Public, Request, Rule, Rules, Scheme};
 use pgrx::pg_sys::{Datum, Oid};
+use sample::{Design, Public, Request, Rule, Rules, Scheme};
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use table::{Bag, Item};
@@ -30,7 +32,9 @@ impl From<random::Error> for Error {
             random::Error::Argument { name, .. } => {
                 Error::argument(message, format!("Give another value for {name}."))
             }
-            random::Error::Infeasible { .. } => Error::argument(message, "Raise epsilon, delta or k."),
+            random::Error::Infeasible { .. } => {
+                Error::argument(message, "Raise epsilon, delta or k.")
+            }
             random::Error::Entropy(_) => Error::NoEntropy { what: message },
         }
     }

@@ -1,21 +1,23 @@
 //! Synthetic tables from noisy marginals.
 
-use crate::api::shared::arguments::{COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of, number};
+use super::synthesizer::Synthesizer;
+use crate::api::shared::arguments::{
+    COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of, number,
+};
 use crate::api::shared::drawing::draw_rows;
 use crate::catalog::ledger;
-use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
-use super::synthesizer::Synthesizer;
-use crate::rules::unit;
-use crate::rules::terms::{self, TERMS};
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::call::signature::Returns;
-use crate::pg::write::typed::{self, TypedRows};
 use crate::pg::call::jsonb;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::process::pool;
+use crate::pg::write::typed::{self, TypedRows};
+use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
+use crate::rules::terms::{self, TERMS};
+use crate::rules::unit;
 use guarantee::{Charge, Cost, Counts, Guarantee, Synthetic};
 use pgrx::pg_sys::Datum;
 use question::Terms;
@@ -64,8 +66,7 @@ const MODEL: Argument<Json> = Argument {
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
 
-const WORKLOAD_HINT: &str =
-    "workload is {\"columns\": [[\"age\", \"sex\"], …], \"weights\": [2, …]}: sets of columns, and a number above 0 for each (1 if weights are left out).";
+const WORKLOAD_HINT: &str = "workload is {\"columns\": [[\"age\", \"sex\"], …], \"weights\": [2, …]}: sets of columns, and a number above 0 for each (1 if weights are left out).";
 
 /// The column sets of a workload, by their places among the columns that take part.
 fn workload(

@@ -1,12 +1,12 @@
 //! The stored form of a private model: what its columns are, the model, and its label.
 
-use crate::rules::public_source::PublicColumn;
 use crate::catalog::bounds;
-use crate::rules::public::Public;
-use crate::pg::read::bins::Bins;
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
+use crate::pg::read::bins::Bins;
+use crate::rules::public::Public;
+use crate::rules::public_source::PublicColumn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 use synth::Model;

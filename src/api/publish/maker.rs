@@ -2,16 +2,16 @@
 
 use crate::api::shared::arguments::RELATION;
 use crate::api::shared::registry;
-use crate::rules::terms;
 use crate::catalog::hierarchies;
 use crate::method::{Label, Method};
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::option::{self, Parameter};
-use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::call::signature::Returns;
-use crate::pg::write::{range, statement, typed};
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::write::target::NewColumn;
+use crate::pg::write::{range, statement, typed};
+use crate::rules::terms;
 use guarantee::Guarantee;
 use measures::Made;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -143,8 +143,9 @@ impl<'a> Maker<'a> {
 
     /// A method whose releases are rows of the source's own columns.
     pub fn of_rows(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
-        let gives_rows =
-            |one: &&Method| label_of_release(one).is_some() && matches!(one.returns, Returns::Set(_));
+        let gives_rows = |one: &&Method| {
+            label_of_release(one).is_some() && matches!(one.returns, Returns::Set(_))
+        };
         let all = || registry::all().filter(gives_rows);
         if !all().any(|one| one.name == method) {
             return Err(Error::argument(
@@ -195,10 +196,12 @@ impl<'a> Maker<'a> {
             _ if self.as_ranges => {
                 let ranges = self.ranges(source)?.into_iter();
                 let columns = NewColumn::like(source).into_iter().zip(ranges);
-                Ok(columns.map(|(like, range)| match range {
-                    Some(range) => like.of_type(range),
-                    None => like,
-                }).collect())
+                Ok(columns
+                    .map(|(like, range)| match range {
+                        Some(range) => like.of_type(range),
+                        None => like,
+                    })
+                    .collect())
             }
             _ => Ok(NewColumn::like(source)),
         }
@@ -396,9 +399,10 @@ impl<'a> Maker<'a> {
         // and with the rights of whoever writes; the one that is made was checked with the author's.
         let is_made = |column: &Column| {
             column.type_oid != column.base_type
-                && like.columns.iter().any(|own| {
-                    own.name == column.name && own.type_oid == column.type_oid
-                })
+                && like
+                    .columns
+                    .iter()
+                    .any(|own| own.name == column.name && own.type_oid == column.type_oid)
         };
         let filled =
             target.columns.iter().filter(|column| self.shows(&column.name) || is_made(column));

@@ -1,30 +1,29 @@
 //! Releases that stay: published as tables, refreshed, retired. [`Maker`] fills one by a method,
 //! [`sharded`] on the shards of a source.
 
-
-use crate::api::shared::arguments::{RELATION, relation, text};
+use super::maker::{Maker, Written};
 use crate::api::private::budget::role_name;
+use crate::api::shards::release as sharded;
+use crate::api::shared::arguments::{RELATION, relation, text};
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
-use crate::catalog::sharded as sharded_record;
 use crate::catalog::releases::{self, Made, Recipe};
+use crate::catalog::sharded as sharded_record;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice_hint;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::call::text::from_utf8;
+use crate::pg::call::{jsonb, sql};
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::rights;
+use crate::pg::process::worker::running::{self, Running};
+use crate::pg::shards::{foreign_tables, keeper, release_parts};
+use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::statement;
 use crate::pg::write::target::{self, Lock, Name, NewColumn};
-use crate::pg::call::text::from_utf8;
-use crate::pg::process::worker::running::{self, Running};
-use crate::pg::call::{jsonb, sql};
-use crate::pg::shards::{foreign_tables, keeper, release_parts};
-use crate::pg::catalog::rights;
 use guarantee::{Guarantee, told_after};
-use super::maker::{Maker, Written};
-use crate::api::shards::release as sharded;
 use pgrx::pg_sys::{Datum, Oid};
 use serde_json::{Value as Json, json};
 
@@ -73,7 +72,8 @@ fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>
     let is_own = |column: &&Column| columns.iter().all(|one| one.name != column.name);
     for column in target.columns.iter().filter(is_own) {
         let (from, name) = (target.from(), column.quoted());
-        let query = format!("SELECT 'some' FROM ONLY {from} AS t WHERE t.{name} IS NOT NULL LIMIT 1");
+        let query =
+            format!("SELECT 'some' FROM ONLY {from} AS t WHERE t.{name} IS NOT NULL LIMIT 1");
         if !sql::texts(&query, &[])?.is_empty() {
             return Ok(Some(format!("its column \"{}\" is not in the source", column.name)));
         }
@@ -129,9 +129,8 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
         false => target::unsuitable(target.oid),
     };
     let columns = maker.columns(&source)?;
-    let mut reason = unsuitable
-        .or_else(|| target::bound(target.oid))
-        .or(difference(&maker, target, &columns));
+    let mut reason =
+        unsuitable.or_else(|| target::bound(target.oid)).or(difference(&maker, target, &columns));
     if reason.is_none() {
         reason = own_values(target, &columns)?;
     }

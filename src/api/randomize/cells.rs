@@ -1,26 +1,28 @@
 //! Cells that are randomised, and supports estimated from them.
 
-use crate::api::shared::arguments::{COLUMNS, EPSILON, KEEP, RELATION, ROWS_OF, SEED, coins, coins_of};
-use crate::catalog::ledger;
-use crate::rules::public_source::{PublicSource, PublicValues};
 use crate::api::release::suppression::keeping;
-use crate::rules::terms::TERMS;
+use crate::api::shared::arguments::{
+    COLUMNS, EPSILON, KEEP, RELATION, ROWS_OF, SEED, coins, coins_of,
+};
 use crate::api::shared::typed_source::chosen;
 use crate::api::shared::weights;
-use crate::rules::public::Public;
+use crate::catalog::ledger;
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::write::layout::Tuples;
-use crate::pg::process::pool::{self, Sender};
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::typed::{self, ReadValues, TypedRows, Values};
-use crate::pg::read::reader;
 use crate::pg::call::text;
+use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::catalog::types;
+use crate::pg::process::pool::{self, Sender};
+use crate::pg::read::reader;
+use crate::pg::write::layout::Tuples;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::typed::{self, ReadValues, TypedRows, Values};
+use crate::rules::public::Public;
+use crate::rules::public_source::{PublicSource, PublicValues};
+use crate::rules::terms::TERMS;
 use guarantee::{Charge, Counts, Guarantee};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
@@ -77,11 +79,7 @@ pub fn responses(
                 "A cell is replaced by values of its domain: declare some, or leave the column out.",
             ));
         }
-        columns.push(Column {
-            values: column.values() as u32,
-            nullable: column.nullable,
-            weight,
-        });
+        columns.push(Column { values: column.values() as u32, nullable: column.nullable, weight });
     }
     Ok(Responses::new(epsilon, &columns)?)
 }
@@ -215,7 +213,8 @@ impl Draw<'_> {
         let held = self.table.memory() + held + 3 * (step * size) as u64;
         let job = |watch: &Watch, sender: &Sender<(), Vec<T>>| {
             let Draw { table, recoding, responses, key } = self;
-            let mut rows = RandomisedRows::new(&table.bag, recoding, responses, key.clone(), watch)?;
+            let mut rows =
+                RandomisedRows::new(&table.bag, recoding, responses, key.clone(), watch)?;
             while let Some(part) = rows.next(step, |cells| made(cells, sender.is_awaited()))? {
                 sender.send(part)?;
             }
@@ -316,13 +315,14 @@ impl ItemColumns {
         let randomised = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
         let names: Vec<&str> =
             randomised.iter().map(|&position| relation.columns[position].name.as_str()).collect();
-        let weights =
-            weights::of_columns(call.get(&WEIGHTS)?.as_ref(), &relation.name, &names)?;
+        let weights = weights::of_columns(call.get(&WEIGHTS)?.as_ref(), &relation.name, &names)?;
         let shares = cells::split(call.get(&EPSILON)?, &weights)?;
-        let other = call.get(&DOMAINS_OF)?.map_or_else(|| Relation::open(relation.oid), Relation::open)?;
+        let other =
+            call.get(&DOMAINS_OF)?.map_or_else(|| Relation::open(relation.oid), Relation::open)?;
         let (mut places, mut public, mut epsilons) = (Vec::new(), Vec::new(), Vec::new());
         for (name, _) in items {
-            let place = positions(&relation.name, &names, "items", Some(std::slice::from_ref(name)))?[0];
+            let place =
+                positions(&relation.name, &names, "items", Some(std::slice::from_ref(name)))?[0];
             places.push(randomised[place]);
             epsilons.push(shares[place].to_f64());
             public.push(other.position(name)?);
@@ -332,7 +332,11 @@ impl ItemColumns {
     }
 
     /// The items in the codes of the rows that were read, and what cells count for them.
-    fn items(&self, items: &[(String, Option<String>)], bag: &Bag) -> Result<(Vec<Item>, Factors), Error> {
+    fn items(
+        &self,
+        items: &[(String, Option<String>)],
+        bag: &Bag,
+    ) -> Result<(Vec<Item>, Factors), Error> {
         let (mut coded, mut factors) = (Vec::new(), Vec::new());
         for (c, ((name, value), column)) in items.iter().zip(&self.domains.columns).enumerate() {
             let Public::Values(values) = &column.public else {

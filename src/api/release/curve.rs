@@ -1,17 +1,17 @@
 //! What k-anonymity costs for several k, before one is chosen.
 
-use crate::api::shared::arguments::{COLUMNS, RELATION, yes_or_no};
 use super::hierarchy::of_columns;
 use super::suppression::unless_stopped;
+use crate::api::shared::arguments::{COLUMNS, RELATION, yes_or_no};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Request};
 use table::Bag;
@@ -48,11 +48,7 @@ const GENERALIZE: Argument<bool> = Argument {
 const LOSS_CURVE: Method = Method {
     name: "loss_curve",
     arguments: &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
-    returns: Returns::Table(&[
-        ("k", Type::Int4),
-        ("loss", Type::Float8),
-        ("dropped", Type::Int8),
-    ]),
+    returns: Returns::Table(&[("k", Type::Int4), ("loss", Type::Float8), ("dropped", Type::Int8)]),
     run: loss_curve,
     label: None,
     price: None,

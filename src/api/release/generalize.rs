@@ -1,17 +1,17 @@
 //! Whole columns at a level of their hierarchies, and what generalisation loses.
 
-use crate::api::shared::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
-use crate::api::measure::compare::Pair;
 use super::levels::{self, Levels};
 use super::suppression::keeping;
+use crate::api::measure::compare::Pair;
+use crate::api::shared::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
 use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
+use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Loss, Written};
@@ -38,10 +38,13 @@ const GENERALIZE: Method = Method {
         })?;
         source.release_shown(call, release, &hierarchies)
     },
-    label: Some(Label { further: &[], of: |options| {
-        options.get(&LEVELS)?;
-        keeping(Guarantee::generalize(), options)
-    } }),
+    label: Some(Label {
+        further: &[],
+        of: |options| {
+            options.get(&LEVELS)?;
+            keeping(Guarantee::generalize(), options)
+        },
+    }),
     price: None,
 };
 
@@ -66,7 +69,9 @@ fn information_loss(call: &Call) -> Result<Datum, Error> {
     let losses = pair.run("measuring", |released, original, watch| {
         let _held = watch.hold(written.iter().map(Written::memory).sum())?;
         let columns = written.iter().enumerate();
-        columns.map(|(c, w)| suppress::column_loss(released, original, c, w, watch)).collect::<Result<Vec<_>, _>>()
+        columns
+            .map(|(c, w)| suppress::column_loss(released, original, c, w, watch))
+            .collect::<Result<Vec<_>, _>>()
     })?;
     let domains = pair.original.bag.domains();
     for (domain, loss) in domains.iter().zip(&losses) {

@@ -1,15 +1,15 @@
 //! Sensitive itemsets that are to be frequent no longer.
 
-use crate::api::shared::arguments::{KEEP, MIN_SUPPORT, NamedItemset, ROWS_OF, itemsets};
 use super::suppression::release;
+use crate::api::shared::arguments::{KEEP, MIN_SUPPORT, NamedItemset, ROWS_OF, itemsets};
 use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::from_utf8;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::write::typed;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
@@ -63,7 +63,10 @@ fn placed<'a>(
         if items.iter().all(|(column, _)| keep.contains(column)) {
             let items = itemset.iter().map(|(c, v)| (c.clone(), Json::from(v.as_str())));
             return Err(Error::argument(
-                format!("itemset {} is in kept columns only", Json::from(items.collect::<Map<_, _>>())),
+                format!(
+                    "itemset {} is in kept columns only",
+                    Json::from(items.collect::<Map<_, _>>())
+                ),
                 "An itemset is hidden by blanking cells, which kept columns are spared: keep fewer columns.",
             ));
         }

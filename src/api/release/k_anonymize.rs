@@ -1,15 +1,15 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
-use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
 use super::suppression::{keeping, release, unless_stopped};
-use crate::rules::terms::TERMS;
+use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
 use crate::api::shared::typed_source::TypedSource;
 use crate::api::shared::weights;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::rules::terms::TERMS;
 use guarantee::{Classes, Guarantee};
 use pgrx::pg_sys::Datum;
 use suppress::{Diversity, DiversityKind, Hierarchy, Request};
@@ -99,7 +99,16 @@ fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, E
 const K_ANONYMIZE: Method = Method {
     name: "k_anonymize",
     arguments: &[
-        &ROWS_OF, &K, &COLUMNS, &KEEP, &WEIGHTS, &MAX_LENGTH, &GENERALIZE, &SENSITIVE, &L, &L_KIND,
+        &ROWS_OF,
+        &K,
+        &COLUMNS,
+        &KEEP,
+        &WEIGHTS,
+        &MAX_LENGTH,
+        &GENERALIZE,
+        &SENSITIVE,
+        &L,
+        &L_KIND,
         &T,
     ],
     returns: Returns::Set(Type::Any),
@@ -141,8 +150,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
         source.bag().domains()[..width].iter().map(|d| Hierarchy::flat(d.len())).collect()
     };
     let sensitive = diversity.map(|(_, diversity)| diversity);
-    let request =
-        Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
+    let request = Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
     let recoded = source.run("generalising", |bag, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
         unless_stopped(suppress::generalize(bag, &request, watch))

@@ -1,16 +1,16 @@
 //! Columns shuffled in groups.
 
-use crate::api::shared::arguments::{KEEP, ROWS_OF, SEED, coins, coins_of};
 use super::suppression::keeping;
+use crate::api::shared::arguments::{KEEP, ROWS_OF, SEED, coins, coins_of};
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use crate::pg::write::typed::{self, ReadValues, TypedRows};
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;

@@ -1,15 +1,17 @@
 //! Releases by suppression.
 
-use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins};
+use crate::api::shared::arguments::{
+    COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins,
+};
 use crate::api::shared::registry;
-use crate::rules::terms::TERMS;
 use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::positions;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::positions;
+use crate::rules::terms::TERMS;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
@@ -48,7 +50,8 @@ pub fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release = source.run("suppressing", |bag, watch| unless_stopped(suppress(bag, watch)))??;
+    let release =
+        source.run("suppressing", |bag, watch| unless_stopped(suppress(bag, watch)))??;
     source.release(call, release)
 }
 

@@ -3,9 +3,9 @@
 use crate::api::private::answer::reading::{Gathered, Reading};
 use crate::api::private::question::query::ValueColumns;
 use crate::pg::call::error::Error;
-use crate::pg::read::unit_rows::{self, guarded};
-use crate::pg::catalog::rights;
 use crate::pg::call::text;
+use crate::pg::catalog::rights;
+use crate::pg::read::unit_rows::{self, guarded};
 use aggregate::NO_VALUE;
 use table::{Bag, NONE};
 

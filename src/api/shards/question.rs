@@ -16,11 +16,11 @@
 
 use crate::api::private::question::Posed;
 use crate::api::private::question::query::{ValueColumn, ValueColumns, condition};
-use crate::pg::read::bounded_rows::{ENUM, Terms, encoding, is_known, kind, probe};
 use crate::pg::call::error::Error;
-use crate::pg::shards::partitions::{self, Leaf};
 use crate::pg::call::{settings, sql};
 use crate::pg::catalog::types;
+use crate::pg::read::bounded_rows::{ENUM, Terms, encoding, is_known, kind, probe};
+use crate::pg::shards::partitions::{self, Leaf};
 use aggregate::{Kind, NO_VALUE};
 
 /// More columns than a call can have.

@@ -5,17 +5,17 @@
 //! crashes when. A generation that is pointed at is never dropped by the transaction that replaces it: if that fails
 //! on its way, the old one is still needed.
 
-use crate::api::publish::maker::{Maker, Written};
 use super::work::Task;
+use crate::api::publish::maker::{Maker, Written};
 use crate::catalog::sharded::{self, Sharded};
 use crate::pg::call::error::Error;
-use crate::pg::write::held_rows::Held;
-use crate::pg::shards::release_parts::{self, Work};
-use crate::pg::process::progress::Progress;
 use crate::pg::catalog::relation::Relation;
+use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::{Server, Shards};
-use crate::pg::write::{statement, typed};
+use crate::pg::shards::release_parts::{self, Work};
+use crate::pg::write::held_rows::Held;
 use crate::pg::write::target::{Name, NewColumn, identifier};
+use crate::pg::write::{statement, typed};
 use serde_json::Value as Json;
 
 /// Rows that are sent at once.
@@ -159,17 +159,14 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
         current,
         columns,
     };
-    let (create, fill) = (
-        json(&create)?,
-        json(&Task::Rows { schema: schema.clone(), table: table.clone() })?,
-    );
+    let (create, fill) =
+        (json(&create)?, json(&Task::Rows { schema: schema.clone(), table: table.clone() })?);
     let shown: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
     let shown = shown.join(", ");
     let mut progress = Progress::begin("writing to shards");
     let mut sent = 0;
     for (number, server) in places.servers.iter().enumerate() {
-        let part =
-            format!("FROM {MADE} WHERE {place} OPERATOR(pg_catalog.=) {number}");
+        let part = format!("FROM {MADE} WHERE {place} OPERATOR(pg_catalog.=) {number}");
         let rows = count(&format!("SELECT 0 {part}"))?.rows;
         let work = Work::open(target, &mark, server)?;
         work.send(&create)?;

@@ -6,10 +6,10 @@ use crate::api::shared::internal::part;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
+use crate::pg::call::{jsonb, trigger};
+use crate::pg::read::bag;
 use crate::pg::shards::generation::{self, Mark};
 use crate::pg::write::target::{Name, NamedColumn, NewColumn};
-use crate::pg::read::bag;
-use crate::pg::call::{jsonb, trigger};
 use pgrx::pg_sys::Datum;
 use serde::{Deserialize, Serialize};
 

@@ -3,11 +3,11 @@
 use super::arguments::COLUMNS;
 use crate::api::release::levels::{LEVELS, Levels};
 use crate::pg::call::argument::{Argument, Source};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::catalog::relation::{Relation, positions};
 use table::{Bag, Stop, Watch};
 
 /// Rows to work on, and what to call them in messages.

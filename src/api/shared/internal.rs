@@ -2,8 +2,8 @@
 
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Declared, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use pgrx::pg_sys::Datum;
 

@@ -1,29 +1,33 @@
 //! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
 
 use super::arguments::{RELATION, text};
-use crate::catalog::protection;
 use crate::catalog::ledger::{self, Asker};
-use crate::rules::terms;
+use crate::catalog::protection;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::call::signature::Returns;
+use crate::rules::terms;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
 
 /// All methods, by family.
 pub fn all() -> impl Iterator<Item = &'static Method> {
-    crate::api::FAMILIES.iter().flat_map(|(_, files)| files.iter()).flat_map(|file| file.iter().copied())
+    crate::api::FAMILIES
+        .iter()
+        .flat_map(|(_, files)| files.iter())
+        .flat_map(|file| file.iter().copied())
 }
 
 /// The label of a release by that method with these options.
 pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
-    let found = all().filter(|one| one.name == method).find_map(|one| Some((one, one.label.as_ref()?)));
+    let found =
+        all().filter(|one| one.name == method).find_map(|one| Some((one, one.label.as_ref()?)));
     let Some((method, label)) = found else {
         return Err(Error::argument(
             format!("method is \"{method}\""),

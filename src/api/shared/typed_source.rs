@@ -1,20 +1,20 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
 use super::arguments::{COLUMNS, KEEP, ROWS_OF};
-use crate::rules::public;
-use crate::rules::charged_rows::{self, Bound};
 use crate::api::release::hierarchy;
 use crate::api::release::levels::{self, Levels};
 use crate::catalog::domains;
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
+use crate::pg::call::text;
 use crate::pg::catalog::relation::Relation;
-use crate::pg::write::range;
-use crate::pg::write::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
 use crate::pg::catalog::{keys, types};
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::call::text;
+use crate::pg::write::range;
+use crate::pg::write::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
+use crate::rules::charged_rows::{self, Bound};
+use crate::rules::public;
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use suppress::Hierarchy;

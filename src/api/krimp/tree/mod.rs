@@ -10,10 +10,10 @@ use crate::api::shared::arguments::{CLASS, COLUMNS, choice, number};
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::methods;
 use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::process::pool;
+use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::Relation;
+use crate::pg::process::pool;
 use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
 use table::Watch;
@@ -44,9 +44,8 @@ const TREE_THRESHOLD: Argument<Option<f64>> = Argument {
     default: Some("null"),
     about: "The share of the rows that patterns must occur together in more than to be joined in the tree; min_support if it is left out.",
     read: |given| match given.float8()? {
-        Some(share) if !(0.0..1.0).contains(&share) => {
-            Err(given.refuse(share, "tree_threshold is a share of the rows: 0 or more, and less than 1."))
-        }
+        Some(share) if !(0.0..1.0).contains(&share) => Err(given
+            .refuse(share, "tree_threshold is a share of the rows: 0 or more, and less than 1.")),
         share => Ok(share),
     },
 };
@@ -71,8 +70,7 @@ fn draw(
     let width = tree.width();
     // The generator has the tree in a form of its own.
     let held = held + 2 * tree.memory();
-    let generator =
-        pool::run("generating", held, |watch| TreeGenerator::new(tree, walk, watch))?;
+    let generator = pool::run("generating", held, |watch| TreeGenerator::new(tree, walk, watch))?;
     let stream = |chunk| key.stream(chunk);
     let part = |start, rows, watch: &Watch| generator.rows(start, rows, stream, watch);
     draw_rows(held + generator.memory(), width, n, step(width, TreeGenerator::CHUNK), part, emit)

@@ -1,20 +1,24 @@
 //! Code trees of relations as they are, and rows drawn from them: no guarantee.
 
-use crate::api::shared::arguments::{CLASS, COLUMNS, MAX_LENGTH, N, RELATION, ROWS_OF, SEED, coins, coins_of};
+use super::{
+    GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw,
+};
 use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
+use crate::api::shared::arguments::{
+    CLASS, COLUMNS, MAX_LENGTH, N, RELATION, ROWS_OF, SEED, coins, coins_of,
+};
 use crate::api::shared::input::Input;
-use super::{GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw};
 use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::{self, ItemsetJson};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::typed::{self, ReadValues, TypedRows};
 use guarantee::Guarantee;
 use krimp::{Candidates, Classes, CodeTree, Nulls, Options, apportion};
 use pgrx::pg_sys::Datum;

@@ -1,21 +1,23 @@
 //! Rows drawn from the code tree of randomised rows.
 
-use crate::api::shared::arguments::{CLASS, COLUMNS, EPSILON, MAX_LENGTH, N, ROWS_OF, SEED, coins, coins_of};
-use crate::rules::charged_rows::Bound;
-use crate::rules::public_source::PublicSource;
-use crate::api::randomize::cells::{WEIGHTS, responses};
-use crate::rules::terms::TERMS;
-use crate::api::krimp::fit;
-use crate::catalog::ledger;
 use super::{GENERATOR, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw};
+use crate::api::krimp::fit;
+use crate::api::randomize::cells::{WEIGHTS, responses};
+use crate::api::shared::arguments::{
+    CLASS, COLUMNS, EPSILON, MAX_LENGTH, N, ROWS_OF, SEED, coins, coins_of,
+};
+use crate::catalog::ledger;
 use crate::method::{Label, Method, Price};
 use crate::pg::call::argument::Type;
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice_hint;
-use crate::pg::process::pool;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::process::pool;
 use crate::pg::write::typed::{self, TypedRows};
+use crate::rules::charged_rows::Bound;
+use crate::rules::public_source::PublicSource;
+use crate::rules::terms::TERMS;
 use guarantee::{Charge, Counts, Guarantee};
 use krimp::{Channel, Progress, Sanitised, Walk, apportion};
 use pgrx::pg_sys::Datum;
@@ -190,7 +192,8 @@ impl Wanted {
         let held = sanitised.memory();
         let last = sanitised.width() - 1;
         let shares = pool::run("estimating", held, |watch| sanitised.shares(last, watch))?;
-        let mut sizes: Vec<u64> = shares.iter().map(|share| (share * 2f64.powi(40)) as u64).collect();
+        let mut sizes: Vec<u64> =
+            shares.iter().map(|share| (share * 2f64.powi(40)) as u64).collect();
         if sizes.iter().all(|&size| size == 0) {
             sizes.fill(1);
         }

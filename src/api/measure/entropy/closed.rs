@@ -1,7 +1,7 @@
 //! Losses in closed form, and the width of noise.
 
-use crate::api::shared::arguments::number;
 use super::{N, count};
+use crate::api::shared::arguments::number;
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -60,7 +60,9 @@ const NOISE: Argument<Vec<f64>> = Argument {
             return Err(given.refuse("empty", "Give at least one value of the noise."));
         }
         match noise.iter().find(|value| !value.is_finite()) {
-            Some(value) => Err(given.refuse(format!("a list that has {value}"), "Give finite numbers.")),
+            Some(value) => {
+                Err(given.refuse(format!("a list that has {value}"), "Give finite numbers."))
+            }
             None => Ok(noise),
         }
     },

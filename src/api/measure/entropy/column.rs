@@ -1,16 +1,16 @@
 //! What a statistic of a real column tells of its records.
 
-use crate::api::shared::arguments::{RELATION, text};
 use super::{FINITE, LOSS, MOST_VALUES, STATISTIC, rational_of_text, rows_of_loss};
-use crate::rules::public::{self, Public};
+use crate::api::shared::arguments::{RELATION, text};
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::call::serve::Call;
 use crate::pg::call::text::to_utf8;
-use crate::pg::read::reader;
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
+use crate::pg::read::reader;
+use crate::rules::public::{self, Public};
 use measures::Rational;
 use measures::entropy::{Prior, Release, Statistic, Window};
 use pgrx::pg_sys::Datum;
@@ -40,10 +40,10 @@ const DIGITS: Argument<Option<i32>> = Argument {
     default: Some("null"),
     about: "To how many digits after the point the statistic is rounded; exact if it is left out.",
     read: |given| match given.int4()? {
-        Some(digits) if !(-50..=50).contains(&digits) => Err(given.refuse(
-            digits,
-            "digits is a number of digits after the point: from -50 to 50.",
-        )),
+        Some(digits) if !(-50..=50).contains(&digits) => {
+            Err(given
+                .refuse(digits, "digits is a number of digits after the point: from -50 to 50."))
+        }
         digits => Ok(digits),
     },
 };
@@ -76,7 +76,11 @@ fn entropy_loss_of(call: &Call) -> Result<Datum, Error> {
     for value in records.keys() {
         if prior.get(value).is_none_or(|&p| p == 0.0) {
             return Err(Error::argument(
-                format!("column \"{}\" has the value {}, which the prior rules out", column.name, value.decimal_below(20)),
+                format!(
+                    "column \"{}\" has the value {}, which the prior rules out",
+                    column.name,
+                    value.decimal_below(20)
+                ),
                 "Give every value that the column has a probability above 0.",
             ));
         }
@@ -160,13 +164,19 @@ fn public_values(relation: &Relation, column: &Column) -> Result<Vec<Rational>, 
                 .flatten();
             let Some((first, last)) = ends else {
                 return Err(Error::argument(
-                    format!("the values of column \"{}\" between {low} and {high} cannot be listed", column.name),
+                    format!(
+                        "the values of column \"{}\" between {low} and {high} cannot be listed",
+                        column.name
+                    ),
                     hint,
                 ));
             };
             if last.abs_diff(first) >= MOST_VALUES as u64 {
                 return Err(Error::argument(
-                    format!("column \"{}\" has more than {MOST_VALUES} values between {low} and {high}", column.name),
+                    format!(
+                        "column \"{}\" has more than {MOST_VALUES} values between {low} and {high}",
+                        column.name
+                    ),
                     hint,
                 ));
             }
@@ -200,8 +210,9 @@ fn given_prior(prior: &Json) -> Result<BTreeMap<Rational, f64>, Error> {
     match prior {
         Json::Object(object) => {
             for (value, probability) in object {
-                let probability =
-                    probability.as_f64().ok_or_else(|| refuse(format!("has {probability} for {value}")))?;
+                let probability = probability
+                    .as_f64()
+                    .ok_or_else(|| refuse(format!("has {probability} for {value}")))?;
                 if found.insert(value_of_text(value)?, probability).is_some() {
                     return Err(refuse(format!("has {value} twice")));
                 }

@@ -9,15 +9,15 @@ use crate::api::shared::arguments::choice;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::array::Numbers;
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::process::pool;
+use crate::pg::write::rowset::{ResultRows, Value};
 use measures::Rational;
 use measures::entropy::{self, Loss, Prior, Refused, Release, Statistic, Window};
-use pgrx::pg_sys::Datum;
 use pgrx::AnyNumeric;
+use pgrx::pg_sys::Datum;
 
 /// The most values of a record.
 const MOST_VALUES: usize = 10_000;
@@ -40,7 +40,8 @@ const DOMAIN_VALUES: Argument<Vec<Rational>> = Argument {
     about: "The values that a record can have, each once.",
     read: |given| {
         let values = given.needed(given.numerics()?)?;
-        let values = values.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
+        let values =
+            values.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
         let read = |value: &AnyNumeric| rational(value).ok_or_else(|| given.refuse(value, FINITE));
         let values: Vec<Rational> = values.iter().map(read).collect::<Result<_, _>>()?;
         check_size(given, values.len())?;
@@ -155,9 +156,8 @@ fn entropy_loss(call: &Call) -> Result<Datum, Error> {
 
 /// The priors of n records.
 fn priors(given: Numbers<f64>, values: usize, n: u64) -> Result<Vec<Prior>, Error> {
-    let wrong = |what: String, hint: String| {
-        Err(Error::argument(format!("probabilities is {what}"), hint))
-    };
+    let wrong =
+        |what: String, hint: String| Err(Error::argument(format!("probabilities is {what}"), hint));
     let hint = "Give as many probabilities as there are domain_values: one list for all records, or a list for each.";
     let (probabilities, width) = match given.is_vector() {
         true => match given.vector() {
@@ -175,7 +175,10 @@ fn priors(given: Numbers<f64>, values: usize, n: u64) -> Result<Vec<Prior>, Erro
     }
     if width.is_some() && probabilities.len() as u64 != n * values as u64 {
         let lists = probabilities.len() / values;
-        return wrong(format!("{lists} lists for {n} records"), "Give a list for each record.".into());
+        return wrong(
+            format!("{lists} lists for {n} records"),
+            "Give a list for each record.".into(),
+        );
     }
     let records = if width.is_some() { 1 } else { n };
     let mut priors = Vec::with_capacity(probabilities.len() / values);
@@ -201,14 +204,12 @@ fn rows_of_loss(
     priors: &[Prior],
     release: &Release,
 ) -> Result<Datum, Error> {
-    let loss = pool::run("measuring", 0, |watch| {
-        entropy::entropy_loss(domain, priors, release, watch)
-    })?;
+    let loss =
+        pool::run("measuring", 0, |watch| entropy::entropy_loss(domain, priors, release, watch))?;
     let loss = loss.map_err(|refused| refusal(refused, priors, release))?;
     let mut rows = ResultRows::begin(call)?;
-    let value = |of: fn(&Loss) -> Option<f64>| {
-        loss.as_ref().and_then(of).map_or(Value::Null, Value::Float)
-    };
+    let value =
+        |of: fn(&Loss) -> Option<f64>| loss.as_ref().and_then(of).map_or(Value::Null, Value::Float);
     rows.push([
         value(|loss| Some(loss.entropy_before)),
         value(|loss| Some(loss.entropy_after)),

@@ -5,8 +5,8 @@ use super::options::{Candidate, Options};
 use super::tables::{Beside, Tables};
 use crate::pg::call::text::to_utf8;
 use report::{
-    ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange, Original,
-    PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
+    ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange,
+    Original, PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
 };
 
 /// A value has at most so many characters in a report.
@@ -28,7 +28,8 @@ const SIZES: [(u64, Option<u64>); 8] = [
 ];
 
 pub fn report(tables: &Tables, options: &Options, plan: &Plan, measured: Measured) -> Report {
-    let names: Vec<String> = tables.original.bag.domains().iter().map(|d| d.name().into()).collect();
+    let names: Vec<String> =
+        tables.original.bag.domains().iter().map(|d| d.name().into()).collect();
     let original = original(tables, &names, plan, &measured);
     let releases = tables.releases.iter().zip(&options.candidates).zip(measured.releases);
     let releases: Vec<Release> = releases
@@ -69,12 +70,19 @@ pub fn label_alone(tables: &Tables, options: &Options) -> Report {
     let notes = vec![String::from(
         "The release has no column of the original's: its rows are not compared, and the label is all there is.",
     )];
-    Report { title: title(tables, options), notes, releases: releases.collect(), original, ..Report::default() }
+    Report {
+        title: title(tables, options),
+        notes,
+        releases: releases.collect(),
+        original,
+        ..Report::default()
+    }
 }
 
 fn title(tables: &Tables, options: &Options) -> String {
     options.title.clone().unwrap_or_else(|| {
-        let names: Vec<&str> = tables.releases.iter().map(|release| release.input.name.as_str()).collect();
+        let names: Vec<&str> =
+            tables.releases.iter().map(|release| release.input.name.as_str()).collect();
         format!("Privacy report: {}", names.join(" and "))
     })
 }
@@ -230,7 +238,8 @@ fn columns(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<
                         Text::Others(1) => (Some("1 other".into()), true),
                         Text::Others(values) => (Some(format!("{values} others")), true),
                     };
-                    let (original, released) = (share(*original, rows[0]), share(*released, rows[1]));
+                    let (original, released) =
+                        (share(*original, rows[0]), share(*released, rows[1]));
                     ValueShare { value, grouped, original, released }
                 })
                 .collect(),
@@ -254,7 +263,8 @@ fn pairs(measured: &MeasuredRelease, names: &[String]) -> Vec<PairChange> {
 }
 
 fn crossed(measured: &MeasuredRelease, names: &[String], rows: [u64; 2]) -> Vec<Crossed> {
-    let texts = |values: &[Option<Vec<u8>>]| values.iter().map(|v| v.as_deref().map(written)).collect();
+    let texts =
+        |values: &[Option<Vec<u8>>]| values.iter().map(|v| v.as_deref().map(written)).collect();
     let shares = |counts: &[Vec<u64>], rows: u64| {
         counts.iter().map(|line| line.iter().map(|&count| share(count, rows)).collect()).collect()
     };

@@ -163,7 +163,9 @@ impl Plan {
         let (original, released) = (&tables.original.bag, &release.input.bag);
         let columns = release.written.iter().enumerate();
         let loss = columns
-            .map(|(c, written)| Ok(suppress::column_loss(released, original, c, written, watch)?.mean()))
+            .map(|(c, written)| {
+                Ok(suppress::column_loss(released, original, c, written, watch)?.mean())
+            })
             .collect::<Result<_, Stop>>()?;
         let (utility, crossed) = {
             let joint = Joint::new(original, released, watch)?;
@@ -180,7 +182,13 @@ impl Plan {
         let (score, common) = got_through(tables, release, watch)?;
         Ok(MeasuredRelease {
             utility,
-            itemsets: measures::compare_itemsets(original, released, self.min_support, length, watch)?,
+            itemsets: measures::compare_itemsets(
+                original,
+                released,
+                self.min_support,
+                length,
+                watch,
+            )?,
             score,
             common,
             unicity: unicity(&known, watch)?,
@@ -202,10 +210,13 @@ fn got_through(
     release: &Beside,
     watch: &Watch,
 ) -> Result<(Option<f64>, CommonRecords), Stop> {
-    let columns: Vec<usize> =
-        (0..tables.original.bag.width()).filter(|&column| Some(column) != release.sensitive).collect();
-    let (original, released) =
-        (tables.original.bag.project(&columns, watch)?, release.input.bag.project(&columns, watch)?);
+    let columns: Vec<usize> = (0..tables.original.bag.width())
+        .filter(|&column| Some(column) != release.sensitive)
+        .collect();
+    let (original, released) = (
+        tables.original.bag.project(&columns, watch)?,
+        release.input.bag.project(&columns, watch)?,
+    );
     let meaning = meaning(release, &columns, &original, &released, watch)?;
     let score = measures::anonymity_score(&released, &original, &meaning, watch)?;
     let common = measures::common_records(&released, &original, &meaning, watch)?;
@@ -220,7 +231,8 @@ fn meaning<'w>(
     released: &Bag,
     watch: &'w Watch,
 ) -> Result<Meaning<'w>, Stop> {
-    let written: Vec<Written> = columns.iter().map(|&column| release.written[column].clone()).collect();
+    let written: Vec<Written> =
+        columns.iter().map(|&column| release.written[column].clone()).collect();
     let general = general(&written, original.domains(), released.domains());
     Meaning::of(released, original, general, |column| release.made[columns[column]], watch)
 }
@@ -279,19 +291,19 @@ fn coarse(meaning: &Meaning<'_>, released: &Bag, original: &Bag) -> Vec<Coarse> 
 fn ends(mut texts: Vec<&[u8]>) -> [Vec<u8>; 2] {
     let number = |text: &[u8]| std::str::from_utf8(text).ok()?.parse::<f64>().ok();
     if texts.iter().all(|text| number(text).is_some()) {
-        texts.sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(std::cmp::Ordering::Equal));
+        texts
+            .sort_by(|a, b| number(a).partial_cmp(&number(b)).unwrap_or(std::cmp::Ordering::Equal));
     }
     [texts.first(), texts.last()].map(|end| end.map_or_else(Vec::new, |text| text.to_vec()))
 }
 
 /// What is shown of each column: the same values or ranges of all releases.
-fn share_out(
-    tables: &Tables,
-    releases: &mut [MeasuredRelease],
-    watch: &Watch,
-) -> Result<(), Stop> {
-    let bags: Vec<&Bag> =
-        [&tables.original].into_iter().chain(tables.releases.iter().map(|r| &r.input)).map(|t| &t.bag).collect();
+fn share_out(tables: &Tables, releases: &mut [MeasuredRelease], watch: &Watch) -> Result<(), Stop> {
+    let bags: Vec<&Bag> = [&tables.original]
+        .into_iter()
+        .chain(tables.releases.iter().map(|r| &r.input))
+        .map(|t| &t.bag)
+        .collect();
     for column in 0..tables.original.bag.width().min(COLUMNS) {
         let parts = shown(&bags, column, VALUES, watch)?;
         for (i, release) in releases.iter_mut().enumerate() {
@@ -300,7 +312,8 @@ fn share_out(
                 Seen::Range(name) => Text::Range(name.clone()),
                 Seen::Others(values) => Text::Others(*values),
             };
-            let parts = parts.iter().map(|part| (text(&part.seen), [part.rows[0], part.rows[i + 1]]));
+            let parts =
+                parts.iter().map(|part| (text(&part.seen), [part.rows[0], part.rows[i + 1]]));
             release.shown.push(parts.collect());
         }
     }

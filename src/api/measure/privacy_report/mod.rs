@@ -8,21 +8,21 @@
 //! * [`budget`] is what the caller may see of the original's budget.
 
 mod budget;
+mod json;
 mod measured;
 mod options;
 mod tables;
-mod json;
 
 use crate::api::shared::arguments::{ORIGINAL, RELEASED};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::Text;
 use crate::pg::call::{jsonb, sql};
-use crate::pg::process::pool;
 use crate::pg::catalog::rights;
+use crate::pg::process::pool;
 pub use options::Candidate;
 use options::Options;
 use pgrx::IntoDatum;
@@ -69,11 +69,13 @@ fn made(call: &Call) -> Result<Report, Error> {
     let mut report = match tables.original.bag.width() {
         0 => json::label_alone(&tables, &options),
         _ => {
-            let measured = pool::run("reporting", tables.memory(), |watch| plan.measure(&tables, watch))?;
+            let measured =
+                pool::run("reporting", tables.memory(), |watch| plan.measure(&tables, watch))?;
             json::report(&tables, &options, &plan, measured)
         }
     };
-    let made_at = sql::texts("SELECT pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD HH24:MI TZ')", &[])?;
+    let made_at =
+        sql::texts("SELECT pg_catalog.to_char(pg_catalog.now(), 'YYYY-MM-DD HH24:MI TZ')", &[])?;
     report.made_at = made_at.into_iter().flatten().next().unwrap_or_default();
     report.budget = budget::accounts(original)?;
     Ok(report)

@@ -1,9 +1,9 @@
 //! What a report may be asked for.
 
 use super::measured::Plan;
-use crate::api::shared::arguments::{COLUMNS, text};
 use crate::api::measure::compare::MIN_SHARE;
 use crate::api::publish::maker::Maker;
+use crate::api::shared::arguments::{COLUMNS, text};
 use crate::api::shared::registry;
 use crate::catalog::releases;
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
@@ -118,8 +118,10 @@ const fn options(name: &'static str, about: &'static str) -> Argument<Json> {
     Argument { name, of: Type::Json, default: Some("null"), about, read }
 }
 
-const METHOD: Argument<Option<String>> =
-    method("method", "The function that made the release; without it, the label is that of a published release, or none.");
+const METHOD: Argument<Option<String>> = method(
+    "method",
+    "The function that made the release; without it, the label is that of a published release, or none.",
+);
 const METHOD_OPTIONS: Argument<Json> = options("options", "Its arguments by name.");
 const COMPARE_METHOD: Argument<Option<String>> =
     method("compare_method", "The function that made the second release.");
@@ -174,7 +176,8 @@ impl Options {
             ));
         };
         let known = || KNOWN.iter().map(|option| option.name());
-        if let Some(name) = options.keys().find(|name| !known().any(|known| known == name.as_str())) {
+        if let Some(name) = options.keys().find(|name| !known().any(|known| known == name.as_str()))
+        {
             return Err(Error::argument(
                 format!("there is no option \"{name}\""),
                 format!("The options of a report are: {}.", known().collect::<Vec<_>>().join(", ")),
@@ -187,13 +190,14 @@ impl Options {
                 format!("{option} belongs to {other}: give both, or neither."),
             )
         };
-        let candidate = |relation, method: &Argument<Option<String>>, options: &Argument<Json>| {
-            match given.get(method)? {
+        let candidate =
+            |relation, method: &Argument<Option<String>>, options: &Argument<Json>| match given
+                .get(method)?
+            {
                 Some(name) => Candidate::by(relation, name, given.get(options)?),
                 None if given.has(options)? => Err(needs(options.name, method.name)),
                 None => Candidate::recorded(relation),
-            }
-        };
+            };
         let mut candidates = vec![candidate(released, &METHOD, &METHOD_OPTIONS)?];
         match given.get(&COMPARE)? {
             Some(other) => candidates.push(candidate(other, &COMPARE_METHOD, &COMPARE_OPTIONS)?),

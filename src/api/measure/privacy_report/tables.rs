@@ -1,15 +1,15 @@
 //! The tables of a report: which columns are compared, and in which of them rows were to look alike.
 
 use super::options::{Candidate, Options};
-use crate::rules::{charged_rows, unit};
 use crate::api::release::hierarchy::{Sides, shown_as};
 use crate::api::shared::input::Input;
 use crate::catalog::protection;
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::rights;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::catalog::rights;
+use crate::rules::{charged_rows, unit};
 use measures::Made;
 use pgrx::pg_sys::Oid;
 use suppress::Written;
@@ -106,9 +106,18 @@ impl Tables {
                 .collect();
             let input = Input { name: release.name, bag };
             let k = candidate.k();
-            tables.releases.push(Beside { input, written, made, class, not_compared, sensitive, k });
+            tables.releases.push(Beside {
+                input,
+                written,
+                made,
+                class,
+                not_compared,
+                sensitive,
+                k,
+            });
         }
-        let in_a_class = |column: &usize| tables.releases.iter().any(|one| one.class.contains(column));
+        let in_a_class =
+            |column: &usize| tables.releases.iter().any(|one| one.class.contains(column));
         tables.known = (0..tables.original.bag.width()).filter(in_a_class).collect();
         if tables.known.is_empty() {
             tables.known = (0..tables.original.bag.width()).collect();
@@ -119,7 +128,8 @@ impl Tables {
     /// The bytes that they hold.
     pub fn memory(&self) -> u64 {
         let people = self.people.as_ref().map_or(0, |people| people.rows.own_memory());
-        let written = self.releases.iter().flat_map(|release| &release.written).map(Written::memory);
+        let written =
+            self.releases.iter().flat_map(|release| &release.written).map(Written::memory);
         let bags = self.releases.iter().map(|release| release.input.bag.memory());
         self.original.bag.memory() + people + bags.chain(written).sum::<u64>()
     }
@@ -178,7 +188,9 @@ fn rows(
     }
     let said = options.candidates.iter().find_map(|candidate| candidate.unit().map(String::from));
     let unit = match said {
-        None if rights::may_read(original.oid) => protection::terms(original.oid)?.map(|terms| terms.unit),
+        None if rights::may_read(original.oid) => {
+            protection::terms(original.oid)?.map(|terms| terms.unit)
+        }
         said => said,
     };
     let wanted = options.candidates.iter().any(|candidate| candidate.k().is_some());
@@ -186,7 +198,9 @@ fn rows(
         Ok(unit) => Some(unit),
         Err(refused) => {
             if let Error::NoUnit { column, why, .. } = refused {
-                notes.push(format!("People are not counted: {column} cannot tell them apart. {why}"));
+                notes.push(format!(
+                    "People are not counted: {column} cannot tell them apart. {why}"
+                ));
             }
             None
         }

@@ -4,21 +4,20 @@ mod state;
 
 use crate::api::shared::internal::{part, passed};
 use crate::method::{Method, methods};
+use crate::pg::call::aggregate_state::bytea;
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
-use crate::pg::read::argument_rows::Given;
 use crate::pg::call::error::Error;
 use crate::pg::call::expanded::Access;
+use crate::pg::call::serve::Call;
+use crate::pg::read::argument_rows::Given;
 use crate::pg::read::bag;
-use crate::pg::call::aggregate_state::bytea;
 use pgrx::pg_sys::{Datum, MemoryContext};
 use state::{State, held};
 use table::Bag;
 
 const VALUE: Argument<()> = passed("value", Type::Bag);
 
-const BAG_IN: Method =
-    part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input);
+const BAG_IN: Method = part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input);
 const BAG_OUT: Method = part("bag_out", &[&VALUE], Type::CString, bag::output);
 const BAG_RECV: Method =
     part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive);
@@ -85,11 +84,9 @@ const COLUMNS_TRANS: Method =
     });
 
 const CELLS_TRANS: Method =
-    part("cell_bag_trans", &[&STATE, &NAMES, &CELLS], Type::Bag, |call| {
-        match call.cells(1)? {
-            Some(given) => add_columns(call, &given),
-            None => unchanged(call),
-        }
+    part("cell_bag_trans", &[&STATE, &NAMES, &CELLS], Type::Bag, |call| match call.cells(1)? {
+        Some(given) => add_columns(call, &given),
+        None => unchanged(call),
     });
 
 const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |call| {

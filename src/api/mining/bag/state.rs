@@ -1,12 +1,12 @@
 //! The state of an aggregate that makes a bag.
 
-use crate::pg::read::argument_rows::{Columns, Given};
 use crate::pg::call::error::Error;
 use crate::pg::call::expanded::Flat;
+use crate::pg::process::pool;
+use crate::pg::read::argument_rows::{Columns, Given};
 use crate::pg::read::bag;
 use crate::pg::read::reader::{self, RowCoder};
 use crate::pg::read::record::{Record, Records};
-use crate::pg::process::pool;
 use pgrx::pg_sys::MemoryContext;
 use std::cell::Cell;
 use table::{Bag, Coder, Encoding};

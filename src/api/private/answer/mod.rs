@@ -9,13 +9,13 @@ pub mod reading;
 mod sorted;
 
 use super::grid;
-use crate::catalog::ledger::{self, Outcome};
 use super::question::{Posed, Request};
 use crate::catalog::answers::{self, ResultRow};
+use crate::catalog::ledger::{self, Outcome};
 use crate::pg::call::error::Error;
-use crate::pg::process::worker::{isolated, worker_function};
-use crate::pg::catalog::rights;
 use crate::pg::call::settings;
+use crate::pg::catalog::rights;
+use crate::pg::process::worker::{isolated, worker_function};
 use aggregate::Answer;
 use question::Key;
 use reading::Reading;

@@ -9,8 +9,8 @@ mod computed;
 pub mod query;
 
 use super::budget;
-use crate::catalog::ledger::Asker;
 use super::protection::{check_kept_here, check_stable};
+use crate::catalog::ledger::Asker;
 use crate::catalog::{bounds, protection};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::parse;

@@ -5,10 +5,10 @@
 
 use super::Posed;
 use super::computed::{Computed, Keeping};
+pub use super::computed::{condition, group_value};
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
 use crate::rules::unit::{as_text, short_identity};
-pub use super::computed::{condition, group_value};
 use aggregate::{Kind, Range, Step};
 use question::Asked;
 

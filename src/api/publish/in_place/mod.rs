@@ -4,23 +4,23 @@
 mod plan;
 mod rewrite;
 
-use crate::api::shared::arguments::relation;
 use super::maker::Maker;
 use super::releases::{as_owner, tell};
+use crate::api::shared::arguments::relation;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
 use crate::catalog::{protection, releases};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::{keys, rights, types};
 use crate::pg::call::notice::notice_hint;
-use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::call::sql;
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::{keys, rights, types};
+use crate::pg::process::worker::running::Running;
 use crate::pg::write::statistics;
 use crate::pg::write::target::{self, Lock};
-use crate::pg::process::worker::running::Running;
-use crate::pg::call::sql;
 use guarantee::Guarantee;
 use pgrx::pg_sys::{Datum, Oid};
 use plan::{Plan, Replaced};
@@ -123,7 +123,10 @@ fn strangers_type(table: &Relation) -> Option<String> {
     };
     table.columns.iter().find_map(|column| {
         let author = rights::role_name(author(column)?).unwrap_or_default();
-        Some(format!("the type of its column {} has a domain of role \"{author}\"", column.quoted()))
+        Some(format!(
+            "the type of its column {} has a domain of role \"{author}\"",
+            column.quoted()
+        ))
     })
 }
 
@@ -135,7 +138,10 @@ fn check_columns(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<()
         if plan.spares(target.oid, column.number) {
             if maker.names(name) {
                 return Err(Error::argument(
-                    format!("column \"{name}\" of {} is part of a key, or refers to it", target.name),
+                    format!(
+                        "column \"{name}\" of {} is part of a key, or refers to it",
+                        target.name
+                    ),
                     "Keys take no part in the method: they are replaced by random values, wherever something refers to them too.",
                 ));
             }

@@ -105,15 +105,15 @@ impl Plan {
     /// The columns of the table that were replaced and still link rows: what refers to a row, in this table or in
     /// another one, or shares a part of its key, still does.
     pub fn linking(&self) -> Vec<i16> {
-        let is_linking = |one: &&Replaced| {
-            !one.referring.is_empty() || !self.alone.contains(&one.root.column)
-        };
+        let is_linking =
+            |one: &&Replaced| !one.referring.is_empty() || !self.alone.contains(&one.root.column);
         self.replaced.iter().filter(is_linking).flat_map(Replaced::own_columns).collect()
     }
 
     /// The columns of the table that the method has nothing to do with.
     pub fn spares(&self, table: Oid, column: i16) -> bool {
-        self.replaced_at(table, column).is_some() || self.kept.iter().any(|&(kept, _)| kept == column)
+        self.replaced_at(table, column).is_some()
+            || self.kept.iter().any(|&(kept, _)| kept == column)
     }
 }
 

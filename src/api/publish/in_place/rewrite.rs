@@ -6,14 +6,14 @@
 //! before matches afterwards, and a value that matches nothing becomes NULL or is refused.
 
 use super::plan::{Plan, Replaced};
-use crate::api::shared::arguments::coins;
 use crate::api::publish::maker::Maker;
+use crate::api::shared::arguments::coins;
 use crate::pg::call::error::Error;
-use crate::pg::write::held_rows::Held;
-use crate::pg::catalog::keys::{self, Place, Range, SPARE};
 use crate::pg::call::option::Parameter;
-use crate::pg::process::pool;
+use crate::pg::catalog::keys::{self, Place, Range, SPARE};
 use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::process::pool;
+use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement::{self, References};
 use pgrx::IntoDatum;
 use pgrx::pg_sys;
@@ -151,7 +151,8 @@ impl<'a> Rewrite<'a> {
             );
             statement::write(&gone, oid, &[])?;
         }
-        let spared = self.target.columns.iter().filter(|column| self.plan.spares(oid, column.number));
+        let spared =
+            self.target.columns.iter().filter(|column| self.plan.spares(oid, column.number));
         let spared: String = spared.map(|column| format!("x.{}, ", column.quoted())).collect();
         let query = format!(
             "SELECT {spared}pg_catalog.row_number() OVER (ORDER BY pg_catalog.gen_random_uuid()) AS {}
@@ -240,7 +241,10 @@ impl<'a> Rewrite<'a> {
                 let column = column.quoted();
                 return Err(Error::NotInPlace {
                     relation: self.target.name.clone(),
-                    reason: format!("{}.{column} has values that refer to no row of it", table.name),
+                    reason: format!(
+                        "{}.{column} has values that refer to no row of it",
+                        table.name
+                    ),
                 });
             }
         }
@@ -283,7 +287,8 @@ impl<'a> Rewrite<'a> {
                     let (keys, k) = (held_keys(i), format!("k{}", column.number));
                     let old = is_old(replaced, &k, &format!("{stayed}.{quoted}"));
                     // Rows that went with others that were dropped are not among the keys any more.
-                    let is_there = keeps_rows && column.not_null && replaced.root.column == column.number;
+                    let is_there =
+                        keeps_rows && column.not_null && replaced.root.column == column.number;
                     let join = if is_there { "JOIN" } else { "LEFT JOIN" };
                     joins += &format!(" {join} {keys} AS {k} ON {old}");
                     if keeps_rows || replaced.root.column != column.number {

@@ -1,16 +1,16 @@
 //! Itemsets mined from randomised transactions.
 
-use crate::api::shared::arguments::{RELATION, number, text};
 use super::{BITS, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, items_up_to, keep_of_size};
+use crate::api::shared::arguments::{RELATION, number, text};
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::process::pool;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::process::pool;
 use crate::pg::read::baskets as reading;
+use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, Shape};
 use randomize::transaction::itemsets::{Mining, Transactions};
@@ -45,7 +45,9 @@ const SEED_UNIVERSE: Argument<Option<u32>> = Argument {
     of: Type::Int4,
     default: Some("null"),
     about: "Of seeds: how many items there are.",
-    read: |given| if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) },
+    read: |given| {
+        if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) }
+    },
 };
 
 const SEED_ITEMSET: Argument<Option<usize>> = Argument {
@@ -147,4 +149,3 @@ fn code_of_seeds(call: &Call, rho: f64, max_itemset: usize) -> Result<Code, Erro
     let a = (rho * f64::from(1u32 << b)) as u32;
     Ok(Code::new(Shape { universe, size: call.get(&SIZE)?, itemset, a, b })?)
 }
-

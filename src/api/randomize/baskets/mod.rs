@@ -12,8 +12,8 @@ mod seeds;
 use crate::api::shared::arguments::{number, yes_or_no};
 use crate::method::methods;
 use crate::pg::call::argument::{Argument, Arguments, Given, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
+use crate::pg::call::serve::Call;
 use crate::pg::write::rowset::int_array;
 use guarantee::RandomisedTransaction;
 use pgrx::pg_sys::Datum;
@@ -30,7 +30,8 @@ fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
 /// A list of probabilities.
 fn probabilities(given: &Given<'_>) -> Result<Vec<f64>, Error> {
     let numbers = given.needed(given.floats()?)?.vector();
-    let hint = "keep is a list of probabilities, one for each number of kept items from 0 to the size.";
+    let hint =
+        "keep is a list of probabilities, one for each number of kept items from 0 to the size.";
     let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
     if numbers.is_empty() { Err(given.refuse("empty", hint)) } else { Ok(numbers) }
 }

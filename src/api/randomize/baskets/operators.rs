@@ -1,12 +1,15 @@
 //! One transaction that is randomised, the design of its operator, and the support of one itemset.
 
+use super::{
+    BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of,
+    checked, keep_of_size, randomised,
+};
 use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
-use super::{BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, keep_of_size, randomised};
 use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::array;
-use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::Guarantee;
 use randomize::transaction::{self, Convention, Estimator, Operator, Request};
 
@@ -47,7 +50,8 @@ const CUT: Argument<usize> = Argument {
     about: "Keeping more items than this is favoured.",
     read: |given| {
         let cut = given.needed(given.int4()?)?;
-        usize::try_from(cut).map_err(|_| given.refuse(cut, "cut is a number of kept items: 0 to size - 1."))
+        usize::try_from(cut)
+            .map_err(|_| given.refuse(cut, "cut is a number of kept items: 0 to size - 1."))
     },
 };
 
@@ -160,7 +164,9 @@ const OBSERVED: Argument<Vec<u64>> = Argument {
         if numbers.len() < 2 {
             return Err(given.refuse(format_args!("a list of {}", numbers.len()), hint));
         }
-        let count = |n: i64| u64::try_from(n).map_err(|_| given.refuse(format_args!("a list with {n}"), hint));
+        let count = |n: i64| {
+            u64::try_from(n).map_err(|_| given.refuse(format_args!("a list with {n}"), hint))
+        };
         let counts = numbers.into_iter().map(count).collect::<Result<Vec<u64>, _>>()?;
         match counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) {
             Some(0) => Err(given.refuse("a list of no transactions", hint)),
@@ -185,4 +191,3 @@ pub const ESTIMATE_SUPPORT: Method = Method {
     label: None,
     price: None,
 };
-

@@ -1,16 +1,16 @@
 //! Rows of a relation as transactions, one item per cell.
 
 use crate::api::shared::arguments::{COLUMNS, RELATION, coins};
-use crate::rules::public_source::PublicSource;
-use crate::rules::public::Public;
 use crate::method::Method;
 use crate::pg::call::argument::Type;
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::from_utf8;
+use crate::pg::catalog::relation::Relation;
+use crate::pg::write::rowset::{ResultRows, Value};
+use crate::rules::public::Public;
+use crate::rules::public_source::PublicSource;
 use randomize::transaction::MAX_UNIVERSE;
 use table::NONE;
 
@@ -82,11 +82,7 @@ pub const TRANSACTION_ITEMS: Method = Method {
                         format!("part {} of {} from {low} to {high}", place + 1, bins.count())
                     }
                 };
-                rows.push([
-                    Value::Int(item),
-                    Value::Text(&name),
-                    Value::Text(&from_utf8(&value)),
-                ]);
+                rows.push([Value::Int(item), Value::Text(&name), Value::Text(&from_utf8(&value))]);
             }
         }
         Ok(rows.finish(call))
@@ -94,4 +90,3 @@ pub const TRANSACTION_ITEMS: Method = Method {
     label: None,
     price: None,
 };
-

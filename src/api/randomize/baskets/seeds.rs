@@ -1,12 +1,15 @@
 //! Randomised transactions as short seeds.
 
+use super::{
+    ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, items_up_to,
+    randomised,
+};
 use crate::api::shared::arguments::{SEED, coins, coins_of};
-use super::{ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, items_up_to, randomised};
 use crate::method::{Label, Method};
+use crate::pg::call::aggregate_state::bytea;
 use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::signature::Returns;
-use crate::pg::call::aggregate_state::bytea;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, MAX_UNIVERSE, Shape};
@@ -21,7 +24,10 @@ const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
         read: |given| {
             let number = given.needed(given.int4()?)?;
             u32::try_from(number).map_err(|_| {
-                given.refuse(number, "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.")
+                given.refuse(
+                    number,
+                    "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.",
+                )
             })
         },
     }
@@ -125,4 +131,3 @@ pub const SEED_ITEMS: Method = Method {
     label: None,
     price: None,
 };
-

@@ -2,13 +2,13 @@
 //! begins; units of several months or hours are counted from the year 0 and from a Monday.
 
 use crate::catalog::bounds;
-use crate::pg::read::text_chunks;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::write::range;
 use crate::pg::call::sql;
+use crate::pg::call::text::{Text, from_utf8, to_utf8};
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
+use crate::pg::read::text_chunks;
+use crate::pg::write::range;
 use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Length, Numbered, Unit, covered};
@@ -110,7 +110,11 @@ pub fn extremes(column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>, 
 }
 
 /// The declared bounds of a column, or the extremes of its values.
-fn ends(relation: &Relation, column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>, Error> {
+fn ends(
+    relation: &Relation,
+    column: &Column,
+    domain: &Domain,
+) -> Result<Option<(f64, f64)>, Error> {
     match bounds::declared(relation, column)? {
         Some(declared) => {
             ends_of(&ends_query(column), vec![Some(Text(declared.low)), Some(Text(declared.high))])
@@ -138,7 +142,9 @@ pub fn grow(
                     number_of(unit.length, "l"),
                     local(column)
                 );
-                text_chunks::map(domain.values().map(|v| Some(to_utf8(v))), &query, |text| text?.parse().ok())?
+                text_chunks::map(domain.values().map(|v| Some(to_utf8(v))), &query, |text| {
+                    text?.parse().ok()
+                })?
             }
             Some((length, numbers)) => match (length, unit.length) {
                 (Length::Hours(_), Length::Months(_)) => {
@@ -174,7 +180,8 @@ fn generals(
 ) -> Result<Vec<General>, Error> {
     let of = type_name(column);
     let next = format!("(n OPERATOR(pg_catalog.+) {}::pg_catalog.int8)", length.count());
-    let at = |number: &str| number_of(Length::Hours(1), &format!("({})", beginning(length, number)));
+    let at =
+        |number: &str| number_of(Length::Hours(1), &format!("({})", beginning(length, number)));
     let query = format!(
         "SELECT (({})::pg_catalog.{of})::pg_catalog.text, (({})::pg_catalog.{of})::pg_catalog.text,
                 ({})::pg_catalog.text, ({})::pg_catalog.text
@@ -188,7 +195,8 @@ fn generals(
     let mut generals = Vec::with_capacity(begin.len());
     text_chunks::each(begin.iter().map(|number| Some(number.to_string())), |texts| {
         for row in sql::rows(&query, &[texts.into()])? {
-            let Ok([Some(shown), Some(end), Some(low), Some(next)]) = <[_; 4]>::try_from(row) else {
+            let Ok([Some(shown), Some(end), Some(low), Some(next)]) = <[_; 4]>::try_from(row)
+            else {
                 return Err(Error::query("a calendar unit has no beginning"));
             };
             let hours = |text: &str| text.parse::<f64>().map_err(Error::query);

@@ -19,20 +19,20 @@ mod written;
 pub use build::{of_column, of_columns};
 pub use written::{Sides, general, shown_as};
 
-use crate::api::shared::arguments::RELATION;
 use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner};
+use crate::api::shared::arguments::RELATION;
 use crate::catalog::hierarchies::{self, Stored};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::serve::Call;
 use crate::pg::call::error::Error;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::call::signature::Returns;
 use crate::pg::call::jsonb;
-use crate::pg::read::reader;
+use crate::pg::call::notice::notice_hint;
+use crate::pg::call::serve::Call;
+use crate::pg::call::signature::Returns;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
+use crate::pg::read::reader;
+use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
 use serde_json::{Value as Json, json};
 use spec::Levels;
@@ -110,7 +110,11 @@ fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
 const HIERARCHY: Method = Method {
     name: "hierarchy",
     arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::Table(&[("value", Type::Text), ("level", Type::Int4), ("general", Type::Text)]),
+    returns: Returns::Table(&[
+        ("value", Type::Text),
+        ("level", Type::Int4),
+        ("general", Type::Text),
+    ]),
     run: hierarchy,
     label: None,
     price: None,

@@ -2,8 +2,8 @@
 
 use super::spec::Prefix;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Column;
 use crate::pg::call::text::{from_utf8, to_utf8};
+use crate::pg::catalog::relation::Column;
 use crate::pg::catalog::types;
 use pgrx::pg_sys;
 use suppress::General;

@@ -2,13 +2,13 @@
 
 use super::spec::Ranges;
 use crate::catalog::bounds;
-use crate::pg::read::text_chunks;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::write::range;
 use crate::pg::call::sql;
+use crate::pg::call::text::{Text, from_utf8, to_utf8};
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
+use crate::pg::read::text_chunks;
+use crate::pg::write::range;
 use pgrx::AnyNumeric;
 use suppress::General;
 use suppress::levels::{Growing, Numbered, covered};
@@ -31,10 +31,9 @@ pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Err
             if let (Some(low), Some(high)) = (end(0), end(1)) {
                 ends = Some(match ends.take() {
                     None => (low, high),
-                    Some((from, to)) => (
-                        if low < from { low } else { from },
-                        if high > to { high } else { to },
-                    ),
+                    Some((from, to)) => {
+                        (if low < from { low } else { from }, if high > to { high } else { to })
+                    }
                 });
             }
         }
@@ -44,7 +43,11 @@ pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Err
 }
 
 /// The declared bounds of a column, or the extremes of its values.
-fn ends(relation: &Relation, column: &Column, domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
+fn ends(
+    relation: &Relation,
+    column: &Column,
+    domain: &Domain,
+) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
     match bounds::declared(relation, column)? {
         Some(declared) => {
             let end = |text: &str| AnyNumeric::try_from(text).map_err(Error::query);

@@ -41,7 +41,8 @@ pub struct Prefix {
 const KINDS: &str = "One of: {\"ranges\": [5, 10, 20]}, {\"dates\": [\"month\", \"year\"]}, \
     {\"prefix\": [3, 2]}, {\"tree\": [{\"Paris\": \"France\"}]}, {\"table\": \"geo\"}.";
 
-const RANGES: &str = "ranges are widths, ever wider, each a multiple of the one before: [5, 10, 20].";
+const RANGES: &str =
+    "ranges are widths, ever wider, each a multiple of the one before: [5, 10, 20].";
 
 const LENGTHS: &str = "prefix has the numbers of characters that stay, ever fewer: [4, 3, 2].";
 
@@ -175,11 +176,14 @@ fn dates(value: &Value, column: &Column) -> Result<Vec<Unit>, Error> {
     let mut units: Vec<Unit> = Vec::new();
     for value in list(value, "dates", HINT)? {
         let unit = value.as_str().and_then(Unit::read);
-        let unit = unit
-            .ok_or_else(|| Error::argument(format!("{value} is no calendar unit"), HINT))?;
+        let unit =
+            unit.ok_or_else(|| Error::argument(format!("{value} is no calendar unit"), HINT))?;
         if column.base_type == pg_sys::DATEOID && !unit.joins_days() {
             return Err(Error::argument(
-                format!("\"{}\" is not made of several whole days, and column \"{}\" has dates", unit.name, column.name),
+                format!(
+                    "\"{}\" is not made of several whole days, and column \"{}\" has dates",
+                    unit.name, column.name
+                ),
                 HINT,
             ));
         }
@@ -231,7 +235,10 @@ fn tree(value: &Value) -> Result<Vec<Vec<(String, String)>>, Error> {
         let level = match level {
             Value::Object(level) if !level.is_empty() => level,
             other => {
-                return Err(Error::argument(format!("level {} of the tree is {other}", i + 1), HINT));
+                return Err(Error::argument(
+                    format!("level {} of the tree is {other}", i + 1),
+                    HINT,
+                ));
             }
         };
         let mut names = Vec::with_capacity(level.len());

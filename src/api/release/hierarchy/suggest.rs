@@ -37,17 +37,21 @@ pub fn reason(column: &Column, domain: &Domain) -> Result<String, Error> {
         return Ok(String::from("it has fewer than two different values"));
     }
     if types::is_constrained(column.type_oid)? {
-        return Ok(String::from("its type is a domain with constraints, which may refuse general values"));
+        return Ok(String::from(
+            "its type is a domain with constraints, which may refuse general values",
+        ));
     }
     Ok(match column.base_type {
-        base if types::is_number(base) => {
-            String::from("its numbers lie too close together, or too far apart, for ranges of 5, 10, 20, ...")
-        }
-        pg_sys::DATEOID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => {
-            String::from("its dates span less than two months, or two days if they have a time of day")
-        }
+        base if types::is_number(base) => String::from(
+            "its numbers lie too close together, or too far apart, for ranges of 5, 10, 20, ...",
+        ),
+        pg_sys::DATEOID | pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => String::from(
+            "its dates span less than two months, or two days if they have a time of day",
+        ),
         base if types::is_text(base) => of_texts(column, domain),
-        _ => String::from("only numbers, dates and codes of one length have levels that suggest themselves"),
+        _ => String::from(
+            "only numbers, dates and codes of one length have levels that suggest themselves",
+        ),
     })
 }
 
@@ -62,7 +66,9 @@ fn of_texts(column: &Column, domain: &Domain) -> String {
             *letters |= code.bytes().any(|b| b.is_ascii_uppercase());
         }
     }
-    let most = lengths.into_iter().max_by_key(|&(length, (values, _))| (values, std::cmp::Reverse(length)));
+    let most = lengths
+        .into_iter()
+        .max_by_key(|&(length, (values, _))| (values, std::cmp::Reverse(length)));
     let Some((length, (values, letters))) = most else {
         return String::from("its values are words, not codes of digits and capital letters");
     };
@@ -74,7 +80,9 @@ fn of_texts(column: &Column, domain: &Domain) -> String {
         length => format!("{length} {kind}"),
     };
     match values == all {
-        true => format!("its values are all of {form}, and prefixes are proposed for 2 to {LONGEST}"),
+        true => {
+            format!("its values are all of {form}, and prefixes are proposed for 2 to {LONGEST}")
+        }
         false => format!(
             "{share} of its values are {form} ({values} of {all}), and prefixes are proposed if all are of one length"
         ),
@@ -101,10 +109,15 @@ fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> 
     let mut widths: Vec<Value> = Vec::new();
     for factor in [5, 10, 20, 100, 200] {
         let Ok(width) = format!("{factor}e{exponent}").parse::<f64>() else { continue };
-        let fits = width >= smallest && width <= span / 2.0 && (low / width).floor() * width >= least;
+        let fits =
+            width >= smallest && width <= span / 2.0 && (low / width).floor() * width >= least;
         if fits && widths.len() < LEVELS {
             // Whole widths are written without a point.
-            widths.push(if width.fract() == 0.0 && width < 1e15 { json!(width as i64) } else { json!(width) });
+            widths.push(if width.fract() == 0.0 && width < 1e15 {
+                json!(width as i64)
+            } else {
+                json!(width)
+            });
         }
     }
     Ok((!widths.is_empty()).then(|| json!({ "ranges": widths })))

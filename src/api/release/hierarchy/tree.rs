@@ -1,10 +1,10 @@
 //! Trees of names: written down as jsonb, or kept in a table.
 
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::catalog::{lookup, types};
 use crate::pg::call::sql;
+use crate::pg::call::text::{Text, from_utf8, to_utf8};
+use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::{lookup, types};
 use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value};
 use suppress::levels::{Tree, TreeFault};
@@ -61,7 +61,10 @@ pub fn kept(column: &Column, table: Oid) -> Result<Tree, Error> {
     let Some(read) = lookup::read(&relation, &positions)? else {
         return Err(match lookup::may_read(&relation, &positions) {
             true => Error::argument(
-                format!("{} is no table, has row security, or has parts of other owners", relation.name),
+                format!(
+                    "{} is no table, has row security, or has parts of other owners",
+                    relation.name
+                ),
                 "A hierarchy is kept in a table or a materialized view: nothing runs when it is read.",
             ),
             false => Error::Forbidden { relation: relation.name },

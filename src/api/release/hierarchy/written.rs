@@ -2,8 +2,8 @@
 
 use super::build::of_column;
 use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::call::text::{from_utf8, to_utf8};
+use crate::pg::catalog::relation::Relation;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
 use pgrx::pg_sys::{self, Oid};
