@@ -15,10 +15,41 @@ pub struct Method {
     pub arguments: &'static [&'static dyn Declared],
     pub returns: Returns,
     pub run: fn(&Call) -> Result<Datum, Error>,
+    /// What Postgres is told of its calls.
+    pub behaviour: Behaviour,
+    /// One sentence: the function's COMMENT.
+    pub about: &'static str,
     /// What a release by it protects.
     pub label: Option<Label>,
     /// What it takes from the budget of a protected relation, if it reads so many of its columns.
     pub price: Option<Price>,
+}
+
+/// What Postgres may assume of a function. The default is what Postgres assumes of an unknown one: nothing.
+#[derive(Debug, Clone, Copy)]
+pub struct Behaviour {
+    pub volatility: Volatility,
+    pub parallel: Parallel,
+    /// It is not called with NULL arguments, and returns NULL for them.
+    pub is_strict: bool,
+    /// How many rows the planner expects of a set.
+    pub rows: Option<u32>,
+}
+
+/// Whether calls with equal arguments give equal results.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Volatility {
+    Immutable,
+    Stable,
+    Volatile,
+}
+
+/// Where the planner may run it in a parallel query.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Parallel {
+    Safe,
+    Restricted,
+    Unsafe,
 }
 
 /// What a method takes from a budget.
@@ -30,6 +61,74 @@ pub struct Price {
 }
 
 impl Method {
+    /// A function of which Postgres assumes nothing, and that releases nothing.
+    pub const fn new(
+        name: &'static str,
+        arguments: &'static [&'static dyn Declared],
+        returns: Returns,
+        run: fn(&Call) -> Result<Datum, Error>,
+    ) -> Self {
+        let behaviour = Behaviour {
+            volatility: Volatility::Volatile,
+            parallel: Parallel::Unsafe,
+            is_strict: false,
+            rows: None,
+        };
+        Method { name, arguments, returns, run, behaviour, about: "", label: None, price: None }
+    }
+
+    /// Its results depend on its arguments alone.
+    pub const fn immutable(mut self) -> Self {
+        self.behaviour.volatility = Volatility::Immutable;
+        self
+    }
+
+    /// Its results are the same throughout a statement.
+    pub const fn stable(mut self) -> Self {
+        self.behaviour.volatility = Volatility::Stable;
+        self
+    }
+
+    pub const fn strict(mut self) -> Self {
+        self.behaviour.is_strict = true;
+        self
+    }
+
+    pub const fn parallel_safe(mut self) -> Self {
+        self.behaviour.parallel = Parallel::Safe;
+        self
+    }
+
+    /// Only the leader of a parallel query may run it.
+    pub const fn parallel_restricted(mut self) -> Self {
+        self.behaviour.parallel = Parallel::Restricted;
+        self
+    }
+
+    /// How many rows the planner expects.
+    pub const fn rows(mut self, rows: u32) -> Self {
+        self.behaviour.rows = Some(rows);
+        self
+    }
+
+    /// The function's COMMENT.
+    pub const fn about(mut self, about: &'static str) -> Self {
+        self.about = about;
+        self
+    }
+
+    /// What a release by it protects.
+    pub const fn labelled(mut self, label: Label) -> Self {
+        self.label = Some(label);
+        self
+    }
+
+    /// What it takes from a budget.
+    pub const fn priced(mut self, price: Price) -> Self {
+        self.price = Some(price);
+        self
+    }
+
     /// False for what Postgres calls itself, for a type, an aggregate or a trigger.
     pub fn is_called_by_name(&self) -> bool {
         use Type::{Bag, Bytes, CString, Internal, Sums, Trigger};

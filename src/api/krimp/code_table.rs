@@ -31,19 +31,10 @@ fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTabl
     Ok((input, options, table))
 }
 
-const KRIMP_CODETABLE: Method = Method {
-    name: "krimp_codetable",
-    arguments: &[
-        &RELATION,
-        &MIN_SUPPORT,
-        &COLUMNS,
-        &MAX_LENGTH,
-        &CANDIDATES,
-        &FORBIDDEN,
-        &PRUNE,
-        &MAX_TIME,
-    ],
-    returns: Returns::Table(&[
+const KRIMP_CODETABLE: Method = Method::new(
+    "krimp_codetable",
+    &[&RELATION, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &FORBIDDEN, &PRUNE, &MAX_TIME],
+    Returns::Table(&[
         ("rank", Type::Int4),
         ("items", Type::Json),
         ("length", Type::Int4),
@@ -51,10 +42,16 @@ const KRIMP_CODETABLE: Method = Method {
         ("usage", Type::Int8),
         ("code_length", Type::Float8),
     ]),
-    run: krimp_codetable,
-    label: None,
-    price: None,
-};
+    krimp_codetable,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the code table that Krimp fits to the relation: the patterns that together describe it \
+         in the fewest bits, in the order in which they cover rows; code_length in bits, NULL \
+         where a pattern is not used",
+);
 
 fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
     let (input, _, table) = fitted(call, options(call)?)?;
@@ -73,9 +70,9 @@ fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const KRIMP_MODEL: Method = Method {
-    name: "krimp_model",
-    arguments: &[
+const KRIMP_MODEL: Method = Method::new(
+    "krimp_model",
+    &[
         &RELATION,
         &MIN_SUPPORT,
         &COLUMNS,
@@ -86,15 +83,19 @@ const KRIMP_MODEL: Method = Method {
         &MAX_TIME,
         &NULLS,
     ],
-    returns: Returns::One(Type::Json),
-    run: |call| {
+    Returns::One(Type::Json),
+    |call| {
         let options = Options { nulls: call.get(&NULLS)?, ..options(call)? };
         let (input, options, table) = fitted(call, options)?;
         jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.about(
+    "the code table with the values it is about: all that generating rows and encoding \
+         other tables need, without the relation. It shows exact counts of the relation",
+);
 
 /// A model made by `krimp_model`.
 pub const MODEL: Argument<Model> = Argument {
@@ -133,20 +134,25 @@ fn encoding() -> String {
     "rows are covered".into()
 }
 
-const KRIMP_SIZE: Method = Method {
-    name: "krimp_size",
-    arguments: &[&MODEL, &RELATION],
-    returns: Returns::Table(&[
+const KRIMP_SIZE: Method = Method::new(
+    "krimp_size",
+    &[&MODEL, &RELATION],
+    Returns::Table(&[
         ("data_bits", Type::Float8),
         ("model_bits", Type::Float8),
         ("total_bits", Type::Float8),
         ("standard_bits", Type::Float8),
         ("ratio", Type::Float8),
     ]),
-    run: krimp_size,
-    label: None,
-    price: None,
-};
+    krimp_size,
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "the size of the relation encoded with the model, and with single values only \
+         (standard_bits); ratio is the one by the other",
+);
 
 fn krimp_size(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
@@ -167,19 +173,25 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const KRIMP_ROW_BITS: Method = Method {
-    name: "krimp_row_bits",
-    arguments: &[&MODEL, &RELATION],
-    returns: Returns::Table(&[
+const KRIMP_ROW_BITS: Method = Method::new(
+    "krimp_row_bits",
+    &[&MODEL, &RELATION],
+    Returns::Table(&[
         ("items", Type::Json),
         ("rows", Type::Int8),
         ("bits", Type::Float8),
         ("patterns", Type::Int4),
     ]),
-    run: krimp_row_bits,
-    label: None,
-    price: None,
-};
+    krimp_row_bits,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the bits that each distinct row of the relation takes encoded with the model, and the \
+         number of patterns and single values that it is put together from, shortest code \
+         first: what the model does not expect comes last",
+);
 
 fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
@@ -227,19 +239,24 @@ const MODELS: Argument<Vec<(String, Model)>> = Argument {
     },
 };
 
-const KRIMP_CLASSIFY: Method = Method {
-    name: "krimp_classify",
-    arguments: &[&MODELS, &RELATION],
-    returns: Returns::Table(&[
+const KRIMP_CLASSIFY: Method = Method::new(
+    "krimp_classify",
+    &[&MODELS, &RELATION],
+    Returns::Table(&[
         ("items", Type::Json),
         ("rows", Type::Int8),
         ("class", Type::Text),
         ("bits", Type::Float8),
     ]),
-    run: krimp_classify,
-    label: None,
-    price: None,
-};
+    krimp_classify,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the class of each distinct row of the relation: of several models, {\"class\": model, \
+         …}, the one that encodes it in the fewest bits",
+);
 
 fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     let models = call.get(&MODELS)?;
@@ -275,14 +292,18 @@ const B: Argument<Oid> = Argument {
     read: relation,
 };
 
-const KRIMP_DISSIMILARITY: Method = Method {
-    name: "krimp_dissimilarity",
-    arguments: &[&A, &B, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &MAX_TIME],
-    returns: Returns::One(Type::Float8),
-    run: krimp_dissimilarity,
-    label: None,
-    price: None,
-};
+const KRIMP_DISSIMILARITY: Method = Method::new(
+    "krimp_dissimilarity",
+    &[&A, &B, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &MAX_TIME],
+    Returns::One(Type::Float8),
+    krimp_dissimilarity,
+)
+.stable()
+.parallel_restricted()
+.about(
+    "how unlike two relations are: the extra bits, as a share, that one needs with the code \
+         table of the other; 0 for equal relations",
+);
 
 fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     let options = options(call)?;

@@ -159,9 +159,9 @@ impl Drawn {
     }
 }
 
-const KRIMP_GENERATE: Method = Method {
-    name: "krimp_generate",
-    arguments: &[
+const KRIMP_GENERATE: Method = Method::new(
+    "krimp_generate",
+    &[
         &ROWS_OF,
         &N,
         &MIN_SUPPORT,
@@ -176,26 +176,34 @@ const KRIMP_GENERATE: Method = Method {
         &MAX_TIME,
         &REJECT,
     ],
-    returns: Returns::Set(Type::Any),
-    run: krimp_generate,
-    label: Some(Label {
-        further: &[&MODEL],
-        of: |options| {
-            let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
-            Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
-        },
-    }),
-    price: None,
-};
+    Returns::Set(Type::Any),
+    krimp_generate,
+)
+.rows(1000)
+.about(
+    "n rows of the relation's type, drawn from the patterns that Krimp finds in it (class \
+         by class if class is given). No privacy is guaranteed: rows can be copies, and every \
+         value that occurs can come out",
+)
+.labelled(Label {
+    further: &[&MODEL],
+    of: |options| {
+        let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+        Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
+    },
+});
 
-const KRIMP_GENERATE_MODEL: Method = Method {
-    name: "krimp_generate",
-    arguments: &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED, &REJECT],
-    returns: Returns::Set(Type::Any),
-    run: krimp_generate_model,
-    label: None,
-    price: None,
-};
+const KRIMP_GENERATE_MODEL: Method = Method::new(
+    "krimp_generate",
+    &[&ROWS_OF, &MODEL, &N, &LAPLACE, &LAPLACE_BY, &SEED, &REJECT],
+    Returns::Set(Type::Any),
+    krimp_generate_model,
+)
+.rows(1000)
+.about(
+    "n rows of a relation's or composite type, drawn from a model of sanitize.krimp_model; \
+         the source of the model is not needed. No privacy is guaranteed",
+);
 
 /// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
 fn krimp_generate(call: &Call) -> Result<Datum, Error> {

@@ -33,19 +33,23 @@ const QUERIES: Argument<Json> = Argument {
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
 
-const AUDIT_ANSWERS: Method = Method {
-    name: "audit_answers",
-    arguments: &[&RELATION, &QUERIES],
-    returns: Returns::Table(&[
+const AUDIT_ANSWERS: Method = Method::new(
+    "audit_answers",
+    &[&RELATION, &QUERIES],
+    Returns::Table(&[
         ("unit", Type::Text),
         ("determined", Type::Bool),
         ("low", Type::Numeric),
         ("high", Type::Numeric),
     ]),
-    run: audit_answers,
-    label: None,
-    price: None,
-};
+    audit_answers,
+)
+.stable()
+.parallel_restricted()
+.about(
+    "what exact sums and counts that were given out tell of each unit: whether its value \
+         follows from them, and between which bounds it lies",
+);
 
 const HINT: &str = "queries is {\"unit\": \"name\", \"low\": 0, \"high\": 100, \"answers\": [{\"sum\": \"salary\", \"filter\": {\"ward\": \"A\"}}, …]}; answers have one of \"sum\" or \"avg\" (of a column) and \"count\" (of a condition).";
 

@@ -67,20 +67,24 @@ const GROUP_COLUMN: Argument<Option<String>> = Argument {
     read: |given| given.text(),
 };
 
-const SUPPRESS_CELLS: Method = Method {
-    name: "suppress_cells",
-    arguments: &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN],
-    returns: Returns::Table(&[
+const SUPPRESS_CELLS: Method = Method::new(
+    "suppress_cells",
+    &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN],
+    Returns::Table(&[
         ("row_value", Type::Text),
         ("column_value", Type::Text),
         ("cell", Type::Int8),
         ("status", Type::Text),
         ("group_value", Type::Text),
     ]),
-    run: suppress_cells,
-    label: None,
-    price: None,
-};
+    suppress_cells,
+)
+.stable()
+.parallel_restricted()
+.about(
+    "counts of two columns with totals, without the small ones and without those from which \
+         these could be computed back",
+);
 
 fn suppress_cells(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;
@@ -218,20 +222,24 @@ const CELLS: Argument<Published> = Argument {
     read: |given| Published::read(given.needed(given.json()?)?.as_ref()),
 };
 
-const AUDIT_CELLS: Method = Method {
-    name: "audit_cells",
-    arguments: &[&CELLS],
-    returns: Returns::Table(&[
+const AUDIT_CELLS: Method = Method::new(
+    "audit_cells",
+    &[&CELLS],
+    Returns::Table(&[
         ("row_value", Type::Text),
         ("column_value", Type::Text),
         ("low", Type::Int8),
         ("high", Type::Int8),
         ("group_value", Type::Text),
     ]),
-    run: audit_cells,
-    label: None,
-    price: None,
-};
+    audit_cells,
+)
+.immutable()
+.parallel_restricted()
+.about(
+    "what the shown cells of a table of counts tell of each suppressed one: the least and \
+         the largest count that it can have",
+);
 
 fn audit_cells(call: &Call) -> Result<Datum, Error> {
     let Published { layout, shown, listed } = &call.get(&CELLS)?;

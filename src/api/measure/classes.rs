@@ -14,18 +14,18 @@ use measures::Diversity;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 
-const K_ANONYMITY: Method = Method {
-    name: "k_anonymity",
-    arguments: &[&SOURCE, &COLUMNS],
-    returns: Returns::One(Type::Int8),
-    run: |call| {
+const K_ANONYMITY: Method =
+    Method::new("k_anonymity", &[&SOURCE, &COLUMNS], Returns::One(Type::Int8), |call| {
         let input = Input::read(call, &SOURCE)?;
         let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
         Ok(k.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .stable()
+    .parallel_restricted()
+    .about(
+        "the rows of the smallest class of rows that are equal in these columns, NULL being \
+         equal to NULL; NULL without rows",
+    );
 
 const SENSITIVE: Argument<String> = Argument {
     name: "sensitive",
@@ -67,20 +67,25 @@ const KIND: Argument<Diversity> = Argument {
     read: choice,
 };
 
-const L_DIVERSITY: Method = Method {
-    name: "l_diversity",
-    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const L_DIVERSITY: Method = Method::new(
+    "l_diversity",
+    &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND],
+    Returns::One(Type::Float8),
+    |call| {
         let kind = call.get(&KIND)?;
         let (input, position) = sensitive(call)?;
         let l = input
             .run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
         Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.about(
+    "how many values of the sensitive column the least diverse class leaves open: their \
+         number (distinct) or exp of their entropy (entropy); columns NULL: all but the \
+         sensitive one",
+);
 
 const ORDERED: Argument<bool> = Argument {
     name: "ordered",
@@ -90,20 +95,25 @@ const ORDERED: Argument<bool> = Argument {
     read: yes_or_no,
 };
 
-const T_CLOSENESS: Method = Method {
-    name: "t_closeness",
-    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const T_CLOSENESS: Method = Method::new(
+    "t_closeness",
+    &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED],
+    Returns::One(Type::Float8),
+    |call| {
         let ordered = call.get(&ORDERED)?;
         let (input, position) = sensitive(call)?;
         let t = input
             .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
         Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.about(
+    "how far the values of the sensitive column in a class are from those in the whole \
+         table, at the most: total variation, or earth mover's distance if ordered; columns \
+         NULL: all but the sensitive one",
+);
 
 const RELEASED: Argument<Source> = Argument {
     name: "released",
@@ -113,19 +123,21 @@ const RELEASED: Argument<Source> = Argument {
     read: |given| given.source(),
 };
 
-const SUPPRESSION: Method = Method {
-    name: "suppression",
-    arguments: &[&RELEASED, &COLUMNS],
-    returns: Returns::Table(&[
+const SUPPRESSION: Method = Method::new(
+    "suppression",
+    &[&RELEASED, &COLUMNS],
+    Returns::Table(&[
         ("column_name", Type::Text),
         ("cells", Type::Int8),
         ("suppressed", Type::Int8),
         ("share", Type::Float8),
     ]),
-    run: suppression,
-    label: None,
-    price: None,
-};
+    suppression,
+)
+.stable()
+.parallel_restricted()
+.rows(20)
+.about("how many cells of each column are NULL");
 
 fn suppression(call: &Call) -> Result<Datum, Error> {
     let input = Input::read(call, &RELEASED)?;

@@ -108,11 +108,11 @@ fn float(x: Option<f64>) -> Value<'static> {
     x.map_or(Value::Null, Value::Float)
 }
 
-const ANONYMITY_SCORE: Method = Method {
-    name: "anonymity_score",
-    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
-    returns: Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
-    run: |call| {
+const ANONYMITY_SCORE: Method = Method::new(
+    "anonymity_score",
+    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
+    |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
@@ -123,18 +123,20 @@ const ANONYMITY_SCORE: Method = Method {
         rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "how many rows of the original were released, rare rows counting more; normalised: as a \
+         share of the score of releasing the original itself; NULL if the original has no rows",
+);
 
-const COMMON_RECORDS: Method = Method {
-    name: "common_records",
-    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
-    returns: Returns::Table(&[
-        ("share_of_released", Type::Float8),
-        ("share_of_original", Type::Float8),
-    ]),
-    run: |call| {
+const COMMON_RECORDS: Method = Method::new(
+    "common_records",
+    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    Returns::Table(&[("share_of_released", Type::Float8), ("share_of_original", Type::Float8)]),
+    |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
         let mut rows = ResultRows::begin(call)?;
@@ -145,22 +147,27 @@ const COMMON_RECORDS: Method = Method {
         rows.push([float(common.of_released), float(common.of_original)]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "the share of the rows of each table that also occur in the other; NULL for a table \
+         without rows",
+);
 
-const RARE_ITEMSET_LEAK: Method = Method {
-    name: "rare_itemset_leak",
-    arguments: &[&RELEASED, &ORIGINAL, &SAMPLES, &SEED],
-    returns: Returns::Table(&[
-        ("length", Type::Int4),
-        ("tried", Type::Int8),
-        ("leaked", Type::Int8),
-    ]),
-    run: rare_itemset_leak,
-    label: None,
-    price: None,
-};
+const RARE_ITEMSET_LEAK: Method = Method::new(
+    "rare_itemset_leak",
+    &[&RELEASED, &ORIGINAL, &SAMPLES, &SEED],
+    Returns::Table(&[("length", Type::Int4), ("tried", Type::Int8), ("leaked", Type::Int8)]),
+    rare_itemset_leak,
+)
+.parallel_restricted()
+.rows(10)
+.about(
+    "random itemsets that exactly one row of the original contains, and how many of them \
+         the released table contains too, by length",
+);
 
 fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     let samples = call.get(&SAMPLES)?;
@@ -196,10 +203,10 @@ pub const MIN_SHARE: Argument<f64> = Argument {
     },
 };
 
-const COMPARE_ITEMSETS: Method = Method {
-    name: "compare_itemsets",
-    arguments: &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
-    returns: Returns::Table(&[
+const COMPARE_ITEMSETS: Method = Method::new(
+    "compare_itemsets",
+    &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
+    Returns::Table(&[
         ("original_count", Type::Int8),
         ("released_count", Type::Int8),
         ("common", Type::Int8),
@@ -213,10 +220,16 @@ const COMPARE_ITEMSETS: Method = Method {
         ("added_support", Type::Float8),
         ("added_absent", Type::Int8),
     ]),
-    run: compare_itemsets,
-    label: None,
-    price: None,
-};
+    compare_itemsets,
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "how the itemsets that at least a share min_support of the rows contain differ between \
+         two tables: how many are frequent in both or in one only, and how far their supports \
+         are apart",
+);
 
 fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
     let (min_share, max_length) = (call.get(&MIN_SHARE)?, call.get(&MAX_LENGTH)?);

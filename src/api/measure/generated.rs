@@ -38,18 +38,18 @@ const MODEL: Argument<Option<Model>> = Argument {
     },
 };
 
-const KRIMP_REPORT: Method = Method {
-    name: "krimp_report",
-    arguments: &[&RELEASED, &ORIGINAL, &MODEL, &COLUMNS, &SAMPLES, &SEED],
-    returns: Returns::Table(&[
-        ("measure", Type::Text),
-        ("value", Type::Float8),
-        ("advice", Type::Text),
-    ]),
-    run: krimp_report,
-    label: None,
-    price: None,
-};
+const KRIMP_REPORT: Method = Method::new(
+    "krimp_report",
+    &[&RELEASED, &ORIGINAL, &MODEL, &COLUMNS, &SAMPLES, &SEED],
+    Returns::Table(&[("measure", Type::Text), ("value", Type::Float8), ("advice", Type::Text)]),
+    krimp_report,
+)
+.rows(4)
+.about(
+    "what a generated table shows of its original: patterns per row (from the model), \
+         anonymity score, copied rows, leaked rare itemsets, and what to do about it. Computed \
+         from the original, so for its owner and not for publication",
+);
 
 fn krimp_report(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;

@@ -32,20 +32,27 @@ const SMALLEST: Argument<usize> = Argument {
     },
 };
 
-const CLASS_RISK: Method = Method {
-    name: "class_risk",
-    arguments: &[&SOURCE, &SENSITIVE, &COLUMNS, &SMALLEST],
-    returns: Returns::Table(&[
+const CLASS_RISK: Method = Method::new(
+    "class_risk",
+    &[&SOURCE, &SENSITIVE, &COLUMNS, &SMALLEST],
+    Returns::Table(&[
         ("class", Type::Json),
         ("rows", Type::Int8),
         ("distinct_values", Type::Int8),
         ("entropy_l", Type::Float8),
         ("closeness", Type::Float8),
     ]),
-    run: class_risk,
-    label: None,
-    price: None,
-};
+    class_risk,
+)
+.stable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "the smallest classes of rows that are equal in these columns, NULL being equal to \
+         NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive \
+         column how many values they have, exp of their entropy and their distance from the \
+         whole table; columns NULL: all but the sensitive one",
+);
 
 fn class_risk(call: &Call) -> Result<Datum, Error> {
     let smallest = call.get(&SMALLEST)?;
@@ -98,18 +105,19 @@ const THETA: Argument<u64> = Argument {
     },
 };
 
-const UNICITY: Method = Method {
-    name: "unicity",
-    arguments: &[&SOURCE, &KNOWN, &COLUMNS, &THETA, &SAMPLES, &SEED],
-    returns: Returns::Table(&[
-        ("share", Type::Float8),
-        ("low", Type::Float8),
-        ("high", Type::Float8),
-    ]),
-    run: unicity,
-    label: None,
-    price: None,
-};
+const UNICITY: Method = Method::new(
+    "unicity",
+    &[&SOURCE, &KNOWN, &COLUMNS, &THETA, &SAMPLES, &SEED],
+    Returns::Table(&[("share", Type::Float8), ("low", Type::Float8), ("high", Type::Float8)]),
+    unicity,
+)
+.parallel_restricted()
+.rows(1)
+.about(
+    "the share of rows that somebody who knows so many random cells of a row narrows down \
+         to at most theta rows, and where it lies with a confidence of 95 %: low and high are \
+         equal to it where it was counted and not sampled; NULL without rows",
+);
 
 fn unicity(call: &Call) -> Result<Datum, Error> {
     let (known, theta, samples) = (call.get(&KNOWN)?, call.get(&THETA)?, call.get(&SAMPLES)?);

@@ -7,11 +7,11 @@ use crate::pg::call::argument::Type;
 use crate::pg::call::signature::Returns;
 use crate::pg::write::rowset::{ResultRows, Value};
 
-const UTILITY: Method = Method {
-    name: "utility",
-    arguments: &[&ORIGINAL, &RELEASED, &COLUMNS],
-    returns: Returns::Table(&[("measure", Type::Text), ("value", Type::Float8)]),
-    run: |call| {
+const UTILITY: Method = Method::new(
+    "utility",
+    &[&ORIGINAL, &RELEASED, &COLUMNS],
+    Returns::Table(&[("measure", Type::Text), ("value", Type::Float8)]),
+    |call| {
         let pair = Pair::of(call)?;
         let mut rows = ResultRows::begin(call)?;
         let found = pair.run("comparing", |released, original, watch| {
@@ -22,9 +22,15 @@ const UTILITY: Method = Method {
         }
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(10)
+.about(
+    "how well a released table serves in place of its original: how far the shares of \
+         values and of pairs of values are apart, how far associations are, and how well a \
+         model tells the rows of the two apart",
+);
 
 methods! {
     sanitize_utility => UTILITY;

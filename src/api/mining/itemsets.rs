@@ -44,19 +44,24 @@ fn itemsets(
     Ok(rows.finish(call))
 }
 
-const MINE_MIIS: Method = Method {
-    name: "mine_miis",
-    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
-    returns: ITEMSETS,
-    run: |call| {
+const MINE_MIIS: Method = Method::new(
+    "mine_miis",
+    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    ITEMSETS,
+    |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let input =
             Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
         itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "every minimal infrequent itemset: the smallest value combinations that at least one \
+         and at most theta rows share; ordered by length, support, items",
+);
 
 const CLOSED: Argument<bool> = Argument {
     name: "closed",
@@ -66,34 +71,45 @@ const CLOSED: Argument<bool> = Argument {
     read: yes_or_no,
 };
 
-const FREQUENT_ITEMSETS: Method = Method {
-    name: "frequent_itemsets",
-    arguments: &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED],
-    returns: ITEMSETS,
-    run: |call| {
+const FREQUENT_ITEMSETS: Method = Method::new(
+    "frequent_itemsets",
+    &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED],
+    ITEMSETS,
+    |call| {
         let (min_support, max_length) = (call.get(&MIN_SUPPORT)?, call.get(&MAX_LENGTH)?);
         let mine = if call.get(&CLOSED)? { mining::closed } else { mining::frequent };
         let input = Input::read(call, &SOURCE)?.with_rows()?;
         itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "every value combination that at least min_support rows share; closed: only those that \
+         no larger combination shares the rows of; ordered by length, support, items",
+);
 
-pub const MII_RISK: Method = Method {
-    name: "mii_risk",
-    arguments: &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
-    returns: Returns::Table(&[
+pub const MII_RISK: Method = Method::new(
+    "mii_risk",
+    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    Returns::Table(&[
         ("column_name", Type::Text),
         ("value", Type::Text),
         ("miis", Type::Int8),
         ("rows", Type::Int8),
         ("cells", Type::Int8),
     ]),
-    run: mii_risk,
-    label: None,
-    price: None,
-};
+    mii_risk,
+)
+.stable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "what each column (value NULL) and each value contributes to minimal infrequent \
+         itemsets: how many contain it, how many rows with it stand out, how many of its cells \
+         suppression would blank",
+);
 
 fn mii_risk(call: &Call) -> Result<Datum, Error> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
@@ -132,14 +148,14 @@ const COLUMN_COUNT: Argument<i32> = Argument {
     read: |given| given.needed(given.int4()?),
 };
 
-const MII_BOUND: Method = Method {
-    name: "mii_bound",
-    arguments: &[&ROW_COUNT, &COLUMN_COUNT],
-    returns: Returns::One(Type::Numeric),
-    run: mii_bound,
-    label: None,
-    price: None,
-};
+const MII_BOUND: Method =
+    Method::new("mii_bound", &[&ROW_COUNT, &COLUMN_COUNT], Returns::One(Type::Numeric), mii_bound)
+        .immutable()
+        .parallel_safe()
+        .about(
+            "the most minimal infrequent itemsets that a table of that size can have: row_count * \
+         C(column_count, column_count / 2), exact",
+        );
 
 fn mii_bound(call: &Call) -> Result<Datum, Error> {
     let (rows, columns) = (call.get(&ROW_COUNT)?, call.get(&COLUMN_COUNT)?);
@@ -175,14 +191,19 @@ const LEVELS: Argument<u32> = size("levels", "How many values each column has: a
 const STRENGTH: Argument<u32> =
     size("strength", "In how many columns every combination occurs equally often.");
 
-const ORTHOGONAL_ARRAY: Method = Method {
-    name: "orthogonal_array",
-    arguments: &[&ARRAY_COLUMNS, &LEVELS, &STRENGTH],
-    returns: Returns::Set(Type::Ints),
-    run: orthogonal_array,
-    label: None,
-    price: None,
-};
+const ORTHOGONAL_ARRAY: Method = Method::new(
+    "orthogonal_array",
+    &[&ARRAY_COLUMNS, &LEVELS, &STRENGTH],
+    Returns::Set(Type::Ints),
+    orthogonal_array,
+)
+.immutable()
+.parallel_safe()
+.rows(1000)
+.about(
+    "the rows of an orthogonal array of index 1 (Bush): a table with as many minimal \
+         infrequent itemsets as can be; for stress tests",
+);
 
 fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
     let (columns, levels) = (call.get(&ARRAY_COLUMNS)?, call.get(&LEVELS)?);

@@ -43,10 +43,10 @@ fn vector<T: Copy>(
     given.needed(numbers)?.vector().map_err(|what| given.refuse(what, hint))
 }
 
-const DEPENDENCE: Method = Method {
-    name: "dependence",
-    arguments: &[&OPERATOR, &PRIOR],
-    returns: Returns::Table(&[
+const DEPENDENCE: Method = Method::new(
+    "dependence",
+    &[&OPERATOR, &PRIOR],
+    Returns::Table(&[
         ("epsilon", Type::Float8),
         ("mutual", Type::Float8),
         ("mutual_bound", Type::Float8),
@@ -54,7 +54,7 @@ const DEPENDENCE: Method = Method {
         ("guess", Type::Float8),
         ("guess_bound", Type::Float8),
     ]),
-    run: |call| {
+    |call| {
         let (operator, outputs) = call.get(&OPERATOR)?;
         let found = Channel::new(outputs, operator, call.get(&PRIOR)?)?.dependence();
         let mut rows = ResultRows::begin(call)?;
@@ -68,9 +68,15 @@ const DEPENDENCE: Method = Method {
         ]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "how far input and output of a randomisation depend on each other for a prior: the \
+         least epsilon of epsilon-dependence, mutual information and its bound in bits, \
+         min-entropy leakage, the success of the best guess and Fano's bound on it",
+);
 
 const N: Argument<u64> = Argument {
     name: "n",
@@ -118,27 +124,27 @@ fn count(given: &Given<'_>) -> Result<u64, Error> {
     u64::try_from(count).map_err(|_| given.refuse(count, hint()))
 }
 
-const EXACT_COUNT_EPSILON: Method = Method {
-    name: "exact_count_epsilon",
-    arguments: &[&N, &P, &Y],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const EXACT_COUNT_EPSILON: Method =
+    Method::new("exact_count_epsilon", &[&N, &P, &Y], Returns::One(Type::Float8), |call| {
         let epsilon = exact_count_epsilon(call.get(&N)?, call.get(&P)?, call.get(&Y)?)?;
         Ok(epsilon.into_datum().unwrap_or(Datum::null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "how much the exact count y tells of one of n independent rows that count with \
+         probability p, to somebody who knows no other row",
+    );
 
-const EXACT_COUNT_EPSILON_RANGE: Method = Method {
-    name: "exact_count_epsilon",
-    arguments: &[&N, &P, &LO, &HI],
-    returns: Returns::Table(&[
+const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
+    "exact_count_epsilon",
+    &[&N, &P, &LO, &HI],
+    Returns::Table(&[
         ("epsilon", Type::Float8),
         ("refuse_epsilon", Type::Float8),
         ("release_probability", Type::Float8),
     ]),
-    run: |call| {
+    |call| {
         let (n, p) = (call.get(&N)?, call.get(&P)?);
         let found = ExactCount::new(n, p, call.get(&LO)?, call.get(&HI)?)?;
         let mut rows = ResultRows::begin(call)?;
@@ -149,16 +155,22 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method {
         ]);
         Ok(rows.finish(call))
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let (n, p) = (options.get(&N)?, options.get(&P)?);
-            let found = ExactCount::new(n, p, options.get(&LO)?, options.get(&HI)?)?;
-            Ok(Guarantee::exact_count(found.epsilon))
-        },
-    }),
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "how much a count that is released from lo to hi, and refused otherwise, tells of one \
+         row at most; how much the refusal tells; how likely a release is",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let (n, p) = (options.get(&N)?, options.get(&P)?);
+        let found = ExactCount::new(n, p, options.get(&LO)?, options.get(&HI)?)?;
+        Ok(Guarantee::exact_count(found.epsilon))
+    },
+});
 
 const PROBABILITIES: Argument<Vec<f64>> = Argument {
     name: "probabilities",
@@ -190,25 +202,30 @@ const COUNTS: Argument<Vec<u64>> = Argument {
     },
 };
 
-const EXACT_COUNTS_EPSILON: Method = Method {
-    name: "exact_counts_epsilon",
-    arguments: &[&N, &PROBABILITIES, &COUNTS],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const EXACT_COUNTS_EPSILON: Method = Method::new(
+    "exact_counts_epsilon",
+    &[&N, &PROBABILITIES, &COUNTS],
+    Returns::One(Type::Float8),
+    |call| {
         let (probabilities, counts) = (call.get(&PROBABILITIES)?, call.get(&COUNTS)?);
         let epsilon = exact_counts_epsilon(call.get(&N)?, &probabilities, &counts)?;
         Ok(epsilon.into_datum().unwrap_or(Datum::null()))
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
-            let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
-            Ok(Guarantee::exact_counts(epsilon))
-        },
-    }),
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about(
+    "how much the exact counts of all values tell of one of n independent rows that have \
+         them with these probabilities",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
+        let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
+        Ok(Guarantee::exact_counts(epsilon))
+    },
+});
 
 methods! {
     sanitize_dependence => DEPENDENCE;

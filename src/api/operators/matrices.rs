@@ -152,51 +152,61 @@ fn run<T: Send>(
     Ok(pool::run_telling(phase, operator.memory(), tell, job)??)
 }
 
-const BREACH_GAMMA: Method = Method {
-    name: "breach_gamma",
-    arguments: &[&RHO1, &RHO2],
-    returns: Returns::One(Type::Float8),
-    run: |call| float(call, operator::breach_gamma(call.get(&RHO1)?, call.get(&RHO2)?)?),
-    label: None,
-    price: None,
-};
+const BREACH_GAMMA: Method =
+    Method::new("breach_gamma", &[&RHO1, &RHO2], Returns::One(Type::Float8), |call| {
+        float(call, operator::breach_gamma(call.get(&RHO1)?, call.get(&RHO2)?)?)
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the gamma below which an operator causes no breach from rho1 to rho2, and none down \
+         from rho2 to rho1, whatever the prior",
+    );
 
 fn float(call: &Call, x: f64) -> Result<Datum, Error> {
     Ok(x.into_datum().unwrap_or_else(|| call.null()))
 }
 
-const BREACH_POSTERIOR: Method = Method {
-    name: "breach_posterior",
-    arguments: &[&GAMMA, &PRIOR_OF_PROPERTY],
-    returns: Returns::Table(&[("low", Type::Float8), ("high", Type::Float8)]),
-    run: |call| {
+const BREACH_POSTERIOR: Method = Method::new(
+    "breach_posterior",
+    &[&GAMMA, &PRIOR_OF_PROPERTY],
+    Returns::Table(&[("low", Type::Float8), ("high", Type::Float8)]),
+    |call| {
         let bounds = operator::breach_posterior(call.get(&GAMMA)?, call.get(&PRIOR_OF_PROPERTY)?)?;
         let mut rows = ResultRows::begin(call)?;
         rows.push([Value::Float(bounds.low), Value::Float(bounds.high)]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "between which bounds an operator that amplifies by at most gamma leaves the \
+         probability of a property with this prior",
+);
 
-const AMPLIFICATION: Method = Method {
-    name: "amplification",
-    arguments: &[&OPERATOR],
-    returns: Returns::One(Type::Float8),
-    run: |call| float(call, operator::amplification(&call.get(&OPERATOR)?)),
-    label: None,
-    price: None,
-};
+const AMPLIFICATION: Method =
+    Method::new("amplification", &[&OPERATOR], Returns::One(Type::Float8), |call| {
+        float(call, operator::amplification(&call.get(&OPERATOR)?))
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "gamma: the largest ratio of the probabilities of one output from two inputs; infinite \
+         if an output rules an input out. operator[x][y] is the probability of output y from \
+         input x",
+    );
 
-const INFORMATION: Method = Method {
-    name: "information",
-    arguments: &[&OPERATOR, &PRIOR],
-    returns: Returns::Table(&[
+const INFORMATION: Method = Method::new(
+    "information",
+    &[&OPERATOR, &PRIOR],
+    Returns::Table(&[
         ("mutual", Type::Float8),
         ("worst_case", Type::Float8),
         ("inverse_worst_case", Type::Float8),
     ]),
-    run: |call| {
+    |call| {
         let (operator, prior) = known(call)?;
         let found = measures::information(&operator, &prior, &settings::watch())?;
         let mut rows = ResultRows::begin(call)?;
@@ -204,21 +214,26 @@ const INFORMATION: Method = Method {
         rows.push(columns.map(Value::Float));
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "what outputs tell of inputs, in bits: on average, at the worst output, and the inverse \
+         measure, which bounds downward breaches",
+);
 
-const BREACH_CHECK: Method = Method {
-    name: "breach_check",
-    arguments: &[&OPERATOR, &PRIOR, &RHO1, &RHO2],
-    returns: Returns::Table(&[
+const BREACH_CHECK: Method = Method::new(
+    "breach_check",
+    &[&OPERATOR, &PRIOR, &RHO1, &RHO2],
+    Returns::Table(&[
         ("y", Type::Int4),
         ("direction", Type::Text),
         ("posterior_low", Type::Float8),
         ("posterior_high", Type::Float8),
         ("breach", Type::Bool),
     ]),
-    run: |call| {
+    |call| {
         let ((operator, prior), rho1, rho2) = (known(call)?, call.get(&RHO1)?, call.get(&RHO2)?);
         let found = run("checking outputs", &operator, |watch| {
             operator::breach_check(&operator, &prior, rho1, rho2, watch)
@@ -239,20 +254,23 @@ const BREACH_CHECK: Method = Method {
         }
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "for each output that can occur and each direction, bounds on the extreme posterior of \
+         a property, and whether it is a breach from rho1 to rho2 (upward) or from rho2 to rho1 \
+         (downward)",
+);
 
 /// Inputs and outputs are counted from 1, as arrays are.
 fn counted(i: usize) -> i32 {
     i32::try_from(i + 1).unwrap_or(i32::MAX)
 }
 
-const POSTERIOR: Method = Method {
-    name: "posterior",
-    arguments: &[&OPERATOR, &PRIOR, &Y],
-    returns: Returns::One(Type::Floats),
-    run: |call| {
+const POSTERIOR: Method =
+    Method::new("posterior", &[&OPERATOR, &PRIOR, &Y], Returns::One(Type::Floats), |call| {
         let ((operator, prior), y) = (known(call)?, call.get(&Y)?);
         let place = usize::try_from(y).ok().and_then(|y| y.checked_sub(1));
         let place = place.filter(|&y| y < operator.outputs()).ok_or_else(|| {
@@ -265,30 +283,35 @@ const POSTERIOR: Method = Method {
             Some(law) => array::vector(&law),
             None => call.null(),
         })
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "how likely each input is once output y was seen, which is counted from 1; NULL if that \
+         output cannot occur",
+    );
 
-const BREACH_INFORMATION: Method = Method {
-    name: "breach_information",
-    arguments: &[&RHO1, &RHO2],
-    returns: Returns::One(Type::Float8),
-    run: |call| float(call, measures::breach_information(call.get(&RHO1)?, call.get(&RHO2)?)?),
-    label: None,
-    price: None,
-};
+const BREACH_INFORMATION: Method =
+    Method::new("breach_information", &[&RHO1, &RHO2], Returns::One(Type::Float8), |call| {
+        float(call, measures::breach_information(call.get(&RHO1)?, call.get(&RHO2)?)?)
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the worst-case information, in bits, below which no breach from rho1 to rho2 can \
+         occur, and the inverse one below which none down from rho2 to rho1 can",
+    );
 
-const INFORMATION_BREACH_BOUND: Method = Method {
-    name: "information_breach_bound",
-    arguments: &[&WORST_CASE, &INVERSE_WORST_CASE, &PRIOR_OF_PROPERTY],
-    returns: Returns::Table(&[
+const INFORMATION_BREACH_BOUND: Method = Method::new(
+    "information_breach_bound",
+    &[&WORST_CASE, &INVERSE_WORST_CASE, &PRIOR_OF_PROPERTY],
+    Returns::Table(&[
         ("low", Type::Float8),
         ("high", Type::Float8),
         ("tight_low", Type::Float8),
         ("tight_high", Type::Float8),
     ]),
-    run: |call| {
+    |call| {
         let bound = measures::information_breach_bound(
             call.get(&WORST_CASE)?,
             call.get(&INVERSE_WORST_CASE)?,
@@ -299,20 +322,25 @@ const INFORMATION_BREACH_BOUND: Method = Method {
         rows.push(columns.map(Value::Float));
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "between which bounds so much information leaves the probability of a property with \
+         this prior; tight: by both measures, for the property and its complement",
+);
 
-const RECONSTRUCT_DISTRIBUTION: Method = Method {
-    name: "reconstruct_distribution",
-    arguments: &[&OPERATOR, &OBSERVED, &METHOD],
-    returns: Returns::Table(&[
+const RECONSTRUCT_DISTRIBUTION: Method = Method::new(
+    "reconstruct_distribution",
+    &[&OPERATOR, &OBSERVED, &METHOD],
+    Returns::Table(&[
         ("x", Type::Int4),
         ("probability", Type::Float8),
         ("stddev", Type::Float8),
         ("stddev_of_share", Type::Float8),
     ]),
-    run: |call| {
+    |call| {
         let (operator, observed) = (call.get(&OPERATOR)?, call.get(&OBSERVED)?);
         let method = call.get(&METHOD)?;
         let found = run("reconstructing", &operator, |watch| {
@@ -330,21 +358,31 @@ const RECONSTRUCT_DISTRIBUTION: Method = Method {
         }
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "the probability of each input, from how often each output was observed, with standard \
+         deviations: em, the likeliest law, or inverse, unbiased but perhaps negative",
+);
 
-const RANDOMIZE_NUMBER: Method = Method {
-    name: "randomize_number",
-    arguments: &[&VALUE, &LOW, &HIGH, &WINDOW_SIZE, &MIX, &SEED],
-    returns: Returns::One(Type::Int8),
-    run: |call| {
+const RANDOMIZE_NUMBER: Method = Method::new(
+    "randomize_number",
+    &[&VALUE, &LOW, &HIGH, &WINDOW_SIZE, &MIX, &SEED],
+    Returns::One(Type::Int8),
+    |call| {
         let (operator, value) = (number_operator(&call.arguments)?, call.get(&VALUE)?);
         Ok(Datum::from(operator.draw(&mut coins(call.get(&SEED)?)?, value)))
     },
-    label: Some(Label { further: &[&PRIOR_LIMIT], of: label }),
-    price: None,
-};
+)
+.parallel_restricted()
+.about(
+    "with probability mix any number of low..high, else the value plus a number of \
+         -window_size..window_size, wrapping around; drawn exactly by the law of \
+         number_operator",
+)
+.labelled(Label { further: &[&PRIOR_LIMIT], of: label });
 
 /// For the label alone.
 const PRIOR_LIMIT: Argument<Option<f64>> = Argument {
@@ -381,29 +419,30 @@ fn number_operator(arguments: &Arguments<'_>) -> Result<NumberOperator, Error> {
     Ok(NumberOperator::new(low, high, arguments.get(&WINDOW_SIZE)?, arguments.get(&MIX)?)?)
 }
 
-const RR_OPERATOR: Method = Method {
-    name: "rr_operator",
-    arguments: &[&DOMAIN_SIZE, &KEEP],
-    returns: Returns::One(Type::Floats),
-    run: |call| {
+const RR_OPERATOR: Method =
+    Method::new("rr_operator", &[&DOMAIN_SIZE, &KEEP], Returns::One(Type::Floats), |call| {
         let (size, keep) = (call.get(&DOMAIN_SIZE)?, call.get(&KEEP)?);
         matrix(size as u128, || Operator::randomised_response(size, keep))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the operator that keeps a value with that probability and otherwise returns one of the \
+         others, each as likely as the next",
+    );
 
-const NUMBER_OPERATOR: Method = Method {
-    name: "number_operator",
-    arguments: &[&LOW, &HIGH, &WINDOW_SIZE, &MIX],
-    returns: Returns::One(Type::Floats),
-    run: |call| {
+const NUMBER_OPERATOR: Method = Method::new(
+    "number_operator",
+    &[&LOW, &HIGH, &WINDOW_SIZE, &MIX],
+    Returns::One(Type::Floats),
+    |call| {
         let operator = number_operator(&call.arguments)?;
         matrix(operator.size().into(), || operator.matrix())
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about("the operator by which sanitize.randomize_number draws, as a matrix");
 
 /// The matrix of an operator on `size` values, for which there must be memory.
 fn matrix(

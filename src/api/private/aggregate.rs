@@ -154,10 +154,10 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     }))
 }
 
-const DP_AGGREGATE: Method = Method {
-    name: "dp_aggregate",
-    arguments: ASKED,
-    returns: Returns::Table(&[
+const DP_AGGREGATE: Method = Method::new(
+    "dp_aggregate",
+    ASKED,
+    Returns::Table(&[
         ("groups", Type::Json),
         ("measure", Type::Text),
         ("value", Type::Numeric),
@@ -165,16 +165,23 @@ const DP_AGGREGATE: Method = Method {
         ("low", Type::Float8),
         ("high", Type::Float8),
     ]),
-    run: dp_aggregate,
-    label: Some(Label {
-        further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
-        of: label,
-    }),
-    price: Some(Price {
-        counts: Counts::Units,
-        of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
-    }),
-};
+    dp_aggregate,
+)
+.rows(100)
+.about(
+    "noisy counts, sums, means, variances, quantiles and histograms of a protected \
+         relation, with 95 % intervals; charged to the budget first, unless an answer to the \
+         same question is at most as old as reuse. The caller needs sanitize.allow and no right \
+         to read",
+)
+.labelled(Label {
+    further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
+    of: label,
+})
+.priced(Price {
+    counts: Counts::Units,
+    of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
+});
 
 fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
     let request = request(&call.arguments)?;
@@ -215,20 +222,23 @@ fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
     Ok(())
 }
 
-const DP_COST: Method = Method {
-    name: "dp_cost",
-    arguments: ASKED,
-    returns: Returns::Table(&[
+const DP_COST: Method = Method::new(
+    "dp_cost",
+    ASKED,
+    Returns::Table(&[
         ("epsilon", Type::Float8),
         ("delta", Type::Float8),
         ("remaining_epsilon", Type::Float8),
         ("remaining_delta", Type::Float8),
         ("stddev", Type::Json),
     ]),
-    run: dp_cost,
-    label: None,
-    price: None,
-};
+    dp_cost,
+)
+.rows(1)
+.about(
+    "what sanitize.dp_aggregate with these arguments will charge, what is left now, and how \
+         wide the noise will be; charges nothing and looks at no row",
+);
 
 fn dp_cost(call: &Call) -> Result<Datum, Error> {
     let request = request(&call.arguments)?;

@@ -86,14 +86,17 @@ const RHO_CHARGED: Argument<Option<f64>> = Argument {
     read: |given| given.float8(),
 };
 
-const CHARGE: Method = Method {
-    name: "charge",
-    arguments: &[&RELATION, &WHAT, &EPSILON, &DELTA, &RHO_CHARGED],
-    returns: Returns::One(Type::Void),
-    run: charge,
-    label: None,
-    price: None,
-};
+const CHARGE: Method = Method::new(
+    "charge",
+    &[&RELATION, &WHAT, &EPSILON, &DELTA, &RHO_CHARGED],
+    Returns::One(Type::Void),
+    charge,
+)
+.about(
+    "charges the budget of a protected relation, for mechanisms written in SQL: call it \
+         before noise is drawn. The caller vouches for the numbers; rho is that of Gaussian \
+         noise. Committed at once; ROLLBACK does not undo it",
+);
 
 fn charge(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;
@@ -145,14 +148,19 @@ const REST_EPSILON: Argument<AnyNumeric> = sum("rest_epsilon", "The epsilons wit
 const REST_DELTA: Argument<AnyNumeric> = sum("rest_delta", "The deltas that no rho covers.");
 const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the budget.");
 
-const SPENT: Method = Method {
-    name: "spent",
-    arguments: &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
-    returns: Returns::Table(&[("epsilon_spent", Type::Float8), ("delta_spent", Type::Float8)]),
-    run: spent,
-    label: None,
-    price: None,
-};
+const SPENT: Method = Method::new(
+    "spent",
+    &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
+    Returns::Table(&[("epsilon_spent", Type::Float8), ("delta_spent", Type::Float8)]),
+    spent,
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "what charges with these sums take of a budget with that delta: the smaller epsilon of \
+         the two ways to add up",
+);
 
 fn spent(call: &Call) -> Result<Datum, Error> {
     let sums = Sums {
@@ -185,44 +193,42 @@ const ANY_DELTA: Argument<f64> = Argument {
     read: number,
 };
 
-const ZCDP_EPSILON: Method = Method {
-    name: "zcdp_epsilon",
-    arguments: &[&RHO, &ANY_DELTA],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const ZCDP_EPSILON: Method =
+    Method::new("zcdp_epsilon", &[&RHO, &ANY_DELTA], Returns::One(Type::Float8), |call| {
         let epsilon = guarantee::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
         Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the smallest epsilon found for which a mechanism of this rho is (epsilon, \
+         delta)-differentially private; rounded up",
+    );
 
-const ZCDP_RHO: Method = Method {
-    name: "zcdp_rho",
-    arguments: &[&EPSILON, &ANY_DELTA],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const ZCDP_RHO: Method =
+    Method::new("zcdp_rho", &[&EPSILON, &ANY_DELTA], Returns::One(Type::Float8), |call| {
         let rho = guarantee::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
         Ok(rho.into_datum().unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the largest rho found for which a mechanism is (epsilon, delta)-differentially \
+         private; rounded down",
+    );
 
-const CONFIRM_LEDGER: Method = Method {
-    name: "confirm_ledger",
-    arguments: &[],
-    returns: Returns::One(Type::Text),
-    run: |call| {
+const CONFIRM_LEDGER: Method =
+    Method::new("confirm_ledger", &[], Returns::One(Type::Text), |call| {
         if !rights::is_superuser(rights::current_user()) {
             return Err(Error::NotSuperuser);
         }
         let place = entries::confirm(&role_name())?;
         Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .about(
+        "the delta of a share of a budget: its own, or else the part of the budget's delta that \
+         its epsilon is of the budget's; NULL for no share",
+    );
 
 methods! {
     sanitize_charge => CHARGE;

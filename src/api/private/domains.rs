@@ -47,14 +47,16 @@ const DOMAIN_VALUES: Argument<Vec<Option<String>>> = Argument {
     read: |given| given.needed(given.texts()?),
 };
 
-const DECLARE_DOMAIN: Method = Method {
-    name: "declare_domain",
-    arguments: &[&RELATION, &COLUMN_NAME, &DOMAIN_VALUES],
-    returns: Returns::One(Type::Void),
-    run: declare_domain,
-    label: None,
-    price: None,
-};
+const DECLARE_DOMAIN: Method = Method::new(
+    "declare_domain",
+    &[&RELATION, &COLUMN_NAME, &DOMAIN_VALUES],
+    Returns::One(Type::Void),
+    declare_domain,
+)
+.about(
+    "the owner says which values a column may have; private mechanisms use them in place of \
+         what the rows show",
+);
 
 fn declare_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -216,14 +218,16 @@ const BINS: Argument<i32> = Argument {
     },
 };
 
-const DECLARE_BOUNDS: Method = Method {
-    name: "declare_bounds",
-    arguments: &[&RELATION, &COLUMN_NAME, &LOW, &HIGH, &BINS],
-    returns: Returns::One(Type::Void),
-    run: declare_bounds,
-    label: None,
-    price: None,
-};
+const DECLARE_BOUNDS: Method = Method::new(
+    "declare_bounds",
+    &[&RELATION, &COLUMN_NAME, &LOW, &HIGH, &BINS],
+    Returns::One(Type::Void),
+    declare_bounds,
+)
+.about(
+    "the owner says between which values a column of numbers, dates or timestamps lies, and \
+         into how many bins it is cut; NULL and NULL take that back",
+);
 
 fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -262,14 +266,18 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const COLUMN_DOMAIN: Method = Method {
-    name: "column_domain",
-    arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
-    run: column_domain,
-    label: None,
-    price: None,
-};
+const COLUMN_DOMAIN: Method = Method::new(
+    "column_domain",
+    &[&RELATION, &COLUMN_NAME],
+    Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
+    column_domain,
+)
+.stable()
+.rows(1)
+.about(
+    "the public domain of a column and where it is known from: declared, enum, boolean, \
+         check, foreign key; and its declared range: bounds. No row if nothing is known",
+);
 
 fn column_domain(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -286,14 +294,18 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const COLUMN_BOUNDS: Method = Method {
-    name: "column_bounds",
-    arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
-    run: column_bounds,
-    label: None,
-    price: None,
-};
+const COLUMN_BOUNDS: Method = Method::new(
+    "column_bounds",
+    &[&RELATION, &COLUMN_NAME],
+    Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
+    column_bounds,
+)
+.stable()
+.rows(1)
+.about(
+    "the public range of a column of numbers, dates or timestamps: declared, or from its \
+         CHECK constraints, or from its public domain; no row if it is not known on both sides",
+);
 
 fn column_bounds(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;

@@ -98,9 +98,9 @@ fn draws(arguments: &Arguments<'_>) -> Result<Draws, Error> {
     Ok(draws)
 }
 
-const DP_ITEMSETS: Method = Method {
-    name: "dp_itemsets",
-    arguments: &[
+const DP_ITEMSETS: Method = Method::new(
+    "dp_itemsets",
+    &[
         &RELATION,
         &EPSILON_OF_DRAW,
         &THETA,
@@ -111,17 +111,20 @@ const DP_ITEMSETS: Method = Method {
         &COLUMNS,
         &CONSTANTS,
     ],
-    returns: Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
-    run: dp_itemsets,
-    label: Some(Label {
-        further: TERMS,
-        of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
-    }),
-    price: Some(Price {
-        counts: Counts::Rows,
-        of: |arguments, _| Ok(Some(draws(arguments)?.charge())),
-    }),
-};
+    Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
+    dp_itemsets,
+)
+.rows(10)
+.about(
+    "itemsets of the public domains, drawn with probabilities that grow with their supports \
+         up to theta; each draw is epsilon-differentially private, so the call costs draws \
+         times epsilon. With seed it is not differentially private",
+)
+.labelled(Label {
+    further: TERMS,
+    of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
+})
+.priced(Price { counts: Counts::Rows, of: |arguments, _| Ok(Some(draws(arguments)?.charge())) });
 
 fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     let draws = draws(&call.arguments)?;
@@ -161,25 +164,28 @@ fn top(arguments: &Arguments<'_>) -> Result<Top, Error> {
     Ok(Top::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
 }
 
-const DP_FREQUENT_ITEMSETS: Method = Method {
-    name: "dp_frequent_itemsets",
-    arguments: &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
-    returns: Returns::Table(&[
+const DP_FREQUENT_ITEMSETS: Method = Method::new(
+    "dp_frequent_itemsets",
+    &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
+    Returns::Table(&[
         ("items", Type::Json),
         ("length", Type::Int4),
         ("support", Type::Float8),
         ("stddev", Type::Float8),
     ]),
-    run: dp_frequent_itemsets,
-    label: Some(Label {
-        further: TERMS,
-        of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
-    }),
-    price: Some(Price {
-        counts: Counts::Rows,
-        of: |arguments, _| Ok(Some(top(arguments)?.charge())),
-    }),
-};
+    dp_frequent_itemsets,
+)
+.rows(20)
+.about(
+    "the itemsets of the largest supports, chosen privately, with noisy supports and the \
+         standard deviation of the noise, the largest first; (epsilon, delta)-differentially \
+         private in all. With seed it is not",
+)
+.labelled(Label {
+    further: TERMS,
+    of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
+})
+.priced(Price { counts: Counts::Rows, of: |arguments, _| Ok(Some(top(arguments)?.charge())) });
 
 fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let top = top(&call.arguments)?;

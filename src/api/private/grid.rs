@@ -43,17 +43,13 @@ const TIME: Argument<Option<i64>> = Argument {
     read: |given| given.time(),
 };
 
-const GRID_TIME: Method = Method {
-    name: "grid_time",
-    arguments: &[&TIME],
-    returns: Returns::One(Type::Time),
-    run: |call| {
-        let time = call.get(&TIME)?.map(|time| moved(time, settings::answer_grid()));
-        Ok(time.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+const GRID_TIME: Method = Method::new("grid_time", &[&TIME], Returns::One(Type::Time), |call| {
+    let time = call.get(&TIME)?.map(|time| moved(time, settings::answer_grid()));
+    Ok(time.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+})
+.stable()
+.parallel_safe()
+.about("the moment as the views tell it: moved back to a multiple of pg_sanitize.answer_grid");
 
 methods! {
     sanitize_grid_time => GRID_TIME;

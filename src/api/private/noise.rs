@@ -52,14 +52,17 @@ const DELTA: Argument<Option<f64>> = Argument {
     read: |given| given.float8()?.map(budget::delta).transpose(),
 };
 
-const DP_NOISE: Method = Method {
-    name: "dp_noise",
-    arguments: &[&VALUE, &SENSITIVITY, &EPSILON, &MECHANISM, &DELTA],
-    returns: Returns::One(Type::Int8),
-    run: dp_noise,
-    label: None,
-    price: None,
-};
+const DP_NOISE: Method = Method::new(
+    "dp_noise",
+    &[&VALUE, &SENSITIVITY, &EPSILON, &MECHANISM, &DELTA],
+    Returns::One(Type::Int8),
+    dp_noise,
+)
+.parallel_restricted()
+.about(
+    "the value plus exact discrete noise for that sensitivity: laplace, or gaussian (with \
+         delta, or without one epsilon^2/2-zCDP). No ledger: for one's own aggregates",
+);
 
 fn dp_noise(call: &Call) -> Result<Datum, Error> {
     let (value, sensitivity) = (call.get(&VALUE)?, call.get(&SENSITIVITY)?);

@@ -161,9 +161,9 @@ fn at_least_one(given: &Given<'_>, what: &str) -> Result<Option<i32>, Error> {
     }
 }
 
-const PROTECT: Method = Method {
-    name: "protect",
-    arguments: &[
+const PROTECT: Method = Method::new(
+    "protect",
+    &[
         &RELATION,
         &UNIT,
         &EPSILON,
@@ -176,11 +176,13 @@ const PROTECT: Method = Method {
         &ASSUME_STABLE,
         &ROW_COUNT_PUBLIC,
     ],
-    returns: Returns::One(Type::Void),
-    run: protect,
-    label: None,
-    price: None,
-};
+    Returns::One(Type::Void),
+    protect,
+)
+.about(
+    "where this ledger is: changes when the tables come out of a dump, a backup or a \
+         promoted standby",
+);
 
 fn protect(call: &Call) -> Result<Datum, Error> {
     keeper::check()?;
@@ -229,20 +231,18 @@ fn protect(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const UNPROTECT: Method = Method {
-    name: "unprotect",
-    arguments: &[&RELATION],
-    returns: Returns::One(Type::Void),
-    run: |call| {
+const UNPROTECT: Method =
+    Method::new("unprotect", &[&RELATION], Returns::One(Type::Void), |call| {
         let relation = owned(call)?;
         match protection::unprotect(relation.oid)? {
             true => Ok(call.null()),
             false => Err(Error::NotProtected { relation: relation.name }),
         }
-    },
-    label: None,
-    price: None,
-};
+    })
+    .about(
+        "ends the protection and all allowances of a relation: nobody can ask any more. The \
+         ledger stays",
+    );
 
 const GRANTEE: Argument<Oid> = Argument {
     name: "grantee",
@@ -269,14 +269,16 @@ const DELTA_SHARE: Argument<Option<f64>> = Argument {
     read: |given| given.float8()?.map(budget::delta).transpose(),
 };
 
-const ALLOW: Method = Method {
-    name: "allow",
-    arguments: &[&RELATION, &GRANTEE, &EPSILON_SHARE, &DELTA_SHARE],
-    returns: Returns::One(Type::Void),
-    run: allow,
-    label: None,
-    price: None,
-};
+const ALLOW: Method = Method::new(
+    "allow",
+    &[&RELATION, &GRANTEE, &EPSILON_SHARE, &DELTA_SHARE],
+    Returns::One(Type::Void),
+    allow,
+)
+.about(
+    "lets a role and its members ask about a protected relation, with an optional share of \
+         the budget; the role needs no right to read it",
+);
 
 fn allow(call: &Call) -> Result<Datum, Error> {
     let relation = owned(call)?;
@@ -295,18 +297,13 @@ fn allow(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const DISALLOW: Method = Method {
-    name: "disallow",
-    arguments: &[&RELATION, &GRANTEE],
-    returns: Returns::One(Type::Void),
-    run: |call| {
+const DISALLOW: Method =
+    Method::new("disallow", &[&RELATION, &GRANTEE], Returns::One(Type::Void), |call| {
         let relation = owned(call)?;
         protection::disallow(relation.oid, call.get(&GRANTEE)?)?;
         Ok(call.null())
-    },
-    label: None,
-    price: None,
-};
+    })
+    .about("takes back what sanitize.allow gave");
 
 methods! {
     sanitize_protect => PROTECT;

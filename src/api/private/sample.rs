@@ -56,19 +56,25 @@ const METHOD: Argument<DeltaMethod> = Argument {
     read: choice,
 };
 
-const DP_MII_PARAMETERS: Method = Method {
-    name: "dp_mii_parameters",
-    arguments: &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
-    returns: Returns::Table(&[
+const DP_MII_PARAMETERS: Method = Method::new(
+    "dp_mii_parameters",
+    &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
+    Returns::Table(&[
         ("beta", Type::Float8),
         ("theta1", Type::Int4),
         ("delta", Type::Float8),
         ("delta_li", Type::Float8),
     ]),
-    run: dp_mii_parameters,
-    label: None,
-    price: None,
-};
+    dp_mii_parameters,
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "the largest sampling rate beta that epsilon and delta allow with classes of at least k \
+         sampled rows, the threshold theta1 that goes with it, and the delta reached: the \
+         smallest that holds, and the bound of Li, Qardaji and Su",
+);
 
 fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
@@ -105,20 +111,25 @@ const BETA: Argument<f64> = Argument {
     read: number,
 };
 
-const SAMPLING_DELTA: Method = Method {
-    name: "sampling_delta",
-    arguments: &[&SAMPLED, &BETA, &EPSILON],
-    returns: Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
-    run: |call| {
+const SAMPLING_DELTA: Method = Method::new(
+    "sampling_delta",
+    &[&SAMPLED, &BETA, &EPSILON],
+    Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
+    |call| {
         let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
         let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
         let mut rows = ResultRows::begin(call)?;
         rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "delta of sampling rows with probability beta and showing only what at least k sampled \
+         rows share: the smallest that holds, and the bound of Li, Qardaji and Su",
+);
 
 /// A scheme; `None`: what is public decides.
 const SCHEME: Argument<Option<Scheme>> = Argument {
@@ -282,9 +293,9 @@ fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
     Rules::new(rules.into_iter().filter_map(rule))
 }
 
-const DP_MII_SAMPLE: Method = Method {
-    name: "dp_mii_sample",
-    arguments: &[
+const DP_MII_SAMPLE: Method = Method::new(
+    "dp_mii_sample",
+    &[
         &ROWS_OF,
         &EPSILON,
         &DELTA,
@@ -299,14 +310,21 @@ const DP_MII_SAMPLE: Method = Method {
         &THETA1,
         &RULES,
     ],
-    returns: Returns::Set(Type::Any),
-    run: dp_mii_sample,
-    label: Some(Label { further: TERMS, of: label }),
-    price: Some(Price {
-        counts: Counts::Rows,
-        of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
-    }),
-};
+    Returns::Set(Type::Any),
+    dp_mii_sample,
+)
+.rows(1000)
+.about(
+    "an (epsilon, delta)-differentially private sample of the relation: rows are sampled \
+         with fresh coins, cells in rare combinations or of columns that were chosen privately \
+         are blanked, and only what at least k sampled rows share is shown. With keep or seed, \
+         and in scheme 'paper', which is as published, it is not differentially private",
+)
+.labelled(Label { further: TERMS, of: label })
+.priced(Price {
+    counts: Counts::Rows,
+    of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
+});
 
 fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let public_source = call.get(&PUBLIC_SOURCE)?;

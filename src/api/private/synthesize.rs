@@ -197,26 +197,30 @@ fn unit_of_several(relation: &Relation, terms: &Terms) -> Result<Option<(usize, 
     Ok((!is_key).then_some((unit, terms.max_rows_per_unit)))
 }
 
-const DP_SYNTHESIZER: Method = Method {
-    name: "dp_synthesizer",
-    arguments: &[&RELATION, &EPSILON, &DELTA, &COLUMNS, &WORKLOAD, &SEED],
-    returns: Returns::One(Type::Json),
-    run: |call| {
+const DP_SYNTHESIZER: Method = Method::new(
+    "dp_synthesizer",
+    &[&RELATION, &EPSILON, &DELTA, &COLUMNS, &WORKLOAD, &SEED],
+    Returns::One(Type::Json),
+    |call| {
         let mut coins = coins(call.get(&SEED)?)?;
         let relation = Relation::open(call.get(&RELATION)?)?;
         let (fitted, label) = fit(call, relation, &mut coins)?;
         let label = serde_json::to_value(label.label()).map_err(Error::query)?;
         jsonb::datum(&fitted.to_json(label)?)
     },
-    label: Some(Label { further: TERMS, of: label }),
-    price: Some(PRICE),
-};
+)
+.about(
+    "the private model that dp_synthesize draws from, with its label: (epsilon, delta) is \
+         spent once, and any number of rows can be drawn from it",
+)
+.labelled(Label { further: TERMS, of: label })
+.priced(PRICE);
 
-const DP_SYNTHESIZE: Method = Method {
-    name: "dp_synthesize",
-    arguments: &[&ROWS_OF, &EPSILON, &DELTA, &ROWS, &COLUMNS, &WORKLOAD, &SEED],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
+const DP_SYNTHESIZE: Method = Method::new(
+    "dp_synthesize",
+    &[&ROWS_OF, &EPSILON, &DELTA, &ROWS, &COLUMNS, &WORKLOAD, &SEED],
+    Returns::Set(Type::Any),
+    |call| {
         let n = call.get(&ROWS)?;
         let mut coins = coins(call.get(&SEED)?)?;
         let relation = typed::relation(call.get(&ROWS_OF)?)?;
@@ -224,23 +228,29 @@ const DP_SYNTHESIZE: Method = Method {
         let relation = typed::row_type(call.get(&ROWS_OF)?)?;
         draw(call, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
     },
-    label: Some(Label { further: TERMS, of: label }),
-    price: Some(PRICE),
-};
+)
+.rows(1000)
+.about(
+    "an (epsilon, delta)-differentially private synthetic table: rows drawn from a model of \
+         noisy marginals of the relation, whose columns need public domains or bounds. With \
+         seed it is not private",
+)
+.labelled(Label { further: TERMS, of: label })
+.priced(PRICE);
 
-const DP_SYNTHESIZE_MODEL: Method = Method {
-    name: "dp_synthesize",
-    arguments: &[&ROWS_OF, &MODEL, &N, &SEED],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
+const DP_SYNTHESIZE_MODEL: Method =
+    Method::new("dp_synthesize", &[&ROWS_OF, &MODEL, &N, &SEED], Returns::Set(Type::Any), |call| {
         let (n, coins) = (call.get(&N)?, coins(call.get(&SEED)?)?);
         let relation = typed::row_type(call.get(&ROWS_OF)?)?;
         let fitted = Synthesizer::from_json(&call.get(&MODEL)?, &relation)?;
         draw(call, &fitted, &relation, n, coins)
-    },
-    label: None,
-    price: None,
-};
+    })
+    .rows(1000)
+    .about(
+        "n rows of a relation's or composite type, drawn from a model of \
+         sanitize.dp_synthesizer; the source of the model is not needed, and nothing more is \
+         spent",
+    );
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     Ok(Guarantee::dp_synthesize(&Synthetic {

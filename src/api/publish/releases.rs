@@ -241,14 +241,16 @@ const COMMENT: Argument<Option<String>> = Argument {
     read: |given| given.text(),
 };
 
-const PUBLISH: Method = Method {
-    name: "publish",
-    arguments: &[&TARGET_NAME, &RELATION, &METHOD, &OPTIONS, &COMMENT],
-    returns: Returns::One(Type::Json),
-    run: publish,
-    label: None,
-    price: None,
-};
+const PUBLISH: Method = Method::new(
+    "publish",
+    &[&TARGET_NAME, &RELATION, &METHOD, &OPTIONS, &COMMENT],
+    Returns::One(Type::Json),
+    publish,
+)
+.about(
+    "makes a release of the source by a method and keeps it as a table of the caller's, or \
+         replaces the rows of a release that is there; returns its label",
+);
 
 fn publish(call: &Call) -> Result<Datum, Error> {
     keeper::check()?;
@@ -302,14 +304,11 @@ fn publish(call: &Call) -> Result<Datum, Error> {
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
 }
 
-const REFRESH: Method = Method {
-    name: "refresh",
-    arguments: &[&TARGET],
-    returns: Returns::One(Type::Json),
-    run: refresh,
-    label: None,
-    price: None,
-};
+const REFRESH: Method = Method::new("refresh", &[&TARGET], Returns::One(Type::Json), refresh)
+    .about(
+        "makes a release anew, as it was published, with the rights of its owner; readers see \
+         the old rows until the transaction commits",
+    );
 
 fn refresh(call: &Call) -> Result<Datum, Error> {
     keeper::check()?;
@@ -322,14 +321,11 @@ fn refresh(call: &Call) -> Result<Datum, Error> {
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
 }
 
-const APPROVE: Method = Method {
-    name: "approve",
-    arguments: &[&TARGET],
-    returns: Returns::One(Type::Json),
-    run: approve,
-    label: None,
-    price: None,
-};
+const APPROVE: Method = Method::new("approve", &[&TARGET], Returns::One(Type::Json), approve)
+    .about(
+        "makes a release of a draft, as it is: from now on it counts as an earlier release of \
+         its source, and others may be granted it; returns its label",
+    );
 
 /// The rows stay as they are, and so does what was charged and promised for them. Only the releases that were made
 /// meanwhile are counted anew.
@@ -363,14 +359,10 @@ fn approve(call: &Call) -> Result<Datum, Error> {
     tell((told, earlier), &target.name)
 }
 
-const RETIRE: Method = Method {
-    name: "retire",
-    arguments: &[&TARGET],
-    returns: Returns::One(Type::Void),
-    run: retire,
-    label: None,
-    price: None,
-};
+const RETIRE: Method = Method::new("retire", &[&TARGET], Returns::One(Type::Void), retire).about(
+    "drops the table of a release, unless something depends on it, and forgets how it was \
+         made; that it was there is still counted",
+);
 
 fn retire(call: &Call) -> Result<Datum, Error> {
     target::refuse_read_only(c"sanitize.retire()");
@@ -389,14 +381,11 @@ fn retire(call: &Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-const DROP_LEFTOVERS: Method = Method {
-    name: "drop_leftovers",
-    arguments: &[&TARGET],
-    returns: Returns::One(Type::Void),
-    run: drop_leftovers,
-    label: None,
-    price: None,
-};
+const DROP_LEFTOVERS: Method =
+    Method::new("drop_leftovers", &[&TARGET], Returns::One(Type::Void), drop_leftovers).about(
+        "drops, on the shards of a sharded release, what earlier publishes and refreshes left \
+         behind, those that crashed too; what readers see stays",
+    );
 
 fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
     target::refuse_read_only(c"sanitize.drop_leftovers()");
@@ -405,10 +394,10 @@ fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
     Ok(Datum::null())
 }
 
-const PUBLISHING: Method = Method {
-    name: "publishing",
-    arguments: &[],
-    returns: Returns::Table(&[
+const PUBLISHING: Method = Method::new(
+    "publishing",
+    &[],
+    Returns::Table(&[
         ("pid", Type::Int4),
         ("target", Type::Text),
         ("source", Type::Relation),
@@ -418,10 +407,14 @@ const PUBLISHING: Method = Method {
         ("rows", Type::Int8),
         ("seconds", Type::Float8),
     ]),
-    run: publishing,
-    label: None,
-    price: None,
-};
+    publishing,
+)
+.parallel_restricted()
+.rows(1)
+.about(
+    "how far the publishes and refreshes are that run at the moment: those of your own role \
+         and of roles that you are a member of",
+);
 
 /// What runs with rights that the caller has too: how many rows were read is for nobody else.
 fn publishing(call: &Call) -> Result<Datum, Error> {

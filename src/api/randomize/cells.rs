@@ -43,25 +43,32 @@ pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
     read: weights::read,
 };
 
-const RANDOMIZE_CELLS: Method = Method {
-    name: "randomize_cells",
-    arguments: &[&ROWS_OF, &EPSILON, &WEIGHTS, &COLUMNS, &KEEP, &SEED],
-    returns: Returns::Set(Type::Any),
-    run: randomize_cells,
-    label: Some(Label {
-        further: TERMS,
-        of: |options| {
-            let epsilon = options.get(&EPSILON)?;
-            Responses::new(epsilon, &[])?;
-            let coins = coins_of(options.get(&SEED)?);
-            keeping(Guarantee::randomize_cells(epsilon, coins), options)
-        },
-    }),
-    price: Some(Price {
-        counts: Counts::Contents,
-        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
-    }),
-};
+const RANDOMIZE_CELLS: Method = Method::new(
+    "randomize_cells",
+    &[&ROWS_OF, &EPSILON, &WEIGHTS, &COLUMNS, &KEEP, &SEED],
+    Returns::Set(Type::Any),
+    randomize_cells,
+)
+.rows(1000)
+.about(
+    "the rows of the relation with every cell randomised: kept or replaced by another value \
+         of its public domain, so that a row is hidden with epsilon (local differential \
+         privacy), which its columns share equally or by weights. Rows come in random order; \
+         with keep or seed nothing is guaranteed",
+)
+.labelled(Label {
+    further: TERMS,
+    of: |options| {
+        let epsilon = options.get(&EPSILON)?;
+        Responses::new(epsilon, &[])?;
+        let coins = coins_of(options.get(&SEED)?);
+        keeping(Guarantee::randomize_cells(epsilon, coins), options)
+    },
+})
+.priced(Price {
+    counts: Counts::Contents,
+    of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+});
 
 /// The law by which rows of a source are randomised.
 pub fn responses(
@@ -241,18 +248,22 @@ const DOMAIN_SIZE: Argument<u32> = Argument {
     },
 };
 
-const RR_KEEP_PROBABILITY: Method = Method {
-    name: "rr_keep_probability",
-    arguments: &[&EPSILON, &DOMAIN_SIZE],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+const RR_KEEP_PROBABILITY: Method = Method::new(
+    "rr_keep_probability",
+    &[&EPSILON, &DOMAIN_SIZE],
+    Returns::One(Type::Float8),
+    |call| {
         let (epsilon, size) = (call.get(&EPSILON)?, call.get(&DOMAIN_SIZE)?);
         Ratio::exact("epsilon", epsilon)?;
         Ok(cells::keep_probability(epsilon, size).into_datum().unwrap_or(Datum::null()))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about(
+    "the probability that randomised response with this epsilon keeps the value of a cell \
+         that can have so many",
+);
 
 const ITEMS_HINT: &str =
     "items has values by column name, as Postgres shows them: {\"sex\": \"F\", \"zip\": null}.";
@@ -287,18 +298,19 @@ const DOMAINS_OF: Argument<Option<Oid>> = Argument {
     read: |given| given.relation(),
 };
 
-const RR_SUPPORT: Method = Method {
-    name: "rr_support",
-    arguments: &[&RELATION, &ITEMS, &EPSILON, &WEIGHTS, &COLUMNS, &DOMAINS_OF],
-    returns: Returns::Table(&[
-        ("estimate", Type::Float8),
-        ("stddev", Type::Float8),
-        ("rows", Type::Int8),
-    ]),
-    run: rr_support,
-    label: None,
-    price: None,
-};
+const RR_SUPPORT: Method = Method::new(
+    "rr_support",
+    &[&RELATION, &ITEMS, &EPSILON, &WEIGHTS, &COLUMNS, &DOMAINS_OF],
+    Returns::Table(&[("estimate", Type::Float8), ("stddev", Type::Float8), ("rows", Type::Int8)]),
+    rr_support,
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "the share of the true rows that have an itemset, estimated without bias from rows that \
+         randomize_cells made with the same epsilon, weights and columns",
+);
 
 /// The columns of an itemset: where the source of randomised rows has them, what is public of them, and
 /// their shares of epsilon.

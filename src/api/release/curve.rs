@@ -45,14 +45,19 @@ const GENERALIZE: Argument<bool> = Argument {
     read: yes_or_no,
 };
 
-const LOSS_CURVE: Method = Method {
-    name: "loss_curve",
-    arguments: &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
-    returns: Returns::Table(&[("k", Type::Int4), ("loss", Type::Float8), ("dropped", Type::Int8)]),
-    run: loss_curve,
-    label: None,
-    price: None,
-};
+const LOSS_CURVE: Method = Method::new(
+    "loss_curve",
+    &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
+    Returns::Table(&[("k", Type::Int4), ("loss", Type::Float8), ("dropped", Type::Int8)]),
+    loss_curve,
+)
+.stable()
+.parallel_restricted()
+.rows(10)
+.about(
+    "what k_anonymize would lose of a relation for each k: the mean loss of a cell, from 0 \
+         (nothing) to 1 (blanked), and the rows that would be dropped",
+);
 
 fn loss_curve(call: &Call) -> Result<Datum, Error> {
     let (ks, generalize) = (call.get(&KS)?, call.get(&GENERALIZE)?);

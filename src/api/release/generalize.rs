@@ -24,11 +24,11 @@ const LEVELS: Argument<levels::Named> = Argument {
     read: |given| given.needed(levels::read(given)?),
 };
 
-const GENERALIZE: Method = Method {
-    name: "generalize",
-    arguments: &[&ROWS_OF, &LEVELS, &COLUMNS, &KEEP],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
+const GENERALIZE: Method = Method::new(
+    "generalize",
+    &[&ROWS_OF, &LEVELS, &COLUMNS, &KEEP],
+    Returns::Set(Type::Any),
+    |call| {
         let named = call.get(&LEVELS)?;
         let source = TypedSource::read(call)?;
         let Levels { hierarchies, levels } = source.levels(&named)?;
@@ -38,28 +38,39 @@ const GENERALIZE: Method = Method {
         })?;
         source.release_shown(call, release, &hierarchies)
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            options.get(&LEVELS)?;
-            keeping(Guarantee::generalize(), options)
-        },
-    }),
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the relation with whole columns shown at a level of their hierarchies. No promise \
+         about the release: see k_anonymize",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        options.get(&LEVELS)?;
+        keeping(Guarantee::generalize(), options)
+    },
+});
 
-const INFORMATION_LOSS: Method = Method {
-    name: "information_loss",
-    arguments: &[&RELEASED, &ORIGINAL, &COLUMNS],
-    returns: Returns::Table(&[
+const INFORMATION_LOSS: Method = Method::new(
+    "information_loss",
+    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    Returns::Table(&[
         ("column_name", Type::Text),
         ("changed", Type::Float8),
         ("loss", Type::Float8),
     ]),
-    run: information_loss,
-    label: None,
-    price: None,
-};
+    information_loss,
+)
+.stable()
+.parallel_restricted()
+.rows(10)
+.about(
+    "by column, and over all (column_name NULL): the share of the cells that a release \
+         changed, and what a cell lost on average, from 0 (nothing) to 1 (blanked or dropped)",
+);
 
 fn information_loss(call: &Call) -> Result<Datum, Error> {
     let names = call.get(&COLUMNS)?;

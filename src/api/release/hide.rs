@@ -29,21 +29,28 @@ const ITEMSETS: Argument<Vec<NamedItemset>> = Argument {
     },
 };
 
-const HIDE_ITEMSETS: Method = Method {
-    name: "hide_itemsets",
-    arguments: &[&ROWS_OF, &ITEMSETS, &MIN_SUPPORT, &KEEP],
-    returns: Returns::Set(Type::Any),
-    run: hide_itemsets,
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            options.get(&ITEMSETS)?;
-            let keep = options.get(&KEEP)?.unwrap_or_default();
-            Ok(Guarantee::hide_itemsets(options.get(&MIN_SUPPORT)?, &keep))
-        },
-    }),
-    price: None,
-};
+const HIDE_ITEMSETS: Method = Method::new(
+    "hide_itemsets",
+    &[&ROWS_OF, &ITEMSETS, &MIN_SUPPORT, &KEEP],
+    Returns::Set(Type::Any),
+    hide_itemsets,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the rows of the relation with as few cells blanked as can be found so that fewer than \
+         min_support rows contain each of the listed itemsets; cells of kept columns are never \
+         blanked. No privacy is guaranteed: all else comes out as it is",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        options.get(&ITEMSETS)?;
+        let keep = options.get(&KEEP)?.unwrap_or_default();
+        Ok(Guarantee::hide_itemsets(options.get(&MIN_SUPPORT)?, &keep))
+    },
+});
 
 /// An itemset by positions of columns.
 type Placed<'a> = Vec<(usize, &'a str)>;

@@ -96,9 +96,9 @@ fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, E
     }
 }
 
-const K_ANONYMIZE: Method = Method {
-    name: "k_anonymize",
-    arguments: &[
+const K_ANONYMIZE: Method = Method::new(
+    "k_anonymize",
+    &[
         &ROWS_OF,
         &K,
         &COLUMNS,
@@ -111,11 +111,19 @@ const K_ANONYMIZE: Method = Method {
         &L_KIND,
         &T,
     ],
-    returns: Returns::Set(Type::Any),
-    run: k_anonymize,
-    label: Some(Label { further: TERMS, of: label }),
-    price: None,
-};
+    Returns::Set(Type::Any),
+    k_anonymize,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "a k-anonymous release with as little loss as can be found: every row of it equals at \
+         least k - 1 others in the columns that take part. Cells are blanked or, with \
+         generalize, shown at a level of their column's hierarchy; with sensitive every class \
+         is also diverse (l) or close to all rows (t) in that column",
+)
+.labelled(Label { further: TERMS, of: label });
 
 fn k_anonymize(call: &Call) -> Result<Datum, Error> {
     let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);

@@ -37,20 +37,25 @@ const GROUPS: Argument<Vec<Vec<String>>> = Argument {
     },
 };
 
-const SHUFFLE_GROUPS: Method = Method {
-    name: "shuffle_groups",
-    arguments: &[&ROWS_OF, &GROUPS, &KEEP, &SEED],
-    returns: Returns::Set(Type::Any),
-    run: shuffle_groups,
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let label = Guarantee::shuffle_groups(coins_of(options.get(&SEED)?));
-            keeping(label, options)
-        },
-    }),
-    price: None,
-};
+const SHUFFLE_GROUPS: Method = Method::new(
+    "shuffle_groups",
+    &[&ROWS_OF, &GROUPS, &KEEP, &SEED],
+    Returns::Set(Type::Any),
+    shuffle_groups,
+)
+.rows(1000)
+.about(
+    "the rows of the relation with each group of columns in a random order of its own, so \
+         that groups no longer belong together. No privacy is guaranteed: within a group rows \
+         come out as they are",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let label = Guarantee::shuffle_groups(coins_of(options.get(&SEED)?));
+        keeping(label, options)
+    },
+});
 
 /// The columns of each group as positions in the relation. Kept columns are one more group: they stay
 /// together, in an order of its own too, so that no row is found by its place.

@@ -89,11 +89,11 @@ fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error
     })
 }
 
-const MII_SUPPRESS: Method = Method {
-    name: "mii_suppress",
-    arguments: &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
+const MII_SUPPRESS: Method = Method::new(
+    "mii_suppress",
+    &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    Returns::Set(Type::Any),
+    |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
@@ -101,15 +101,22 @@ const MII_SUPPRESS: Method = Method {
             suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
         })
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
-            keeping(sampled(label, options)?, options)
-        },
-    }),
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the relation with every cell blanked that lies in a minimal infrequent itemset: what \
+         is left of a row is shared by more than theta rows of the source. No promise about the \
+         release itself: see k_mii and k_anonymize",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
+        keeping(sampled(label, options)?, options)
+    },
+});
 
 /// A label that says which columns come back as they are.
 pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
@@ -117,11 +124,11 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, E
     Ok(label.keeping(&keep.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-const K_MII: Method = Method {
-    name: "k_mii",
-    arguments: &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    returns: Returns::Set(Type::Any),
-    run: |call| {
+const K_MII: Method = Method::new(
+    "k_mii",
+    &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    Returns::Set(Type::Any),
+    |call| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
@@ -129,15 +136,21 @@ const K_MII: Method = Method {
             suppress::k_mii_sampled(bag, k, max_length, share, watch)
         })
     },
-    label: Some(Label {
-        further: TERMS,
-        of: |options| {
-            let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
-            keeping(sampled(label, options)?, options)
-        },
-    }),
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "a k-anonymous release by suppression of minimal infrequent itemsets: every row of it \
+         equals at least k - 1 others in the columns that take part",
+)
+.labelled(Label {
+    further: TERMS,
+    of: |options| {
+        let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
+        keeping(sampled(label, options)?, options)
+    },
+});
 
 const METHOD: Argument<Imputation> = Argument {
     name: "method",
@@ -164,21 +177,22 @@ const OF_OPTIONS: Argument<Option<Value>> = Argument {
     read: |given| Ok(given.json()?.map(Cow::into_owned)),
 };
 
-const IMPUTE: Method = Method {
-    name: "impute",
-    arguments: &[&ROWS_OF, &COLUMNS, &METHOD, &SEED],
-    returns: Returns::Set(Type::Any),
-    run: impute,
-    label: Some(Label {
-        further: &[&KEEP, &OF, &OF_OPTIONS],
-        of: |options| {
-            let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
-            let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
-            keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
-        },
-    }),
-    price: None,
-};
+const IMPUTE: Method =
+    Method::new("impute", &[&ROWS_OF, &COLUMNS, &METHOD, &SEED], Returns::Set(Type::Any), impute)
+        .rows(1000)
+        .about(
+            "a released table with its NULL cells filled by values drawn from the same table: from \
+         all values of the column, or from those of rows that share as much as possible. \
+         Guesses, for tools that cannot take NULL",
+        )
+        .labelled(Label {
+            further: &[&KEEP, &OF, &OF_OPTIONS],
+            of: |options| {
+                let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
+                let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
+                keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
+            },
+        });
 
 fn impute(call: &Call) -> Result<Datum, Error> {
     let method = call.get(&METHOD)?;

@@ -19,5 +19,5 @@ pub const fn part(
     returns: Type,
     run: fn(&Call) -> Result<Datum, Error>,
 ) -> Method {
-    Method { name, arguments, returns: Returns::One(returns), run, label: None, price: None }
+    Method::new(name, arguments, Returns::One(returns), run)
 }

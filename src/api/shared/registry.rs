@@ -110,22 +110,21 @@ pub const OPTIONS: Argument<Json> = Argument {
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
 
-const GUARANTEE: Method = Method {
-    name: "guarantee",
-    arguments: &[&METHOD, &OPTIONS],
-    returns: Returns::One(Type::Json),
-    run: |call| {
+const GUARANTEE: Method =
+    Method::new("guarantee", &[&METHOD, &OPTIONS], Returns::One(Type::Json), |call| {
         let label = label(&call.get(&METHOD)?, call.get(&OPTIONS)?)?;
         jsonb::datum(&serde_json::to_value(label.label()).map_err(Error::fault)?)
-    },
-    label: None,
-    price: None,
-};
+    })
+    .stable()
+    .about(
+        "what a release by this method with these options protects, under which assumptions, \
+         and what not; with a sentence for a data-sharing agreement",
+    );
 
-const LIST: Method = Method {
-    name: "methods",
-    arguments: &[],
-    returns: Returns::Table(&[
+const LIST: Method = Method::new(
+    "methods",
+    &[],
+    Returns::Table(&[
         ("method", Type::Text),
         ("position", Type::Int4),
         ("argument", Type::Text),
@@ -133,10 +132,15 @@ const LIST: Method = Method {
         ("default_value", Type::Text),
         ("about", Type::Text),
     ]),
-    run: list,
-    label: None,
-    price: None,
-};
+    list,
+)
+.stable()
+.parallel_safe()
+.rows(200)
+.about(
+    "every argument of every function: its types, its default as JSON (NULL: it has to be \
+         given) and what it means",
+);
 
 fn list(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;

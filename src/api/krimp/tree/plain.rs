@@ -70,27 +70,25 @@ impl Asked {
     }
 }
 
-pub const CODE_TREE: Method = Method {
-    name: "code_tree",
-    arguments: &[
-        &RELATION,
-        &MIN_SUPPORT,
-        &TREE_THRESHOLD,
-        &COLUMNS,
-        &MAX_LENGTH,
-        &NULLS,
-        &CANDIDATES,
-    ],
-    returns: Returns::Table(&[
+pub const CODE_TREE: Method = Method::new(
+    "code_tree",
+    &[&RELATION, &MIN_SUPPORT, &TREE_THRESHOLD, &COLUMNS, &MAX_LENGTH, &NULLS, &CANDIDATES],
+    Returns::Table(&[
         ("node", Type::Int4),
         ("parent", Type::Int4),
         ("item", Type::Json),
         ("probability", Type::Float8),
     ]),
-    run: code_tree,
-    label: None,
-    price: None,
-};
+    code_tree,
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the dependent code tree of the relation: a path of items for every combination of \
+         Krimp's patterns that more than tree_threshold of the rows contain, and the share of \
+         the rows that contain each path. It shows exact counts of the relation",
+);
 
 fn code_tree(call: &Call) -> Result<Datum, Error> {
     let asked = Asked::of_call(call, &MIN_SUPPORT, &NULLS)?;
@@ -130,9 +128,9 @@ fn null_items(tree: &CodeTree, bag: &Bag) -> Result<Vec<Option<(u32, Datum)>>, E
     (0..).zip(bag.domains()).map(null).collect()
 }
 
-pub const CODE_TREE_GENERATE: Method = Method {
-    name: "code_tree_generate",
-    arguments: &[
+pub const CODE_TREE_GENERATE: Method = Method::new(
+    "code_tree_generate",
+    &[
         &ROWS_OF,
         &N,
         &MIN_SUPPORT_OR_TENTH,
@@ -145,17 +143,22 @@ pub const CODE_TREE_GENERATE: Method = Method {
         &NULLS_AS_VALUES,
         &CANDIDATES,
     ],
-    returns: Returns::Set(Type::Any),
-    run: code_tree_generate,
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
-            Ok(Guarantee::code_tree_generate(class.as_deref(), coins_of(seed)))
-        },
-    }),
-    price: None,
-};
+    Returns::Set(Type::Any),
+    code_tree_generate,
+)
+.rows(1000)
+.about(
+    "n rows of the relation's type, drawn from its dependent code tree (class by class if \
+         class is given). No privacy is guaranteed: rows can be copies, and every value that \
+         occurs can come out",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+        Ok(Guarantee::code_tree_generate(class.as_deref(), coins_of(seed)))
+    },
+});
 
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
 fn code_tree_generate(call: &Call) -> Result<Datum, Error> {

@@ -28,9 +28,9 @@ use table::{NONE, Reservation};
 /// Cells that are randomised at a time: 4 MB of codes.
 const PART: usize = 1 << 20;
 
-pub const PRIVATE_KRIMP_GENERATE: Method = Method {
-    name: "private_krimp_generate",
-    arguments: &[
+pub const PRIVATE_KRIMP_GENERATE: Method = Method::new(
+    "private_krimp_generate",
+    &[
         &ROWS_OF,
         &EPSILON,
         &N,
@@ -43,21 +43,27 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method {
         &SEED,
         &CLASS,
     ],
-    returns: Returns::Set(Type::Any),
-    run: private_krimp_generate,
-    label: Some(Label {
-        further: TERMS,
-        of: |options| {
-            let epsilon = options.get(&EPSILON)?;
-            Responses::new(epsilon, &[])?;
-            Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
-        },
-    }),
-    price: Some(Price {
-        counts: Counts::Contents,
-        of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
-    }),
-};
+    Returns::Set(Type::Any),
+    private_krimp_generate,
+)
+.rows(1000)
+.about(
+    "n rows of the relation's type, drawn from a code tree of its rows after every cell of \
+         them was randomised: epsilon-locally differentially private for each row, as \
+         sanitize.randomize_cells is; columns need public domains",
+)
+.labelled(Label {
+    further: TERMS,
+    of: |options| {
+        let epsilon = options.get(&EPSILON)?;
+        Responses::new(epsilon, &[])?;
+        Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
+    },
+})
+.priced(Price {
+    counts: Counts::Contents,
+    of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
+});
 
 /// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
 fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {

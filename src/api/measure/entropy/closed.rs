@@ -17,11 +17,8 @@ const ONES: Argument<u64> = Argument {
     read: |given| count(given, "k is a number of records: from 0 to n."),
 };
 
-pub const BINARY_ENTROPY_LOSS: Method = Method {
-    name: "binary_entropy_loss",
-    arguments: &[&N, &ONES],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+pub const BINARY_ENTROPY_LOSS: Method =
+    Method::new("binary_entropy_loss", &[&N, &ONES], Returns::One(Type::Float8), |call| {
         let (n, k) = (call.get(&N)?, call.get(&ONES)?);
         if k > n {
             return Err(Error::argument(
@@ -31,22 +28,21 @@ pub const BINARY_ENTROPY_LOSS: Method = Method {
         }
         let loss = entropy::binary_entropy_loss(n, k);
         Ok(loss.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about("the entropy that each of n fair bits loses if it is known that k of them are 1");
 
-pub const EXPECTED_BINARY_ENTROPY_LOSS: Method = Method {
-    name: "expected_binary_entropy_loss",
-    arguments: &[&N],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+pub const EXPECTED_BINARY_ENTROPY_LOSS: Method =
+    Method::new("expected_binary_entropy_loss", &[&N], Returns::One(Type::Float8), |call| {
         let loss = entropy::expected_binary_entropy_loss(call.get(&N)?);
         Ok(loss.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the entropy that each of n fair bits can be expected to lose if their sum is published",
+    );
 
 const NOISE: Argument<Vec<f64>> = Argument {
     name: "noise",
@@ -79,14 +75,14 @@ const CONFIDENCE: Argument<f64> = Argument {
     },
 };
 
-pub const INTERVAL_PRIVACY: Method = Method {
-    name: "interval_privacy",
-    arguments: &[&NOISE, &CONFIDENCE],
-    returns: Returns::One(Type::Float8),
-    run: |call| {
+pub const INTERVAL_PRIVACY: Method =
+    Method::new("interval_privacy", &[&NOISE, &CONFIDENCE], Returns::One(Type::Float8), |call| {
         let width = entropy::interval_privacy(&call.get(&NOISE)?, call.get(&CONFIDENCE)?);
         Ok(width.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    },
-    label: None,
-    price: None,
-};
+    })
+    .immutable()
+    .parallel_safe()
+    .about(
+        "the width of the shortest interval that holds a share of the noise: how closely a \
+         value is known, with that confidence, to which such noise was added",
+    );

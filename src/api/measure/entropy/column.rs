@@ -48,14 +48,19 @@ const DIGITS: Argument<Option<i32>> = Argument {
     },
 };
 
-pub const ENTROPY_LOSS_OF: Method = Method {
-    name: "entropy_loss_of",
-    arguments: &[&RELATION, &COLUMN_NAME, &STATISTIC, &PRIOR, &DIGITS],
-    returns: LOSS,
-    run: entropy_loss_of,
-    label: None,
-    price: None,
-};
+pub const ENTROPY_LOSS_OF: Method = Method::new(
+    "entropy_loss_of",
+    &[&RELATION, &COLUMN_NAME, &STATISTIC, &PRIOR, &DIGITS],
+    LOSS,
+    entropy_loss_of,
+)
+.stable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "what the statistic of a column tells of each of its rows if it is published, in bits; \
+         the prior is uniform over the public domain unless it is given",
+);
 
 fn entropy_loss_of(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;

@@ -127,14 +127,20 @@ const LOSS: Returns = Returns::Table(&[
     ("max_log_ratio", Type::Float8),
 ]);
 
-const ENTROPY_LOSS: Method = Method {
-    name: "entropy_loss",
-    arguments: &[&DOMAIN_VALUES, &PROBABILITIES, &N, &RELEASED_LOW, &RELEASED_HIGH, &STATISTIC],
-    returns: LOSS,
-    run: entropy_loss,
-    label: None,
-    price: None,
-};
+const ENTROPY_LOSS: Method = Method::new(
+    "entropy_loss",
+    &[&DOMAIN_VALUES, &PROBABILITIES, &N, &RELEASED_LOW, &RELEASED_HIGH, &STATISTIC],
+    LOSS,
+    entropy_loss,
+)
+.immutable()
+.parallel_restricted()
+.rows(1)
+.about(
+    "what a released sum, mean, count, min or max tells of a record, in bits, at the most \
+         over n records: the loss of entropy, the KL divergence of posterior and prior, and the \
+         largest log ratio of the two",
+);
 
 fn entropy_loss(call: &Call) -> Result<Datum, Error> {
     let domain = call.get(&DOMAIN_VALUES)?;

@@ -38,26 +38,35 @@ const OPTIONS: Argument<Json> = Argument {
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
 
-const PRIVACY_REPORT: Method = Method {
-    name: "privacy_report",
-    arguments: &[&ORIGINAL, &RELEASED, &OPTIONS],
-    returns: Returns::One(Type::Json),
-    run: |call| jsonb::datum(&serde_json::to_value(made(call)?).map_err(Error::fault)?),
-    label: None,
-    price: None,
-};
+const PRIVACY_REPORT: Method = Method::new(
+    "privacy_report",
+    &[&ORIGINAL, &RELEASED, &OPTIONS],
+    Returns::One(Type::Json),
+    |call| jsonb::datum(&serde_json::to_value(made(call)?).map_err(Error::fault)?),
+)
+.stable()
+.parallel_restricted()
+.about(
+    "what a release protects and what it is good for: its guarantee, the original's risk, \
+         what was blanked and changed, classes, distributions, itemsets, budget, and a verdict. \
+         It shows values of the original: for the privacy officer, not for publishing",
+);
 
-const PRIVACY_REPORT_HTML: Method = Method {
-    name: "privacy_report_html",
-    arguments: &[&ORIGINAL, &RELEASED, &OPTIONS],
-    returns: Returns::One(Type::Text),
-    run: |call| {
+const PRIVACY_REPORT_HTML: Method = Method::new(
+    "privacy_report_html",
+    &[&ORIGINAL, &RELEASED, &OPTIONS],
+    Returns::One(Type::Text),
+    |call| {
         let page = report::html(&made(call)?);
         Ok(Text(page).into_datum().unwrap_or_else(|| call.null()))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.about(
+    "the privacy report as a page of HTML that stands by itself, with charts. It shows \
+         values of the original: for the privacy officer, not for publishing",
+);
 
 /// The report that a call asks for.
 fn made(call: &Call) -> Result<Report, Error> {

@@ -43,14 +43,16 @@ const CONFIRM: Argument<Option<String>> = Argument {
     read: |given| given.text(),
 };
 
-const SANITIZE_IN_PLACE: Method = Method {
-    name: "sanitize_in_place",
-    arguments: &[&TARGET, &METHOD, &OPTIONS, &CONFIRM],
-    returns: Returns::One(Type::Json),
-    run: sanitize_in_place,
-    label: None,
-    price: None,
-};
+const SANITIZE_IN_PLACE: Method = Method::new(
+    "sanitize_in_place",
+    &[&TARGET, &METHOD, &OPTIONS, &CONFIRM],
+    Returns::One(Type::Json),
+    sanitize_in_place,
+)
+.about(
+    "replaces the rows of a table of the caller's by a release of it, and its keys, with \
+         what refers to them, by random values; returns the label, and what stays as it was",
+);
 
 /// Refuses unless the caller names the table once more.
 fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<(), Error> {

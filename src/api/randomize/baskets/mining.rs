@@ -66,9 +66,9 @@ const SEED_BITS_OF_RHO: Argument<Option<u32>> = Argument {
     ..BITS
 };
 
-pub const RANDOMIZED_ITEMSETS: Method = Method {
-    name: "randomized_itemsets",
-    arguments: &[
+pub const RANDOMIZED_ITEMSETS: Method = Method::new(
+    "randomized_itemsets",
+    &[
         &RELATION,
         &COLUMN_NAME,
         &SIZE,
@@ -81,15 +81,16 @@ pub const RANDOMIZED_ITEMSETS: Method = Method {
         &SEED_ITEMSET,
         &SEED_BITS_OF_RHO,
     ],
-    returns: Returns::Table(&[
-        ("items", Type::Ints),
-        ("support", Type::Float8),
-        ("stddev", Type::Float8),
-    ]),
-    run: randomized_itemsets,
-    label: None,
-    price: None,
-};
+    Returns::Table(&[("items", Type::Ints), ("support", Type::Float8), ("stddev", Type::Float8)]),
+    randomized_itemsets,
+)
+.stable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "itemsets that at least a share min_support of the transactions contained before they \
+         were randomised, with estimated supports and standard deviations",
+);
 
 fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
     let (keep, rho) = (keep_of_size(&call.arguments)?, call.get(&RHO)?);

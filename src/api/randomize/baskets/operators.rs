@@ -13,27 +13,31 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::Guarantee;
 use randomize::transaction::{self, Convention, Estimator, Operator, Request};
 
-pub const SELECT_A_SIZE: Method = Method {
-    name: "select_a_size",
-    arguments: &[&ITEMS, &UNIVERSE, &RHO, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
-    returns: Returns::One(Type::Ints),
-    run: |call| {
+pub const SELECT_A_SIZE: Method = Method::new(
+    "select_a_size",
+    &[&ITEMS, &UNIVERSE, &RHO, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
+    Returns::One(Type::Ints),
+    |call| {
         let operator = Operator::new(call.get(&RHO)?, &call.get(&KEEP_LAW)?)?;
         let universe = call.get(&UNIVERSE)?;
         let items = checked(call, universe, operator.size())?;
         let items = operator.randomize(&items, universe, &mut coins(call.get(&SEED)?)?);
         Ok(array_of(&items))
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let operator = Operator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
-            let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
-            Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
-        },
-    }),
-    price: None,
-};
+)
+.parallel_restricted()
+.about(
+    "the transaction randomised: some of its items are kept, as keep says, and every other \
+         item comes in with probability rho",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let operator = Operator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
+        let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+        Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
+    },
+});
 
 const GAMMA: Argument<f64> = Argument {
     name: "gamma",
@@ -55,18 +59,22 @@ const CUT: Argument<usize> = Argument {
     },
 };
 
-pub const SELECT_A_SIZE_KEEP: Method = Method {
-    name: "select_a_size_keep",
-    arguments: &[&SIZE, &RHO, &GAMMA, &CUT],
-    returns: Returns::One(Type::Floats),
-    run: |call| {
+pub const SELECT_A_SIZE_KEEP: Method = Method::new(
+    "select_a_size_keep",
+    &[&SIZE, &RHO, &GAMMA, &CUT],
+    Returns::One(Type::Floats),
+    |call| {
         let (size, rho) = (call.get(&SIZE)?, call.get(&RHO)?);
         let keep = transaction::keep(size, rho, call.get(&GAMMA)?, call.get(&CUT)?)?;
         Ok(array::vector(&keep))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about(
+    "the chances to keep 0, 1, …, size items that amplify by at most gamma and favour \
+         keeping more than cut items",
+);
 
 const RHO1: Argument<f64> = Argument {
     name: "rho1",
@@ -103,17 +111,17 @@ const CONVENTION: Argument<Convention> = Argument {
     read: choice,
 };
 
-pub const SELECT_A_SIZE_DESIGN: Method = Method {
-    name: "select_a_size_design",
-    arguments: &[&SIZE, &RHO1, &RHO2, &TRANSACTIONS, &MAX_ITEMSET, &CONVENTION, &BITS],
-    returns: Returns::Table(&[
+pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
+    "select_a_size_design",
+    &[&SIZE, &RHO1, &RHO2, &TRANSACTIONS, &MAX_ITEMSET, &CONVENTION, &BITS],
+    Returns::Table(&[
         ("rho", Type::Float8),
         ("cut", Type::Int4),
         ("keep", Type::Floats),
         ("gamma", Type::Float8),
         ("lds", Type::Floats),
     ]),
-    run: |call| {
+    |call| {
         let found = transaction::design(&Request {
             size: call.get(&SIZE)?,
             rho1: call.get(&RHO1)?,
@@ -133,23 +141,33 @@ pub const SELECT_A_SIZE_DESIGN: Method = Method {
         ]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "the select-a-size operator that lets the lowest supports be discovered while nothing \
+         less likely than rho1 becomes more likely than rho2: its parameters, its amplification \
+         gamma, and the lowest discoverable supports of itemsets of 1, 2, … items",
+);
 
-pub const SELECT_A_SIZE_MATRIX: Method = Method {
-    name: "select_a_size_matrix",
-    arguments: &[&SIZE, &ITEMSET, &RHO, &KEEP_LAW],
-    returns: Returns::One(Type::Floats),
-    run: |call| {
+pub const SELECT_A_SIZE_MATRIX: Method = Method::new(
+    "select_a_size_matrix",
+    &[&SIZE, &ITEMSET, &RHO, &KEEP_LAW],
+    Returns::One(Type::Floats),
+    |call| {
         let keep = keep_of_size(&call.arguments)?;
         let matrix = transaction::matrix(call.get(&ITEMSET)?, call.get(&RHO)?, &keep)?;
         let width = matrix.first().map_or(0, Vec::len);
         Ok(array::matrix(&matrix.concat(), width))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about(
+    "in row i and column j the probability that a transaction which shares j - 1 items with \
+         an itemset shares i - 1 after it was randomised",
+);
 
 /// Transactions by the number of items that they share with an itemset.
 const OBSERVED: Argument<Vec<u64>> = Argument {
@@ -176,11 +194,11 @@ const OBSERVED: Argument<Vec<u64>> = Argument {
     },
 };
 
-pub const ESTIMATE_SUPPORT: Method = Method {
-    name: "estimate_support",
-    arguments: &[&OBSERVED, &SIZE, &RHO, &KEEP_LAW],
-    returns: Returns::Table(&[("support", Type::Float8), ("stddev", Type::Float8)]),
-    run: |call| {
+pub const ESTIMATE_SUPPORT: Method = Method::new(
+    "estimate_support",
+    &[&OBSERVED, &SIZE, &RHO, &KEEP_LAW],
+    Returns::Table(&[("support", Type::Float8), ("stddev", Type::Float8)]),
+    |call| {
         let (observed, keep) = (call.get(&OBSERVED)?, keep_of_size(&call.arguments)?);
         let estimator = Estimator::new(observed.len() - 1, call.get(&RHO)?, &keep)?;
         let found = estimator.support(&observed);
@@ -188,6 +206,11 @@ pub const ESTIMATE_SUPPORT: Method = Method {
         rows.push([Value::Float(found.support), Value::Float(found.stddev)]);
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.rows(1)
+.about(
+    "the share of transactions that contained an itemset before they were randomised, and \
+         its standard deviation",
+);

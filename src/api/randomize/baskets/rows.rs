@@ -30,11 +30,11 @@ fn items_of_cells(call: &Call) -> Result<PublicSource, Error> {
     Ok(source)
 }
 
-pub const CELLS_AS_ITEMS: Method = Method {
-    name: "transactions",
-    arguments: &[&RELATION, &COLUMNS],
-    returns: Returns::Table(&[("items", Type::Ints)]),
-    run: |call| {
+pub const CELLS_AS_ITEMS: Method = Method::new(
+    "transactions",
+    &[&RELATION, &COLUMNS],
+    Returns::Table(&[("items", Type::Ints)]),
+    |call| {
         let source = items_of_cells(call)?;
         // Nothing is drawn where NULL is a value.
         let bag = source.read(&mut coins(None)?)?;
@@ -56,19 +56,20 @@ pub const CELLS_AS_ITEMS: Method = Method {
         }
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(1000)
+.about(
+    "the rows of a relation as transactions, one item for each cell: nothing is protected \
+         yet",
+);
 
-pub const TRANSACTION_ITEMS: Method = Method {
-    name: "transaction_items",
-    arguments: &[&RELATION, &COLUMNS],
-    returns: Returns::Table(&[
-        ("item", Type::Int4),
-        ("column_name", Type::Text),
-        ("value", Type::Text),
-    ]),
-    run: |call| {
+pub const TRANSACTION_ITEMS: Method = Method::new(
+    "transaction_items",
+    &[&RELATION, &COLUMNS],
+    Returns::Table(&[("item", Type::Int4), ("column_name", Type::Text), ("value", Type::Text)]),
+    |call| {
         let source = items_of_cells(call)?;
         let mut rows = ResultRows::begin(call)?;
         let mut item = 0;
@@ -87,6 +88,11 @@ pub const TRANSACTION_ITEMS: Method = Method {
         }
         Ok(rows.finish(call))
     },
-    label: None,
-    price: None,
-};
+)
+.stable()
+.parallel_restricted()
+.rows(100)
+.about(
+    "which value of which column each item of sanitize.transactions stands for, by the \
+         public domains",
+);

@@ -50,20 +50,24 @@ fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code, Error> {
     })?)
 }
 
-pub const SEED_BITS: Method = Method {
-    name: "seed_bits",
-    arguments: &[&SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
-    returns: Returns::One(Type::Int4),
-    run: |call| Ok(Datum::from(code(&call.arguments, call.get(&SIZE)?)?.bits() as i32)),
-    label: None,
-    price: None,
-};
+pub const SEED_BITS: Method = Method::new(
+    "seed_bits",
+    &[&SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    Returns::One(Type::Int4),
+    |call| Ok(Datum::from(code(&call.arguments, call.get(&SIZE)?)?.bits() as i32)),
+)
+.immutable()
+.parallel_safe()
+.about(
+    "the bits of a seed for transactions of that size and itemsets of that many items, with \
+         rho = a / 2^b",
+);
 
-pub const RANDOMIZE_TO_SEED: Method = Method {
-    name: "randomize_to_seed",
-    arguments: &[&ITEMS, &SEED_UNIVERSE, &ITEMSET, &A, &B, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
-    returns: Returns::One(Type::Bytea),
-    run: |call| {
+pub const RANDOMIZE_TO_SEED: Method = Method::new(
+    "randomize_to_seed",
+    &[&ITEMS, &SEED_UNIVERSE, &ITEMSET, &A, &B, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
+    Returns::One(Type::Bytea),
+    |call| {
         let keep = call.get(&KEEP_LAW)?;
         let code = code(&call.arguments, keep.len().saturating_sub(1))?;
         let operator = code.operator(&keep)?;
@@ -71,17 +75,20 @@ pub const RANDOMIZE_TO_SEED: Method = Method {
         let seed = code.draw(&operator, &items, &mut coins(call.get(&SEED)?)?);
         Ok(bytea(&code.write(&seed)))
     },
-    label: Some(Label {
-        further: &[],
-        of: |options| {
-            let keep = options.get(&KEEP_LAW)?;
-            let operator = code(options, keep.len().saturating_sub(1))?.operator(&keep)?;
-            let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
-            Ok(Guarantee::randomize_to_seed(facts, coins_of(options.get(&SEED)?)))
-        },
-    }),
-    price: None,
-};
+)
+.parallel_restricted()
+.about(
+    "the transaction randomised as by select_a_size, as a short seed from which its items follow",
+)
+.labelled(Label {
+    further: &[],
+    of: |options| {
+        let keep = options.get(&KEEP_LAW)?;
+        let operator = code(options, keep.len().saturating_sub(1))?.operator(&keep)?;
+        let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+        Ok(Guarantee::randomize_to_seed(facts, coins_of(options.get(&SEED)?)))
+    },
+});
 
 const SEED_VALUE: Argument<Vec<u8>> = Argument {
     name: "seed_value",
@@ -102,24 +109,25 @@ const ITEM: Argument<i32> = Argument {
     },
 };
 
-pub const SEED_CONTAINS: Method = Method {
-    name: "seed_contains",
-    arguments: &[&SEED_VALUE, &ITEM, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
-    returns: Returns::One(Type::Bool),
-    run: |call| {
+pub const SEED_CONTAINS: Method = Method::new(
+    "seed_contains",
+    &[&SEED_VALUE, &ITEM, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    Returns::One(Type::Bool),
+    |call| {
         let code = code(&call.arguments, call.get(&SIZE)?)?;
         let seed = code.read(&call.get(&SEED_VALUE)?)?;
         Ok(Datum::from(code.contains(&seed, call.get(&ITEM)? as u32)?))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about("whether an item is in the randomised transaction that a seed stands for");
 
-pub const SEED_ITEMS: Method = Method {
-    name: "seed_items",
-    arguments: &[&SEED_VALUE, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
-    returns: Returns::One(Type::Ints),
-    run: |call| {
+pub const SEED_ITEMS: Method = Method::new(
+    "seed_items",
+    &[&SEED_VALUE, &SEED_UNIVERSE, &SIZE, &ITEMSET, &A, &B],
+    Returns::One(Type::Ints),
+    |call| {
         let code = code(&call.arguments, call.get(&SIZE)?)?;
         let seed = code.read(&call.get(&SEED_VALUE)?)?;
         let check = || {
@@ -128,6 +136,7 @@ pub const SEED_ITEMS: Method = Method {
         };
         Ok(array_of(&code.items(&seed, check)?))
     },
-    label: None,
-    price: None,
-};
+)
+.immutable()
+.parallel_safe()
+.about("the items of the randomised transaction that a seed stands for");

@@ -46,14 +46,16 @@ const LEVELS: Argument<Json> = Argument {
     read: |given| Ok(given.needed(given.json()?)?.into_owned()),
 };
 
-const DECLARE_HIERARCHY: Method = Method {
-    name: "declare_hierarchy",
-    arguments: &[&RELATION, &COLUMN_NAME, &LEVELS],
-    returns: Returns::One(Type::Void),
-    run: declare_hierarchy,
-    label: None,
-    price: None,
-};
+const DECLARE_HIERARCHY: Method = Method::new(
+    "declare_hierarchy",
+    &[&RELATION, &COLUMN_NAME, &LEVELS],
+    Returns::One(Type::Void),
+    declare_hierarchy,
+)
+.about(
+    "the owner says what the values of a column can be shown as, level by level, before \
+         they are blanked: ranges, dates, prefix, tree or table",
+);
 
 fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -85,14 +87,13 @@ fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const DROP_HIERARCHY: Method = Method {
-    name: "drop_hierarchy",
-    arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::One(Type::Void),
-    run: drop_hierarchy,
-    label: None,
-    price: None,
-};
+const DROP_HIERARCHY: Method = Method::new(
+    "drop_hierarchy",
+    &[&RELATION, &COLUMN_NAME],
+    Returns::One(Type::Void),
+    drop_hierarchy,
+)
+.about("the owner takes back the hierarchy of a column");
 
 fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
     let relation = Relation::open(call.get(&RELATION)?)?;
@@ -107,18 +108,17 @@ fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const HIERARCHY: Method = Method {
-    name: "hierarchy",
-    arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::Table(&[
-        ("value", Type::Text),
-        ("level", Type::Int4),
-        ("general", Type::Text),
-    ]),
-    run: hierarchy,
-    label: None,
-    price: None,
-};
+const HIERARCHY: Method = Method::new(
+    "hierarchy",
+    &[&RELATION, &COLUMN_NAME],
+    Returns::Table(&[("value", Type::Text), ("level", Type::Int4), ("general", Type::Text)]),
+    hierarchy,
+)
+.stable()
+.about(
+    "every value that a column has, and what it is shown as at each level of the declared \
+         hierarchy; NULL where it is blanked",
+);
 
 fn hierarchy(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
@@ -139,14 +139,17 @@ fn hierarchy(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const SUGGEST_HIERARCHY: Method = Method {
-    name: "suggest_hierarchy",
-    arguments: &[&RELATION, &COLUMN_NAME],
-    returns: Returns::One(Type::Json),
-    run: suggest_hierarchy,
-    label: None,
-    price: None,
-};
+const SUGGEST_HIERARCHY: Method = Method::new(
+    "suggest_hierarchy",
+    &[&RELATION, &COLUMN_NAME],
+    Returns::One(Type::Json),
+    suggest_hierarchy,
+)
+.stable()
+.about(
+    "levels that suit the values of a column, as declare_hierarchy takes them: decimal \
+         ranges, calendar units, prefixes of codes; NULL if none do",
+);
 
 fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
     let (relation, position) = column(call)?;
