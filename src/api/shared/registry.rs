@@ -15,6 +15,7 @@ use crate::rules::terms;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
+use std::collections::BTreeSet;
 
 /// All methods, by family.
 pub fn all() -> impl Iterator<Item = &'static Method> {
@@ -84,9 +85,10 @@ fn labelled() -> impl Iterator<Item = &'static Method> {
     all().filter(|method| method.label.is_some())
 }
 
-/// Names as a sentence has them.
+/// Names in alphabetical order as a sentence has them.
 pub fn one_of(names: impl Iterator<Item = &'static str>) -> String {
-    let names: Vec<String> = names.map(|name| format!("'{name}'")).collect();
+    let names: BTreeSet<String> = names.map(|name| format!("'{name}'")).collect();
+    let names: Vec<String> = names.into_iter().collect();
     match names.split_last() {
         Some((last, [])) => last.clone(),
         Some((last, rest)) => format!("{} or {last}", rest.join(", ")),
