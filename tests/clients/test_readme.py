@@ -1,4 +1,4 @@
-"""The README's example is what psql really shows on the demo's table."""
+"""The README's sessions show what psql shows on the demo's table, and its tasks run there."""
 
 import re
 import subprocess
@@ -6,6 +6,7 @@ import subprocess
 import pytest
 from helpers import ROOT, Database, fresh_name
 
+TASK = re.compile(r"^```sql\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 SESSION = re.compile(r"^```\n(=# .*?)^```$", re.MULTILINE | re.DOTALL)
 
 
@@ -17,9 +18,9 @@ def sessions():
         yield "\n".join(prompted), lines[len(prompted) :]
 
 
-def psql(database, *arguments):
+def psql(database, *arguments, statements=None):
     command = ["psql", "-X", "-q", "-v", "ON_ERROR_STOP=1", "-P", "footer=off", "-d", database]
-    ran = subprocess.run([*command, *arguments], capture_output=True, text=True)
+    ran = subprocess.run([*command, *arguments], capture_output=True, text=True, input=statements)
     assert ran.returncode == 0, ran.stderr
     return [line.rstrip() for line in ran.stdout.strip("\n").splitlines()]
 
@@ -39,3 +40,9 @@ def test_there_are_sessions():
 @pytest.mark.parametrize("statement, output", list(sessions()))
 def test_session_shows_what_it_says(demo, statement, output):
     assert psql(demo, "-c", statement) == output
+
+
+def test_tasks_run(demo):
+    for statements in TASK.findall((ROOT / "README.md").read_text()):
+        if "CREATE EXTENSION" not in statements:
+            psql(demo, statements=statements)
