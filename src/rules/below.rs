@@ -1,9 +1,9 @@
 //! Whose code runs when a relation is read.
 //!
 //! Views and policies call functions, and planning a query evaluates what it can of index conditions, statistics and
-//! constraints. The owner of a relation writes all of these, and they run with the rights of whoever reads. So a
-//! relation is read with its owner's rights only if everything below it is the same owner's or a superuser's: what
-//! its views read, with all partitions and tables that inherit.
+//! constraints. The owner of a relation writes all of these, and they run with the rights of the role that reads. So a
+//! relation is read with its owner's rights only if everything below it belongs to the same owner or to a superuser.
+//! Below a relation are the relations that its views read, and all partitions and inheriting tables of these.
 
 use crate::pg::call::error::Error;
 use crate::pg::call::sql;
@@ -20,8 +20,8 @@ struct Below {
     owner: Oid,
 }
 
-/// The relation and everything below it, by what is committed now. A materialized view has rows of its own: what it
-/// was made of is not read.
+/// The relation and everything below it, as committed now. A materialized view has rows of its own: the relations
+/// that it was built from are not read.
 fn all(relation: Oid) -> Result<Vec<Below>, Error> {
     let query = "WITH RECURSIVE below AS (
                  SELECT $1::oid AS oid
@@ -48,7 +48,7 @@ fn all(relation: Oid) -> Result<Vec<Below>, Error> {
     rows.into_iter().map(below).collect()
 }
 
-/// The owner of the relation, with whose rights it may be read; or something below it that is a stranger's.
+/// The owner of the relation, with whose rights it may be read, or a relation below it that belongs to another role.
 /// Everything below is locked for reading until the transaction ends, so it keeps its owners.
 fn examined(relation: &Relation) -> Result<Result<Oid, Below>, Error> {
     let owner = rights::owner_of(relation.oid)
@@ -69,7 +69,7 @@ fn examined(relation: &Relation) -> Result<Result<Oid, Below>, Error> {
     }
 }
 
-/// The owner of the relation, with whose rights it may be read. Refuses if that would run what a stranger wrote.
+/// The owner of the relation, with whose rights it may be read. An error if that would run code of another role.
 pub fn owner(relation: &Relation) -> Result<Oid, Error> {
     examined(relation)?.map_err(|Below { name, owner, .. }| Error::OwnerCannotRead {
         relation: relation.name.clone(),
@@ -81,7 +81,7 @@ pub fn owner(relation: &Relation) -> Result<Oid, Error> {
     })
 }
 
-/// As [`owner`], `None` if reading would run what a stranger wrote.
+/// As [`owner`], but `None` if reading would run code of another role.
 pub fn owner_if_alone(relation: &Relation) -> Result<Option<Oid>, Error> {
     Ok(examined(relation)?.ok())
 }

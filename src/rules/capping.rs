@@ -1,4 +1,4 @@
-//! How many rows of a unit count: the owner's choice, wherever the schema does not make it.
+//! The bound on the rows of a unit that count. The owner chooses it, unless the schema implies 1.
 
 use crate::pg::call::attempt::attempt;
 use crate::pg::call::error::Error;
@@ -10,7 +10,7 @@ use crate::rules::unit::identity;
 use pgrx::pg_sys::Oid;
 
 /// The bound that protects a relation: what was given, or 1 where the schema says that a unit has one row.
-/// Anything else would drop rows that nobody knows of, so the owner is told what each bound keeps.
+/// Otherwise rows would be dropped unnoticed: the error lists what share of the rows each bound keeps.
 /// The relation may be read with the rights of `owner`.
 pub fn bound(
     relation: &Relation,
@@ -29,7 +29,7 @@ pub fn bound(
     }
 }
 
-/// A NOTICE, which no log keeps, if a bound drops rows. If the rows cannot be read, nothing is said.
+/// Sends a NOTICE, which is not logged, if the bound drops rows; nothing if the rows cannot be read.
 pub fn tell_dropped(
     relation: &Relation,
     owner: Oid,
@@ -53,8 +53,8 @@ pub fn tell_dropped(
     Ok(())
 }
 
-/// So many rows, and how many units have so many. Read with the rights of the relation's owner: the caller may be a
-/// superuser, and a view may hold code.
+/// Pairs (rows, number of units that have so many rows). Read with the rights of the relation's owner, because the
+/// caller may be a superuser and a view may call functions.
 fn units(relation: &Relation, owner: Oid, unit: &Column) -> Result<Vec<(u64, u64)>, Error> {
     let query = format!(
         "SELECT rows::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text

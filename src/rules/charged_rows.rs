@@ -1,8 +1,8 @@
-//! Rows that a mechanism was charged for by the row: of a protected relation at most so many of each unit.
+//! Rows of a protected relation for mechanisms that are charged by the row: at most a bounded number per unit.
 //!
-//! Such a mechanism does not bound the rows of a unit, so they must be bounded already. That is checked on the rows
-//! that are used, and on no others: units are read beside them, by the same query. Whoever calls one of these
-//! mechanisms can read the relation, so being told that the bound does not hold is no news.
+//! Such a mechanism does not drop rows of a unit, so no unit may have more than was charged for. This is checked on
+//! exactly the rows that are used: the same query reads the units beside them. The caller can read the relation, so
+//! an error that the bound does not hold reveals nothing new.
 
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
@@ -12,16 +12,16 @@ use crate::rules::unit;
 use question::Terms;
 use table::CodedTable;
 
-/// How many rows of a unit were charged for.
+/// The number of rows per unit that was charged for.
 pub struct Bound {
     unit: usize,
     rows: u64,
-    /// No unit has more than one row, by the schema.
+    /// The schema guarantees one row per unit.
     is_key: bool,
 }
 
 impl Bound {
-    /// The bound that the terms lay down for the relation.
+    /// The bound in the terms of the relation.
     pub fn new(relation: &Relation, terms: &Terms) -> Result<Self, Error> {
         let unit = unit::check(relation, &terms.unit)?;
         let is_key = relation.is_key(&relation.columns[unit])?;
@@ -33,14 +33,14 @@ impl Bound {
         self.rows
     }
 
-    /// Refuses, without a look at a row, what the caller could not read after the charge.
+    /// Refuses, before any row is read, columns that the caller may not read: after the charge it would be too late.
     pub fn check_readable(&self, relation: &Relation, columns: &[usize]) -> Result<(), Error> {
         relation.check_readable(columns.iter().copied().chain([self.unit]))
     }
 }
 
 /// Reads columns of a relation, with `expression` as for [`Relation::asked_with`], and after them the identity of
-/// the unit that column `unit` tells.
+/// the unit in column `unit`.
 pub fn read_with_unit(
     relation: &Relation,
     columns: &[usize],

@@ -1,5 +1,5 @@
-//! Which relations tell of the same units, as the catalog has it. It is read as data: nothing is opened, and
-//! nobody who holds a lock on a relation of theirs can make others wait here.
+//! Which relations hold data about the same units, according to the catalog. The catalog is read as data: no relation
+//! is opened, so a role that locks its own relation cannot make others wait here.
 
 use crate::catalog::{Stored, look, protection};
 use crate::pg::call::error::Error;
@@ -8,7 +8,7 @@ use crate::rules::stability;
 use pgrx::pg_sys::Oid;
 use std::collections::HashSet;
 
-/// A column that tells whose a row is.
+/// A column that identifies the unit of a row.
 pub type Unit = (Oid, String);
 
 fn list(oids: &HashSet<Oid>) -> String {
@@ -22,8 +22,7 @@ fn found(statement: &str, arguments: &[Option<&str>]) -> Result<HashSet<Oid>, Er
     rows.into_iter().flatten().flatten().map(oid).collect()
 }
 
-/// The relations, their parents and children by inheritance or partitioning, and so on: what is in one may be in
-/// the other.
+/// The relations with their ancestors and descendants by inheritance or partitioning: these may share rows.
 pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
     found(
         "WITH RECURSIVE link AS (
@@ -41,8 +40,8 @@ pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
 struct Origins {
     /// The relation and, if it is a view, all that it reads, directly or through other views.
     read: HashSet<Oid>,
-    /// What releases among these, or among their children, were made of. A release that is differentially private tells
-    /// of its source what was paid for, so it is not followed.
+    /// The sources of releases among these or their children. Differentially private releases are not followed: what
+    /// they reveal of their source was charged.
     released: HashSet<Oid>,
     /// All these, and their children.
     all: HashSet<Oid>,
@@ -86,13 +85,13 @@ impl Origins {
     }
 }
 
-/// A relation and all that its rows are made of: what a view reads, its children, what a release was made of.
+/// A relation and everything its rows come from: relations that a view reads, children, sources of releases.
 pub fn reach(relation: Oid) -> Result<HashSet<Oid>, Error> {
     Ok(Origins::of(relation)?.all)
 }
 
-/// True if one of these views runs what a user wrote: a function, also as an operator or in a type that it casts to.
-/// What that reads is not known. Labels of a user's enum are none of that.
+/// True if one of these views calls a user-defined function, also through an operator or a cast: it is unknown what
+/// such a function reads. Labels of a user-defined enum do not count.
 pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
     let found = look(
         "SELECT 'yes' FROM pg_rewrite r
@@ -108,8 +107,8 @@ pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
     Ok(!found.is_empty())
 }
 
-/// True if one of the relations, or of those that are in or around it, is no table whose rows the catalog can tell the
-/// origin of: a foreign table, a sequence, a table of TOAST, a catalog of Postgres or of this extension.
+/// True if the catalog does not know where the rows of one of the relations, or of an ancestor or descendant, come
+/// from: a foreign table, a sequence, a table of TOAST, a catalog of Postgres or of this extension.
 pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
     let all = list(&inherited(relations)?);
     let found = look(
@@ -122,7 +121,7 @@ pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
     Ok(!found.is_empty())
 }
 
-/// True if row security decides who sees what of one of the relations, or of one that is in or around it.
+/// True if one of the relations, or an ancestor or descendant, has row security.
 pub fn has_row_security(relations: &HashSet<Oid>) -> Result<bool, Error> {
     let all = list(&inherited(relations)?);
     let found = look(
@@ -132,16 +131,16 @@ pub fn has_row_security(relations: &HashSet<Oid>) -> Result<bool, Error> {
     Ok(!found.is_empty())
 }
 
-/// Everything that may tell of the units of a relation: the relation, what its units come from, what their column
-/// refers to, those that refer to any of these, directly or not, and all that inherits. Without a unit its rows are
-/// the units. Views of these are not in it: see [`reach`].
+/// All relations that may hold data about the units of a relation: the relation itself, where its units come from, what
+/// their column references, everything that references any of these, directly or not, and all inheriting tables.
+/// Without a unit column, rows are units. Views of these are not included: see [`reach`].
 pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error> {
     let Origins { read: own, released, .. } = Origins::of(relation)?;
     let mut seeds = own.clone();
     if let Some(unit) = unit {
         let units = match traced(relation, unit, &own)? {
             Some(units) => {
-                // What a view joins to its units' rows, and what is not about units, may be public.
+                // A view may join public relations, which are not about units.
                 seeds = units.iter().map(|unit| unit.0).collect();
                 units
             }
@@ -164,7 +163,7 @@ pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error
     )
 }
 
-/// The columns that the unit of a relation comes from; `None` if that cannot be told.
+/// The columns that the unit of a relation comes from; `None` if unknown.
 fn traced(relation: Oid, unit: &str, own: &HashSet<Oid>) -> Result<Option<Vec<Unit>>, Error> {
     if own.len() == 1 {
         return Ok(Some(vec![(relation, unit.to_string())]));
@@ -218,7 +217,7 @@ fn referred_to(units: &[Unit]) -> Result<HashSet<Oid>, Error> {
     )
 }
 
-/// Everything that may tell of the units of a protected relation.
+/// All relations that may hold data about the units of a protected relation.
 pub fn of_protected() -> Result<HashSet<Oid>, Error> {
     let mut all = HashSet::new();
     for (relation, unit) in protection::units()? {

@@ -1,4 +1,4 @@
-//! FROM and WHERE of a view's query: what is joined, and which columns are equal then.
+//! The FROM and WHERE clauses of a view's query: which relations are joined, and which columns the conditions equate.
 
 use crate::pg::catalog::view_tree::{From, Place};
 use pgrx::pg_sys::JoinType;
@@ -17,8 +17,8 @@ pub struct Sources {
 struct Link {
     from: Place,
     to: Place,
-    /// Only in rows in which `from` is not NULL: otherwise an outer join may have found nothing, and then
-    /// the condition did not keep the row of `to` away.
+    /// It holds only in rows in which `from` is not NULL: otherwise an outer join may have found no partner, and the
+    /// condition did not exclude the row of `to`.
     needs_value: bool,
     /// And `to` is not NULL if `from` is not.
     gives_value: bool,
@@ -84,7 +84,7 @@ impl Sources {
             }
         };
         match (kept.contains(&from.0), kept.contains(&to.0)) {
-            // Nothing on the side that is kept depends on a condition among its own columns.
+            // An outer join keeps this side's rows whatever a condition among its own columns says.
             (true, true) => {}
             (false, true) => self.link(from, to, true, true),
             (is_kept, false) => self.link(from, to, false, !is_kept),

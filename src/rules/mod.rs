@@ -3,7 +3,7 @@
 //!
 //! * [`unit`]: which columns can identify units, and by which expression two rows are compared.
 //! * [`capping`]: how many rows of a unit count, and what the owner is shown when choosing that bound.
-//! * [`charged_rows`]: the rows that a mechanism reads after it was charged for so many per unit.
+//! * [`charged_rows`]: the rows that a mechanism reads after the charge, bounded per unit.
 //! * [`family`]: which relations hold data about the same units.
 //! * [`stability`] and `joins`: whether each row of a view depends on one unit alone.
 //! * [`public`]: which relations, domains and bounds are public for which source.

@@ -1,5 +1,4 @@
-//! What is public, so that private mechanisms may build on it: of a relation as a whole, and of a column its values
-//! or a range in bins.
+//! What private mechanisms may take as public: whole relations, and the values or binned range of a column.
 
 use crate::catalog::{bounds, domains, protection};
 use crate::pg::call::error::{Error, Undeclared};
@@ -10,16 +9,16 @@ use crate::rules::family::{self, has_row_security, is_of_unknown_origin, runs_co
 use pgrx::pg_sys::Oid;
 use std::collections::HashSet;
 
-/// Why the values of a relation cannot be taken for public in what is released of another one.
+/// Why a relation is not public for releases of another one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Private {
-    /// It is the source, or tells of the same units.
+    /// It is the source, or holds data about the same units.
     SameUnits,
-    /// It tells of the units of a protected relation.
+    /// It holds data about the units of a protected relation.
     Protected,
-    /// Row security decides who sees what of it.
+    /// It has row security.
     RowSecurity,
-    /// It is, or shows, no table of this database.
+    /// It is, or reads, something that is no table of this database.
     UnknownOrigin,
     /// A view that calls functions.
     Functions,
@@ -41,12 +40,12 @@ impl Private {
     }
 }
 
-/// The one rule for what may be taken from another relation as public where rows of `source` are released: why
-/// `other` is not, `None` if it is (mechanisms.md, section 25).
+/// The one rule for whether releases of `source` may take `other` as public: the reason why not, or `None`
+/// (mechanisms.md, section 25).
 pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
     let reached = family::reach(other)?;
-    // The trees of views tell what is read now, whatever the snapshot is, and what comes with Postgres: dependencies on
-    // that are not written down.
+    // Parse trees of views show what is read now, whatever the snapshot. They also name objects that come with Postgres,
+    // for which pg_depend has no entries.
     let mut read = reached.clone();
     let mut calls_unknown = false;
     for &relation in &reached {
@@ -73,17 +72,17 @@ pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
     Ok((calls_unknown || runs_code(&reached)?).then_some(Private::Functions))
 }
 
-/// Into how many bins a range is cut that only constraints tell.
+/// The number of bins of a range that is known from constraints only.
 const BINS: i32 = 32;
 
-/// What may be known of a column without its rows.
+/// What is known of a column without its rows.
 pub enum Public {
     Values(Vec<String>),
     Range { low: String, high: String, bins: Bins },
 }
 
-/// What the owner declared, values before bounds; else what type and constraints tell. An error that
-/// shows how to declare it if there is nothing.
+/// What the owner declared, values before bounds; otherwise what the type and constraints imply. Otherwise an error
+/// that shows how to declare it.
 pub fn find(relation: &Relation, column: &Column) -> Result<Public, Error> {
     let range = |low: String, high: String, bins: i32| {
         let bins = Bins::new(column, &low, &high, u32::try_from(bins).unwrap_or(1))?;

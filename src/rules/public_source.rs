@@ -14,7 +14,7 @@ use random::{Coins, below};
 use std::sync::Arc;
 use table::{Bag, CodedTable, Domain, NONE, Recoding};
 
-/// The most values of a column; what is made of them is held in memory.
+/// The largest domain of a column: its values are held in memory.
 const MOST: usize = 1_000_000;
 
 /// A column whose values are known without its rows.
@@ -54,7 +54,7 @@ fn bin_text(bin: u32) -> Vec<u8> {
     format!("{bin:07}").into_bytes()
 }
 
-/// A relation whose columns have public domains. Nothing of its rows is known until it is read.
+/// A relation whose columns have public domains. Its rows have not been read yet.
 pub struct PublicSource {
     pub relation: Relation,
     /// Where the relation has the columns.
@@ -64,14 +64,14 @@ pub struct PublicSource {
 }
 
 impl PublicSource {
-    /// Finds what is public of the columns, or says how to declare it.
+    /// Finds the public domains of the columns. The error for missing ones shows how to declare them.
     pub fn open(relation: Relation, positions: Vec<usize>) -> Result<Self, Error> {
         let mut columns = Vec::with_capacity(positions.len());
         let mut missing = Vec::new();
         for &position in &positions {
             let column = &relation.columns[position];
             let mut public = match public::find(&relation, column) {
-                // All that is missing is told at once.
+                // One error lists all missing declarations.
                 Err(Error::NoDomain { mut columns, .. }) => {
                     missing.append(&mut columns);
                     continue;
@@ -118,7 +118,7 @@ impl PublicSource {
         })
     }
 
-    /// Reads the columns, and after them the identity of the unit that column `unit` tells.
+    /// Reads the columns, and after them the identity of the unit in column `unit`.
     pub fn read_with_unit(&self, unit: usize) -> Result<CodedTable, Error> {
         let asked = |column: usize, quoted: &str| self.asked(column, quoted);
         charged_rows::read_with_unit(&self.relation, &self.positions, unit, asked)
@@ -131,7 +131,7 @@ impl PublicSource {
         reader::read_listed(&self.relation, &asked)
     }
 
-    /// What is asked for in place of a column: nothing else, or the number of its bin.
+    /// The expression that is read instead of a column, if any: the number of its bin.
     fn asked(&self, column: usize, quoted: &str) -> Option<String> {
         match &self.columns.get(column)?.public {
             Public::Values(_) => None,
@@ -139,9 +139,8 @@ impl PublicSource {
         }
     }
 
-    /// From the codes of a bag that was read to those of the public domains. A value that its domain does
-    /// not have becomes NULL; where the column has no NULL, a value of the domain that is drawn for it:
-    /// either way it depends on nothing but itself.
+    /// Translates codes of a bag to codes of the public domains. A value outside its domain becomes NULL or, in a
+    /// NOT NULL column, a value that is drawn from the domain. Either way the result depends on that value alone.
     pub fn recoding(&self, bag: &Bag, coins: &mut Coins) -> Recoding {
         let mut recoding = Recoding { codes: Vec::new(), nulls: Vec::new() };
         for (c, (column, domain)) in self.columns.iter().zip(&self.domains).enumerate() {
@@ -177,7 +176,7 @@ impl PublicSource {
     }
 }
 
-/// Values by public codes; a value of a bin is drawn anew for every row.
+/// Values by public codes. For a bin, a value is drawn for every row.
 pub struct PublicValues<'a> {
     texts: TextValues<'a>,
     columns: &'a [PublicColumn],

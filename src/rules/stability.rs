@@ -1,5 +1,5 @@
 //! Views as protected relations: whether each of their rows depends on its own unit alone. Only then
-//! does a bound on the rows of a unit bound what the unit changes.
+//! does a bound on the rows per unit bound the effect of a unit.
 //!
 //! The unit column is followed down to the tables that it comes from. On the way every query may filter,
 //! compute and join; it may put rows together only by the unit. Relations that are not protected, and
@@ -17,7 +17,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// Why a row of the relation may depend on other units than its own; `None` if none can, as in every
 /// table.
 ///
-/// A view can be replaced at any time: this is to be asked with each question.
+/// A view can be replaced at any time, so every question calls this.
 pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error> {
     let position = relation.position(unit)?;
     let Some(scope) = Scope::of_view(relation.oid)? else {
@@ -34,8 +34,8 @@ pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error
     }
 }
 
-/// The columns, of tables and of views on the way, that the unit of a view comes from; `None` if that cannot be
-/// told.
+/// The columns, of tables and of views on the way, that the unit of a view comes from; `None` if
+/// unknown.
 pub fn origins(relation: &Relation, unit: &str) -> Result<Option<Vec<Unit>>, Error> {
     let (Ok(position), Some(scope)) = (relation.position(unit), Scope::of_view(relation.oid)?)
     else {

@@ -1,14 +1,14 @@
-//! Units: which columns can tell them apart, and by what.
+//! Units: which columns can identify them, and how two units are compared.
 //!
 //! Every mechanism that counts units compares them by [`identity`], and calls [`check`] with each call: a column
-//! that could tell units apart when its relation was protected may have another type or collation by now.
+//! that could identify units when its relation was protected may have another type or collation by now.
 
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
 use pgrx::pg_sys;
 
-/// The position of the column that tells the units of a relation apart, if it can: equal units must have equal
+/// The position of the column that identifies the units of a relation, if its type allows that: equal units must have equal
 /// bytes under [`identity`], or one person would count as several.
 pub fn check(relation: &Relation, unit: &str) -> Result<usize, Error> {
     let position = relation.position(unit)?;
@@ -35,8 +35,8 @@ pub fn check(relation: &Relation, unit: &str) -> Result<usize, Error> {
     Ok(position)
 }
 
-/// What tells two units apart, as an SQL expression: two rows belong to one unit if and only if this has the same
-/// bytes, or the same text, in both. It does not depend on settings.
+/// The identity of a unit as an SQL expression: two rows belong to one unit if and only if the expression has the same
+/// bytes, or the same text, for both. It does not depend on settings.
 pub fn identity(column: &Column) -> String {
     match column.base_type {
         base if types::is_text(base) => as_text(column),
@@ -46,8 +46,8 @@ pub fn identity(column: &Column) -> String {
     }
 }
 
-/// [`identity`], but never long: of a unit that is among the rows that count nobody may see by the time how long it is.
-/// Long texts are told by a hash that no two of them share, and that no short one is.
+/// [`identity`], but always short, so that response times do not reveal the length of a unit among the matching rows.
+/// Long texts are replaced by a hash, which no short text equals.
 pub fn short_identity(column: &Column) -> String {
     let identity = identity(column);
     if types::whole(column.base_type, "").is_none() {
