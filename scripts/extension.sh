@@ -12,7 +12,7 @@ build_library() {
 
 # package PROFILE FOLDER: all that a server needs, into the folder, under the names that it will have.
 package() {
-    local profile=$1 folder=$2 built version from
+    local profile=$1 folder=$2 built version
     built=$(cargo metadata --no-deps --format-version 1 | sed -E 's/.*"target_directory":"([^"]*)".*/\1/')/$profile
     version=$(cargo pkgid --package pg_sanitize | sed 's/.*[#@]//')
     rm -rf "$folder"
@@ -20,16 +20,8 @@ package() {
     cp "$built/libpg_sanitize.so" "$folder/pg_sanitize.so"
     sed "s/@CARGO_VERSION@/$version/" pg_sanitize.control >"$folder/pg_sanitize.control"
     scripts/sql >"$folder/pg_sanitize--$version.sql"
-    # From one version to the next: as they were released, and from the newest of these to this one.
-    find sql/versions -name 'pg_sanitize--*--*.sql' -exec cp -t "$folder" {} +
-    from=$(newest_release)
-    if [[ $from != "$version" ]]; then scripts/upgrade "$from" >"$folder/pg_sanitize--$from--$version.sql"; fi
-}
-
-# newest_release: the newest version in sql/versions.
-newest_release() {
-    find sql/versions -name 'pg_sanitize--*.sql' ! -name '*--*--*' | sed -E 's/.*--(.*)\.sql/\1/' |
-        sort --version-sort | tail -n 1
+    # From one version to the next.
+    cp sql/pg_sanitize--*--*.sql "$folder"
 }
 
 # install_package PG_CONFIG FOLDER: by install(1), which replaces a file that is there: to overwrite a

@@ -1,5 +1,5 @@
 # Compares two scripts of CREATE EXTENSION by their statements and prints what leads from the first to the
-# second. Used by scripts/upgrade: awk -f scripts/upgrade.awk -v told=FILE OLD NEW
+# second. Used by scripts/upgrade: awk -f scripts/upgrade.awk -v told=BY_HAND OLD NEW
 #
 # What is new is printed as it stands. A function of which only the body or the properties changed is
 # replaced; one with other arguments or another result is dropped and made again. Functions that are gone go
@@ -134,7 +134,7 @@ END {
             if (is_part(object)) drop_last = drop_last "DROP " object ";\n"
             else if (callable || object ~ /^VIEW /) drop = drop "DROP " object ";\n"
             else if (index(by_hand, substr(object, index(object, " ") + 1)) == 0)
-                fail(object " is gone: say in " told " what becomes of it")
+                fail(object " is gone: say by hand what becomes of it")
         } else if (callable && head_of(made[object]) != head_of(now[object])) {
             drop = drop "DROP " object ";\n"
             again[object] = 1
@@ -156,7 +156,7 @@ END {
                 sub(/^CREATE /, "CREATE OR REPLACE ", statements[i])
                 print statements[i] "\n"
             } else if (index(by_hand, substr(object, index(object, " ") + 1)) == 0) {
-                fail(object " has changed: say in " told " how a table that is there changes")
+                fail(object " has changed: say by hand how a table that is there changes")
             }
         }
     }

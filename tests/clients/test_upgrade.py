@@ -1,8 +1,7 @@
 """From one version to the next: a database of 0.1.0 is filled, updated, and then like a fresh one.
 
-scripts/upgrade makes the script by comparing sql/ with sql/versions; what it does not see, these tests
-do. Where they fail after a change in sql/, say in sql/versions/after-0.1.0.sql how what is there becomes
-what is declared."""
+sql/pg_sanitize--OLD--NEW.sql is the script of the update. Where these tests fail after a change in sql/, it lacks that
+change; scripts/upgrade drafts it."""
 
 import re
 import subprocess
