@@ -1,7 +1,7 @@
 """Throws random calls of every function at a server.
 
 A call fails the run if a process of the server crashes, if an error has a code of class XX, or if it
-outlives its timeout by more than a second. Each is printed with what repeats it.
+outlives its timeout by more than --late says. Each is printed with what repeats it.
 """
 
 import argparse
@@ -20,7 +20,6 @@ from log import Log
 from world import NAME, PLAIN, TEMPORARY, World, build, drop
 
 CONNECTIONS = 2
-LATE = 1.0
 # Past this the call is taken for one that never ends.
 HANGS = 30.0
 MOST_FAILURES = 20
@@ -34,9 +33,10 @@ SIGNS = ("the process crashed", "terminated by signal 11", "XX000", "with a time
 class Runner:
     """Two connections, a superuser's and a plain role's, and what came of the calls made on them."""
 
-    def __init__(self, world, seed, log, verbose=False):
+    def __init__(self, world, given, log, verbose=False):
         self.world = world
-        self.seed = seed
+        self.seed = given.seed
+        self.late = given.late
         self.log = log
         self.verbose = verbose
         self.connections = {}
@@ -79,12 +79,12 @@ class Runner:
         for _ in range(2):
             # On a busy machine a process may have waited for its turn: only what is late again is at
             # fault. And if another process crashed, the server has ended this one with it.
-            late = problem is None and seconds > call.allowed() + LATE
+            late = problem is None and seconds > call.allowed() + self.late
             if not late and code != ENDED:
                 break
             self.again += 1
             problem, code, seconds = self.attempt(number, call)
-        if problem is None and seconds > call.allowed() + LATE:
+        if problem is None and seconds > call.allowed() + self.late:
             problem = f"took {seconds:.1f} s with a timeout of {call.timeout} s"
         self.outcomes[call.function, code] += 1
         if self.verbose:
@@ -137,9 +137,9 @@ class Runner:
         return problem, code, seconds
 
 
-def work(world, seed, log, numbers, results):
+def work(world, given, log, numbers, results):
     """One process: makes its calls, and tells what it saw."""
-    runner = Runner(world, seed, log)
+    runner = Runner(world, given, log)
     for number in numbers:
         problem = runner.run(number)
         if problem:
@@ -171,12 +171,18 @@ def main():
     parser = argparse.ArgumentParser(prog="scripts/fuzz MAJOR")
     parser.add_argument("calls", type=int, nargs="?", default=20000)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument(
+        "--late", type=float, default=10, help="seconds after its timeout at which a call is late"
+    )
     parser.add_argument("--only", type=int, help="make only the call with this number, and show it")
     parser.add_argument("--log", type=Path, required=True, help="the server's log")
     parser.add_argument(
         "--planted", action="store_true", help="plant errors, and expect to find them"
     )
     given = parser.parse_args()
+    if given.planted:
+        # The delay that is planted is one of two seconds.
+        given.late = 1
     print(f"seed {given.seed}", flush=True)
     log = Log(given.log)
     for missing in build(os.environ["PGHOST"], os.environ["PGPORT"], given.planted):
@@ -185,11 +191,11 @@ def main():
         world = World(connection)
     failures = []
     if given.only is not None:
-        runner = Runner(world, given.seed, log, verbose=True)
+        runner = Runner(world, given, log, verbose=True)
         failures += filter(None, [runner.run(given.only)])
         print(*failures)
     else:
-        failures += throw(world, given.seed, log, given.calls)
+        failures += throw(world, given, log)
     in_log = log.noted()
     for entry in in_log[:MOST_FAILURES]:
         print(f"in the server's log: {entry}")
@@ -205,13 +211,15 @@ def main():
     sys.exit(bool(failures or in_log))
 
 
-def throw(world, seed, log, calls):
+def throw(world, given, log):
     """Makes the calls on several connections at once; returns what failed."""
     started = time.monotonic()
     results = multiprocessing.Queue()
     workers = [
         multiprocessing.Process(
-            target=work, args=(world, seed, log, range(i, calls, CONNECTIONS), results), daemon=True
+            target=work,
+            args=(world, given, log, range(i, given.calls, CONNECTIONS), results),
+            daemon=True,
         )
         for i in range(CONNECTIONS)
     ]

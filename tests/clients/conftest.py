@@ -7,8 +7,20 @@ make databases and roles of their own there and drop them again.
 import random
 
 import pytest
-from helpers import Database, fresh_name
+from helpers import SOAK, Database, fresh_name
 from shards import Cluster
+
+
+def pytest_configure(config):
+    config.addinivalue_line("markers", "soak: depends on the clock, and runs in `make soak` only")
+
+
+def pytest_collection_modifyitems(config, items):
+    if not SOAK:
+        config.hook.pytest_deselected(
+            items=[item for item in items if item.get_closest_marker("soak")]
+        )
+        items[:] = [item for item in items if not item.get_closest_marker("soak")]
 
 
 @pytest.fixture(autouse=True)

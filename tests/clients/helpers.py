@@ -20,6 +20,8 @@ from psycopg import sql
 
 ROOT = Path(__file__).resolve().parents[2]
 DATA = Path(os.environ.get("PG_SANITIZE_DATA") or ROOT.parent / "shared" / "data")
+# Set by `make soak`: bounds on time are those of a machine that does nothing else, and tests that depend on the clock run.
+SOAK = "PG_SANITIZE_SOAK" in os.environ
 
 _numbers = count(1)
 
@@ -101,9 +103,15 @@ def cancel_after(connection, seconds):
         timer.join()
 
 
+def patience(seconds):
+    """A bound on time: as it is in `make soak`, on a machine that does nothing else; ten times as long in `make test`,
+    where it only keeps what has ended from what has not."""
+    return seconds if SOAK else 10 * seconds
+
+
 def assert_stops(database, phase, query, how="cancel"):
     """The first progress line of the phase triggers the request (how: cancel or terminate); the
-    answer must come in 1 s."""
+    answer must come in a second."""
     connection = database.connect()
     reached = threading.Event()
     asked = []
@@ -132,7 +140,7 @@ def assert_stops(database, phase, query, how="cancel"):
         connection.execute(query)
     ended = time.monotonic()
     asker.join()
-    assert ended - asked[0] < 1.0
+    assert ended - asked[0] < patience(1)
     if how == "cancel":
         assert connection.execute("SELECT 1").fetchone() == (1,)
 

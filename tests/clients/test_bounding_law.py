@@ -15,8 +15,8 @@ from helpers import Database, chi_square, fresh_name
 # Every unit has so many rows of each kind.
 KINDS = {"a": 3, "b": 2, "c": 1}
 UNITS = 1000
-# Noise of a thousandth is rounded away; a law is missed by chance less than once in a hundred million times.
-FAR = 6
+# Noise of a thousandth is rounded away; a law is missed by chance once in 10^11 times.
+FAR = 7
 
 
 def kept_rows(rows, groups):

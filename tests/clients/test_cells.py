@@ -5,6 +5,7 @@ import time
 
 import psycopg
 import pytest
+from helpers import patience
 from scipy.optimize import linprog
 
 
@@ -119,7 +120,7 @@ def test_a_table_of_200_by_200_takes_seconds(connection, scale):
             "SELECT status, count(*) FROM sanitize.suppress_cells('large', 'r', 'c') GROUP BY 1"
         ).fetchall()
     )
-    assert time.monotonic() - start < 60
+    assert time.monotonic() - start < patience(60)
     assert statuses["primary"] == sum(0 < n < 5 for n in counts.values())
     assert sum(statuses.values()) == 201 * 201
 

@@ -7,7 +7,8 @@ the rows that a filter keeps.
 An attack asks about somebody and about nobody, in an order that a seed shuffles, and looks. Its strength is the
 AUC: how often what it saw of somebody is above what it saw of nobody; 0.5 is a guess. By chance alone the AUC of
 100 and 100 trials has a standard deviation of 0.041 whatever the machine does, as the order is random: it is
-outside of 0.4 to 0.6 once in seventy attacks, which is why some are made again.
+outside of 0.4 to 0.6 once in seventy attacks, which is why some are made again. `make soak` makes them, on a machine
+that does nothing else; `make test` looks at the locks themselves.
 """
 
 import json
@@ -199,6 +200,7 @@ def test_locks_of_long_values_are_held_all_the_time(world, analyst, relation):
                 assert len(places) == last - first + 1, (chosen, measures)
 
 
+@pytest.mark.soak
 def test_attack_by_locks(world, analyst):
     """Whether the lock on the TOAST table is seen while the question runs."""
     watcher = world.database.connect(analyst.info.user)
@@ -213,6 +215,7 @@ def test_attack_by_locks(world, analyst):
         assert is_a_guess(observe)
 
 
+@pytest.mark.soak
 def test_attack_by_time_on_the_grid(world, analyst):
     """A hundred measures of the note, and an answer that comes at a time of the grid."""
 
@@ -254,6 +257,7 @@ ATTACKS |= {
 }
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("table, name", ATTACKED)
 def test_attack_by_time(world, analyst, table, name):
     """Without a grid: whatever a question does with a long value it does for every row."""
@@ -266,6 +270,7 @@ def test_attack_by_time(world, analyst, table, name):
     assert is_a_guess(observe)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("table", TABLES)
 @pytest.mark.parametrize("conditions", [{"person": SOMEBODY.value}, None], ids=["filter", "all"])
 def test_a_value_is_computed_once(analyst, table, conditions):

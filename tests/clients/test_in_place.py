@@ -181,9 +181,9 @@ def test_new_keys_are_in_no_order_of_the_old_ones(connection):
         f"""SELECT corr(was, key), corr(was, place) FROM (SELECT was, rank() OVER (ORDER BY id) AS key,
                rank() OVER (ORDER BY ctid) AS place FROM {table}) AS ranked"""
     ).fetchone()
-    # 2000 ranks in a random order: the deviation is 1 / sqrt(1999), about 0.022.
-    assert abs(by_key) < 0.12
-    assert abs(by_place) < 0.12
+    # 2000 ranks in a random order: the deviation is 1 / sqrt(1999), about 0.022, and this is 7 of them.
+    assert abs(by_key) < 0.16
+    assert abs(by_place) < 0.16
 
 
 @pytest.fixture

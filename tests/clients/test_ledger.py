@@ -7,7 +7,7 @@ from decimal import Decimal
 
 import psycopg
 import pytest
-from helpers import Database, fresh_name, program
+from helpers import SOAK, Database, fresh_name, patience, program
 from ledger import charge, spent, sums
 
 
@@ -53,7 +53,7 @@ def test_no_charge_is_lost_or_doubled_among_sixteen_clients(database, connection
     assert float(spent) == pytest.approx(0.001 * entries)
     print(f"{sum(made) / 3:.0f} charges/s, median {sorted(times)[len(times) // 2] * 1e3:.1f} ms")
     # benches/aggregates.py has the real bar; here, whatever else the machine does.
-    assert sum(made) / 3 > 50
+    assert sum(made) / 3 > (50 if SOAK else 1)
 
 
 def test_one_call_takes_milliseconds(connection, source):
@@ -63,7 +63,7 @@ def test_one_call_takes_milliseconds(connection, source):
         begin = time.monotonic()
         charge(connection, source)
         times.append(time.monotonic() - begin)
-    assert sorted(times)[25] < 0.025
+    assert sorted(times)[25] < patience(0.025)
 
 
 def test_no_worker_is_free(database, connection, source):
@@ -87,7 +87,7 @@ def test_no_worker_is_free(database, connection, source):
         charge(connection, source)
         waited = time.monotonic() - begin
         query.join()
-    assert 0.3 < waited < 10
+    assert 0.3 < waited < patience(10)
     row = connection.execute(
         "SELECT count(*) FROM sanitize.ledger WHERE source = %s::regclass", [source]
     )

@@ -9,7 +9,7 @@ import time
 
 import psycopg
 import pytest
-from helpers import Database, fresh_name, program
+from helpers import Database, fresh_name, patience, program
 from publishing import (
     K5,
     ROWS,
@@ -67,7 +67,7 @@ def test_readers_see_one_release_and_do_not_wait(database, connection, source, t
             reader.join()
     assert not failures
     assert reads[0] > 20
-    assert longest[0] < 1.0
+    assert longest[0] < patience(1)
     assert connection.execute(f"SELECT * FROM {target}_seen").fetchone() == (ROWS, 4, 4)
 
 
@@ -83,7 +83,7 @@ def test_a_cancelled_publish_leaves_everything_as_it_was(database, connection, s
         asked = time.monotonic()
         running.connection.cancel()
         running.join()
-        assert time.monotonic() - asked < 1.0
+        assert time.monotonic() - asked < patience(1)
         assert isinstance(running.error, psycopg.errors.QueryCanceled)
         assert running.connection.execute("SELECT 1").fetchone() == (1,)
     assert record(connection, target) == before

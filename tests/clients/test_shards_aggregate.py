@@ -171,7 +171,7 @@ def test_the_answers_are_those_of_one_server(sharded, admin, question):
     for key, (value, stddev) in here.items():
         assert stddev is None or there[key][1] == pytest.approx(stddev, rel=0.05), key
         # A quantile is a place in a histogram: noise moves it by no more than a step or two.
-        slack = 0.1 if stddev is None else 12 * stddev
+        slack = 0.1 if stddev is None else 20 * stddev
         assert there[key][0] == pytest.approx(value, abs=max(slack, 1e-6), rel=1e-3), key
     if question != "unit totals":
         assert watched.kept_there(), watched.queries
@@ -182,7 +182,7 @@ def test_private_bounds_are_found_on_the_shards(sharded, admin):
     with Watched(sharded) as watched:
         ((there, stddev),) = ask(admin, "visits", measure, delta=None).values()
     ((here, _),) = ask(admin, "visits_here", measure, delta=None).values()
-    assert there == pytest.approx(here, abs=12 * stddev)
+    assert there == pytest.approx(here, abs=20 * stddev)
     assert watched.kept_there()
 
 
@@ -623,7 +623,7 @@ def test_two_million_people(people):
         there, here = (ask(admin, name, measures, **options) for name in ("people", "people_here"))
     assert there.keys() == here.keys() and len(here) == 75
     for key, (value, stddev) in here.items():
-        assert there[key][0] == pytest.approx(value, abs=12 * stddev), key
+        assert there[key][0] == pytest.approx(value, abs=20 * stddev), key
 
 
 def test_a_shard_that_is_ended_at_any_time(people):

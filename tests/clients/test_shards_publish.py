@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import psycopg
 import pytest
-from helpers import fresh_name
+from helpers import fresh_name, patience
 from psycopg.types.json import Jsonb
 from publishing import publish, refresh
 from shards import SHARDS, ShardedDatabase
@@ -465,7 +465,7 @@ def test_a_cancel_reaches_the_shard(sharded, admin, visits, target, number):
     with stuck(sharded, admin, target, number) as failures:
         asked = time.monotonic()
         admin.cancel()
-    assert time.monotonic() - asked < 1.0
+    assert time.monotonic() - asked < patience(1)
     assert isinstance(failures[0], psycopg.errors.QueryCanceled)
     with sharded.shard(number) as shard:
         assert shard.execute(WAITING).fetchone() == (0,)
