@@ -83,13 +83,19 @@ as_server() {
     (cd / && exec "${clean[@]}" "$@")
 }
 
-# pg_config_of MAJOR: the pg_config of that private PostgreSQL. 15 is a copy of Debian's packages, with
-# their folders; the others come from Python wheels.
+# named_in TABLE [KEY]: values of a table of pgrx.toml, which names the servers: that of the key, or all keys.
+named_in() {
+    awk -v table="[$1]" -v key="${2:-}" -F ' = ' '/^\[/ { inside = $0 == table; next }
+        inside && NF == 2 && (key == "" || $1 == key) { gsub(/"/, "", $2); print key == "" ? $1 : $2 }' pgrx.toml
+}
+
+# pg_config_of MAJOR: the pg_config of that private PostgreSQL.
 pg_config_of() {
-    local tree=$LOCAL/postgres/$1
-    if [[ $1 == 15 ]]; then tree+=/usr/lib/postgresql/15; fi
-    [[ -x $tree/bin/pg_config ]] || die "PostgreSQL $1 is not set up: run scripts/setup build $1"
-    say "$tree/bin/pg_config"
+    local path
+    path=$(named_in configs "pg$1")
+    path=${path/#.local/"$LOCAL"}
+    [[ -x $path ]] || die "PostgreSQL $1 is not set up: run scripts/setup build $1"
+    say "$path"
 }
 
 # connect_to MAJOR [DATABASE]: points psql, pg_regress and psycopg at that private server only.
