@@ -2,7 +2,7 @@
 PG ?= 15 18
 PG_CONFIG ?= pg_config
 
-.PHONY: help demo test test-versions test-browser test-bi fuzz install deb bench lint psql clean
+.PHONY: help demo test test-versions test-browser test-bi fuzz soak install deb bench lint psql clean
 
 help:
 	@echo 'make demo                     build, and show on invented data what the extension does'
@@ -10,7 +10,8 @@ help:
 	@echo 'make test-versions            the SQL cases on PostgreSQL 14, 16 and 17'
 	@echo 'make test-browser             look at privacy reports in a real browser (installs Chromium)'
 	@echo 'make test-bi                  look at releases through JDBC, ODBC and Superset (installs 1.5 GB)'
-	@echo 'make fuzz                     fresh seeds: a million random calls, sqlsmith, property tests, sequences'
+	@echo 'make fuzz                     the same with fresh seeds: random calls, sqlsmith, property tests, sequences, mutants'
+	@echo 'make soak                     ten times of that, and what depends on the clock: for an idle machine, over night'
 	@echo 'make install [PG_CONFIG=...]  install into the server that this pg_config belongs to'
 	@echo 'make deb [PG_CONFIG=...]      a Debian package for that server, in target/deb'
 	@echo 'make psql                     a shell on the private server, where the demo tables are'
@@ -42,10 +43,16 @@ test-bi:
 	@scripts/bi 15
 
 fuzz:
-	@scripts/setup build 15 clients fuzz
+	@scripts/setup build 15 clients fuzz mutants
 	@scripts/build 15
 	@scripts/server restart 15
 	@scripts/fresh 15
+
+soak:
+	@scripts/setup build 15 clients fuzz mutants
+	@scripts/build 15
+	@scripts/server restart 15
+	@scripts/fresh 15 soak
 
 install:
 	@scripts/install $(PG_CONFIG)

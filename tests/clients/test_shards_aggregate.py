@@ -212,8 +212,8 @@ def test_a_unit_counts_as_often_as_it_may(admin, sharded, rows, groups):
             totals = [
                 sum(v for (_, m), (v, _) in a.items() if m == measure) for a in (by_ward, here)
             ]
-            # Which rows of a unit are kept is chance: the totals differ by that.
-            assert totals[0] == pytest.approx(totals[1], rel=0.05)
+            # Which rows of a unit are kept is chance: the totals differ by that, by less than 7 deviations.
+            assert totals[0] == pytest.approx(totals[1], rel=0.1)
             assert totals[0] <= 1200 * (rows if measure == "n" else min(rows, groups)) + 1
     finally:
         for name in ("visits", "visits_here"):
