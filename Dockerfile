@@ -1,5 +1,4 @@
-# A PostgreSQL 15 of Debian 12 with the extension. docs/operations.md says how to use it;
-# scripts/dockerfile-steps tries the steps without an engine.
+# A PostgreSQL 15 of Debian 12 with the extension. docs/operations.md says how to use it.
 #
 #   docker build --tag pg_sanitize .
 
