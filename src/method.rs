@@ -34,6 +34,8 @@ pub struct Behaviour {
     pub is_strict: bool,
     /// How many rows the planner expects of a set.
     pub rows: Option<u32>,
+    /// What the planner takes a call to cost, in its own unit; `None`: as little as any function in C.
+    pub cost: Option<u32>,
 }
 
 /// Whether calls with equal arguments give equal results.
@@ -73,6 +75,7 @@ impl Method {
             parallel: Parallel::Unsafe,
             is_strict: false,
             rows: None,
+            cost: None,
         };
         Method { name, arguments, returns, run, behaviour, about: "", label: None, price: None }
     }
@@ -111,6 +114,12 @@ impl Method {
         self
     }
 
+    /// What the planner takes a call to cost.
+    pub const fn cost(mut self, cost: u32) -> Self {
+        self.behaviour.cost = Some(cost);
+        self
+    }
+
     /// The function's COMMENT.
     pub const fn about(mut self, about: &'static str) -> Self {
         self.about = about;
@@ -127,6 +136,16 @@ impl Method {
     pub const fn priced(mut self, price: Price) -> Self {
         self.price = Some(price);
         self
+    }
+
+    /// What a call with these arguments takes from the budget of a protected relation of which it reads so many
+    /// columns, for one row or one unit as [`Price::counts`] says; `None` if it is free.
+    pub fn charge(
+        &self,
+        arguments: &Arguments<'_>,
+        columns: usize,
+    ) -> Result<Option<Charge>, Error> {
+        self.price.as_ref().map_or(Ok(None), |price| (price.of)(arguments, columns))
     }
 
     /// False for what Postgres calls itself, for a type, an aggregate or a trigger.
@@ -148,12 +167,15 @@ pub struct Label {
     pub of: fn(&Arguments<'_>) -> Result<Guarantee, Error>,
 }
 
+/// A method with the symbol by which Postgres finds it in the library.
+pub type Exported = (&'static str, &'static Method);
+
 /// Lists the files of a family that declare methods: `METHODS` has what each declares.
 macro_rules! family {
     ($($file:ident,)*) => {
         $(pub mod $file;)*
 
-        pub const METHODS: &[&[&$crate::method::Method]] = &[$($file::METHODS),*];
+        pub const METHODS: &[&[$crate::method::Exported]] = &[$($file::METHODS),*];
     };
 }
 pub(crate) use family;
@@ -162,8 +184,16 @@ pub(crate) use family;
 macro_rules! methods {
     ($($symbol:ident => $method:expr;)*) => {
         /// The SQL functions of this file.
-        pub const METHODS: &[&$crate::method::Method] = &[$(&$method),*];
+        pub const METHODS: &[$crate::method::Exported] = &[$((stringify!($symbol), &$method)),*];
 
+        $crate::method::symbols! { $($symbol => $method;)* }
+    };
+}
+pub(crate) use methods;
+
+/// Makes each method callable as the symbol beside it, without a declaration in SQL.
+macro_rules! symbols {
+    ($($symbol:ident => $method:expr;)*) => {
         $(
             const _: () = {
                 #[allow(unsafe_code)]
@@ -189,4 +219,4 @@ macro_rules! methods {
         )*
     };
 }
-pub(crate) use methods;
+pub(crate) use symbols;

@@ -46,10 +46,10 @@ pub fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
 }
 
 /// What a unit of at most so many rows is charged, if one row or one unit has this price.
-pub fn charged(counts: Counts, charge: Charge, rows_per_unit: u64) -> Charge {
-    match counts {
-        Counts::Units => charge,
-        Counts::Rows | Counts::Contents => charge.of_rows(rows_per_unit),
+pub fn charged(method: &Method, charge: Charge, rows_per_unit: u64) -> Charge {
+    match method.price.as_ref().map(|price| price.counts) {
+        Some(Counts::Units) => charge,
+        Some(Counts::Rows | Counts::Contents) | None => charge.of_rows(rows_per_unit),
     }
 }
 
@@ -68,7 +68,7 @@ pub fn of_units(label: Guarantee, method: &Method, told: &Told<'_>, price: Charg
         rows_per_unit: told.rows_per_unit,
         assumed_stable: told.assumed_stable,
         counts,
-        cost: charged(counts, price, told.rows_per_unit).whole,
+        cost: charged(method, price, told.rows_per_unit).whole,
     })
 }
 
@@ -90,9 +90,8 @@ pub fn under_options(
         1 if label.says_k() => label.with_one_row_each(),
         _ => label,
     };
-    let Some(price) = &method.price else { return Ok(label) };
     let columns = options.get_if_declared(&COLUMNS)?.map_or(1, |columns| columns.len());
-    let Some(charge) = (price.of)(options, columns)? else { return Ok(label) };
+    let Some(charge) = method.charge(options, columns)? else { return Ok(label) };
     Ok(of_units(label, method, &Told { unit: &unit, rows_per_unit, assumed_stable }, charge))
 }
 

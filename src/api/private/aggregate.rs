@@ -248,7 +248,8 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
         Some(age) => answers::find(request.source.into(), &question.normal, age)?.is_some(),
         None => false,
     };
-    let cost = if is_free { Cost::default() } else { question.charge.whole };
+    let charge = DP_AGGREGATE.charge(&call.arguments, 0)?.filter(|_| !is_free);
+    let cost = charge.map_or(Cost::default(), |charge| charge.whole);
     let mut stddevs = serde_json::Map::new();
     for ((name, parts), asked) in question.plan(&[])?.stddevs().into_iter().zip(&question.asked) {
         let stddev = match parts.as_slice() {

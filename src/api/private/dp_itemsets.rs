@@ -16,7 +16,7 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicColumn, PublicSource};
 use crate::rules::terms::TERMS;
-use guarantee::{Charge, Counts, Neighbours};
+use guarantee::{Counts, Neighbours};
 use pgrx::pg_sys::Datum;
 use question::Terms;
 use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
@@ -130,7 +130,7 @@ fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     let draws = draws(&call.arguments)?;
     let source = Source::open(call, draws.max_length, Wanted::Draws(draws.draws))?;
     let mut rows = ResultRows::begin(call)?;
-    let bag = source.read(call, &draws.charge())?;
+    let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let drawn = run("drawing itemsets", bag.memory(), |watch| draws.draw(&bag, &mut coins, watch))?;
     let json = ItemsetJson::new(&bag);
@@ -192,7 +192,7 @@ fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let wanted = Wanted::Distinct(call.get(&TOP)?);
     let source = Source::open(call, call.get(&MAX_LENGTH)?, wanted)?;
     let mut rows = ResultRows::begin(call)?;
-    let bag = source.read(call, &top.charge())?;
+    let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let found = run("choosing itemsets", bag.memory(), |watch| top.find(&bag, &mut coins, watch))?;
     let json = ItemsetJson::new(&bag);
@@ -245,10 +245,9 @@ impl Source {
 
     /// Charges where the relation is protected, then reads. A value that its domain does not have counts
     /// as NULL: it is no item.
-    fn read(&self, call: &Call, charge: &Charge) -> Result<Bag, Error> {
+    fn read(&self, call: &Call) -> Result<Bag, Error> {
         let (relation, columns) = (&self.0.relation, &self.0.positions);
-        let terms = self.1.as_ref();
-        let bound = ledger::charge_for_rows(relation, terms, columns, call.method.name, charge)?;
+        let bound = ledger::charge_call(call, relation, self.1.as_ref(), columns)?;
         let table = self.0.read_charged(bound.as_ref())?;
         let domains = self.0.domains();
         let codes = table.bag.domains().iter().zip(domains).map(|(read, public)| {

@@ -349,13 +349,7 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let table = public_source.map(|oid| same_columns(&relation, &columns, oid)).transpose()?;
     let rules = listed.map(|list| said(&list, &relation, &columns)).transpose()?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let bound = match call.price(request.columns)? {
-        Some(charge) => {
-            let what = call.method.name;
-            ledger::charge_for_rows(&relation, terms.as_ref(), &columns, what, &charge)?
-        }
-        None => None,
-    };
+    let bound = ledger::charge_call(call, &relation, terms.as_ref(), &columns)?;
     let mut source = TypedSource::read_charged(call, bound.as_ref())?;
     if let Some(public) = &public {
         source = source.within(public)?;

@@ -149,7 +149,7 @@ fn fit(
     let workload = workload(asked.as_ref(), &source.relation.name, &source.columns)?;
     // Charged under the terms that the rows are then bounded by.
     let (relation, columns) = (&source.relation, &source.positions);
-    ledger::charge_for_units(relation, terms.as_ref(), columns, call.method.name, &charge)?;
+    ledger::charge_call(call, relation, terms.as_ref(), columns)?;
     let unit = match &terms {
         Some(terms) => unit_of_several(&source.relation, terms)?,
         None => None,

@@ -136,13 +136,7 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;
     let terms = ledger::check_protecting(call, &source.relation, None)?;
-    let bound = match call.price(responses.width())? {
-        Some(charge) => {
-            let (relation, columns) = (&source.relation, &source.positions);
-            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
-        }
-        None => None,
-    };
+    let bound = ledger::charge_call(call, &source.relation, terms.as_ref(), &source.positions)?;
 
     let mut table = match &bound {
         // No column of a protected relation is kept as it is.

@@ -15,7 +15,7 @@ use crate::pg::process::worker::autonomous::{self, Decision};
 use crate::pg::process::worker::worker_function;
 use crate::pg::shards::keeper;
 use crate::rules::charged_rows::Bound;
-use guarantee::{Charge, Cost, Counts};
+use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Oid;
 use question::Terms;
 use serde::{Deserialize, Serialize};
@@ -127,47 +127,25 @@ pub fn charge(
     }
 }
 
-/// [`charge`] for a mechanism that protects single rows, and will read these columns, under the terms that
-/// [`check_protecting`] found: a unit that has up to g rows costs what g rows cost. Returns the bound that rows must
-/// then be read under, see [`crate::rules::charged_rows`]; `None` if the relation is not protected.
-pub fn charge_for_rows(
+/// Charges the price of a method that is called and will read these columns, under the terms that [`check_protecting`]
+/// found: where the method protects single rows, a unit that has up to g rows costs what g rows cost. Returns the bound
+/// that rows must then be read under, see [`crate::rules::charged_rows`]; `None` if the call is free or the relation is
+/// not protected. Refuses before the charge what can be refused without a row, and terms that have changed meanwhile:
+/// what was checked and what a label says holds under the terms that were found.
+pub fn charge_call(
+    call: &Call,
     relation: &Relation,
     terms: Option<&Terms>,
     columns: &[usize],
-    what: &str,
-    charge: &Charge,
 ) -> Result<Option<Bound>, Error> {
-    let price = |bound: &Bound| crate::rules::terms::charged(Counts::Rows, *charge, bound.rows());
-    charge_under_terms(relation, terms, columns, what, price)
-}
-
-/// [`charge`] for a mechanism that protects units and bounds their rows by the terms itself.
-pub fn charge_for_units(
-    relation: &Relation,
-    terms: Option<&Terms>,
-    columns: &[usize],
-    what: &str,
-    charge: &Charge,
-) -> Result<(), Error> {
-    charge_under_terms(relation, terms, columns, what, |_| *charge).map(|_| ())
-}
-
-/// Charges what the terms make of a price, unless the relation is not protected. Refuses before the charge what can be
-/// refused without a row, and terms that have changed meanwhile: what was checked and what a label says holds under
-/// the terms that were found.
-fn charge_under_terms(
-    relation: &Relation,
-    terms: Option<&Terms>,
-    columns: &[usize],
-    what: &str,
-    price: impl Fn(&Bound) -> Charge,
-) -> Result<Option<Bound>, Error> {
+    let Some(price) = call.method.charge(&call.arguments, columns.len())? else { return Ok(None) };
     check_kept_here(relation)?;
     let Some(terms) = terms else { return Ok(None) };
     check_stable(relation, terms)?;
     let bound = Bound::new(relation, terms)?;
     bound.check_readable(relation, columns)?;
-    match charge(relation, Asker::caller(), what, &price(&bound), Some(terms))? {
+    let price = crate::rules::terms::charged(call.method, price, bound.rows());
+    match charge(relation, Asker::caller(), call.method.name, &price, Some(terms))? {
         Outcome::Charged { .. } => Ok(Some(bound)),
         Outcome::Changed => {
             Err(Error::TermsChanged { relation: relation.name.clone(), charged: false })

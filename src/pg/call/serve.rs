@@ -5,7 +5,6 @@ use super::error::{self, Error};
 use super::signature;
 use crate::method::Method;
 use crate::pg::shards::keeper;
-use guarantee::Charge;
 use pgrx::fcinfo;
 use pgrx::pg_sys::{
     self, Datum,
@@ -39,11 +38,6 @@ impl Call {
     /// The value of an argument.
     pub fn get<T>(&self, argument: &Argument<T>) -> Result<T, Error> {
         self.arguments.get(argument)
-    }
-
-    /// What the call takes from the budget of a protected relation, of which it reads so many columns.
-    pub fn price(&self, columns: usize) -> Result<Option<Charge>, Error> {
-        self.method.price.as_ref().map_or(Ok(None), |price| (price.of)(&self.arguments, columns))
     }
 
     /// Argument `i` as the datum it is, for functions that Postgres calls for a type or an aggregate.

@@ -75,13 +75,7 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, weights.as_ref())?;
     let terms = ledger::check_protecting(call, &source.relation, None)?;
-    let bound = match call.price(responses.width())? {
-        Some(charge) => {
-            let (relation, columns) = (&source.relation, &source.positions);
-            ledger::charge_for_rows(relation, terms.as_ref(), columns, call.method.name, &charge)?
-        }
-        None => None,
-    };
+    let bound = ledger::charge_call(call, &source.relation, terms.as_ref(), &source.positions)?;
 
     let sanitised = sanitise(&source, bound.as_ref(), &responses, &mut coins)?;
     wanted.tell_noise(&channels(&responses), sanitised.row_count());
