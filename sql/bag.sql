@@ -1,15 +1,4 @@
 -- The bag: distinct rows of a relation with their counts.
-CREATE TYPE sanitize.bag;
-
-CREATE FUNCTION sanitize.bag_in(pg_catalog.cstring) RETURNS sanitize.bag
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_in';
-CREATE FUNCTION sanitize.bag_out(sanitize.bag) RETURNS pg_catalog.cstring
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_out';
-CREATE FUNCTION sanitize.bag_recv(pg_catalog.internal) RETURNS sanitize.bag
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_recv';
-CREATE FUNCTION sanitize.bag_send(sanitize.bag) RETURNS pg_catalog.bytea
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_send';
-
 CREATE TYPE sanitize.bag (
     INPUT = sanitize.bag_in,
     OUTPUT = sanitize.bag_out,
@@ -20,43 +9,9 @@ CREATE TYPE sanitize.bag (
 );
 COMMENT ON TYPE sanitize.bag IS
     'the distinct rows of a relation with their counts; made by sanitize.row_bag, taken by the mining functions and measures. It holds the data itself: protect it as you protect the table';
-COMMENT ON FUNCTION sanitize.bag_in(pg_catalog.cstring) IS 'text form of a bag (as bytea), checked';
-COMMENT ON FUNCTION sanitize.bag_out(sanitize.bag) IS 'text form of a bag (as bytea)';
-COMMENT ON FUNCTION sanitize.bag_recv(pg_catalog.internal) IS 'binary form of a bag, checked';
-COMMENT ON FUNCTION sanitize.bag_send(sanitize.bag) IS 'binary form of a bag';
-
-CREATE FUNCTION sanitize.bag_packed(sanitize.bag) RETURNS pg_catalog.text
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_packed';
-COMMENT ON FUNCTION sanitize.bag_packed(sanitize.bag) IS
-    'a bag as text of seven bits a character, as a shard sends it: see the page on shards';
 
 -- The aggregates' state is a bag that is worked on in place and written only when it travels, between the
 -- processes of a parallel query or between servers.
-CREATE FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record)
-    RETURNS sanitize.bag
-    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_trans';
--- Names are text[], or cstring[], which has no collation: see the aggregates.
-CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], VARIADIC pg_catalog."any")
-    RETURNS sanitize.bag
-    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
-CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], VARIADIC pg_catalog."any")
-    RETURNS sanitize.bag
-    LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
-CREATE FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[])
-    RETURNS sanitize.bag
-    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_cell_bag_trans';
-CREATE FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag)
-    RETURNS sanitize.bag
-    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_combine';
-CREATE FUNCTION sanitize.row_bag_final(sanitize.bag) RETURNS sanitize.bag
-    LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_final';
-COMMENT ON FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record) IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], pg_catalog."any") IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], pg_catalog."any") IS 'part of the aggregate row_bag';
-COMMENT ON FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[]) IS 'part of the aggregate cell_bag';
-COMMENT ON FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag) IS 'part of the aggregates row_bag and cell_bag';
-COMMENT ON FUNCTION sanitize.row_bag_final(sanitize.bag) IS 'part of the aggregates row_bag and cell_bag';
-
 CREATE AGGREGATE sanitize.row_bag(pg_catalog.record) (
     SFUNC = sanitize.row_bag_trans,
     STYPE = sanitize.bag,

@@ -99,64 +99,13 @@ SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry',
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_home', '');
 
-CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT NULL, window_length pg_catalog.interval DEFAULT NULL,
-        max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false,
-        row_count_public pg_catalog.bool DEFAULT false)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
-COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool) IS
-    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent is taken from the ledger';
-
-CREATE FUNCTION sanitize.unprotect(source pg_catalog.regclass) RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_unprotect';
-COMMENT ON FUNCTION sanitize.unprotect(pg_catalog.regclass) IS
-    'ends the protection and all allowances of a relation: nobody can ask any more. The ledger stays';
-
-CREATE FUNCTION sanitize.allow(source pg_catalog.regclass, grantee pg_catalog.regrole, epsilon pg_catalog.float8 DEFAULT NULL, delta pg_catalog.float8 DEFAULT NULL)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_allow';
-COMMENT ON FUNCTION sanitize.allow(pg_catalog.regclass, pg_catalog.regrole, pg_catalog.float8, pg_catalog.float8) IS
-    'lets a role and its members ask about a protected relation, with an optional share of the budget; the role needs no right to read it';
-
-CREATE FUNCTION sanitize.disallow(source pg_catalog.regclass, grantee pg_catalog.regrole) RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_disallow';
-COMMENT ON FUNCTION sanitize.disallow(pg_catalog.regclass, pg_catalog.regrole) IS
-    'takes back what sanitize.allow gave';
-
-CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, rho pg_catalog.float8 DEFAULT NULL)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_charge';
-COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.float8) IS
-    'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. The caller vouches for the numbers; rho is that of Gaussian noise. Committed at once; ROLLBACK does not undo it';
-
--- How charges add up: arithmetic, for the view below and for mechanisms written in SQL.
-
-CREATE FUNCTION sanitize.zcdp_epsilon(rho pg_catalog.float8, delta pg_catalog.float8) RETURNS pg_catalog.float8
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_zcdp_epsilon';
-COMMENT ON FUNCTION sanitize.zcdp_epsilon(pg_catalog.float8, pg_catalog.float8) IS
-    'the smallest epsilon found for which a mechanism of this rho is (epsilon, delta)-differentially private; rounded up';
-
-CREATE FUNCTION sanitize.zcdp_rho(epsilon pg_catalog.float8, delta pg_catalog.float8) RETURNS pg_catalog.float8
-    LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_zcdp_rho';
-COMMENT ON FUNCTION sanitize.zcdp_rho(pg_catalog.float8, pg_catalog.float8) IS
-    'the largest rho found for which a mechanism is (epsilon, delta)-differentially private; rounded down';
-
-CREATE FUNCTION sanitize.spent(epsilon pg_catalog.numeric, delta pg_catalog.numeric, rho pg_catalog.numeric, rest_epsilon pg_catalog.numeric, rest_delta pg_catalog.numeric, budget_delta pg_catalog.numeric,
-        OUT epsilon_spent pg_catalog.float8, OUT delta_spent pg_catalog.float8) RETURNS SETOF record
-    LANGUAGE c IMMUTABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_spent';
-COMMENT ON FUNCTION sanitize.spent(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
-    'what charges with these sums take of a budget with that delta: the smaller epsilon of the two ways to add up';
-
+-- For the view below.
 CREATE FUNCTION sanitize.delta_share(share_epsilon pg_catalog.numeric, share_delta pg_catalog.numeric, epsilon pg_catalog.numeric, delta pg_catalog.numeric) RETURNS pg_catalog.numeric
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     'SELECT coalesce($2, CASE WHEN $1 IS NOT NULL THEN $4 OPERATOR(pg_catalog.*) least($1 OPERATOR(pg_catalog./) $3, 1) END)';
 COMMENT ON FUNCTION sanitize.delta_share(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
     'the delta of a share of a budget: its own, or else the part of the budget''s delta that its epsilon is of the budget''s; NULL for no share';
 
-CREATE FUNCTION sanitize.confirm_ledger() RETURNS pg_catalog.text
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_confirm_ledger';
-COMMENT ON FUNCTION sanitize.confirm_ledger() IS
-    'for superusers, after a restore or a failover: says that the ledger here holds every charge there was. Until then nothing is released';
 REVOKE ALL ON FUNCTION sanitize.confirm_ledger() FROM PUBLIC;
 
 CREATE VIEW sanitize.budget WITH (security_barrier) AS
@@ -188,11 +137,6 @@ CREATE VIEW sanitize.budget WITH (security_barrier) AS
         OR b.grantee IS NOT NULL AND pg_catalog.pg_has_role(b.grantee, 'USAGE');
 COMMENT ON VIEW sanitize.budget IS
     'what may be spent and what is, for each protected relation (grantee NULL) and each allowance; owners see theirs, grantees their own';
-
-CREATE FUNCTION sanitize.grid_time(moment pg_catalog.timestamptz) RETURNS pg_catalog.timestamptz
-    LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_grid_time';
-COMMENT ON FUNCTION sanitize.grid_time(pg_catalog.timestamptz) IS
-    'the moment as the views tell it: moved back to a multiple of pg_sanitize.answer_grid';
 
 CREATE VIEW sanitize.ledger WITH (security_barrier) AS
     SELECT sanitize.grid_time(e.charged_at) AS "when", e.who, e.what,

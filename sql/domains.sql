@@ -38,31 +38,6 @@ COMMENT ON COLUMN sanitize.declared_bounds.row_type IS 'the relation''s row type
 SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_bounds', 'WHERE sanitize.row_type(source) = row_type');
 GRANT SELECT ON sanitize.declared_bounds TO PUBLIC;
 
-CREATE FUNCTION sanitize.declare_domain(source pg_catalog.regclass, column_name pg_catalog.text,
-        domain_values pg_catalog.text[])
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_domain';
-COMMENT ON FUNCTION sanitize.declare_domain(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[]) IS
-    'the owner says which values a column may have; private mechanisms use them in place of what the rows show';
-
-CREATE FUNCTION sanitize.declare_bounds(source pg_catalog.regclass, column_name pg_catalog.text, low pg_catalog.text, high pg_catalog.text, bins pg_catalog.int4 DEFAULT 32)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_bounds';
-COMMENT ON FUNCTION sanitize.declare_bounds(pg_catalog.regclass, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.int4) IS
-    'the owner says between which values a column of numbers, dates or timestamps lies, and into how many bins it is cut; NULL and NULL take that back';
-
-CREATE FUNCTION sanitize.column_domain(source pg_catalog.regclass, column_name pg_catalog.text)
-    RETURNS TABLE(domain_values pg_catalog.text[], origin pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_domain';
-COMMENT ON FUNCTION sanitize.column_domain(pg_catalog.regclass, pg_catalog.text) IS
-    'the public domain of a column and where it is known from: declared, enum, boolean, check, foreign key; and its declared range: bounds. No row if nothing is known';
-
-CREATE FUNCTION sanitize.column_bounds(source pg_catalog.regclass, column_name pg_catalog.text)
-    RETURNS TABLE(low pg_catalog.text, high pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL UNSAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_column_bounds';
-COMMENT ON FUNCTION sanitize.column_bounds(pg_catalog.regclass, pg_catalog.text) IS
-    'the public range of a column of numbers, dates or timestamps: declared, or from its CHECK constraints, or from its public domain; no row if it is not known on both sides';
-
 CREATE VIEW sanitize.domains AS
 SELECT c.oid::pg_catalog.regclass AS source, a.attname::pg_catalog.text AS column_name, d.domain_values, d.origin
   FROM pg_catalog.pg_class AS c

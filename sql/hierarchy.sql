@@ -22,31 +22,6 @@ SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_hierarchy',
 -- As for declared domains: everybody reads, and our functions write for the owner of a relation.
 GRANT SELECT ON sanitize.declared_hierarchy TO PUBLIC;
 
-CREATE FUNCTION sanitize.declare_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text,
-        levels pg_catalog.jsonb)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_hierarchy';
-COMMENT ON FUNCTION sanitize.declare_hierarchy(pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb) IS
-    'the owner says what the values of a column can be shown as, level by level, before they are blanked: ranges, dates, prefix, tree or table';
-
-CREATE FUNCTION sanitize.drop_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
-    RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_hierarchy';
-COMMENT ON FUNCTION sanitize.drop_hierarchy(pg_catalog.regclass, pg_catalog.text) IS
-    'the owner takes back the hierarchy of a column';
-
-CREATE FUNCTION sanitize.hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
-    RETURNS TABLE(value pg_catalog.text, level pg_catalog.int4, general pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_hierarchy';
-COMMENT ON FUNCTION sanitize.hierarchy(pg_catalog.regclass, pg_catalog.text) IS
-    'every value that a column has, and what it is shown as at each level of the declared hierarchy; NULL where it is blanked';
-
-CREATE FUNCTION sanitize.suggest_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text)
-    RETURNS pg_catalog.jsonb
-    LANGUAGE c STABLE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_suggest_hierarchy';
-COMMENT ON FUNCTION sanitize.suggest_hierarchy(pg_catalog.regclass, pg_catalog.text) IS
-    'levels that suit the values of a column, as declare_hierarchy takes them: decimal ranges, calendar units, prefixes of codes; NULL if none do';
-
 CREATE VIEW sanitize.hierarchies AS
 SELECT h.source, h.column_name,
        CASE WHEN h.lookup IS NULL THEN h.levels

@@ -69,40 +69,6 @@ SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry',
     'WHERE sanitize.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry_id_seq', '');
 
-CREATE FUNCTION sanitize.publish(target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text,
-        options pg_catalog.jsonb DEFAULT '{}', comment pg_catalog.text DEFAULT NULL)
-    RETURNS pg_catalog.jsonb
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_publish';
-COMMENT ON FUNCTION sanitize.publish(pg_catalog.text, pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text) IS
-    'makes a release of the source by a method and keeps it as a table of the caller''s, or replaces the rows of a release that is there; returns its label';
-
-CREATE FUNCTION sanitize.refresh(target pg_catalog.regclass) RETURNS pg_catalog.jsonb
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_refresh';
-COMMENT ON FUNCTION sanitize.refresh(pg_catalog.regclass) IS
-    'makes a release anew, as it was published, with the rights of its owner; readers see the old rows until the transaction commits';
-
-CREATE FUNCTION sanitize.approve(target pg_catalog.regclass) RETURNS pg_catalog.jsonb
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_approve';
-COMMENT ON FUNCTION sanitize.approve(pg_catalog.regclass) IS
-    'makes a release of a draft, as it is: from now on it counts as an earlier release of its source, and others may be granted it; returns its label';
-
-CREATE FUNCTION sanitize.retire(target pg_catalog.regclass) RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_retire';
-COMMENT ON FUNCTION sanitize.retire(pg_catalog.regclass) IS
-    'drops the table of a release, unless something depends on it, and forgets how it was made; that it was there is still counted';
-
-CREATE FUNCTION sanitize.drop_leftovers(target pg_catalog.regclass) RETURNS pg_catalog.void
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_leftovers';
-COMMENT ON FUNCTION sanitize.drop_leftovers(pg_catalog.regclass) IS
-    'drops, on the shards of a sharded release, what earlier publishes and refreshes left behind, those that crashed too; what readers see stays';
-
-CREATE FUNCTION sanitize.sanitize_in_place(target pg_catalog.regclass, method pg_catalog.text,
-        options pg_catalog.jsonb DEFAULT '{}', confirm pg_catalog.text DEFAULT NULL)
-    RETURNS pg_catalog.jsonb
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_sanitize_in_place';
-COMMENT ON FUNCTION sanitize.sanitize_in_place(pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text) IS
-    'replaces the rows of a table of the caller''s by a release of it, and its keys, with what refers to them, by random values; returns the label, and what stays as it was';
-
 CREATE VIEW sanitize.releases WITH (security_barrier) AS
     SELECT p.target, CASE WHEN s.oid IS NOT NULL OR sanitize.row_type(p.source) IS NULL THEN p.source END AS source, p.method,
            CASE WHEN seen.owner THEN p.options END AS options,
@@ -140,13 +106,6 @@ CREATE VIEW sanitize.releases WITH (security_barrier) AS
 COMMENT ON VIEW sanitize.releases IS
     'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source, if all of them protect the same: NULL if not';
 GRANT SELECT ON sanitize.releases TO PUBLIC;
-
-CREATE FUNCTION sanitize.publishing()
-    RETURNS TABLE(pid pg_catalog.int4, target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text, phase pg_catalog.text,
-        share pg_catalog.float8, rows pg_catalog.int8, seconds pg_catalog.float8)
-    LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_publishing';
-COMMENT ON FUNCTION sanitize.publishing() IS
-    'how far the publishes and refreshes are that run at the moment: those of your own role and of roles that you are a member of';
 
 CREATE VIEW sanitize.progress AS SELECT * FROM sanitize.publishing();
 COMMENT ON VIEW sanitize.progress IS

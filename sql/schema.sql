@@ -19,11 +19,8 @@ COMMENT ON SCHEMA sanitize IS
     'pg_sanitize: finds what makes rows stand out and releases tables about people safely';
 GRANT USAGE ON SCHEMA sanitize TO PUBLIC;
 
-CREATE FUNCTION sanitize.methods()
-    RETURNS TABLE(method pg_catalog.text, "position" pg_catalog.int4, argument pg_catalog.text, types pg_catalog.text, default_value pg_catalog.text, about pg_catalog.text)
-    LANGUAGE c STABLE PARALLEL SAFE ROWS 200 AS 'MODULE_PATHNAME', 'sanitize_methods';
-COMMENT ON FUNCTION sanitize.methods() IS
-    'every argument of every function: its types, its default as JSON (NULL: it has to be given) and what it means';
+-- Functions name this type before it is made of some of them: see bag.sql.
+CREATE TYPE sanitize.bag;
 
 -- What our tables say of a relation or a role is found by its number, and numbers come back after a drop. So each
 -- row also remembers the relation's row type, or the role's name, when it is written, and counts only while both

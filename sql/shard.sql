@@ -8,10 +8,6 @@ CREATE TABLE sanitize.shard_work (
 COMMENT ON TABLE sanitize.shard_work IS
     'work for this server as a shard of a sharded release: what sanitize.publish on the coordinator inserts is done at once, with the rights of the role that inserts, and not kept';
 
-CREATE FUNCTION sanitize.do_shard_work() RETURNS pg_catalog.trigger
-    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_do_shard_work';
-COMMENT ON FUNCTION sanitize.do_shard_work() IS
-    'part of sanitize.shard_work: makes, fills or drops a table of a sharded release';
 REVOKE EXECUTE ON FUNCTION sanitize.do_shard_work() FROM PUBLIC;
 
 CREATE TRIGGER do_shard_work BEFORE INSERT ON sanitize.shard_work

@@ -1,14 +1,14 @@
-//! The SQL functions, one folder per family; each function is declared as a [`Method`] beside what it does over a
+//! The SQL functions, one folder per family; each function is declared as a [`crate::method::Method`] beside what it does over a
 //! crate. [`shared`] has what several families use, and the registry.
 
-use crate::method::Method;
+use crate::method::Exported;
 
 /// The families: each folder with the methods of its files.
 macro_rules! families {
     ($($family:ident,)*) => {
         $(pub mod $family;)*
 
-        pub const FAMILIES: &[(&str, &[&[&Method]])] = &[$((stringify!($family), $family::METHODS)),*];
+        pub const FAMILIES: &[(&str, &[&[Exported]])] = &[$((stringify!($family), $family::METHODS)),*];
     };
 }
 

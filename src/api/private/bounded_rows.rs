@@ -24,7 +24,8 @@ const TRANS: Method = part("bounded_rows_trans", &[&STATE, &TERMS, &COLUMNS], Ty
         // A bag does not tell whose rows it has.
         (None, Some(_)) => Err(Error::NoAggregate),
     }
-});
+})
+.about("part of the aggregate bounded_rows");
 
 const FINAL: Method = part("bounded_rows_final", &[&STATE], Type::Bag, |call| {
     let kept = match (call.state::<State>(0, Access::Read)?, call.passed_bag(0)?) {
@@ -33,7 +34,8 @@ const FINAL: Method = part("bounded_rows_final", &[&STATE], Type::Bag, |call| {
         (None, Some(_)) => return Err(Error::NoAggregate),
     };
     kept.map_or_else(|| Ok(call.null()), |kept| Ok(bytea(&bag::encode(kept)?)))
-});
+})
+.about("part of the aggregate bounded_rows");
 
 methods! {
     sanitize_bounded_rows_trans => TRANS;

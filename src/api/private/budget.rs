@@ -199,6 +199,7 @@ const ZCDP_EPSILON: Method =
         Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
     })
     .immutable()
+    .strict()
     .parallel_safe()
     .about(
         "the smallest epsilon found for which a mechanism of this rho is (epsilon, \
@@ -211,24 +212,29 @@ const ZCDP_RHO: Method =
         Ok(rho.into_datum().unwrap_or_else(|| call.null()))
     })
     .immutable()
+    .strict()
     .parallel_safe()
     .about(
         "the largest rho found for which a mechanism is (epsilon, delta)-differentially \
          private; rounded down",
     );
 
-const CONFIRM_LEDGER: Method =
-    Method::new("confirm_ledger", &[], Returns::One(Type::Text), |call| {
+const CONFIRM_LEDGER: Method = Method::new(
+    "confirm_ledger",
+    &[],
+    Returns::One(Type::Text),
+    |call| {
         if !rights::is_superuser(rights::current_user()) {
             return Err(Error::NotSuperuser);
         }
         let place = entries::confirm(&role_name())?;
         Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
-    })
-    .about(
-        "the delta of a share of a budget: its own, or else the part of the budget's delta that \
-         its epsilon is of the budget's; NULL for no share",
-    );
+    },
+)
+.about(
+    "for superusers, after a restore or a failover: says that the ledger here holds every charge \
+         there was. Until then nothing is released",
+);
 
 methods! {
     sanitize_charge => CHARGE;

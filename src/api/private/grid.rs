@@ -48,6 +48,7 @@ const GRID_TIME: Method = Method::new("grid_time", &[&TIME], Returns::One(Type::
     Ok(time.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 })
 .stable()
+.strict()
 .parallel_safe()
 .about("the moment as the views tell it: moved back to a multiple of pg_sanitize.answer_grid");
 

@@ -180,8 +180,8 @@ const PROTECT: Method = Method::new(
     protect,
 )
 .about(
-    "where this ledger is: changes when the tables come out of a dump, a backup or a \
-         promoted standby",
+    "registers a relation of the caller's: who is protected (the unit column), and how much may be learnt \
+     in total or in each window. Again: changes that, and what is spent is taken from the ledger",
 );
 
 fn protect(call: &Call) -> Result<Datum, Error> {

@@ -65,7 +65,7 @@ const DO_SHARD_WORK: Method = part("do_shard_work", &[], Type::Trigger, |call| {
     })?;
     trigger::fixed(|| task.run(rows))?;
     Ok(Datum::null())
-});
+}).about("part of sanitize.shard_work: makes, fills or drops a table of a sharded release");
 
 methods! {
     sanitize_do_shard_work => DO_SHARD_WORK;

@@ -3,7 +3,7 @@
 use super::arguments::{RELATION, text};
 use crate::catalog::ledger::{self, Asker};
 use crate::catalog::protection;
-use crate::method::{Method, methods};
+use crate::method::{Exported, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb;
@@ -17,12 +17,17 @@ use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 
-/// All methods, by family.
-pub fn all() -> impl Iterator<Item = &'static Method> {
+/// All methods with their symbols, by family.
+pub fn exported() -> impl Iterator<Item = Exported> {
     crate::api::FAMILIES
         .iter()
         .flat_map(|(_, files)| files.iter())
         .flat_map(|file| file.iter().copied())
+}
+
+/// All methods, by family.
+pub fn all() -> impl Iterator<Item = &'static Method> {
+    exported().map(|(_, method)| method)
 }
 
 /// The label of a release by that method with these options.

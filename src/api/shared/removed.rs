@@ -2,7 +2,7 @@
 //! symbols. No declaration fits them, so that a call says which versions meet.
 
 use super::internal::part;
-use crate::method::{Method, methods};
+use crate::method::{Method, symbols};
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 
@@ -11,7 +11,7 @@ const fn gone(name: &'static str) -> Method {
     part(name, &[], Type::Internal, |_| Err(Error::NoAggregate))
 }
 
-methods! {
+symbols! {
     sanitize_row_bag_serial => gone("row_bag_serial");
     sanitize_row_bag_deserial => gone("row_bag_deserial");
     sanitize_clamped_serial => gone("clamped_serial");

@@ -50,8 +50,6 @@ pub enum Type {
     Bag,
     /// Two halves of a sum: the state of an aggregate.
     Sums,
-    /// The cells of a row as texts.
-    Cells,
     /// The row type of a relation, or any other type where the text of a value is wanted.
     Any,
     /// Columns of any types, as many as are given: `VARIADIC "any"`.
@@ -93,7 +91,6 @@ impl Type {
             Type::Names => &["text[]", "cstring[]"],
             Type::Bag => &["sanitize.bag"],
             Type::Sums => &["bigint[]"],
-            Type::Cells => &["text[]"],
             Type::Source => &["regclass", "sanitize.bag", "text"],
         }
     }

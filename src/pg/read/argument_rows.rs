@@ -58,8 +58,8 @@ impl Call {
 
     /// The names in argument `first` and the array of cells behind them; `None` if there is no row.
     pub fn cells(&self, first: usize) -> Result<Option<Given<'_>>, Error> {
-        let Some(cells) = self.array(first + 1, Type::Cells)? else { return Ok(None) };
-        let names = self.array(first, Type::Names)?.ok_or(Error::Null { argument: "names" })?;
+        let Some(cells) = self.array(first + 1, Type::Texts)? else { return Ok(None) };
+        let names = self.array(first, Type::Texts)?.ok_or(Error::Null { argument: "names" })?;
         // SAFETY: the array is a valid argument of this call, which outlives what is given.
         let cells = Cells::Texts(unsafe { elements(cells, "cells")? });
         Ok(Some(Given { call: self, names, cells }))

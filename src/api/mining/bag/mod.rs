@@ -17,21 +17,43 @@ use table::Bag;
 
 const VALUE: Argument<()> = passed("value", Type::Bag);
 
-const BAG_IN: Method = part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input);
-const BAG_OUT: Method = part("bag_out", &[&VALUE], Type::CString, bag::output);
+const BAG_IN: Method = part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input)
+    .immutable()
+    .strict()
+    .parallel_safe()
+    .about("text form of a bag (as bytea), checked");
+const BAG_OUT: Method = part("bag_out", &[&VALUE], Type::CString, bag::output)
+    .immutable()
+    .strict()
+    .parallel_safe()
+    .about("text form of a bag (as bytea)");
 const BAG_RECV: Method =
-    part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive);
-const BAG_SEND: Method = part("bag_send", &[&VALUE], Type::Bytes, bag::send);
+    part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive)
+        .immutable()
+        .strict()
+        .parallel_safe()
+        .about("binary form of a bag, checked");
+const BAG_SEND: Method = part("bag_send", &[&VALUE], Type::Bytes, bag::send)
+    .immutable()
+    .strict()
+    .parallel_safe()
+    .about("binary form of a bag");
 /// For a coordinator, whose postgres_fdw takes every value as text.
-const BAG_PACKED: Method = part("bag_packed", &[&VALUE], Type::Text, bag::packed);
+const BAG_PACKED: Method = part("bag_packed", &[&VALUE], Type::Text, bag::packed)
+    .immutable()
+    .strict()
+    .parallel_safe()
+    .about("a bag as text of seven bits a character, as a shard sends it: see the page on shards");
 
 const STATE: Argument<()> = passed("state", Type::Bag);
 /// The state of another process.
 const OTHER: Argument<()> = passed("other", Type::Bag);
 const ROW: Argument<()> = passed("row", Type::Record);
+/// Texts, or C strings, which have no collation: see the aggregates.
 const NAMES: Argument<()> = passed("names", Type::Names);
+const TEXTS: Argument<()> = passed("names", Type::Texts);
 const COLUMNS: Argument<()> = passed("columns", Type::Columns);
-const CELLS: Argument<()> = passed("cells", Type::Cells);
+const CELLS: Argument<()> = passed("cells", Type::Texts);
 
 /// The bag in argument `i`: a state that came from elsewhere.
 fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>, Error> {
@@ -72,7 +94,10 @@ const TRANS: Method = part("row_bag_trans", &[&STATE, &ROW], Type::Bag, |call| {
     // A row that does not exist (the empty side of an outer join) is none.
     let Some(record) = call.record(1)? else { return unchanged(call) };
     advanced(call, |context| State::records(&record, context), |state| state.add_record(&record))
-});
+})
+.stable()
+.parallel_safe()
+.about("part of the aggregate row_bag");
 
 fn add_columns(call: &Call, given: &Given<'_>) -> Result<Datum, Error> {
     advanced(call, |context| State::columns(given, context), |state| state.add_columns(given))
@@ -81,13 +106,19 @@ fn add_columns(call: &Call, given: &Given<'_>) -> Result<Datum, Error> {
 const COLUMNS_TRANS: Method =
     part("row_bag_columns_trans", &[&STATE, &NAMES, &COLUMNS], Type::Bag, |call| {
         add_columns(call, &call.columns(1)?)
-    });
+    })
+    .stable()
+    .parallel_safe()
+    .about("part of the aggregate row_bag");
 
 const CELLS_TRANS: Method =
-    part("cell_bag_trans", &[&STATE, &NAMES, &CELLS], Type::Bag, |call| match call.cells(1)? {
+    part("cell_bag_trans", &[&STATE, &TEXTS, &CELLS], Type::Bag, |call| match call.cells(1)? {
         Some(given) => add_columns(call, &given),
         None => unchanged(call),
-    });
+    })
+    .immutable()
+    .parallel_safe()
+    .about("part of the aggregate cell_bag");
 
 const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |call| {
     let Some(mut bag) = bag_of(call, 1)? else { return unchanged(call) };
@@ -106,7 +137,10 @@ const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |c
         state.add_bag(bag)?;
         Ok(state)
     })
-});
+})
+.immutable()
+.parallel_safe()
+.about("part of the aggregates row_bag and cell_bag");
 
 const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, |call| {
     if let Some(state) = call.state::<State>(0, Access::Read)? {
@@ -116,7 +150,10 @@ const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, |call| {
         Some(bag) => Ok(bytea(&bag::encode(bag)?)),
         None => Ok(call.null()),
     }
-});
+})
+.immutable()
+.parallel_safe()
+.about("part of the aggregates row_bag and cell_bag");
 
 methods! {
     sanitize_bag_in => BAG_IN;

@@ -26,6 +26,7 @@ pub const SELECT_A_SIZE: Method = Method::new(
     },
 )
 .parallel_restricted()
+.cost(100)
 .about(
     "the transaction randomised: some of its items are kept, as keep says, and every other \
          item comes in with probability rho",

@@ -77,6 +77,7 @@ pub const RANDOMIZE_TO_SEED: Method = Method::new(
     },
 )
 .parallel_restricted()
+.cost(100)
 .about(
     "the transaction randomised as by select_a_size, as a short seed from which its items follow",
 )
@@ -139,4 +140,5 @@ pub const SEED_ITEMS: Method = Method::new(
 )
 .immutable()
 .parallel_safe()
+.cost(100)
 .about("the items of the randomised transaction that a seed stands for");
