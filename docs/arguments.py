@@ -1,12 +1,13 @@
-"""Writes the tables of arguments in the reference from the functions' own declarations.
+"""Writes synopses and tables of arguments in the reference from the functions' own declarations.
 
-A page says where a table goes: between <!-- arguments of NAME --> and <!-- end of arguments -->. A
+A page says where they go: between <!-- arguments of NAME --> and <!-- end of arguments -->. A
 function that the registry does not have keeps an empty place. scripts/docs runs this.
 """
 
 import json
 import re
 import sys
+import textwrap
 from pathlib import Path
 
 import psycopg
@@ -15,6 +16,10 @@ PAGES = Path(__file__).resolve().parent / "reference"
 PLACE = re.compile(
     r"^<!-- arguments of (\w+) -->\n(.*?)^<!-- end of arguments -->\n", re.MULTILINE | re.DOTALL
 )
+
+# Names of types as people write them.
+SHORT = {"double precision": "float8", "integer": "int", "boolean": "bool"}
+SHORT["timestamp with time zone"] = "timestamptz"
 
 
 def declarations(connection):
@@ -28,32 +33,66 @@ def declarations(connection):
     return found
 
 
+def results(connection):
+    """{(name, names of the arguments): what the function returns}."""
+    query = """
+        SELECT proname, coalesce(proargnames[:pronargs], '{}'), pg_get_function_result(oid)
+          FROM pg_proc WHERE pronamespace = 'sanitize'::regnamespace AND prokind = 'f'"""
+    return {
+        (name, tuple(arguments)): result for name, arguments, result in connection.execute(query)
+    }
+
+
 def as_sql(default):
     """A default, which the registry has as JSON, as one would write it in a call."""
     value = json.loads(default)
     if isinstance(value, str):
-        return f"`'{value}'`"
+        return f"'{value}'"
     if isinstance(value, dict | list):
-        return f"`'{default}'`"
-    return "`NULL`" if value is None else f"`{default}`"
+        return f"'{default}'"
+    return "NULL" if value is None else default
+
+
+def synopsis(name, arguments, returned):
+    """How the function is called and what it returns, in lines that can be read."""
+    listed = [
+        f"{argument} {types.replace(', ', ' | ')}" + (f" = {as_sql(default)}" if default else "")
+        for argument, types, default, _ in arguments
+    ]
+    result = returned[name, tuple(argument for argument, *_ in arguments)]
+    text = f"{name}({', '.join(listed)})"
+    for old, new in SHORT.items():
+        text, result = text.replace(old, new), result.replace(old, new)
+    lines = textwrap.wrap(text, 116, subsequent_indent="    ", break_on_hyphens=False)
+    lines += textwrap.wrap(
+        f"-> {result}",
+        116,
+        initial_indent="    ",
+        subsequent_indent="       ",
+        break_on_hyphens=False,
+    )
+    return "\n".join(["```", *lines, "```", ""])
 
 
 def table(name, arguments):
     lines = [f"| argument of `{name}` | type | default | meaning |", "|---|---|---|---|"]
     for argument, types, default, about in arguments:
         types = " or ".join(f"`{one}`" for one in types.split(", "))
-        default = "" if default is None else as_sql(default)
+        default = "" if default is None else f"`{as_sql(default)}`"
         about = about.replace("|", r"\|")
         lines.append(f"| `{argument}` | {types} | {default} | {about} |")
     return "\n".join(lines) + "\n"
 
 
-def rewritten(page, functions):
-    """The text of a page with the tables as they should be."""
+def rewritten(page, functions, returned):
+    """The text of a page with synopses and tables as they should be."""
 
     def fill(place):
         name = place[1]
-        tables = "\n".join(table(name, arguments) for arguments in functions.get(name, []))
+        tables = "\n".join(
+            synopsis(name, arguments, returned) + table(name, arguments)
+            for arguments in functions.get(name, [])
+        )
         return f"<!-- arguments of {name} -->\n{tables}<!-- end of arguments -->\n"
 
     return PLACE.sub(fill, page.read_text())
@@ -68,12 +107,12 @@ def places():
 
 def main():
     with psycopg.connect(autocommit=True) as connection:
-        functions = declarations(connection)
+        functions, returned = declarations(connection), results(connection)
     missing = sorted(functions.keys() - set(places()))
     if missing:
         sys.exit(f"no page has a place for the arguments of: {', '.join(missing)}")
     for page in sorted(PAGES.glob("*.md")):
-        text = rewritten(page, functions)
+        text = rewritten(page, functions, returned)
         if text != page.read_text():
             page.write_text(text)
             print(f"{page.name} is written anew")

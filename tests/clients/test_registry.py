@@ -106,12 +106,46 @@ def test_every_function_has_a_comment_and_a_place_in_the_reference(database):
     for name, comment, is_part in functions:
         assert comment, name
         if not is_part and name not in own:
-            assert f"`{name}(" in pages or name in headings, name
+            assert f"`{name}" in pages or f"`sanitize.{name}" in pages or name in headings, name
 
 
-def test_the_tables_of_the_reference_are_up_to_date(registry):
+def test_synopses_and_tables_of_the_reference_are_up_to_date(registry, connection):
+    returned = docs.results(connection)
     places = docs.places()
     assert len(places) == len(set(places))
     assert registry.keys() == set(places)
     for page in sorted(docs.PAGES.glob("*.md")):
-        assert page.read_text() == docs.rewritten(page, registry), f"{page.name}: run scripts/docs"
+        assert page.read_text() == docs.rewritten(page, registry, returned), f"{page.name}: run scripts/docs"
+
+
+DECLARATION = re.compile(
+    r"^CREATE FUNCTION (\S+?)\(.*?\)\n    RETURNS .*?\n    LANGUAGE c (\w+)( STRICT)? PARALLEL (\w+).*, '(\w+)';\n"
+    r"COMMENT ON FUNCTION (.*) IS\n    '(.*)';\n",
+    re.MULTILINE,
+)
+
+
+def test_the_declarations_are_those_of_the_library(connection):
+    connection.execute(
+        "CREATE FUNCTION pg_temp.declarations() RETURNS text LANGUAGE c AS 'pg_sanitize', 'sanitize_declarations'"
+    )
+    (library,) = connection.execute("SELECT pg_temp.declarations()").fetchone()
+    committed = (ROOT / "sql" / "functions.sql").read_text()
+    assert committed == library, "run scripts/declarations"
+
+
+def test_the_catalog_has_what_is_declared(connection):
+    """Volatility, parallel label, strictness, comment and symbol of every function in C, and no other function."""
+    declared = {}
+    for match in DECLARATION.finditer((ROOT / "sql" / "functions.sql").read_text()):
+        name, volatility, strict, parallel, symbol, signature, about = match.groups()
+        assert signature.startswith(f"{name}(")
+        (oid,) = connection.execute("SELECT %s::regprocedure::oid", [signature]).fetchone()
+        behaviour = volatility[0].lower(), parallel[0].lower(), strict is not None
+        declared[oid] = (*behaviour, symbol, about.replace("''", "'"))
+    catalog = connection.execute("""
+        SELECT p.oid, provolatile, proparallel, proisstrict, prosrc, obj_description(p.oid, 'pg_proc')
+          FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang
+         WHERE l.lanname = 'c' AND probin LIKE '%pg_sanitize' AND pronamespace::regnamespace::text ~ '^sanitize'""")
+    assert declared == {oid: tuple(rest) for oid, *rest in catalog}
+    assert len(declared) > 100
