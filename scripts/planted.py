@@ -1,7 +1,8 @@
 """Reads the planted errors of tests/mutants for scripts/mutants.
 
 usage: planted.py check            every snippet occurs once in the code
-       planted.py list [NAME …]    lines of name, kind of test, its arguments, the error in words
+       planted.py list [NAME …]    lines of name, kind of test, its arguments, the error in words; without names all
+                                   that are not rare, with --all these too
        planted.py plant NAME TREE  changes the copy of the project in TREE, and prints the changed files
 
 A file of tests/mutants has a table per error:
@@ -10,6 +11,8 @@ A file of tests/mutants has a table per error:
   test = arguments of cargo test, for an error in a crate; or, for an error in the extension,
   regress = SQL cases, or
   clients = arguments of pytest
+  rare = true, if `make fuzz` tries it and `make test` does not: each error in the extension takes a build of it, and
+    another of the same rule is tried
   find = a piece of the code, which occurs once in src, crates and sql
   replace = what stands there instead
 Where one error needs several changes, [[name.edits]] have find and replace. A run of white space in `find` matches any
@@ -82,7 +85,11 @@ def main(command, *arguments):
         check()
     elif command == "list":
         errors = planted()
-        for name in arguments or errors:
+        if not arguments:
+            arguments = [name for name in errors if not errors[name].get("rare")]
+        elif arguments == ("--all",):
+            arguments = errors
+        for name in arguments:
             error = errors.get(name) or sys.exit(f"there is no planted error {name}")
             print(name, error["kind"], error[error["kind"]], error["error"], sep="\t")
     elif command == "plant":
