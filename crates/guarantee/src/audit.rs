@@ -1,5 +1,5 @@
-//! What two neighbouring tables tell about epsilon and delta: exactly where the law of the output is
-//! known, as a lower bound on epsilon from runs otherwise. A label must not be below it.
+//! Audits of privacy claims from two neighbouring tables: the exact delta where the law of the output is known, and
+//! otherwise a lower bound on epsilon from repeated runs. A label must not promise less epsilon than such a bound.
 
 use random::binomial::tail_above;
 use std::collections::BTreeMap;
@@ -7,15 +7,15 @@ use std::collections::BTreeMap;
 /// The probability of each result.
 pub type Law<T> = BTreeMap<T, f64>;
 
-/// The smallest delta for which `p` is within a factor e^epsilon of `q`: the sum of what `p` has more
-/// than e^epsilon times `q` (hockey-stick divergence). A mechanism is (epsilon, delta)-DP if no two
-/// neighbouring tables give more than delta, either way round.
+/// The smallest delta for which `p` is within a factor e^epsilon of `q` (the hockey-stick divergence): the sum over
+/// all results of max(0, p - e^epsilon q). A mechanism is (epsilon, delta)-DP if this is at most delta for every two
+/// neighbouring tables, in both directions.
 pub fn divergence<T: Ord>(p: &Law<T>, q: &Law<T>, epsilon: f64) -> f64 {
     let factor = epsilon.exp();
     p.iter().map(|(result, p)| (p - factor * q.get(result).unwrap_or(&0.0)).max(0.0)).sum()
 }
 
-/// Some of a number of runs.
+/// A number of hits among a number of runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share {
     pub hits: u64,
@@ -76,8 +76,8 @@ pub fn epsilon_bound<T: Ord + Clone>(one: &[T], other: &[T], delta: f64, alpha: 
     }
 }
 
-/// The event that refutes the largest epsilon on these runs: the results most in favour of `p`, as
-/// many as pay, in ascending order.
+/// The event that refutes the largest epsilon on these runs. It holds the results that speak most for `p`, as long as
+/// adding one raises the bound, in ascending order.
 fn event<T: Ord + Clone>(p: &[T], q: &[T], delta: f64, alpha: f64) -> (f64, Vec<T>) {
     let mut counts: BTreeMap<&T, (u64, u64)> = BTreeMap::new();
     p.iter().for_each(|seen| counts.entry(seen).or_default().0 += 1);
@@ -139,7 +139,7 @@ mod tests {
         assert!((divergence(&one, &other, 0.0) - 0.5).abs() < 1e-15);
         assert!(divergence(&one, &other, 3f64.ln()) < 1e-15);
         assert!((divergence(&one, &other, 2f64.ln()) - 0.25).abs() < 1e-15);
-        // What one table can never show counts whole.
+        // A result that one table can never show counts with its whole probability.
         assert_eq!(divergence(&law(1.0), &Law::from([(1, 1.0)]), 100.0), 1.0);
     }
 

@@ -1,5 +1,5 @@
-//! What one mechanism costs, and several together. Every result is rounded against the person who
-//! spends it: costs up, what a budget allows down. The proofs are in `cost.md`.
+//! The cost of one mechanism, and of several together, as (epsilon, delta) and as rho. Rounding never favours the
+//! spender: costs are rounded up, and what a budget allows is rounded down. The proofs are in `cost.md`.
 
 use crate::zcdp::pure_rho;
 use random::Error;
@@ -43,9 +43,9 @@ impl Cost {
     }
 }
 
-/// What one release takes out of a budget, told in both currencies of the ledger (see `ledger.md`).
+/// What one release takes out of a budget, in both currencies of the ledger (see `ledger.md`).
 ///
-/// Made by a mechanism before it looks at data, added up by the ledger.
+/// A mechanism makes it before it looks at data; the ledger adds charges up.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Charge {
     /// All of it as (epsilon, delta), for basic composition.
@@ -71,9 +71,8 @@ impl Charge {
         }
     }
 
-    /// The charge for someone who owns up to `rows` rows, if this one protects a single row: rho
-    /// grows with the square. A delta beside rho does not add up along the rows: then only (epsilon,
-    /// delta) is known.
+    /// The charge for someone who owns up to `rows` rows, if this one protects a single row: rho grows with the
+    /// square. A delta beside rho does not add up along the rows; in that case only (epsilon, delta) is known.
     pub fn of_rows(self, rows: u64) -> Self {
         if rows <= 1 {
             return self;
@@ -100,7 +99,7 @@ pub fn mixture(r: f64, first: Cost, second: Cost) -> Cost {
     let epsilon = top + (r * (first.epsilon - top).exp() + s * (second.epsilon - top).exp()).ln();
     let backward = (r * (low - first.epsilon).exp(), s * (low - second.epsilon).exp());
     let mean = |(a, b): (f64, f64)| (a * first.delta + b * second.delta) / (a + b);
-    // The means and the logarithm of equal parts are exact: nothing to round up then.
+    // The means and the logarithm of equal parts are exact and need no rounding up.
     let delta = mean((r, s)).max(mean(backward));
     let bound = first.delta.max(second.delta);
     Cost {
@@ -118,13 +117,13 @@ pub fn add_up(a: f64, b: f64) -> f64 {
     if error > 0.0 { sum.next_up() } else { sum }
 }
 
-/// What is left of `total` after `part`: the largest number with which it adds up to no more.
+/// What is left of `total` after `part`: the largest number whose sum with `part` is at most `total`.
 pub fn rest_of(total: f64, part: f64) -> f64 {
     let rest = total - part;
     if add_up(part, rest) > total { rest.next_down() } else { rest }
 }
 
-/// Refuses what is no epsilon.
+/// Refuses a number that is not a valid epsilon.
 pub fn check_epsilon(epsilon: f64) -> Result<(), Error> {
     if epsilon > 0.0 && epsilon.is_finite() {
         return Ok(());

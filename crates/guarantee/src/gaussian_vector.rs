@@ -1,4 +1,5 @@
-//! The delta of a vector of Gaussian noises by its own law. The proof is in `gaussian_vector.md`.
+//! The delta of a vector of Gaussian noises, computed from the law of the vector itself. The proof is in
+//! `gaussian_vector.md`.
 
 use crate::zcdp::zcdp_rho;
 use random::normal::{ERROR, ln_density, mills};
@@ -7,9 +8,9 @@ use random::{Error, bisect};
 /// The narrowest noise, in steps of its grid, for which the lattice is fine enough.
 const FINEST: f64 = 32.0;
 
-/// An upper bound on the delta at which a vector of discrete Gaussian noises is (epsilon, delta)-DP:
-/// a unit moves it by changes whose squares over the variances add up to at most `mu`^2, and no
-/// standard deviation is below `sigma` steps. 1 where the proof does not hold.
+/// An upper bound on the delta at which a vector of discrete Gaussian noises is (epsilon, delta)-DP. A unit changes
+/// the vector such that the squared changes over the variances add up to at most `mu`^2, and no standard deviation is
+/// below `sigma` steps. The bound is 1 where the proof does not hold.
 pub(crate) fn gaussian_delta(epsilon: f64, mu: f64, sigma: f64) -> f64 {
     let tau = epsilon / mu - mu / 2.0;
     if !(mu > 0.0 && tau >= 0.0 && tau.is_finite() && sigma >= FINEST) {
@@ -27,10 +28,9 @@ pub(crate) fn gaussian_delta(epsilon: f64, mu: f64, sigma: f64) -> f64 {
     ((continuous + lattice) * density * (1.0 + ERROR)).clamp(f64::MIN_POSITIVE, 1.0)
 }
 
-/// The largest rho found at which Gaussian noises with sum of change^2 / (2 sigma^2) <= rho are
-/// (epsilon, delta)-DP, if each is calibrated to a sensitivity of at least `step` steps of its grid:
-/// the law of the vector itself (Balle and Wang, Improving the Gaussian mechanism for differential
-/// privacy), and zCDP where that does not apply.
+/// The largest rho found at which Gaussian noises with sum of change^2 / (2 sigma^2) <= rho are (epsilon, delta)-DP,
+/// if each is calibrated to a sensitivity of at least `step` steps of its grid. It uses the law of the vector itself
+/// (Balle and Wang, Improving the Gaussian mechanism for differential privacy), and zCDP where that does not apply.
 pub fn gaussian_rho(epsilon: f64, delta: f64, step: f64) -> Result<f64, Error> {
     let concentrated = zcdp_rho(epsilon, delta)?;
     // No part has more than the whole rho, so none is narrower than step / mu.
@@ -65,7 +65,7 @@ mod tests {
             (1.0, 0.027, 1.7423952104926731e-303),
             (1e-6, 1.5e-7, 2.824_257_361_880_706e-19),
         ] {
-            // The lattice is so fine that it does not matter.
+            // The lattice is fine enough not to matter here.
             let found = gaussian_delta(epsilon, mu, 1e12);
             assert!(found >= delta && found < delta * (1.0 + 1e-5), "{epsilon} {mu}: {found}");
         }
@@ -81,7 +81,7 @@ mod tests {
             (reach, weights.into_iter().map(|weight| weight / total).collect())
         };
         let [(reach, first), (other_reach, second)] = sigmas.map(law);
-        // ln(P/Q) is linear in the place.
+        // ln(P/Q) is linear in x.
         let ratio = |sigma: f64, change: i32, x: i32| {
             let (x, c) = (f64::from(x), f64::from(change));
             if sigma == 0.0 { 0.0 } else { (c * c - 2.0 * x * c) / (2.0 * sigma * sigma) }
@@ -130,7 +130,7 @@ mod tests {
         for (epsilon, mu) in [(0.0, 0.0), (1.0, f64::NAN), (f64::INFINITY, 1.0), (1.0, -1.0)] {
             assert_eq!(gaussian_delta(epsilon, mu, 1e6), 1.0);
         }
-        // Noise of one step is too coarse: zCDP.
+        // Noise of one step is too coarse for the lattice bound: zCDP decides.
         assert_eq!(gaussian_rho(1.0, 1e-6, 1.0), zcdp_rho(1.0, 1e-6));
         assert!(gaussian_rho(1.0, 0.0, 1024.0).is_err() && gaussian_rho(0.0, 0.1, 1.0).is_err());
     }
@@ -146,10 +146,10 @@ mod tests {
             prop_assert!(rho >= concentrated);
             let mu = (2.0 * rho).sqrt();
             let found = gaussian_delta(epsilon, mu, 1024.0 / mu);
-            // The bound was met by the mu that rho was made of; that of rho differs from it in its last place, and
-            // with it, by a cancellation, the bound in the ninth or so.
+            // The bound holds for the mu that rho was computed from. The mu of rho differs from it in its last place,
+            // and cancellation turns that into a difference in about the ninth digit of the bound.
             prop_assert!(rho == concentrated || found <= delta * (1.0 + 1e-7), "{} {}", found, delta);
-            // A fifth of delta is what zCDP gives away.
+            // The bound of zCDP is about a fifth of delta too high.
             prop_assert!(exponent < 3.0 || rho > 1.03 * concentrated, "{} {}", rho, concentrated);
         }
     }

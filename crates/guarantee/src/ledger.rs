@@ -1,9 +1,9 @@
-//! The rule by which a budget allows the next release. Its proof is in `ledger.md`.
+//! The rule by which a budget admits the next release. The proof is in `ledger.md`.
 
 use crate::cost::{Charge, Cost, U, add_up};
 use crate::zcdp::zcdp_epsilon;
 
-/// What charges have taken of a budget together. Made by the ledger, which adds them up.
+/// The sum of all charges to a budget, as the ledger keeps it.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Spent {
     pub whole: Cost,
@@ -12,7 +12,7 @@ pub struct Spent {
 }
 
 impl Spent {
-    /// With one more charge.
+    /// The sum with one more charge.
     pub fn plus(self, charge: &Charge) -> Self {
         Spent {
             whole: self.whole.plus(charge.whole),
@@ -21,9 +21,9 @@ impl Spent {
         }
     }
 
-    /// The least epsilon of a budget with this `delta` that has room for all of it, by the rule of
-    /// `ledger.md`; infinite if no epsilon has. The budget allows the next charge if it is at most
-    /// the budget's epsilon with that charge.
+    /// The least epsilon that a budget with this `delta` needs to admit all charges, by the rule of `ledger.md`;
+    /// infinite if no epsilon is enough. A budget admits the next charge if the sum with it needs at most the
+    /// budget's epsilon.
     pub fn epsilon(&self, delta: f64) -> f64 {
         let basic = self.whole.delta <= delta * BASIC;
         let basic = if basic { self.whole.epsilon } else { f64::INFINITY };
@@ -32,21 +32,21 @@ impl Spent {
     }
 }
 
-/// Shares of a budget's delta (see `ledger.md`). For basic composition.
+/// Shares of a budget's delta (see `ledger.md`). This one is for basic composition.
 const BASIC: f64 = 1.0 / 2.0;
-/// For what may go wrong outright in the concentrated branches.
+/// For events that break the guarantee outright, in the concentrated branches.
 pub const REST: f64 = 3.0 / 16.0;
-/// For the tail of rho if there is nothing beside it.
+/// For the tail of rho if there is no epsilon beside it.
 const CONCENTRATED: f64 = 1.0 / 4.0;
 /// For the tail of rho with epsilons beside it, over all orders.
 const MIXED: f64 = 1.0 / 16.0;
-/// Rényi orders for that: 1 + 2^i. They are fixed, because an analyst who could choose one after the
-/// answers would choose the one that was exceeded.
+/// The Rényi orders of that branch: 1 + 2^i. They are fixed, because an analyst who could choose one after the
+/// answers would choose the order whose bound was exceeded.
 const ORDERS: std::ops::Range<i32> = -3..13;
 
-/// The epsilon that charges have taken of a budget with this `delta`, by the concentrated branches of
-/// the ledger's rule: zcdp_epsilon(rho, delta/4) if `rest` has no epsilon; otherwise the least over
-/// fixed orders. `None` if the rest has used its share of delta: then these branches allow nothing.
+/// The epsilon that charges have taken of a budget with this `delta`, by the concentrated branches of the ledger's
+/// rule: zcdp_epsilon(rho, delta/4) if `rest` has no epsilon; otherwise the least over fixed orders. `None` if `rest`
+/// has used up its share of delta: then these branches admit nothing.
 pub fn concentrated_epsilon(rho: f64, rest: Cost, delta: f64) -> Option<f64> {
     if !(delta > 0.0 && delta < 1.0 && rest.delta <= delta * REST && rho.is_finite()) {
         return None;

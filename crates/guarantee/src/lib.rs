@@ -1,22 +1,22 @@
-//! The label beside every output, what mechanisms cost, and what they cost together. Every number is
-//! rounded against us: costs up, allowances down.
+//! The label beside every output, and the costs of mechanisms, alone and together. Rounding never favours the
+//! spender: costs are rounded up, allowances down.
 //!
-//! * `cost`: [`Cost`] is (epsilon, delta), [`Charge`] what one release takes out of a budget, told in
-//!   both currencies of the ledger. Mechanisms make it before they look at data. Also sums that round
-//!   up, costs of people with several rows, and mixtures.
-//! * `zcdp`: rho, the second currency, to epsilon and back. Noise is calibrated by it.
+//! * `cost`: [`Cost`] is (epsilon, delta); [`Charge`] is what one release takes out of a budget, in both currencies
+//!   of the ledger. Mechanisms make it before they look at data. Also sums that round up, costs of people with
+//!   several rows, and mixtures.
+//! * `zcdp`: conversion of rho, the second currency, to epsilon and back. Noise is calibrated by it.
 //! * `gaussian_vector`: the same for Gaussian noise by its own law, which allows more; [`gaussian_rho`]
 //!   falls back to `zcdp`.
-//! * `ledger`: [`Spent`] adds charges up and says which budget has room for them, by `cost` and `zcdp`.
-//! * `label`: [`Guarantee`] and its JSON. `label/methods` has a constructor for each method, from plain
-//!   facts ([`Sampled`], [`Answers`]) that mechanisms hand over; `label/composition` adds what earlier releases
-//!   take from it, `label/sentence` says it in words.
-//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it; the
-//!   confidence limits of a share serve measures that sample too.
+//! * `ledger`: [`Spent`] adds charges up and says which budget admits them, by `cost` and `zcdp`.
+//! * `label`: [`Guarantee`] and its JSON. The files of `label` have a constructor for each method, from plain facts
+//!   ([`Sampled`], [`Answers`]) that mechanisms hand over. `label/composition` adds the effect of earlier releases,
+//!   `label/sentence` puts the label into words.
+//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it; measures that
+//!   sample use its confidence limits of a share.
 //!
-//! A call: the mechanism's plan or design makes a charge, the ledger (in tables of the extension) adds
-//! it to what was spent, the release is made, the label goes beside it. Proofs are in the `.md` files
-//! named after the code.
+//! A call: the mechanism's plan or design makes a charge, the ledger (in tables of the extension) adds it to the
+//! charges so far, the release is made, and the label is returned beside it. Proofs are in the `.md` files named
+//! after the code.
 #![forbid(unsafe_code)]
 
 pub mod audit;

@@ -1,4 +1,4 @@
-//! Zero-concentrated differential privacy and what it is worth as (epsilon, delta). The proofs are in
+//! Zero-concentrated differential privacy (zCDP), and its conversion to (epsilon, delta). The proofs are in
 //! `zcdp.md`.
 
 use crate::cost::{U, check_epsilon};
@@ -18,7 +18,7 @@ pub fn zcdp_delta(rho: f64, epsilon: f64) -> f64 {
     if rho <= 0.0 {
         return 0.0;
     }
-    // The derivative of the exponent, up to terms that do not change its sign's place much.
+    // The sign of the derivative of the exponent, up to small terms that hardly move its zero.
     let rises = |a: f64| (2.0 * a - 1.0) * rho - epsilon + (-1.0 / a).ln_1p() > 0.0;
     let (mut low, mut high) = (1.0 + 1e-9, (epsilon + 1.0) / (2.0 * rho) + 2.0);
     for _ in 0..200 {
@@ -57,7 +57,7 @@ pub fn zcdp_epsilon(rho: f64, delta: f64) -> Result<f64, Error> {
 pub fn zcdp_rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
     check_approximate(delta)?;
     check_epsilon(epsilon)?;
-    // The inverse of epsilon = rho + 2 sqrt(rho ln(1/delta)) without cancellation is within reach.
+    // The inverse of epsilon = rho + 2 sqrt(rho ln(1/delta)), written without cancellation, is a good start.
     let l = -delta.ln();
     let simple = (epsilon / ((epsilon + l).sqrt() + l.sqrt())).powi(2);
     let mut high = simple.max(f64::MIN_POSITIVE);

@@ -1,18 +1,17 @@
-//! The rule of the ledger against the best analyst there can be.
+//! The rule of the ledger against the best possible analyst.
 //!
-//! The analyst knows everybody's data but one person's, sees every answer, and chooses each question
-//! after it. For questions with a known exact law the best strategy is found by going backwards from
-//! the last question: what an analyst gains from a state is the most of stopping there and of asking
-//! any question that the budget still allows. The gain at the start is the exact delta of the whole
-//! interaction, maximised over all adaptive strategies; no drawing is involved.
+//! The analyst knows the data of every person but one, sees every answer, and chooses each question after it. For
+//! questions with a known exact law the best strategy is found backwards from the last question: the analyst's gain
+//! in a state is the larger of stopping there and of asking any question that the budget still allows. The gain at
+//! the start is the exact delta of the whole interaction, maximised over all adaptive strategies. Nothing is sampled.
 
 use pg_sanitize_guarantee::{
     Charge, Cost, Spent, concentrated_epsilon, zcdp_delta, zcdp_epsilon, zcdp_rho,
 };
 use std::collections::HashMap;
 
-/// A question whose answer is true with odds e^(steps unit), and which gives everything away with
-/// probability `leak`: the worst that (epsilon, delta) allows.
+/// A question whose answer is true with odds e^(steps unit), and which reveals everything with probability `leak`:
+/// the worst case of (epsilon, delta).
 struct Question {
     /// Its epsilon in units of the loss.
     steps: i32,
@@ -20,7 +19,7 @@ struct Question {
     charge: Charge,
 }
 
-/// Loss is counted in units, so that equal states meet.
+/// The loss is counted in units, so that different paths reach equal states.
 struct Analyst<'a> {
     unit: f64,
     questions: &'a [Question],
@@ -93,7 +92,7 @@ fn plain(unit: f64, steps: i32, delta: f64) -> Question {
     Question { steps, leak: delta, charge: Charge::plain(cost) }
 }
 
-/// A choice of groups whose noise is another question's: only its delta counts here.
+/// A choice of groups whose noise belongs to another question: only its delta counts here.
 fn choice(delta: f64) -> Question {
     let cost = Cost { epsilon: 0.0, delta };
     Question { steps: 0, leak: delta, charge: Charge { whole: cost, rho: Some(0.0), rest: cost } }
@@ -124,7 +123,7 @@ fn a_rule_that_forgets_something_is_beaten() {
     let beaten =
         |allows: &dyn Fn(&Spent) -> bool| worst_delta(unit, &questions, epsilon, allows) > delta;
     assert!(!beaten(&|spent| spent.epsilon(delta) <= epsilon));
-    // A quarter of rho; deltas that do not count; epsilons beside rho that do not count.
+    // Rules that forget a part: a quarter of rho; deltas that do not count; epsilons beside rho that do not count.
     let with = |spent: &Spent| concentrated_epsilon(spent.rho, spent.rest, delta).unwrap_or(9.0);
     assert!(beaten(&|spent| with(&Spent { rho: spent.rho / 4.0, ..*spent }) <= epsilon));
     assert!(beaten(&|spent| {
@@ -160,8 +159,8 @@ fn the_branches_share_delta() {
     // Pure charges need no delta.
     assert_eq!(whole(0.0).epsilon(0.0), 2.0);
     assert_eq!(whole(1e-300).epsilon(0.0), f64::INFINITY);
-    // The tails of the three branches and the rest add up to no more than delta. What each branch
-    // uses is read off at rho 0.3.
+    // The tails of the three branches and the rest add up to at most delta. The test reads what each branch uses at
+    // rho 0.3.
     let rho = 0.3;
     let alone = concentrated_epsilon(rho, Cost::default(), delta).unwrap();
     let used = zcdp_delta(rho, alone);
@@ -226,7 +225,7 @@ fn charges_round_up() {
     assert!(spent.rho >= 0.05 && spent.rho < 0.05 + 1e-15);
     let group = third.of_rows(3);
     assert!(group.rho.unwrap() >= 9.0 * 0.005 && group.whole.epsilon >= 0.3);
-    // A delta beside rho does not carry over to several rows.
+    // A delta beside rho does not extend to several rows.
     let cost = Cost { epsilon: 0.5, delta: 1e-6 };
     let shown = Charge { whole: cost, rho: Some(0.01), rest: Cost { epsilon: 0.0, delta: 1e-6 } };
     assert_eq!(shown.of_rows(1), shown);

@@ -1,11 +1,11 @@
-//! The labels of randomised cells, and of what is made of them.
+//! The labels of randomised cells, and of exact counts of independent rows.
 
 use super::units::SEVERAL_ROWS;
 use super::{Guarantee, Kind, Mode, Neighbours, Numeric, Unit};
 use random::Source;
 
 impl Guarantee {
-    /// Randomised response on every cell, a row's epsilon in all.
+    /// Randomised response on every cell; `epsilon` is that of a whole row.
     pub fn randomize_cells(epsilon: f64, source: Source) -> Self {
         let not_covered = [
             "that a row is there, and how many there are",
@@ -24,7 +24,7 @@ impl Guarantee {
         .ldp(epsilon, source)
     }
 
-    /// An exact count that is released if it lies between two ends fixed before, and refused otherwise.
+    /// An exact count that is released if it lies between two limits that were fixed before, and refused otherwise.
     /// `epsilon` covers both outcomes.
     pub fn exact_count(epsilon: f64) -> Self {
         Guarantee {
@@ -48,7 +48,7 @@ impl Guarantee {
         }
     }
 
-    /// What a row is believed to be before and after the release differs by at most e^epsilon.
+    /// The belief about any row changes by a factor of at most e^epsilon with the release.
     fn bayesian(epsilon: f64, mechanism: &str) -> Self {
         Guarantee {
             kind: if epsilon.is_finite() { Kind::Bayesian } else { Kind::None },

@@ -1,4 +1,4 @@
-//! The labels of releases whose classes are made of general values, diverse or close.
+//! The labels of k-anonymous releases, with or without general values and diverse or close classes.
 
 use super::sentence::others;
 use super::{Guarantee, Kind};
@@ -17,7 +17,7 @@ pub struct Classes<'a> {
     pub t: Option<f64>,
 }
 
-/// What every class of a release has in a column that is returned as it is.
+/// What holds for every class of a release in a column that is returned unchanged.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Sensitive {
     pub column: String,
@@ -30,12 +30,12 @@ pub struct Sensitive {
 }
 
 impl Sensitive {
-    /// What is proved of the rows of a release.
+    /// What is proved of the rows of a release, as a sentence.
     pub(super) fn sentence(&self, k: u64) -> String {
         format!(" E{}.", &self.clause(k)[1..])
     }
 
-    /// The same within a sentence.
+    /// The same, as a clause within a sentence.
     pub(super) fn clause(&self, k: u64) -> String {
         let mut parts = Vec::new();
         if let Some(l) = self.distinct_l {
@@ -82,7 +82,8 @@ impl Guarantee {
         }
         if let Some(column) = classes.sensitive {
             label.assumptions.push(format!("nobody knows the column \"{column}\" from elsewhere"));
-            // Rows of a class may not share a value any more; their share of it is still told.
+            // Rows of a class may no longer share one sensitive value; the frequencies of the values in it are still
+            // shown.
             label.not_covered[0] =
                 "attribute disclosure: how frequent a sensitive value is in a class is shown"
                     .into();
@@ -96,12 +97,12 @@ impl Guarantee {
         label
     }
 
-    /// True if it says how many rows look alike.
+    /// True if the label states k.
     pub fn says_k(&self) -> bool {
         self.k.or_else(|| self.proved.as_ref()?.k).is_some()
     }
 
-    /// Says that nobody has more than one row: then k rows are rows of k people.
+    /// Records that every person has at most one row: then k rows are rows of k people.
     pub fn with_one_row_each(mut self) -> Self {
         self.one_row_each = true;
         if let Some(proved) = &mut self.proved {

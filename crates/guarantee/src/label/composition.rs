@@ -1,4 +1,4 @@
-//! What earlier releases of the same source take from a label.
+//! How earlier releases of the same source weaken a label.
 
 use super::sentence::not_covered;
 use super::{Guarantee, Kind};
@@ -6,7 +6,7 @@ use crate::Cost;
 
 const COMPOSITION: &str = "composition";
 
-/// Says among the lines that are not covered how many releases of the source that do not compose were made before.
+/// Adds to the lines that are not covered how many earlier releases of the source do not compose.
 fn count_earlier(lines: &mut Vec<String>, earlier: u64) {
     if earlier == 0 {
         return;
@@ -21,7 +21,7 @@ fn count_earlier(lines: &mut Vec<String>, earlier: u64) {
     }
 }
 
-/// [`Guarantee::after`] for the lines and the sentence of a label that was made before; returns the sentence.
+/// [`Guarantee::after`] for the lines and the sentence of a label that was made earlier; returns the new sentence.
 pub fn told_after(lines: &mut Vec<String>, sentence: &str, earlier: u64) -> String {
     let before = not_covered(lines);
     count_earlier(lines, earlier);
@@ -29,26 +29,26 @@ pub fn told_after(lines: &mut Vec<String>, sentence: &str, earlier: u64) -> Stri
 }
 
 impl Guarantee {
-    /// True for a promise that holds whatever else is released: its epsilons add up. All others say
-    /// something of one table alone.
+    /// True for a promise that holds whatever else is released, because its epsilons add up. All other promises are
+    /// about a single table.
     pub fn composes(&self) -> bool {
         matches!(self.kind, Kind::Dp | Kind::Ldp)
     }
 
-    /// What it costs, also where only a part of the output is covered.
+    /// The cost of the release, also where the promise covers only a part of the output.
     pub fn spent(&self) -> Option<Cost> {
         let own = self.epsilon.zip(self.delta);
         let proved = || self.proved.as_ref().and_then(|proved| proved.epsilon.zip(proved.delta));
         own.or_else(proved).map(|(epsilon, delta)| Cost { epsilon, delta })
     }
 
-    /// Says one thing more that is not covered.
+    /// Adds a line to what is not covered.
     pub fn not_covering(mut self, line: impl Into<String>) -> Self {
         self.not_covered.push(line.into());
         self
     }
 
-    /// Says that so many releases of the source that do not compose were made before this one: whoever has
+    /// Records that `earlier` releases of the source that do not compose were made before this one. Someone who has
     /// them too may combine them.
     pub fn after(mut self, earlier: u64) -> Self {
         if !self.composes() {

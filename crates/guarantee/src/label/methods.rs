@@ -1,4 +1,5 @@
-//! The labels of the methods.
+//! The labels of suppression, private samples, noisy totals, imputation, generated and shuffled tables, and hidden
+//! itemsets.
 
 use super::sentence::up;
 use super::units::{SEVERAL_ROWS, VOUCHED};
@@ -13,17 +14,16 @@ const SYNTACTIC_LIMITS: [&str; 3] = [
     "composition: several releases of one table may be combined",
 ];
 
-/// What the label of noisy totals depends on. Made from the arguments of a question and from what
-/// the owner laid down.
+/// What the label of noisy totals depends on: the arguments of a question and the terms that the owner set.
 #[derive(Debug, Clone, Default)]
 pub struct Answers<'a> {
     pub cost: Cost,
     pub groups: Groups,
-    /// The column that tells people apart.
+    /// The column that identifies people.
     pub unit: Option<&'a str>,
     pub rows_per_unit: Option<u64>,
     pub groups_per_unit: Option<u64>,
-    /// The owner has said that a view may be asked although it is not seen to be stable.
+    /// The owner vouches for a view whose definition does not show that it is stable.
     pub assumed_stable: bool,
 }
 
@@ -32,15 +32,15 @@ pub struct Answers<'a> {
 pub struct Sampled {
     /// The scheme's name.
     pub scheme: &'static str,
-    /// Rows that share a form.
+    /// The number of rows that share a form.
     pub k: u64,
-    /// What was asked for.
+    /// The cost that the caller asked for.
     pub asked: Cost,
-    /// What is guaranteed; `None` for the published scheme, which guarantees nothing.
+    /// The cost that is guaranteed; `None` for the published scheme, which guarantees nothing.
     pub total: Option<Cost>,
     /// The bound of Li, Qardaji and Su on the delta of the sampling.
     pub delta_li: f64,
-    /// What the scheme takes for granted.
+    /// An assumption that the scheme makes.
     pub assumption: Option<&'static str>,
 }
 
@@ -51,7 +51,7 @@ pub enum Groups {
     None,
     /// From a public list.
     Public,
-    /// From the rows, as far as enough people are in them.
+    /// From the rows, if enough people are in them.
     Private,
 }
 
@@ -137,7 +137,7 @@ impl Guarantee {
         label.dp(total, Unit::Row, source)
     }
 
-    /// Answers to a question about totals, of which a person is the unit.
+    /// Noisy answers to a question about totals; the unit of protection is a person.
     pub fn dp_aggregate(answers: &Answers) -> Self {
         let mut mechanism = String::from(if answers.cost.delta > 0.0 {
             "totals with discrete Laplace or discrete Gaussian noise, whichever is narrower"
@@ -181,8 +181,8 @@ impl Guarantee {
         .dp(answers.cost, Unit::Person, Source::Os)
     }
 
-    /// Imputation of a released table. Differential privacy stays, whatever is done to a release. What is said
-    /// of how rows look goes: filled cells make other rows of them. Without its label nothing is known.
+    /// Imputation of a released table. Differential privacy survives any processing of a release. Promises about how
+    /// rows look do not: filled cells make different rows. Without the label of the release nothing is known.
     pub fn impute(of: Option<&Guarantee>) -> Self {
         let Some(of) = of else {
             return Guarantee {
@@ -191,7 +191,7 @@ impl Guarantee {
             };
         };
         let mut label = of.clone();
-        // Filled cells may follow from kept columns, or from the coins of a seed.
+        // Filled cells may depend on kept columns, or on the coins of a seed.
         label.proved = None;
         label.mechanism = format!("{}, then imputation", of.mechanism);
         label.assumptions.push("the imputation saw the released table only".into());
@@ -213,8 +213,8 @@ impl Guarantee {
         label
     }
 
-    /// A table drawn from Krimp's patterns, class by class or not: a function of the table with
-    /// noise that was made for no purpose of privacy.
+    /// A table drawn from Krimp's patterns, by class or as a whole. It is a function of the table with noise that was
+    /// not designed for privacy.
     pub fn krimp_generate(class: Option<&str>, source: Source) -> Self {
         let mut label = Guarantee {
             mode: Mode::Paper,
@@ -251,8 +251,8 @@ impl Guarantee {
         }
     }
 
-    /// The label of a table in which listed itemsets are not frequent any more. That holds with the
-    /// columns that are never blanked too.
+    /// The label of a table in which the listed itemsets are no longer frequent. That includes itemsets with columns
+    /// that are never blanked.
     pub fn hide_itemsets(min_support: u64, keep: &[String]) -> Self {
         let mut label = Guarantee {
             not_covered: vec![
@@ -282,8 +282,8 @@ impl Guarantee {
         self
     }
 
-    /// Infrequent combinations were searched for in a share of the rows only. What was checked on all rows still
-    /// holds; what rests on the search does not.
+    /// Records that infrequent combinations were searched for in a share of the rows only. What was checked on all
+    /// rows still holds; what depends on the search does not.
     pub fn searched_in_sample(mut self, share: f64) -> Self {
         self.metrics.remove("min_support_in_source");
         if self.kind == Kind::None {

@@ -1,4 +1,4 @@
-//! The label beside every output: what is guaranteed, under which assumptions, and what is not.
+//! The label beside every output: what is guaranteed, under which assumptions, and what is not covered.
 
 mod cells;
 mod classes;
@@ -56,7 +56,7 @@ impl table::Choice for DeltaMethod {
         &[("exact", DeltaMethod::Exact), ("li", DeltaMethod::Li)];
 }
 
-/// Which tables a private mechanism must not tell apart.
+/// Which pairs of tables a private mechanism must make indistinguishable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Neighbours {
@@ -75,7 +75,7 @@ pub enum Unit {
     Person,
 }
 
-/// Whether the mechanism is ours or a publication's to the letter.
+/// Whether the mechanism is our own or follows a publication to the letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
@@ -91,7 +91,7 @@ pub enum Numeric {
     F64,
 }
 
-/// What is proved of less than the whole output, of which nothing is.
+/// A promise about a part of the output, where there is none about the whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proved {
     pub kind: Kind,
@@ -107,7 +107,7 @@ pub struct Proved {
     pub metrics: BTreeMap<&'static str, f64>,
     #[serde(skip)]
     one_row_each: bool,
-    /// What it is proved of.
+    /// The part that the promise is about.
     pub covers: String,
 }
 
@@ -133,13 +133,13 @@ pub struct Guarantee {
     pub rho2: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub k: Option<u64>,
-    /// What classes have in a column that is returned as it is.
+    /// What holds for every class in a column that is returned unchanged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Sensitive>,
-    /// What holds although the kind is `none`.
+    /// What is proved although the kind is `none`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub proved: Option<Proved>,
-    /// Properties of the output that are no guarantee.
+    /// Properties of the output that are not guarantees.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<&'static str, f64>,
     pub assumptions: Vec<String>,
@@ -157,10 +157,10 @@ pub struct Guarantee {
     pub paper_claim: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub paper_claim_holds: Option<bool>,
-    /// Totals are answered, no table is released.
+    /// The output is totals, not a table.
     #[serde(skip)]
     answers: bool,
-    /// Every person has one row at most: then k rows are k people.
+    /// Every person has at most one row, so k rows belong to k people.
     #[serde(skip)]
     one_row_each: bool,
 }
@@ -206,9 +206,8 @@ impl Guarantee {
         }
     }
 
-    /// Makes the label one of differential privacy for rows or people that are added or removed,
-    /// with exact probabilities. Coins of a seed can be repeated by anyone who knows it: then nothing
-    /// is promised.
+    /// Makes the label one of differential privacy for rows or people that are added or removed, with exact
+    /// probabilities. Anyone who knows a seed can repeat its coins, so a seed voids the promise.
     fn dp(mut self, cost: Cost, unit: Unit, source: Source) -> Self {
         self.rng = Some(source);
         self.numeric = Some(Numeric::Exact);
@@ -227,9 +226,8 @@ impl Guarantee {
         self
     }
 
-    /// Makes the label one of local differential privacy: each row is randomised by itself, so that what
-    /// comes of it hardly tells what it was. Neighbours differ in one row's values; that a row is there is
-    /// no secret.
+    /// Makes the label one of local differential privacy: each row is randomised by itself, so its output says little
+    /// about it. Neighbours differ in one row's values; that a row exists is not secret.
     fn ldp(self, epsilon: f64, source: Source) -> Self {
         let mut label = self.dp(Cost { epsilon, delta: 0.0 }, Unit::Row, source);
         label.neighbours = Some(Neighbours::Replace);
@@ -240,7 +238,7 @@ impl Guarantee {
         label
     }
 
-    /// Moves what is promised of the output to what is proved of less than it.
+    /// Turns the promise about the output into one about a part of it.
     fn prove_only(&mut self) {
         if self.kind != Kind::None {
             self.proved = Some(Proved {
@@ -257,13 +255,13 @@ impl Guarantee {
         }
     }
 
-    /// Says that columns are returned as they are: then nothing is promised of whole rows.
+    /// Records that columns are returned unchanged. Nothing is promised of whole rows any more.
     pub fn keeping(self, columns: &[&str]) -> Self {
         self.apart_from(columns, |columns| format!("columns returned unchanged: {columns}"))
     }
 
-    /// Says that the values of columns were replaced, equal ones by equal ones: rows that were linked by them still
-    /// are, and how many name a row tells it apart. Then nothing is promised of whole rows.
+    /// Records that the values of columns were replaced, equal ones by equal ones. Rows stay linked by them, and the
+    /// number of rows that refer to a row can identify it. Nothing is promised of whole rows any more.
     pub fn linked_by(self, columns: &[&str]) -> Self {
         self.apart_from(columns, |columns| {
             format!(
@@ -272,8 +270,8 @@ impl Guarantee {
         })
     }
 
-    /// Says that the values of keys were replaced, each by one that was no key before. Of private methods only: whoever
-    /// sees the new keys knows that none of them is an old one, and about how many rows there were.
+    /// Records that the values of keys were replaced, each by one that was no key before. Only for private methods:
+    /// someone who sees the new keys knows that none of them is an old one, and about how many rows there were.
     pub fn with_new_keys(self, columns: &[&str]) -> Self {
         let kind = self.proved.as_ref().map_or(self.kind, |proved| proved.kind);
         if !matches!(kind, Kind::Dp | Kind::Ldp) {
@@ -286,7 +284,7 @@ impl Guarantee {
         })
     }
 
-    /// Promises nothing of whole rows: what is proved is proved without these columns.
+    /// Withdraws the promise about whole rows: what is proved holds without these columns.
     fn apart_from(mut self, columns: &[&str], not_covered: impl Fn(&str) -> String) -> Self {
         if columns.is_empty() {
             return self;
@@ -305,7 +303,7 @@ impl Guarantee {
             let without = if proved.covers.contains(WITHOUT) { ", " } else { WITHOUT };
             proved.covers += &format!("{without}{columns}");
         }
-        // Publications know no such columns.
+        // The publications do not consider such columns.
         if self.paper_claim_holds == Some(true) {
             (self.paper_claim, self.paper_claim_holds) = (None, None);
         }

@@ -1,4 +1,4 @@
-//! The labels of values that a randomisation operator returns.
+//! The label of a number that a randomisation operator returns.
 
 use super::{Guarantee, Kind, Unit};
 use random::Source;
@@ -6,14 +6,14 @@ use random::Source;
 /// What the label of a randomised value depends on. Made from its operator.
 #[derive(Debug, Clone, Copy)]
 pub struct RandomisedNumber {
-    /// The operator is at most gamma-amplifying; infinite if an output rules a value out.
+    /// The operator is at most gamma-amplifying. Infinite if an output rules a value out.
     pub gamma: f64,
     /// Probabilities rho1 and rho2 between which there is no breach, upward or downward.
     pub breach: Option<(f64, f64)>,
 }
 
 impl Guarantee {
-    /// A whole number that is replaced by one near it, or by any.
+    /// A whole number that is replaced by a number near it, or by any number of the range.
     pub fn randomize_number(randomised: &RandomisedNumber, source: Source) -> Self {
         let RandomisedNumber { gamma, breach } = *randomised;
         let mut label = Guarantee {
@@ -32,7 +32,7 @@ impl Guarantee {
             "a second output for the same value: gamma multiplies".into(),
             "values that tell of each other: gamma multiplies with each that is released".into(),
         ];
-        // No breach is gamma-amplification, which is local differential privacy with ln(gamma), rounded up.
+        // No breach means gamma-amplification, which is local differential privacy with ln(gamma), rounded up.
         let epsilon = if gamma > 1.0 { gamma.ln().next_up().next_up() } else { 0.0 };
         let mut label = label.ldp(epsilon, source);
         label.unit = Some(Unit::Cell);

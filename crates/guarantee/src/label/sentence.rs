@@ -1,4 +1,4 @@
-//! The label in words.
+//! The label as plain sentences.
 
 use super::{Guarantee, Kind, Neighbours, Proved, Unit};
 
@@ -81,7 +81,7 @@ impl Guarantee {
     }
 }
 
-/// The end of a sentence.
+/// The end of a sentence: what is not covered.
 pub(super) fn not_covered(lines: &[String]) -> String {
     match lines.is_empty() {
         true => String::new(),
@@ -89,7 +89,7 @@ pub(super) fn not_covered(lines: &[String]) -> String {
     }
 }
 
-/// How private, in the words of the kind.
+/// The guarantee in the words of its kind.
 fn private(kind: Kind, epsilon: f64, delta: f64) -> String {
     match kind {
         Kind::Ldp => format!("{epsilon}-locally differentially private"),
@@ -122,7 +122,7 @@ impl Proved {
     }
 }
 
-/// The limit of looking alike that matters most.
+/// The limit of k-anonymity that matters most: rows are counted, or people.
 fn rows_or_people(one_row_each: bool) -> &'static str {
     match one_row_each {
         true => " Everybody has one row, so these are others' rows.",
@@ -140,7 +140,7 @@ fn together(support: f64) -> String {
     format!("occur together in at least {support} rows of the original table")
 }
 
-/// A number to three digits, rounded up: in a promise, more is safer than less.
+/// A number to three digits, rounded up: a promise must not state less than holds.
 pub(super) fn up(x: f64) -> f64 {
     if x <= 0.0 || !x.is_finite() {
         return x;

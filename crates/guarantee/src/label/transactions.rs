@@ -9,9 +9,9 @@ pub struct RandomisedTransaction {
     /// The amplification of the operator, and its logarithm, both rounded up.
     pub gamma: f64,
     pub epsilon: f64,
-    /// The number of items that transactions are cut or filled up to.
+    /// The number of items to which transactions are cut or filled up.
     pub size: usize,
-    /// Transactions were sorted by size, which is public.
+    /// Transactions were grouped by size, which is public.
     pub size_public: bool,
 }
 

@@ -4,7 +4,7 @@ use super::{Guarantee, Mode, Numeric};
 use random::Source;
 
 impl Guarantee {
-    /// A table drawn from the code tree of a table as it is.
+    /// A table drawn from the code tree of a table that was not randomised.
     pub fn code_tree_generate(class: Option<&str>, source: Source) -> Self {
         let mut label = Guarantee {
             mode: Mode::Default,
@@ -23,8 +23,8 @@ impl Guarantee {
         label
     }
 
-    /// A table drawn from the code tree of rows whose cells were randomised: the guarantee of those rows,
-    /// the class among them, which nothing made of them alone can weaken.
+    /// A table drawn from the code tree of rows whose cells, class included, were randomised. It keeps the guarantee
+    /// of those rows, because nothing computed from them alone can weaken it.
     pub fn private_krimp_generate(epsilon: f64, source: Source) -> Self {
         Guarantee {
             mechanism: "randomised response on every cell, the class included; then Krimp and a \

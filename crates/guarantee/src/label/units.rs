@@ -1,42 +1,42 @@
-//! What a label says of a protected source: there the ledger counts units, and the label says what it counts.
+//! How the label of a protected source names its units: the label promises what the ledger charges.
 
 use super::{Guarantee, Kind, Neighbours, Unit};
 use crate::Cost;
 
-/// What a private method protects where nobody has said who is a unit.
+/// What a private method protects in a source without declared units.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Counts {
-    /// A row more or less. A unit costs what all of its rows cost, so somebody must have bounded them.
+    /// One row more or less. A unit costs as much as all of its rows, so their number must be bounded by someone.
     Rows,
-    /// What is in a row. That it is there comes out, and so does the number of rows.
+    /// The contents of a row. That a row exists is visible, and so is the number of rows.
     Contents,
-    /// A unit more or less: the method bounds the rows of a unit itself.
+    /// One unit more or less: the method itself bounds the rows of a unit.
     Units,
 }
 
-/// What the owner of a protected source laid down, and what the ledger counts for a release of it.
+/// The terms that the owner of a protected source set, and what the ledger charges for a release of it.
 #[derive(Debug, Clone)]
 pub struct Protected<'a> {
-    /// The column that tells units apart.
+    /// The column that identifies units.
     pub unit: &'a str,
     pub rows_per_unit: u64,
-    /// The owner has said that a view may be asked although it is not seen to be stable.
+    /// The owner vouches for a view whose definition does not show that it is stable.
     pub assumed_stable: bool,
     pub counts: Counts,
     /// What is charged.
     pub cost: Cost,
 }
 
-/// Said by methods that protect rows, of sources without units.
+/// A limit of methods that protect rows, for sources without units.
 pub(super) const SEVERAL_ROWS: &str =
     "several rows of one person: epsilon counts once for each, and delta grows faster";
 
-/// Said by methods that protect what is in a row, not that it is there.
+/// An assumption of methods that protect the contents of rows, not their existence.
 pub(super) const ROWS_PUBLIC: &str = "the number of rows is public";
 
 impl Guarantee {
-    /// The label of a release of a protected source, by a private method: whom it protects, and at which epsilon
-    /// and delta, is what the ledger has counted. The one place where labels and charges meet.
+    /// The label of a release of a protected source by a private method. Whom it protects, and at which epsilon and
+    /// delta, is what the ledger has charged. This is the one place where labels and charges meet.
     pub fn of_units(mut self, protected: &Protected<'_>) -> Self {
         let Protected { unit, rows_per_unit, cost, .. } = *protected;
         let contents = protected.counts == Counts::Contents;
@@ -47,13 +47,13 @@ impl Guarantee {
             _ if matches!(self.kind, Kind::Dp | Kind::Ldp) => {
                 (self.epsilon, self.delta) = (Some(cost.epsilon), Some(cost.delta));
             }
-            // Nothing is promised to anybody.
+            // There is no promise to adapt.
             _ => return self,
         }
         self.unit = Some(Unit::Person);
         self.neighbours = Some(if contents { Neighbours::Replace } else { Neighbours::AddRemove });
         self.not_covered.retain(|line| line != SEVERAL_ROWS);
-        // What is charged covers a row more or less as well, or the owner says that their number is public.
+        // The charge also covers one row more or less, or the owner says that the number of rows is public.
         self.assumptions.retain(|line| line != ROWS_PUBLIC);
         let mut add = |line: String| {
             if !self.assumptions.contains(&line) {
