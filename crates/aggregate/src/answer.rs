@@ -1,4 +1,4 @@
-//! From integers to answers: noise, values, intervals.
+//! Turns the integers of a group into answers: adds noise, computes values and their intervals.
 
 use crate::FINE;
 use crate::interval::{Level, Spread};
@@ -9,14 +9,14 @@ use crate::spend::Selection;
 use rand::Rng;
 use random::Noise;
 
-/// A released number. All of it is made of noisy integers and public ones.
+/// A released number, computed from noisy and public integers only.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
     pub measure: String,
-    /// A decimal number; `None` if the noise leaves nothing to say.
+    /// A decimal number; `None` if the noise leaves nothing to report.
     pub value: Option<String>,
-    /// The standard deviation of the noise; of a mean and a variance to first order. A quantile has
-    /// none: its error depends on how the values lie.
+    /// The standard deviation of the noise; to first order for a mean and a variance. A quantile has none, because
+    /// its error depends on where the values lie.
     pub stddev: Option<f64>,
     /// The bounds of the 95 % interval.
     pub low: f64,
@@ -26,24 +26,24 @@ pub struct Answer {
 const FINE_F: f64 = FINE as f64;
 
 impl Plan {
-    /// Every integer of a group that noise is added to, in units of 1/1024, with its noise: an answer
-    /// is made of nothing else. Parts of a measure that are alike share their noise's place.
+    /// Every integer of a group that gets noise, in units of 1/1024, with its noise. An answer is computed from
+    /// nothing else. Parts of a measure that are alike share one `Noise`.
     pub fn noised(&self, slots: &[i128]) -> Vec<(i128, &Noise)> {
         self.planned.iter().flat_map(|planned| planned.noised(slots)).collect()
     }
 
-    /// How groups are chosen, if data chooses them.
+    /// How groups are chosen, if the data chooses them.
     pub fn selection(&self) -> Option<&Selection> {
         self.selection.as_ref()
     }
 
-    /// Adds noise to the integers of one group and tells what they say: nothing if the noisy number of
-    /// its units is below the least.
+    /// Adds noise to the integers of one group and returns its answers. There are none if the group's noisy number of
+    /// units is below the minimum.
     pub fn answers<R: Rng + ?Sized>(&self, slots: &[i128], rng: &mut R) -> Vec<Answer> {
         let draw = |planned: &Planned, rng: &mut R| -> Vec<i128> {
             planned.noised(slots).map(|(value, noise)| noise.add(rng, value)).collect()
         };
-        // One draw decides and is told, if units were asked for.
+        // One draw decides; the same draw is reported if units were asked for.
         let mut units = self.min_units.map(|(_, counter)| draw(&self.planned[counter], rng));
         let least = self.min_units.map_or(0, |(least, _)| least);
         let mut answers = Vec::new();
@@ -58,8 +58,7 @@ impl Plan {
         answers
     }
 
-    /// The standard deviations of every measure's noisy numbers, by what these are; for quantiles that
-    /// of a count.
+    /// The standard deviations of every measure's noisy numbers, by name; for quantiles that of a count.
     pub fn stddevs(&self) -> Vec<(&str, Vec<(&'static str, f64)>)> {
         let of = |planned: &Planned| -> Vec<(&'static str, f64)> {
             let kind = &planned.measure.kind;
@@ -91,14 +90,14 @@ fn whole(fine: i128) -> i128 {
 }
 
 impl Planned {
-    /// The integers of the measure that noise is added to, with their noises.
+    /// The integers of the measure that get noise, with their noises.
     fn noised(&self, slots: &[i128]) -> impl Iterator<Item = (i128, &Noise)> {
         let slots = &slots[self.slot..][..self.measure.kind.slots()];
         let integers: Vec<i128> = match self.measure.kind {
             Kind::Quantiles(..) => quantile::levels(slots).collect(),
             _ => slots.to_vec(),
         };
-        // Counts of one kind share the only noise.
+        // Counts of one kind share a single noise.
         let noise = |i: usize| self.noises.get(i).unwrap_or(&self.noises[0]);
         let fine = |value: i128| value.saturating_mul(FINE);
         integers.into_iter().enumerate().map(move |(i, value)| (fine(value), noise(i)))
@@ -138,7 +137,7 @@ impl Planned {
         }
     }
 
-    /// A count or a sum that noise was added to.
+    /// A count or a sum with noise.
     fn number(&self, measure: String, fine: i128, step: Step) -> Answer {
         let noise = &self.noises[0];
         let value = whole(fine);
@@ -148,13 +147,13 @@ impl Planned {
             measure,
             value: Some(step.times(value)),
             stddev: Some(noise.stddev() / FINE_F * unit),
-            // Very narrow noise may leave the rounded value outside.
+            // Very narrow noise may leave the rounded value outside the interval.
             low: (centre - half).min(value as f64) * unit,
             high: (centre + half).max(value as f64) * unit,
         }
     }
 
-    /// The noise of the measure's noisy numbers, times these factors.
+    /// The noise of the measure's noisy numbers, multiplied by these factors.
     fn spread(&self, factors: &[f64]) -> Spread {
         let mut spread = Spread::default();
         for (noise, factor) in self.noises.iter().zip(factors) {
@@ -163,8 +162,8 @@ impl Planned {
         spread
     }
 
-    /// The means, in half steps from the middle, that these sums may come from, by Fieller's interval:
-    /// all m for which sum - m count is within its noise, whose law is known for each m.
+    /// The means, in half steps from the middle, that are compatible with these sums, by Fieller's interval: all m
+    /// for which sum - m count lies within its noise, whose law is known for each m.
     fn means(&self, span: f64, [count, sum]: [f64; 2], level: Level) -> (f64, f64) {
         let half = |m: f64| self.spread(&[m, 1.0]).half_width_at(level);
         fieller([count, sum], (-span, span), half)
@@ -192,10 +191,10 @@ impl Planned {
 
     /// The mean square less the squared mean.
     ///
-    /// If the mean is m and the variance v, then squares - 2 m sum + (m^2 - v) count is 0 but for
-    /// noise of a known law. So the interval holds all v that this allows with 96 % for a mean that
-    /// lies within its own 99 %: it fails with at most 5 %, however few the values. The squares about
-    /// m are least at the estimated mean and most at the ends.
+    /// If the mean is m and the variance v, then squares - 2 m sum + (m^2 - v) count is 0 up to noise of a known law.
+    /// The interval holds all v that this allows at 96 % for a mean within its own 99 % interval. So it fails with
+    /// probability at most 5 %, however few the values are. The squares about m are least at the estimated mean and
+    /// largest at the ends.
     fn variance(&self, measure: String, range: &Range, [count, sum, squares]: [f64; 3]) -> Answer {
         let span = range.span() as f64;
         let largest = span * span;
@@ -205,7 +204,7 @@ impl Planned {
             let stddev = Some(value(largest));
             return Answer { measure, value: None, stddev, low: 0.0, high: value(largest) };
         }
-        // From the middle of what a square can be to the square.
+        // From the middle of the range of a square to the square itself.
         let squares = squares / 2.0 + count * largest / 2.0;
         let mean = (sum / count).clamp(-span, span);
         let variance = (squares / count - mean * mean).clamp(0.0, largest);
@@ -229,8 +228,8 @@ impl Planned {
     }
 }
 
-/// The ends of all x between the bounds for which |total - x count| <= half(x). As `half` is convex,
-/// what is too low is an interval from the lower bound on, and what is too high one to the upper.
+/// The ends of all x between the bounds for which |total - x count| <= half(x). As `half` is convex, the values that
+/// are too low form an interval from the lower bound on, and the values that are too high one up to the upper bound.
 fn fieller(
     [count, total]: [f64; 2],
     (least, most): (f64, f64),

@@ -1,43 +1,43 @@
-//! Rows between the thread that reads them and the one that keeps some of them.
+//! Batches of rows between the thread that reads them and the thread that keeps some of them.
 
 use crate::Bounded;
 use rand::Rng;
 
-/// Rows on their way to a [`Bounded`], so that one thread can read while another keeps.
+/// Rows on their way to a [`Bounded`], so that one thread can read while another one samples.
 pub struct Batch {
     width: usize,
-    /// Unit, group and values of rows whose unit is told by a number.
+    /// Unit, group and values of rows whose unit is a number.
     numbers: Vec<i64>,
-    /// The unit's length, group and values of rows whose unit is told by bytes, and these bytes.
+    /// Length of the unit, group and values of rows whose unit is a byte string, and the bytes of the units.
     lengths: Vec<i64>,
     bytes: Vec<u8>,
 }
 
-/// A batch that goes on its way has so many rows, or so many bytes of units.
+/// The number of rows, or of bytes of units, at which a batch is handed over.
 const BATCH_ROWS: usize = 1 << 14;
 const BATCH_BYTES: usize = 1 << 20;
 
 impl Batch {
-    /// For rows of `width` values.
+    /// An empty batch for rows of `width` values.
     pub fn new(width: usize) -> Self {
         Batch { width, numbers: Vec::new(), lengths: Vec::new(), bytes: Vec::new() }
     }
 
-    /// A row of a unit that is told by at most eight bytes.
+    /// Adds a row whose unit fits into eight bytes.
     #[inline]
     pub fn row_of_number(&mut self, unit: u64, group: u32, values: &[i64]) {
         self.numbers.extend_from_slice(&[unit as i64, group.into()]);
         self.numbers.extend_from_slice(&values[..self.width]);
     }
 
-    /// A row of a unit that is told by bytes.
+    /// Adds a row whose unit is a byte string.
     pub fn row_of_bytes(&mut self, unit: &[u8], group: u32, values: &[i64]) {
         self.bytes.extend_from_slice(unit);
         self.lengths.extend_from_slice(&[unit.len() as i64, group.into()]);
         self.lengths.extend_from_slice(&values[..self.width]);
     }
 
-    /// True if it should go on its way.
+    /// True if the batch should be handed over.
     pub fn is_full(&self) -> bool {
         let rows = (self.numbers.len() + self.lengths.len()) / (2 + self.width);
         rows >= BATCH_ROWS || self.bytes.len() >= BATCH_BYTES
@@ -51,7 +51,7 @@ impl Batch {
 }
 
 impl Bounded {
-    /// The rows of a batch, which is empty afterwards.
+    /// Takes all rows of a batch, which is empty afterwards.
     pub fn take<R: Rng + ?Sized>(&mut self, batch: &mut Batch, rng: &mut R) {
         let row = 2 + batch.width;
         for row in batch.numbers.chunks_exact(row) {
@@ -79,8 +79,8 @@ mod tests {
     fn a_batch_keeps_what_its_rows_keep() {
         let (mut coins, mut other) = (Coins::seeded(7), Coins::seeded(7));
         let (mut rows, mut batches) = (Bounded::new(2, 1, 1), Bounded::new(2, 1, 1));
-        // The parts of a unit are chosen by keys of the process; one unit of each kind takes the
-        // same coins whatever they are.
+        // Keys of the process decide to which partition a unit goes. With one unit of each kind the coins are the
+        // same whatever the keys.
         let mut batch = Batch::new(1);
         for i in 0..2 * BATCH_ROWS as i64 {
             rows.row_of_bytes(b"a name", i as u32 % 3, &[i], &mut coins);

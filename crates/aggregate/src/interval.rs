@@ -2,19 +2,19 @@
 
 use random::Noise;
 
-/// How sure an interval is.
+/// The confidence level of an interval.
 #[derive(Debug, Clone, Copy)]
 pub struct Level {
-    /// What lies outside.
+    /// The probability outside the interval.
     tail: f64,
     /// P(|Z| > normal) = tail for a standard normal Z.
     normal: f64,
 }
 
 impl Level {
-    /// The level of every interval that is told.
+    /// The level of every interval that is reported.
     pub const L95: Level = Level { tail: 0.05, normal: 1.959_963_984_540_054 };
-    /// Two levels whose tails add up to that.
+    /// Two levels whose tails add up to that of `L95`.
     pub const L96: Level = Level { tail: 0.04, normal: 2.053_748_910_631_822_5 };
     pub const L99: Level = Level { tail: 0.01, normal: 2.575_829_303_548_900_4 };
 }
@@ -22,7 +22,7 @@ impl Level {
 /// A sum of independent noises with weights.
 #[derive(Debug, Clone, Default)]
 pub struct Spread {
-    /// Scales of the Laplace parts; counted, as many are alike.
+    /// Scales of the Laplace parts with their counts, as many parts are alike.
     laplace: Vec<(f64, f64)>,
     /// The variance of the Gaussian part.
     gaussian: f64,
@@ -61,11 +61,11 @@ impl Spread {
         self.half_width_at(Level::L95)
     }
 
-    /// The h within which |X| lies that surely.
+    /// Half-width h with P(|X| <= h) at the given level.
     ///
-    /// Exact for up to three Laplace parts and for Gaussian ones. For more parts the normal quantile
-    /// with Cornish and Fisher's correction for kurtosis, which is off by less than a part in 300
-    /// where many parts are alike, and too wide by up to a part in 40 where one part outweighs all.
+    /// Exact for up to three Laplace parts and for Gaussian ones. For more parts it is the normal quantile with
+    /// Cornish and Fisher's correction for kurtosis. That is off by less than a part in 300 where many parts are
+    /// alike, and too wide by up to a part in 40 where one part outweighs all others.
     pub fn half_width_at(&self, level: Level) -> f64 {
         let parts: f64 = self.laplace.iter().map(|part| part.1).sum();
         if self.gaussian == 0.0 && (1.0..=3.0).contains(&parts) {
@@ -84,7 +84,7 @@ impl Spread {
     }
 }
 
-/// The least distance of two scales, relative: enough to divide by, too little to matter.
+/// The least relative distance of two scales: enough to divide by, too little to matter.
 const APART: f64 = 1e-4;
 
 /// The h with P(|X| > h) = tail for a sum X of a few Laplace parts, given as scales and counts.

@@ -1,9 +1,9 @@
-//! What can be asked.
+//! The measures of a query (counts, sums, quantiles, ...) and the bounds of the values that they look at.
 
 use crate::quantile;
 use random::Error;
 
-/// A positive decimal number, `mantissa / 10^scale`: the distance of two neighbouring values.
+/// A positive decimal number, `mantissa / 10^scale`: the distance of two neighbouring values of a column.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Step {
     pub mantissa: u64,
@@ -95,7 +95,7 @@ impl Range {
     }
 }
 
-/// What is computed.
+/// The statistic that a measure computes.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Rows.
@@ -104,25 +104,25 @@ pub enum Kind {
     CountOf,
     /// Distinct units.
     Units,
-    /// Distinct values, told by codes.
+    /// Distinct values, given as codes.
     Distinct,
     Sum(Range),
     Mean(Range),
     /// The population variance.
     Variance(Range),
-    /// Values below which these shares of the values lie.
+    /// The values below which these shares of all values lie.
     Quantiles(Range, Vec<f64>),
-    /// Counts of equally wide bins.
+    /// Counts of values in equally wide bins.
     Histogram(Range, u32),
 }
 
 impl Kind {
-    /// True if it looks at a column's values.
+    /// True if it looks at the values of a column.
     pub fn has_value(&self) -> bool {
         !matches!(self, Kind::Count | Kind::Units)
     }
 
-    /// The bounds of the values, if they matter.
+    /// The bounds of the values, if the statistic needs them.
     pub fn range(&self) -> Option<Range> {
         match self {
             Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => None,
@@ -134,7 +134,7 @@ impl Kind {
         }
     }
 
-    /// Integers that are kept for it in each group.
+    /// The number of integers kept for it in each group.
     pub(crate) fn slots(&self) -> usize {
         match self {
             Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct | Kind::Sum(_) => 1,
@@ -146,14 +146,14 @@ impl Kind {
     }
 }
 
-/// A measure that is asked for.
+/// A measure of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     pub name: String,
     pub kind: Kind,
     /// Its share of epsilon, relative to the other measures.
     pub weight: f64,
-    /// It looks at one value for each unit and group (the unit's own total, say), not at rows.
+    /// It looks at one value per unit and group (the unit's own total, say), not at rows.
     pub per_unit: bool,
 }
 

@@ -1,31 +1,31 @@
-//! What a call does, fixed before any data is looked at.
+//! The plan of a call: its noises, thresholds and cost, fixed before any data is read.
 
 use crate::measure::{Kind, Measure};
 use crate::spend::{self, Selection};
 use guarantee::Charge;
 use random::{Error, Noise};
 
-/// What is asked for.
+/// A query: measures, and bounds on what one unit contributes.
 #[derive(Debug, Clone)]
 pub struct Query {
     pub measures: Vec<Measure>,
-    /// At most so many rows of a unit count (for measures that look at rows).
+    /// The most rows of a unit that count (for measures that look at rows).
     pub rows_per_unit: u64,
-    /// At most so many groups of a unit count; 1 if there is one group only.
+    /// The most groups of a unit that count; 1 if there is only one group.
     pub groups_per_unit: u64,
-    /// Which groups there are must not tell about anybody.
+    /// Which groups exist must not reveal anything about a person.
     pub private_groups: bool,
-    /// Nothing is answered for a group whose noisy number of units is below it.
+    /// No answer is given for a group whose noisy number of units is below it.
     pub min_units: Option<u64>,
 }
 
 impl Query {
-    /// Units are counted by the rows that are kept, if any measure looks at these.
+    /// True if units are counted by the rows that are kept: if any measure looks at rows.
     pub(crate) fn counts_rows(&self) -> bool {
         self.measures.iter().any(|measure| !measure.per_unit)
     }
 
-    /// In how many groups a unit can be counted.
+    /// The number of groups in which a unit can be counted.
     pub(crate) fn groups_counted(&self) -> u64 {
         match self.counts_rows() {
             true => self.groups_per_unit.min(self.rows_per_unit),
@@ -53,26 +53,26 @@ impl Query {
     }
 }
 
-/// A measure with its noises and its place among the integers of a group.
+/// A measure with its noises and the place of its integers in a group.
 #[derive(Debug, Clone)]
 pub(crate) struct Planned {
     pub measure: Measure,
     pub noises: Vec<Noise>,
     pub slot: usize,
-    /// Which of a row's or of a unit's values it looks at.
+    /// The position of its value among the values of a row or of a unit.
     pub value: Option<usize>,
-    /// The query asks for it; otherwise only the plan needs it.
+    /// The query asks for it; otherwise only the plan itself needs it.
     pub told: bool,
 }
 
-/// Everything that is public about a call: noises, thresholds, cost.
+/// Everything about a call that is public: noises, thresholds, cost.
 ///
-/// Made from a [`Query`] and a price; used by the reader to add up and to answer.
+/// Made from a [`Query`] and a price; the reader uses it to add up and to answer.
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub(crate) planned: Vec<Planned>,
     pub(crate) selection: Option<Selection>,
-    /// The fewest units that are answered for, and the measure that counts them.
+    /// The least number of units for an answer, and the measure that counts them.
     pub(crate) min_units: Option<(i128, usize)>,
     /// Units are counted by rows.
     pub(crate) counts_rows: bool,
@@ -83,16 +83,16 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Splits epsilon over the measures by weight (and one more share for choosing groups), and each
-    /// share evenly over the noisy numbers of a measure. With a delta to spend, Gaussian noise takes
-    /// the place of Laplace noise where it is narrower overall; its parts add up in zCDP.
+    /// Splits epsilon over the measures by weight (with one more share for choosing groups), and each share evenly
+    /// over the noisy numbers of a measure. If delta is above 0, Gaussian noise replaces Laplace noise where it is
+    /// narrower overall; its parts add up in zCDP.
     pub fn new(query: Query, epsilon: f64, delta: f64) -> Result<Self, Error> {
         query.check(delta)?;
         let counts_rows = query.counts_rows();
         let mut measures = query.measures.clone();
         let counter = measures.iter().position(|measure| measure.kind == Kind::Units);
         let min_units = query.min_units.filter(|&least| least > 0).map(|least| {
-            // Units are counted once more if nobody asked for them: unnamed, as no answer says so.
+            // Units are counted once more if no measure does so. That measure has no name, as no answer reports it.
             let counter = counter.unwrap_or_else(|| {
                 let weights: f64 = measures.iter().map(|measure| measure.weight).sum();
                 let weight = weights / measures.len() as f64;
@@ -132,36 +132,36 @@ impl Plan {
         self.charge
     }
 
-    /// Integers that are kept for each group.
+    /// The number of integers kept for each group.
     pub fn slots(&self) -> usize {
         self.slots
     }
 
-    /// Values that a row carries: one for each measure that looks at a column in rows, in the order
-    /// of the measures.
+    /// The number of values that a row carries: one for each measure that looks at a column in rows, in the order of
+    /// the measures.
     pub fn row_width(&self) -> usize {
         self.row_width
     }
 
-    /// Values that a unit carries in each of its groups: one for each measure `per_unit`, in the order
+    /// The number of values that a unit carries in each of its groups: one for each measure `per_unit`, in the order
     /// of the measures.
     pub fn unit_width(&self) -> usize {
         self.unit_width
     }
 
-    /// True if rows are needed: for measures that look at rows, which also count the units. Otherwise
-    /// the units' own values are enough.
+    /// True if rows are needed: for measures that look at rows, which also count the units. Otherwise the units' own
+    /// values are enough.
     pub fn reads_rows(&self) -> bool {
         self.counts_rows
     }
 
-    /// The measures with their numbers. The last one is unnamed and counts units if `min_units` needs
-    /// that and nobody asked for it.
+    /// The measures with their numbers. The last one has no name and counts units if `min_units` needs that and no
+    /// measure does so.
     pub fn measures(&self) -> impl Iterator<Item = (usize, &Measure)> {
         self.planned.iter().map(|planned| &planned.measure).enumerate()
     }
 
-    /// True if data chooses the groups that are shown, through noise.
+    /// True if the data chooses the groups that are shown, through noise.
     pub fn is_private_choice(&self) -> bool {
         self.selection.is_some()
     }

@@ -5,14 +5,14 @@ use crate::interval::Spread;
 use crate::measure::Range;
 use random::Noise;
 
-/// Children of a node.
+/// The number of children of a node.
 const FAN: usize = 32;
-/// The most leaves. Two levels of 32 need less noise than one of 1024 or ten of two.
+/// The largest number of leaves. Two levels of 32 need less noise than one of 1024 or ten of two.
 const LEAVES: usize = FAN * FAN;
-/// Counts that a row is part of.
+/// The number of counts that a row is part of.
 pub const LEVELS: u64 = 2;
 
-/// Leaves of a range: one for each step if these are few.
+/// The number of leaves of a range: one for each step if these are few.
 pub fn leaves(range: &Range) -> usize {
     usize::try_from(range.span() + 1).unwrap_or(LEAVES).min(LEAVES)
 }
@@ -30,11 +30,11 @@ fn first_step(range: &Range, leaf: usize) -> i128 {
     (leaf as i128 * (range.span() + 1) + leaves - 1) / leaves
 }
 
-/// Noisy counts of nodes and leaves, from which any quantile can be told.
+/// Noisy counts of nodes and leaves, from which any quantile can be computed.
 pub struct Tree {
     range: Range,
     noise: Noise,
-    /// How many values lie below each of the leaves' bounds, and in all.
+    /// The number of values below each of the leaves' bounds, and the total.
     below: Vec<f64>,
     all: f64,
     nodes: usize,
@@ -46,14 +46,14 @@ pub fn levels(leaves: &[i128]) -> impl Iterator<Item = i128> {
 }
 
 impl Tree {
-    /// From the noisy counts of both levels, each with noise of its own.
+    /// Makes the tree from the noisy counts of both levels, which have independent noise.
     pub fn new(range: Range, noisy: &[f64], noise: &Noise) -> Self {
         let (nodes, noisy) = noisy.split_at(leaves(&range).div_ceil(FAN));
         let mut below = Vec::with_capacity(LEAVES + 1);
         let mut before = 0.0;
         for (node, leaves) in nodes.iter().zip(noisy.chunks(FAN)) {
             for cut in 0..leaves.len() {
-                // From the nearer end of the node: fewer noisy counts are added.
+                // Counted from the nearer end of the node, so that fewer noisy counts are added.
                 below.push(
                     before
                         + match cut <= leaves.len() / 2 {
@@ -68,16 +68,15 @@ impl Tree {
         Tree { range, noise: noise.clone(), below, all: before, nodes: nodes.len() }
     }
 
-    /// The value below which a share `q` of the values lies, with an interval that holds the quantile
-    /// with probability 95 % at least, whatever the values.
+    /// The value below which a share `q` of the values lies, with an interval that holds the quantile with
+    /// probability at least 95 %, whatever the values.
     ///
-    /// Of n values in order let the quantile lie between those of numbers floor(p) and ceil(p), where
-    /// p = 1 + q(n-1): this covers the usual definitions. With B(j) values below bound j, the former
-    /// lies in the leaf j where B(j) <= q(n-1) < B(j+1). The lower end is that of the first leaf j for
-    /// which B(j+1) may reach q(n-1): if it lies too high, then the noise at one bound, fixed by the
-    /// data, is below its 2.5 %. In the same way the upper end is that of the last leaf j for which
-    /// B(j) may still be at most q(n-1) + 1. So the two ends fail with at most 5 % together, ties or
-    /// not, however many bounds are looked at.
+    /// Of n values in order let the quantile lie between those of numbers floor(p) and ceil(p), where p = 1 + q(n-1):
+    /// this covers the usual definitions. With B(j) values below bound j, the former lies in the leaf j where B(j) <=
+    /// q(n-1) < B(j+1). The lower end is that of the first leaf j for which B(j+1) may reach q(n-1). If this end is
+    /// too high, then the noise at one bound, which the data fixes, is below its 2.5 % quantile. In the same way the
+    /// upper end is that of the last leaf j for which B(j) may still be at most q(n-1) + 1. So the two ends together
+    /// fail with probability at most 5 %, with or without ties, however many bounds there are.
     pub fn quantile(&self, q: f64) -> (f64, f64, f64) {
         let leaves = self.below.len() - 1;
         let value = self.crossing(|cut| self.below[cut] - q * self.all);
@@ -139,7 +138,7 @@ mod tests {
     use super::*;
     use crate::measure::Step;
 
-    /// A tree whose noise happens to be 0.
+    /// A tree whose noise is 0.
     fn exact(range: Range, leaves: &[i128], noise: &Noise) -> Tree {
         let counts: Vec<f64> = levels(leaves).map(|count| count as f64).collect();
         Tree::new(range, &counts, noise)

@@ -1,4 +1,4 @@
-//! Keeps at most so many rows and groups of each unit, chosen by fresh coins.
+//! Bounds the contribution of each unit: keeps a limited number of its rows and groups, chosen by fresh coins.
 
 use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
 use rand::Rng;
@@ -6,7 +6,7 @@ use random::{below, shuffle};
 use std::hash::BuildHasher;
 use table::Keyed;
 
-/// No further row.
+/// Marks the end of a list of rows.
 const END: u32 = u32::MAX;
 /// The group of a row that does not count because its unit has rows in too many groups.
 const DROPPED: u32 = u32::MAX;
@@ -18,29 +18,29 @@ struct Unit {
     first: u32,
 }
 
-/// Parts that units are spread over. A part with its hash table stays in the processor's cache while a
-/// batch of rows is counted, where one table for all units would miss it with every row.
+/// The number of partitions over which units are spread. A partition with its hash table stays in the processor's
+/// cache while a batch of rows is counted; a single table for all units would miss the cache with every row.
 const PARTS: usize = 256;
-/// Rows that wait for their part to be visited: at least so many, and more if it has many units.
+/// The least number of rows that wait before a partition is visited; a partition with many units has more.
 const PENDING: usize = 2048;
 const MOST_PENDING: usize = 8 * PENDING;
 
-/// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past, and of
-/// these the rows of at most `groups` groups.
+/// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past, and of these the rows of at
+/// most `groups` groups.
 ///
-/// Reservoir sampling (Vitter, Random Sampling with a Reservoir): row number j of a unit takes a
-/// random place among the `k` with probability k/j. At the end the kept rows of a unit are taken in
-/// random order, and those of the first `groups` groups met count. Which rows of a unit count depends
-/// on no other unit, so adding or removing a unit changes its own `k` rows and nothing else.
+/// Reservoir sampling (Vitter, Random Sampling with a Reservoir): row number j of a unit takes a random place among
+/// the `k` with probability k/j. At the end the kept rows of a unit are put in random order, and the rows of the
+/// first `groups` groups in that order count. Which rows of a unit count does not depend on other units, so adding or
+/// removing a unit changes only its own `k` rows.
 ///
-/// Filled by the reader of a relation, added up by [`crate::Plan::totals`].
+/// The reader of a relation fills it; [`crate::NoisePlan::totals`] adds it up.
 pub struct Bounded {
     limit: u32,
     groups: u32,
     width: usize,
     hasher: Keyed,
     parts: Vec<Part>,
-    /// The part of the next unit that has one row only.
+    /// The partition of the next unit that has only one row.
     next_part: usize,
 }
 
@@ -53,13 +53,13 @@ struct Part {
     groups: Vec<u32>,
     values: Vec<i64>,
     next: Vec<u32>,
-    /// Unit, group and values of the rows that wait, and how many may.
+    /// Unit, group and values of the rows that wait, and the number at which they are counted.
     pending: Vec<i64>,
     patience: usize,
 }
 
 impl Bounded {
-    /// For so many rows and groups of a unit, with `width` values in each row.
+    /// Keeps up to these numbers of rows and groups of a unit, with `width` values in each row.
     pub fn new(rows_per_unit: u64, groups_per_unit: u64, width: usize) -> Self {
         let limit = |limit: u64| u32::try_from(limit).unwrap_or(u32::MAX).max(1);
         Bounded {
@@ -72,12 +72,12 @@ impl Bounded {
         }
     }
 
-    /// The part of a unit, by bits that the part's own table does not use to tell its units apart.
+    /// The partition of a unit, by bits of the hash that the partition's own table does not use.
     fn part(&self, hash: u64) -> usize {
         (hash >> 32) as usize % PARTS
     }
 
-    /// A row of a unit that is told by at most eight bytes.
+    /// Adds a row whose unit fits into eight bytes.
     #[inline]
     pub fn row_of_number<R: Rng + ?Sized>(
         &mut self,
@@ -96,7 +96,7 @@ impl Bounded {
         }
     }
 
-    /// A row of a unit that is told by bytes.
+    /// Adds a row whose unit is a byte string.
     pub fn row_of_bytes<R: Rng + ?Sized>(
         &mut self,
         unit: &[u8],
@@ -117,14 +117,14 @@ impl Bounded {
         part.row(unit, group, &values[..self.width], self.limit, rng);
     }
 
-    /// The only row of its unit.
+    /// Adds the only row of a unit.
     pub fn row_of_new_unit<R: Rng + ?Sized>(&mut self, group: u32, values: &[i64], rng: &mut R) {
         self.next_part = (self.next_part + 1) % PARTS;
         let part = &mut self.parts[self.next_part];
         part.row(part.units.len() as u32, group, &values[..self.width], self.limit, rng);
     }
 
-    /// Counts the rows that wait, then drops those in too many groups. Doing so again changes nothing.
+    /// Counts the rows that wait, then drops the rows in too many groups. A second call changes nothing.
     pub fn finish<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         self.settle(rng);
         if self.groups < self.limit {
@@ -133,7 +133,7 @@ impl Bounded {
         }
     }
 
-    /// Counts the rows that wait, and gives their memory back.
+    /// Counts the rows that wait, and frees their memory.
     pub fn settle<R: Rng + ?Sized>(&mut self, rng: &mut R) {
         for part in &mut self.parts {
             part.drain(self.limit, self.width, rng);
@@ -141,7 +141,7 @@ impl Bounded {
         }
     }
 
-    /// How many rows are kept, those in too many groups included. Rows that wait are not among them.
+    /// The number of rows that are kept, rows in too many groups included. Rows that wait are not counted.
     pub fn rows(&self) -> usize {
         self.parts.iter().map(|part| part.groups.len()).sum()
     }
@@ -157,7 +157,7 @@ impl Bounded {
         self.parts.iter().any(|part| part.groups.len() >= limit || part.units.len() >= limit)
     }
 
-    /// Calls `visit` with each unit's groups, sorted, each once.
+    /// Calls `visit` with the groups of each unit, sorted, each group once.
     pub(crate) fn each_unit(&self, mut visit: impl FnMut(&[u32])) {
         let mut groups = Vec::new();
         for part in &self.parts {
@@ -172,8 +172,8 @@ impl Bounded {
         }
     }
 
-    /// Calls `visit` with each row that counts, for another process that adds up: whether it is the first
-    /// of its unit in its group, group and values. Nothing of it tells the unit. See `reservoir.md`.
+    /// Calls `visit` with each row that counts, for another process that adds up: whether the row is the first of its
+    /// unit in its group, its group and its values. Nothing in it identifies the unit. See `reservoir.md`.
     pub fn each_kept(&self, mut visit: impl FnMut(bool, u32, &[i64])) {
         let mut rows = Vec::new();
         for part in &self.parts {
@@ -191,7 +191,7 @@ impl Bounded {
         }
     }
 
-    /// A row that [`Bounded::each_kept`] of another process told, which all rows of the unit went to.
+    /// Adds a row that [`Bounded::each_kept`] of another process reported. All rows of the unit went to that process.
     pub fn kept_row(&mut self, is_first: bool, group: u32, values: &[i64]) {
         self.next_part = (self.next_part + 1) % PARTS;
         let part = &mut self.parts[self.next_part];
@@ -240,7 +240,7 @@ impl Part {
         })
     }
 
-    /// Drops the rows of each unit that lie outside of its first `limit` groups, in random order.
+    /// Drops the rows of each unit that are not in its first `limit` groups in random order.
     fn choose_groups<R: Rng + ?Sized>(&mut self, limit: usize, rng: &mut R) {
         let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(Keyed::default()));
         for unit in &self.units {
@@ -400,8 +400,8 @@ pub(crate) mod tests {
     #[test]
     fn groups_are_chosen_in_the_order_of_random_rows() {
         let mut coins = Coins::seeded(5);
-        // Rows of groups 0, 0, 1: the first in random order is of group 0 twice out of three times,
-        // and takes its like with it.
+        // Rows of groups 0, 0, 1: the first row in random order is of group 0 in two of three cases, and the other
+        // row of group 0 then counts too.
         assert_fits(&[2.0 / 3.0, 1.0 / 3.0], 20_000, || {
             let mut bounded = Bounded::new(3, 1, 0);
             for group in [0, 0, 1] {
@@ -411,7 +411,7 @@ pub(crate) mod tests {
             assert_eq!(rows, if groups == [0] { 2 } else { 1 });
             groups[0].into()
         });
-        // Two of three groups, all pairs alike; the rows that are not kept are dropped first.
+        // Two of three groups, all pairs equally likely; the rows that are not kept are dropped first.
         let pairs = [[0, 1], [0, 2], [1, 2]];
         assert_fits(&uniform(3), 20_000, || {
             let mut bounded = Bounded::new(6, 2, 0);

@@ -1,13 +1,13 @@
-//! Bounds of columns that nobody declared, found with part of epsilon.
+//! Finds bounds of columns without declared ones, with a part of epsilon.
 
 use crate::measure::Range;
 use guarantee::{Charge, Cost};
 use rand::Rng;
 use random::{Error, Noise};
 
-/// Powers of two up to the largest bound.
+/// The number of powers of two up to the largest bound.
 const POWERS: usize = Range::LIMIT.trailing_zeros() as usize;
-/// How often a bin without values may widen the bounds.
+/// The probability that a bin without values widens the bounds.
 const MISTAKE: f64 = 0.05;
 
 /// Finds bounds of columns from noisy counts of values by sign and power of two: the bounds hold
@@ -21,17 +21,17 @@ pub struct Scales {
 }
 
 impl Scales {
-    /// One for 0, and for either sign one for each power of two.
+    /// One bin for 0, and for each sign one for each power of two.
     pub const BINS: usize = 2 * POWERS + 1;
 
-    /// For columns to which one unit can add so many values each; epsilon is split over the columns.
+    /// For columns to which one unit can add these numbers of values; epsilon is split over the columns.
     pub fn new(contributions: &[u64], epsilon: f64) -> Result<Self, Error> {
         if contributions.is_empty() {
             return Err(Error::argument("columns", 0, "there must be at least one"));
         }
         let columns = contributions.len() as f64;
         let share = epsilon / columns * (1.0 - 1e-14);
-        // A value is counted in one bin, so a unit moves its counts by as many as it has values.
+        // A value is counted in one bin, so a unit changes the counts by at most its number of values.
         let noise = |&values: &u64| Noise::laplace(values.max(1), share);
         let noises = contributions.iter().map(noise).collect::<Result<_, Error>>()?;
         let rho = (epsilon * epsilon / 2.0).next_up() / columns;
@@ -53,7 +53,7 @@ impl Scales {
         if value < 0 { POWERS - power } else { POWERS + power }
     }
 
-    /// The least and the most of what a bin holds, in steps; for 0 up to 1.
+    /// The smallest and the largest value in a bin, in steps; for 0 up to 1.
     fn span(bin: usize) -> (i64, i64) {
         let below = |power: usize| if power == 0 { 0 } else { 1 << (power - 1) };
         match bin.checked_sub(POWERS) {

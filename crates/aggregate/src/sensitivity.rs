@@ -1,4 +1,4 @@
-//! How far one unit can move the integers of a measure.
+//! How far one unit can move the integers of a measure (L1 and squared L2 sensitivity).
 
 use crate::FINE;
 use crate::measure::{Kind, Measure};
@@ -9,15 +9,14 @@ use dashu_int::UBig;
 /// How far one unit can move a vector of integers, in units of 1/1024.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sensitivity {
-    /// In the sum of absolute changes.
+    /// The sum of absolute changes.
     pub l1: UBig,
-    /// In the sum of squared changes.
+    /// The sum of squared changes.
     pub l2_squared: UBig,
 }
 
 impl Sensitivity {
-    /// `rows` changes of at most `size` each, all of which may meet in one place, on each of
-    /// `levels` levels.
+    /// `rows` changes of at most `size` each, which may all be in one place, on each of `levels` levels.
     fn of_rows(rows: u64, size: u128, levels: u64) -> Self {
         let most = UBig::from(rows) * size * (FINE as u128);
         Sensitivity { l1: &most * levels, l2_squared: &most * &most * levels }
@@ -30,7 +29,7 @@ impl Sensitivity {
         Sensitivity { l1: &most * &places, l2_squared: &most * &most * places }
     }
 
-    /// The squared one as a float that is not below it.
+    /// The squared L2 sensitivity as a float that is not below it.
     pub fn l2_squared_up(&self) -> f64 {
         let value = self.l2_squared.to_f64().value();
         if value == 0.0 { value } else { value.next_up() }
@@ -42,7 +41,7 @@ pub fn of_units(query: &Query) -> Sensitivity {
     Sensitivity::of_groups(query.groups_counted(), 1, 1)
 }
 
-/// Those of the noisy numbers of a measure.
+/// The sensitivities of the noisy numbers of a measure.
 pub fn of_measure(measure: &Measure, query: &Query) -> Vec<Sensitivity> {
     let on_levels = |size: i128, levels: u64| match measure.per_unit {
         // The unit's own value in each of its groups, whatever the number of rows.

@@ -1,4 +1,4 @@
-//! How epsilon and delta are spent: which noise is added to what.
+//! Noise calibration: splits epsilon and delta over the measures and chooses the noise of each number.
 
 use crate::FINE;
 use crate::measure::Measure;
@@ -17,18 +17,18 @@ pub struct Selection {
 
 /// The noises of a call and its price.
 pub struct Spending {
-    /// For each measure those of its noisy numbers.
+    /// The noises of each measure's noisy numbers.
     pub noises: Vec<Vec<Noise>>,
     pub selection: Option<Selection>,
     pub charge: Charge,
 }
 
-/// Just below 1: shares of a whole never add up to more than the whole.
+/// Just below 1, so that shares of a whole never add up to more than the whole.
 const WHOLE: f64 = 1.0 - 1e-14;
 
-/// From this epsilon on a call is taken for one of few, and Gaussian noise is made as narrow as its
-/// (epsilon, delta) allows. Smaller calls are made to be added up by rho, where narrower noise has
-/// its price: they take the noise that zCDP allows, 6 % wider, and cost 13 % less rho.
+/// From this epsilon on a call is assumed to be one of few, and Gaussian noise is made as narrow as its (epsilon,
+/// delta) allows. Smaller calls are meant to be added up by rho, where narrower noise would cost more. They take the
+/// noise that zCDP allows, which is 6 % wider and costs 13 % less rho.
 const FEW: f64 = 0.2;
 
 fn laplace(sensitivity: &Sensitivity, epsilon: f64) -> Result<Noise, Error> {
@@ -49,7 +49,7 @@ fn rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
     }
 }
 
-/// The parts that noise is added to, each with its share of the whole.
+/// The numbers that get noise, each with its share of the whole.
 struct Parts {
     parts: Vec<Vec<Sensitivity>>,
     shares: Vec<f64>,
@@ -72,7 +72,7 @@ impl Parts {
         Ok(Parts { parts, shares })
     }
 
-    /// Noises of parts that get `whole` times their shares, and what `price` says of all these.
+    /// The noises of parts that get `whole` times their shares, and their total price by `price`.
     fn noises(
         &self,
         whole: f64,
@@ -92,7 +92,7 @@ impl Parts {
     }
 }
 
-/// Smaller for noises that are narrower overall.
+/// A measure of the width of all noises together, to compare two sets of noises.
 fn spread(noises: &[Vec<Noise>]) -> f64 {
     noises.iter().flatten().map(|noise| noise.stddev().ln()).sum()
 }
@@ -103,9 +103,9 @@ fn choice(noise: Noise, query: &Query, delta: f64) -> Result<Selection, Error> {
     Ok(Selection { noise, threshold })
 }
 
-/// Decides by public arguments alone. One share of epsilon, as large as that of an average measure,
-/// is for choosing groups. With a delta to spend, Gaussian noise takes the place of Laplace noise
-/// where it is narrower overall, and for the choice where its threshold is lower.
+/// Chooses the noises by public arguments alone. One share of epsilon, as large as that of an average measure, is for
+/// choosing groups. If delta is above 0, Gaussian noise replaces Laplace noise where it is narrower overall, and in
+/// the choice of groups where its threshold is lower.
 pub fn spend(
     measures: &[Measure],
     query: &Query,
@@ -117,7 +117,7 @@ pub fn spend(
     let count = measures.len() as f64;
     let choosing = if private { epsilon / (count + 1.0) * WHOLE } else { 0.0 };
     let measuring = (epsilon - choosing) * WHOLE;
-    // Drawn for the decimal number that is charged; the shares of epsilon lie below it anyway.
+    // Noise is drawn for the decimal number that is charged; the shares of epsilon lie below it anyway.
     let drawn = within_decimal("delta", delta)?;
     // Half of delta for Gaussian tails if the other half is needed for showing groups.
     let tail = if private { drawn / 2.0 } else { drawn };
@@ -164,7 +164,7 @@ pub fn spend(
         return Ok(Spending { noises: gaussian_noises, selection: None, charge });
     }
     let plain = choice(laplace(&of_units, choosing)?, query, tail)?;
-    // All Gaussian: the choice and the measures are one vector, so they share rho, not epsilon.
+    // All Gaussian: the choice and the measures form one vector, so they share rho, not epsilon.
     let all = rho(epsilon * WHOLE, tail)?;
     let chosen = all / (count + 1.0) * WHOLE;
     let normal = choice(gaussian(&of_units, chosen)?, query, tail)?;

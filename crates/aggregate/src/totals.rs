@@ -1,13 +1,13 @@
-//! From rows to the integers of each group.
+//! Adds rows up to the integers of each group.
 
 use crate::measure::Kind;
 use crate::plan::{Plan, Planned};
 use crate::{Bounded, FINE, NO_VALUE, quantile};
 use rand::Rng;
 
-/// The values of measures that look at one value for each unit and group.
+/// The values of measures that look at one value per unit and group.
 ///
-/// Filled by the reader of a relation, added up by [`Plan::totals`].
+/// The reader of a relation fills it; [`NoisePlan::totals`] adds it up.
 #[derive(Debug, Clone, Default)]
 pub struct UnitRows {
     width: usize,
@@ -21,8 +21,8 @@ impl UnitRows {
         UnitRows { width, ..UnitRows::default() }
     }
 
-    /// The values of one unit in one of its groups. The caller pushes each of them once, and at most
-    /// as many groups of a unit as the query says, chosen by fresh coins.
+    /// Adds the values of one unit in one of its groups. The caller adds each of them once, and at most as many
+    /// groups of a unit as the query allows, chosen by fresh coins.
     pub fn push(&mut self, group: u32, values: &[i64]) {
         self.groups.push(group);
         self.values.extend_from_slice(&values[..self.width]);
@@ -33,7 +33,7 @@ impl UnitRows {
         (self.groups.capacity() * 4 + self.values.capacity() * 8) as u64
     }
 
-    /// Group and values of each.
+    /// Group and values of each entry.
     pub fn each(&self) -> impl Iterator<Item = (u32, &[i64])> {
         let values = |row: usize| &self.values[row * self.width..][..self.width];
         self.groups.iter().enumerate().map(move |(row, &group)| (group, values(row)))
@@ -48,7 +48,7 @@ struct Page {
     places: Vec<u32>,
 }
 
-/// The group is not on the page.
+/// Marks a group that is not on the page.
 const ELSEWHERE: u32 = u32::MAX;
 
 impl Page {
@@ -68,7 +68,7 @@ impl Page {
 }
 
 impl Plan {
-    /// Which groups are shown, if that is private; data decides, through noise.
+    /// Decides whether a group is shown, where groups are private: by its number of units with noise.
     pub fn shows<R: Rng + ?Sized>(&self, units: i128, rng: &mut R) -> bool {
         self.selection.as_ref().is_none_or(|selection| {
             units > 0
@@ -77,15 +77,15 @@ impl Plan {
         })
     }
 
-    /// Adds one value of a measure to the integers of a group. For rows the value does not matter;
-    /// [`NO_VALUE`] adds nothing to what looks at values. Units and distinct values are counted with
-    /// each call: the caller passes each of them once.
+    /// Adds one value of a measure to the integers of a group. A measure of rows ignores the value; [`NO_VALUE`] adds
+    /// nothing to a measure of values. Units and distinct values are counted with each call: the caller passes each
+    /// of them once.
     pub fn add(&self, slots: &mut [i128], measure: usize, value: i64) {
         self.planned[measure].add(slots, value);
     }
 
-    /// Adds `count` values of a measure at once, whose sum is `sum` steps. False for a measure that
-    /// needs to know more than that, to which nothing is added.
+    /// Adds `count` values of a measure at once, whose sum is `sum` steps. Returns false, and adds nothing, for a
+    /// measure that needs to know more than that.
     pub fn add_many(&self, slots: &mut [i128], measure: usize, count: i128, sum: i128) -> bool {
         let planned = &self.planned[measure];
         let slots = &mut slots[planned.slot..];
@@ -101,9 +101,9 @@ impl Plan {
         true
     }
 
-    /// Adds up and calls `visit` with the integers of each of `groups` groups that is shown, in the
-    /// order of their numbers. Holds `room` bytes of integers at a time, or one group's: rows are gone
-    /// through once more for each further page of groups.
+    /// Adds up and calls `visit` with the integers of each of `groups` groups that is shown, in the order of their
+    /// numbers. Holds `room` bytes of integers at a time, or one group's. Each further page of groups takes one more
+    /// pass over the rows.
     pub fn totals<R: Rng + ?Sized, E>(
         &self,
         rows: &mut Bounded,

@@ -8,7 +8,7 @@ use random::{Coins, Noise};
 
 /// Fewer without optimisation, where a run takes ten times as long.
 const RUNS: usize = if cfg!(debug_assertions) { 1_500 } else { 10_000 };
-/// One per cent, or what so few runs can tell: three standard errors.
+/// One per cent, or the precision of that number of runs: three standard errors.
 const SLACK: f64 = if cfg!(debug_assertions) { 0.017 } else { 0.01 };
 
 fn assert_covers(what: &str, share: f64) {
@@ -91,7 +91,7 @@ fn check(kind: Kind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: 
         let share = covered[i] as f64 / RUNS as f64;
         assert_covers(&format!("{kind:?} {i}"), share);
         let (bias, error) = (sums[i] / RUNS as f64, (squares[i] / RUNS as f64).sqrt());
-        // Four standard errors of a mean of so many runs; quantiles are rounded to leaves.
+        // Four standard errors of a mean over the runs; quantiles are rounded to leaves.
         let slack =
             if matches!(kind, Kind::Quantiles(..)) { 0.5 } else { 4.0 / (RUNS as f64).sqrt() };
         assert!(bias.abs() < slack * error, "{kind:?} {i}: bias {bias}, error {error}");
@@ -179,8 +179,8 @@ fn many_measures_take_gaussian_noise_and_cover() {
     assert_covers("Gaussian", share);
 }
 
-/// The answers of a table and of the same table with one unit more, which has `rows` rows: how much
-/// more likely an event is in one than in the other never exceeds e^epsilon.
+/// Compares the answers for a table and for the same table with one more unit of `rows` rows: the ratio of the
+/// probabilities of any event never exceeds e^epsilon.
 fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: f64) -> f64 {
     let plan = plan(std::slice::from_ref(kind), limit, epsilon, 0.0);
     let width = usize::from(kind.has_value());
@@ -226,7 +226,7 @@ fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
         for limit in [1, 3] {
             let found = empirical_epsilon(&kind, limit, 50, value, 1.0);
             assert!(found <= 1.0, "{kind:?} {limit}: {found}");
-            // The test must be able to see a loss: for a full contribution most of it is there.
+            // The test must be able to see a loss: a full contribution shows most of it.
             assert!(found > 0.6 || kind == Kind::Units, "{kind:?} {limit}: only {found}");
         }
     }
@@ -361,7 +361,7 @@ fn totals_are_those_of_single_values() {
     for room in [u64::MAX, 2 * group, group - 1, 0] {
         assert_eq!(visited(&plan, &mut rows, &own, 5, room), expected);
     }
-    // What a visitor refuses ends the walk.
+    // An error of the visitor ends the walk.
     let stopped = plan.totals(&mut rows, &own, 5, 0, &mut coins, |group, _, _| {
         if group == 2 { Err("enough") } else { Ok(()) }
     });
@@ -393,7 +393,7 @@ fn few_units_are_not_answered_for() {
         }
         let least = Query { min_units: Some(30), ..query(measures, 1, 1) };
         let plan = Plan::new(least, 1.0, 0.0).unwrap();
-        // One more measure counts units if nobody does.
+        // One more measure counts units if none of the query does.
         let names: Vec<&str> = plan.measures().map(|(_, measure)| measure.name.as_str()).collect();
         assert_eq!(names, if counted { ["u", "n"] } else { ["n", ""] });
         assert_eq!(plan.stddevs().len(), 1 + usize::from(counted));
@@ -408,7 +408,7 @@ fn few_units_are_not_answered_for() {
         assert!((60..150).contains(&answered(30, &mut coins)));
         let answers = plan.answers(&[70, 70], &mut coins);
         assert_eq!(answers.len(), 1 + usize::from(counted));
-        // What is told and what decides is one number.
+        // The number that is reported is the number that decides.
         for _ in 0..500 {
             let answers = plan.answers(&[30, 30], &mut coins);
             if let Some(units) = answers.iter().find(|answer| answer.measure == "u") {
@@ -435,7 +435,7 @@ fn groups_are_chosen_with_the_lower_threshold() {
     assert!(matches!(many.noise, Noise::Gaussian { .. }));
     // A hundred groups need about ten times the threshold of one, not a hundred times.
     assert!(many.threshold / one.threshold < 20.0, "{} {}", many.threshold, one.threshold);
-    // The choice costs the measures nothing but its share.
+    // The choice costs the measures only its share.
     assert!(many.threshold > 1024.0 && choosing(100, 1e-3).threshold < many.threshold);
 }
 
@@ -475,7 +475,7 @@ fn gaussian_noise_is_as_narrow_as_its_law_allows() {
     // sqrt(64) / mu, where Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu) = delta.
     let expected = 8.0 / 0.2367;
     assert!((stddev(1.0, 1e-6) / expected - 1.0).abs() < 1e-3, "{}", stddev(1.0, 1e-6));
-    // Small calls take what zCDP allows, so that a hundred of them leave nine of ten.
+    // Small calls take the noise that zCDP allows, so that a hundred of them cost about a tenth of their sum.
     let small = 8.0 / (2.0 * zcdp_rho(0.1, 1e-8).unwrap()).sqrt();
     assert!((stddev(0.1, 1e-8) / small - 1.0).abs() < 1e-6);
     let plan = plan(&vec![Kind::Count; 64], 1, 0.1, 1e-8);

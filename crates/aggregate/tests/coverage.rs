@@ -5,7 +5,7 @@
 use pg_sanitize_aggregate::{Answer, Bounded, Kind, Measure, Plan, Query, Range, Step, UnitRows};
 use random::{Coins, below};
 
-/// What is promised, less what the tails of a continuous law on a grid may take.
+/// The promised coverage, less what the tails of a continuous law on a grid may take.
 const LEAST: f64 = 0.94;
 const SHARES: [f64; 5] = [0.0, 0.1, 0.5, 0.95, 1.0];
 
@@ -77,7 +77,7 @@ fn measures(range: Range) -> Vec<Measure> {
     kinds.into_iter().enumerate().map(measure).collect()
 }
 
-/// What each answer should hold; for quantiles by both definitions, of which one may lie between two
+/// The true values that each answer should cover; for quantiles by two definitions, of which one may lie between two
 /// values.
 fn truths(range: Range, values: &[i64]) -> Vec<Vec<f64>> {
     let n = values.len() as f64;
@@ -106,7 +106,7 @@ fn truths(range: Range, values: &[i64]) -> Vec<Vec<f64>> {
     truths
 }
 
-/// The answers' coverage of their truths, at least.
+/// Checks the coverage of the true values by the answers' intervals.
 fn check(data: &Data, n: usize, epsilon: f64, delta: f64, runs: usize) {
     let measures = measures(data.range);
     let query = Query {
@@ -145,7 +145,7 @@ fn check(data: &Data, n: usize, epsilon: f64, delta: f64, runs: usize) {
             }
         }
     }
-    // Three standard errors of so many runs.
+    // Three standard errors of a share over the runs.
     let slack = 3.0 * (0.05 * 0.95 / runs as f64).sqrt();
     let names = plan.answers(&slots, &mut coins);
     for (answer, covered) in names.iter().zip(&covered) {

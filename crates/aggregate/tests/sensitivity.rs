@@ -1,5 +1,5 @@
-//! Exact audits: what one unit changes in every integer that noise is added to, against the noise and
-//! the charge, in rational arithmetic. Sampled audits miss wrong sensitivities; these do not.
+//! Exact audits: how far one unit changes every integer that gets noise, compared with the noise and the charge in
+//! rational arithmetic. Audits by sampling miss wrong sensitivities; these do not.
 
 use dashu_int::{IBig, UBig};
 use pg_sanitize_aggregate::{Bounded, Kind, Measure, NO_VALUE, Plan, Query, Range, Step, UnitRows};
@@ -50,8 +50,8 @@ struct Unit {
     own: Vec<(u32, Vec<i64>)>,
 }
 
-/// What is kept of the units' rows, by one process or by so many shards, each of which has all rows of
-/// its units and tells the kept ones as a bag.
+/// The rows that are kept of the units, by one process or by several shards. Each shard has all rows of its units and
+/// reports the kept ones as a bag.
 fn keep(query: &Query, width: usize, units: &[&Unit], shards: usize, coins: &mut Coins) -> Bounded {
     let bounded = || Bounded::new(query.rows_per_unit, query.groups_per_unit, width);
     let mut servers: Vec<Bounded> = (0..shards.max(1)).map(|_| bounded()).collect();
@@ -80,7 +80,7 @@ fn keep(query: &Query, width: usize, units: &[&Unit], shards: usize, coins: &mut
 
 /// The integers of each group, and the units in each. The units' coins are `seed`.
 fn totals(query: &Query, units: &[&Unit], shards: usize, seed: i64) -> (Vec<Vec<i128>>, Vec<i128>) {
-    // Which groups are shown does not matter here: all of them.
+    // Which groups are shown does not matter here, so all of them are.
     let public = Query { private_groups: false, ..query.clone() };
     let plan = Plan::new(public, 1.0, 0.0).unwrap();
     let mut coins = Coins::seeded(seed);
@@ -134,7 +134,7 @@ fn loss(
     after: &(Vec<Vec<i128>>, Vec<i128>),
 ) -> Loss {
     let mut loss = Loss { epsilon: Fraction::zero(), rho: Fraction::zero(), gaussian: false };
-    // The noise's place tells the part of a measure, over all groups.
+    // The address of the noise identifies the part of a measure, over all groups.
     let mut parts: BTreeMap<usize, Fraction> = BTreeMap::new();
     let mut moved = |change: i128, noise: &Noise| {
         let change = UBig::try_from(IBig::from(change.abs())).unwrap();
@@ -198,7 +198,7 @@ fn shown(noise: &Noise, y: f64, groups: u64) -> f64 {
         }
         Noise::Gaussian { sigma2 } => {
             let sigma = sigma2.to_f64().sqrt();
-            // The sum over whole numbers, at most so many per standard deviation.
+            // The sum over whole numbers, with a bounded number of terms per standard deviation.
             let step = (sigma / 512.0).max(1.0);
             let weight = |x: f64| (-0.5 * (x / sigma).powi(2)).exp() * step;
             let many = (20.0 * sigma / step) as i32;
@@ -218,7 +218,7 @@ fn check(query: &Query, plan: &Plan, loss: &Loss, what: &str) {
     assert!(loss.rho.at_most(&Fraction::of(rho)), "rho {used} of {rho}, {what}");
     let tail = charge.whole.delta - charge.rest.delta;
     if loss.gaussian {
-        // What Laplace noise of the choice can take of epsilon is not there for the Gaussian part.
+        // Epsilon that Laplace noise of the choice may use is not available to the Gaussian part.
         let groups = groups_counted(query);
         let chosen = match plan.selection().map(|selection| &selection.noise) {
             Some(Noise::Laplace { scale }) => groups as f64 * FINE as f64 / scale.to_f64(),
@@ -313,7 +313,7 @@ impl Dice {
             _ => high,
         }
     }
-    /// A unit of so many rows, in groups below `groups`.
+    /// A unit of `rows` rows, in groups below `groups`.
     fn unit(&mut self, query: &Query, rows: u64, groups: u64) -> Unit {
         let of = |per_unit: bool| {
             let looks = move |m: &&Measure| m.kind.has_value() && m.per_unit == per_unit;
@@ -362,7 +362,7 @@ fn noise_and_charge_cover_every_unit() {
     assert!(gaussian > runs / 10 && laplace > runs / 10, "{gaussian} {laplace}");
 }
 
-/// The unit that moves a measure most: its rows are alike, in one group or in as many as it may.
+/// The unit that moves a measure most: its rows are equal, in one group or in as many as allowed.
 fn worst_unit(query: &Query, value: i64, spread: bool) -> Unit {
     let measure = &query.measures[0];
     let mut unit = Unit::default();
@@ -378,8 +378,8 @@ fn worst_unit(query: &Query, value: i64, spread: bool) -> Unit {
     unit
 }
 
-/// For every measure, number of rows and of groups, noise and way of choosing groups: the worst unit
-/// takes all that was charged, and no more.
+/// For every measure, number of rows and of groups, noise and way of choosing groups: the worst unit uses the whole
+/// charge, and no more.
 #[test]
 fn the_worst_unit_takes_all_of_the_charge() {
     let ranges =
@@ -450,7 +450,7 @@ fn a_unit_has_no_more_rows_and_groups_than_it_may() {
         assert!(counted <= i128::from(rows) && places <= groups && places >= 1);
         assert!(units.iter().all(|&count| count <= 1));
         assert_eq!(units.iter().sum::<i128>(), i128::from(places));
-        // Nothing is dropped without need.
+        // No row is dropped without need.
         if groups >= GROUPS as u64 {
             assert_eq!(counted, i128::from(rows));
         }

@@ -1,4 +1,4 @@
-//! Rows that shards keep and another process adds up: the same law as if one process had read them all.
+//! Rows that shards keep and another process adds up follow the same law as if one process had read them all.
 
 use pg_sanitize_aggregate::{Bounded, Kind, Measure, Plan, Query, UnitRows};
 use random::Coins;
@@ -72,7 +72,7 @@ fn joint(units: [&Rows; 2], rows: usize, groups: usize) -> BTreeMap<Outcome, f64
     joint
 }
 
-/// What comes out of rows of two units on two shards.
+/// The outcome for rows of two units on two shards.
 fn draw(units: [&Rows; 2], rows: u64, groups: u64, coins: &mut Coins) -> Outcome {
     let mut whole = Bounded::new(rows, groups, 1);
     for unit in units {
@@ -107,7 +107,7 @@ fn draw(units: [&Rows; 2], rows: u64, groups: u64, coins: &mut Coins) -> Outcome
 #[test]
 fn shards_keep_what_one_process_keeps() {
     let mut coins = Coins::seeded(11);
-    // Both shards call their unit by the same number: what comes of it is two units all the same.
+    // Both shards identify their unit by the same number; they still count as two units.
     let units: [&Rows; 2] =
         [&vec![(0, 1), (0, 2), (1, 1), (2, 1), (2, 1)], &vec![(0, 1), (1, 5), (1, 6)]];
     for (rows, groups) in [(1, 1), (2, 1), (2, 2), (3, 1), (3, 2), (4, 3), (9, 9)] {
@@ -137,7 +137,7 @@ fn what_a_shard_tells_of_a_unit_is_bounded() {
             marks += u64::from(is_first);
         });
         assert!(told <= 100 + rows && marks <= 100 + rows.min(groups), "{told} {marks}");
-        // Telling it again changes nothing.
+        // Reporting again changes nothing.
         let mut again = 0;
         shard.finish(&mut coins);
         shard.each_kept(|_, _, _| again += 1);
