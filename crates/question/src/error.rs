@@ -1,13 +1,13 @@
-//! Why a question is refused.
+//! The reasons why a question is refused.
 
 use std::fmt;
 
-/// Made by what reads arguments; shown to whoever asked. No text depends on a row.
+/// Made while arguments are read, and shown to the caller. No text depends on a row.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
-    /// A part of the question makes no sense; what to write instead.
+    /// A part of the question makes no sense; the hint says what to write instead.
     Argument { message: String, hint: String },
-    /// There is no noise for it.
+    /// No noise exists for the question.
     Noise(random::Error),
 }
 

@@ -45,7 +45,7 @@ impl Operator {
 /// A condition on a row. All conditions of a filter must hold.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Condition {
-    /// The column against a value, in the words of the column's type.
+    /// The column against a value, as the column's type writes it.
     Compare {
         column: usize,
         operator: Operator,
@@ -54,12 +54,12 @@ pub enum Condition {
     IsNull {
         column: usize,
     },
-    /// One of these holds; of none, no row matches.
+    /// At least one of these holds; an empty list matches no row.
     Any(Vec<Condition>),
 }
 
 impl Condition {
-    /// The columns that it looks at.
+    /// The columns that the condition looks at.
     pub fn columns(&self) -> Vec<usize> {
         match self {
             Condition::Compare { column, .. } | Condition::IsNull { column } => vec![*column],
@@ -68,12 +68,13 @@ impl Condition {
     }
 }
 
-/// More values than anybody lists; each is compared with every row.
+/// The largest number of values in a filter; each is compared with every row.
 const MAX_VALUES: usize = 10_000;
-/// Bytes of all values as their columns' types write them: 1e131071 is a number of 131072 digits.
+/// The largest number of bytes of all values as their columns' types write them: 1e131071 is a number of 131072
+/// digits.
 const MAX_BYTES: usize = 1 << 20;
 
-/// What a filter may still hold.
+/// The number of values and bytes that a filter may still add.
 struct Room {
     values: usize,
     bytes: usize,
@@ -131,7 +132,7 @@ pub fn conditions<S: Schema>(
             value => conditions.push(equals(schema, column, value, &mut room)?),
         }
     }
-    // No row matches, whatever else is asked.
+    // No row matches, whatever the other conditions.
     let nothing = Condition::Any(Vec::new());
     match conditions.contains(&nothing) {
         true => Ok(vec![nothing]),
@@ -139,7 +140,7 @@ pub fn conditions<S: Schema>(
     }
 }
 
-/// One of these holds. What is listed twice, perhaps in two spellings, counts once.
+/// At least one of these holds. A condition that is listed twice, perhaps in two spellings, counts once.
 fn any(mut list: Vec<Condition>) -> Condition {
     list.sort();
     list.dedup();
@@ -149,8 +150,8 @@ fn any(mut list: Vec<Condition>) -> Condition {
     }
 }
 
-/// The filter that these conditions are, in the words of the columns' types: filters that mean the same by any
-/// spelling of their values are printed alike.
+/// The filter of these conditions, with values as their columns' types write them. Filters with the same meaning are
+/// printed alike, whatever the spelling of their values.
 pub fn printed<S: Schema>(schema: &S, conditions: &[Condition]) -> Value {
     let mut filter = Map::new();
     for condition in conditions {
@@ -258,7 +259,7 @@ fn comparable<S: Schema>(
     Ok(value)
 }
 
-/// A JSON scalar that stands for a value of the column, as text.
+/// A JSON scalar as the text of a value of the column.
 pub fn scalar(column: &str, value: &Value) -> Result<String, Error> {
     match value {
         Value::String(text) => Ok(text.clone()),

@@ -1,4 +1,4 @@
-//! The groups of a question: columns, and the public list.
+//! The groups of a question: the columns that make them, and the public list.
 
 use crate::filter::scalar;
 use crate::{Error, Schema};
@@ -31,9 +31,9 @@ pub fn group_columns<S: Schema>(schema: &S, names: &[String]) -> Result<Vec<usiz
 
 /// How public groups are written.
 pub const GROUPS: &str = "Public groups are [{\"ward\": \"A\"}, {\"ward\": \"B\"}], or [\"A\", \"B\"] for one column, or {\"ward\": [\"A\", \"B\"], \"sex\": [\"F\", \"M\"]} for all combinations.";
-/// More public groups than anybody reads.
+/// The largest number of public groups.
 const MAX_GROUPS: usize = 100_000;
-/// Bytes of all their texts; combinations repeat them.
+/// The largest number of bytes of all their texts; combinations repeat texts.
 const MAX_BYTES: usize = 16 << 20;
 
 fn wrong(message: String) -> Error {
@@ -122,8 +122,8 @@ pub fn public_groups<S: Schema>(
     Ok(keys)
 }
 
-/// The list of groups in the words of the columns' types, in the form in which it was given: lists that mean the
-/// same by any spelling of their values are printed alike.
+/// The list of groups in the form in which it was given, with values as their columns' types write them. Lists with
+/// the same meaning are printed alike, whatever the spelling of their values.
 pub fn printed<S: Schema>(
     schema: &S,
     columns: &[usize],

@@ -1,17 +1,15 @@
 //! What a question about a protected relation means, and what it costs. Nothing here knows Postgres or
 //! looks at a row: arguments, the relation's columns and the terms of its protection decide everything.
 //!
-//! A [`Question`] is made by [`Question::read`] from [`Arguments`] (the JSON of a call), from what the
-//! [`Schema`] tells of the relation, and from the [`Terms`] that its owner laid down. Whoever answers it
-//! uses
+//! [`Question::read`] makes a [`Question`] from [`Arguments`] (the JSON of a call), from the [`Schema`] of the
+//! relation, and from the [`Terms`] that its owner set. The code that answers it uses
 //! * [`Question::charge`], the price, before anything is read;
 //! * [`Question::asked`], [`Question::conditions`] and [`Question::group_by`] to make the query,
-//! * [`Question::scales`] to find bounds that nobody knows, and [`Question::plan`] for the noise;
-//! * [`Question::normal`], the question printed without the order of its parts, to tell whether two
-//!   questions are one.
+//! * [`Question::scales`] to find unknown bounds, and [`Question::plan`] for the noise;
+//! * [`Question::normal`], the question printed without the order of its parts, to recognise equal questions.
 //!
-//! [`measure`](Asked) reads what is computed, `range` its bounds in steps, `filter` the conditions,
-//! `groups` the groups, `normal` prints.
+//! [`measure`](Asked) reads the measures, `range` their bounds in steps, `filter` the conditions, `groups` the
+//! groups; `normal` prints.
 #![forbid(unsafe_code)]
 
 mod error;

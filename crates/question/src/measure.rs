@@ -1,4 +1,4 @@
-//! The measures of a question: from JSON to what is computed of which column, within which bounds.
+//! The measures of a question: reads from JSON what is computed of which column, within which bounds.
 
 use crate::range::{decimal, part, private_range, range, step};
 use crate::{Error, Schema};
@@ -7,12 +7,12 @@ use serde_json::{Map, Value};
 
 const MEASURES: &str = "Measures are {\"n\": \"count\"}, {\"u\": \"units\"}, {\"d\": {\"distinct\": \"drug\"}}, {\"s\": {\"sum\": \"days\", \"low\": 0, \"high\": 60}} and the like with avg, variance, quantile (and of), histogram (and bins); \"per\": \"unit\" and \"bounds\": \"private\" where there are bounds.";
 
-/// A measure that makes no sense.
+/// The error for a measure that makes no sense.
 pub(crate) fn bad(message: String) -> Error {
     Error::argument(message, MEASURES)
 }
 
-/// What is computed, but for the bounds.
+/// The statistic that is asked for, without the bounds.
 #[derive(Debug, Clone, PartialEq)]
 enum Wanted {
     Count,
@@ -26,7 +26,7 @@ enum Wanted {
     Histogram(u32),
 }
 
-/// A measure as it was asked for.
+/// A measure as the caller asked for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub name: String,
@@ -37,15 +37,15 @@ pub struct Asked {
     pub column: Option<usize>,
     /// The values are the units' own totals, not those of their rows.
     pub per_unit: bool,
-    /// The unit's total is its number of values and not their sum.
+    /// The unit's total is its number of values, not their sum.
     pub counts_values: bool,
-    /// The bounds of the values; for bounds that are found privately the widest there can be.
+    /// The bounds of the values; for bounds that are found privately the widest possible ones.
     pub range: Option<Range>,
     pub private_bounds: bool,
 }
 
 impl Asked {
-    /// The measure for a plan, with its own bounds or with those that were found.
+    /// The measure for a plan, with its own bounds or with the bounds that were found.
     pub fn measure(&self, found: Option<Range>) -> Measure {
         // Only measures with bounds look at the range.
         let range = found.or(self.range).unwrap_or(Range { low: 0, high: 1, step: Step::ONE });
@@ -90,12 +90,12 @@ pub fn measures<S: Schema>(schema: &S, value: &Value) -> Result<Vec<Asked>, S::E
     ))?
 }
 
-/// More measures than anybody reads; every one has columns of its own in the query behind it.
+/// The largest number of measures; each has columns of its own in the query behind it.
 const MAX_MEASURES: usize = 500;
 
 const KINDS: [&str; 7] = ["count", "distinct", "sum", "avg", "variance", "quantile", "histogram"];
 
-/// One measure. Its name goes to `unbounded` if nobody has said where its values end.
+/// Reads one measure. Adds its name to `unbounded` if no bounds of its values are known.
 fn measure<S: Schema>(
     schema: &S,
     name: &str,
@@ -186,7 +186,7 @@ fn measure<S: Schema>(
     Ok(asked)
 }
 
-/// The bounds of a measure: its own, or what is publicly known of its column, if anything.
+/// The bounds of a measure: its own, or the public ones of its column, if there are any.
 fn public_range<S: Schema>(
     schema: &S,
     column: usize,
@@ -195,7 +195,7 @@ fn public_range<S: Schema>(
 ) -> Result<Option<Range>, S::Error> {
     let name = &asked.name;
     let mut bounds = (part(name, object, "low")?, part(name, object, "high")?);
-    // What is known of a column says nothing of a unit's total.
+    // The bounds of a column say nothing about a unit's total.
     if (bounds.0.is_none() || bounds.1.is_none())
         && !asked.per_unit
         && let Some((low, high)) = schema.bounds(column)?

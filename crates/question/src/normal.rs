@@ -17,7 +17,7 @@ pub fn normalised(value: Value) -> Value {
             parts.sort_by(|a, b| a.0.cmp(&b.0));
             Value::Object(parts.into_iter().collect())
         }
-        // 1.0 is 1: what is left here are numbers of measures, no values of columns.
+        // 1.0 is 1: the numbers that are left here belong to measures, not to values of columns.
         Value::Number(number) => match number.as_f64() {
             Some(x) if x.fract() == 0.0 && x.abs() < 9e15 => json!(x as i64),
             _ => Value::Number(number),

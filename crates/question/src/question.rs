@@ -1,4 +1,4 @@
-//! A question that is understood and has a price.
+//! A question with its meaning and its price.
 
 use crate::filter::{self, Condition};
 use crate::groups::{self, Key};
@@ -10,26 +10,25 @@ use guarantee::{Charge, Cost};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 
-/// What the owner of a relation laid down for it, on which the price of a question depends.
+/// The terms that the owner of a relation set for it, on which the price of a question depends.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Terms {
     pub unit: String,
     pub max_rows_per_unit: u64,
     pub max_groups_per_unit: Option<u64>,
-    /// Of the relation's budget.
+    /// The delta of the relation's budget.
     pub delta: f64,
-    /// The least that a charge may be.
+    /// The least epsilon of a charge.
     pub min_epsilon: f64,
     pub min_query_set: Option<u64>,
-    /// The owner vouches for a view whose definition does not show that a row depends on its own unit
-    /// alone.
+    /// The owner vouches for a view whose definition does not show that each row depends on its own unit alone.
     pub assume_stable: bool,
-    /// The owner says that everybody may know how many rows there are.
+    /// The owner says that the number of rows is public.
     #[serde(default)]
     pub row_count_public: bool,
 }
 
-/// The arguments of a call. Epsilon and delta are in their ranges.
+/// The arguments of a call. Epsilon and delta were checked.
 #[derive(Debug, Clone)]
 pub struct Arguments<'a> {
     pub measures: &'a Value,
@@ -40,31 +39,31 @@ pub struct Arguments<'a> {
     pub delta: Option<f64>,
 }
 
-/// A question that is understood and has a price, but is not yet asked. Columns are told by where the
-/// schema has them.
+/// A question that was read and has a price, but has not been asked yet. Columns are given by their position in the
+/// schema.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Question {
     pub terms: Terms,
     pub asked: Vec<Asked>,
     pub group_by: Vec<usize>,
-    /// The groups that are answered, if they are listed.
+    /// The groups that are answered, if the caller lists them.
     pub public: Option<Vec<Key>>,
-    /// All of which hold for the rows that count.
+    /// The conditions that a row must satisfy to count.
     pub conditions: Vec<Condition>,
-    /// The schema says that a unit has one row at most.
+    /// The schema says that a unit has at most one row.
     pub one_row_each: bool,
     pub rows_per_unit: u64,
     pub groups_per_unit: u64,
     epsilon: f64,
     delta: f64,
     pub charge: Charge,
-    /// What the ledger says about it.
+    /// The text that the ledger records.
     pub what: String,
     /// The question without the order of its parts: equal questions have equal texts.
     pub normal: String,
 }
 
-/// Memory that the integers of public groups may take.
+/// The most memory that the integers of public groups may take.
 const MOST_BYTES: u128 = 1 << 29;
 
 impl Question {
@@ -99,7 +98,7 @@ impl Question {
         if !names.is_empty() {
             what += &format!(" by {}", names.join(", "));
         }
-        // Values of columns in the words of their types: 1 and 1.0 are two texts, and one number.
+        // Values are printed as their columns' types write them: 1 and 1.0 are two texts, but one number.
         let filter = (!conditions.is_empty()).then(|| filter::printed(schema, &conditions));
         let groups = match (groups, &public) {
             (Some(list), Some(keys)) => Some(groups::printed(schema, &group_by, list, keys)?),
@@ -141,7 +140,7 @@ impl Question {
         !self.group_by.is_empty() && self.public.is_none()
     }
 
-    /// The measures whose bounds are to be found, each with its number.
+    /// The measures whose bounds are to be found, with their numbers.
     pub fn searched(&self) -> impl Iterator<Item = (usize, &Asked)> {
         self.asked.iter().enumerate().filter(|(_, asked)| asked.private_bounds)
     }
@@ -153,7 +152,7 @@ impl Question {
         self.epsilon * (0.25 * searched / all)
     }
 
-    /// How bounds are found, if any are to be.
+    /// The search for bounds, if any are to be found.
     pub fn scales(&self) -> Result<Option<Scales>, Error> {
         let contribution = |(_, asked): (usize, &Asked)| match asked.per_unit {
             true => self.groups_per_unit,
@@ -166,7 +165,7 @@ impl Question {
         Ok(Some(Scales::new(&contributions, self.searching_epsilon())?))
     }
 
-    /// How the measures are answered, once the bounds of those that lack them are found.
+    /// The plan of the measures, once the missing bounds are found.
     pub fn plan(&self, found: &[(usize, Range)]) -> Result<Plan, Error> {
         let measure = |(i, asked): (usize, &Asked)| {
             let found = found.iter().find(|(measure, _)| *measure == i).map(|(_, range)| *range);
@@ -191,8 +190,8 @@ impl Question {
         Ok(Plan::new(query, epsilon, self.delta)?)
     }
 
-    /// True if the plan costs no more than was charged. Bounds that were found scale all noises alike, so
-    /// none should; but the choice between two noises is made with floats.
+    /// True if the plan costs no more than was charged. Bounds that were found scale all noises alike, so it should;
+    /// but floats decide the choice between two noises.
     pub fn covers(&self, plan: &Plan) -> Result<bool, Error> {
         let (price, charged) = (self.price(plan)?, self.charge);
         let within = |price: Cost, charged: Cost| {
@@ -205,27 +204,27 @@ impl Question {
         Ok(within(price.whole, charged.whole) && within(price.rest, charged.rest) && rho)
     }
 
-    /// What the question costs: all of epsilon, whatever its parts.
+    /// The price of the question: all of epsilon, however it is divided.
     fn price(&self, plan: &Plan) -> Result<Charge, Error> {
         let answers = plan.charge();
         let whole = Cost { epsilon: self.epsilon, delta: answers.whole.delta };
         let Some(scales) = self.scales()? else {
             return Ok(Charge { whole, ..answers });
         };
-        // The bounds that are found change no epsilon; the last digits of rho may differ.
+        // The bounds that are found do not change epsilon; the last digits of rho may differ.
         let rho = answers.rho.zip(scales.charge().rho);
         let rho = rho.map(|(answers, scales)| (answers + scales) * (1.0 + 1e-9));
         Ok(Charge { whole, rho, rest: answers.rest })
     }
 }
 
-/// Without a delta of the caller's: what choosing groups needs, a hundredth of the relation's.
+/// The caller's delta; without one, a hundredth of the relation's delta if groups are chosen privately, else 0.
 fn delta_or_default(delta: Option<f64>, private_groups: bool, terms: &Terms) -> Result<f64, Error> {
     match delta {
         Some(delta) if delta > 0.0 || !private_groups => Ok(delta),
         None if !private_groups => Ok(0.0),
         None if terms.delta > 0.0 => {
-            // As the ledger will have it: a short decimal number.
+            // As the ledger will record it: a short decimal number.
             Ok(format!("{:.3e}", terms.delta / 100.0).parse().unwrap_or(0.0))
         }
         _ => Err(Error::argument(

@@ -1,4 +1,4 @@
-//! The bounds of a measure in steps: from decimals, exactly.
+//! The bounds of a measure in steps, computed exactly from decimals.
 
 use crate::Error;
 use crate::measure::bad;
@@ -86,10 +86,10 @@ fn default_step(low: f64, high: f64, is_integer: bool) -> Step {
     }
 }
 
-/// The step in which bounds are looked for, if it is not given: thousandths reach a billion.
+/// The step in which bounds are searched if none is given: thousandths reach a billion.
 const SEARCHED: Step = Step { mantissa: 1, scale: 3 };
 
-/// The widest range, within which bounds are looked for.
+/// The widest range, in which bounds are searched.
 pub fn private_range(
     name: &str,
     object: &Map<String, Value>,

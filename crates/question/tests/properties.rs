@@ -1,4 +1,4 @@
-//! What holds for every question.
+//! Properties that hold for every question.
 
 mod common;
 
@@ -136,7 +136,7 @@ proptest! {
         prop_assert!(question.charge.whole.delta <= most);
         let plan = question.plan(&[]).unwrap();
         prop_assert!(question.covers(&plan).unwrap());
-        // What looks for bounds and what answers are paid from one epsilon.
+        // The search for bounds and the answers are paid from one epsilon.
         let searching = question.scales().unwrap().map_or(0.0, |s| s.charge().whole.epsilon);
         prop_assert!(plan.charge().whole.epsilon + searching <= call.epsilon);
     }
@@ -178,12 +178,12 @@ proptest! {
             prop_assert!(touched.is_disjoint(&taken));
             taken.extend(touched);
         }
-        // Whoever answers finds a place for every number.
+        // There is an integer for every number of the answers.
         let answers = plan.answers(&vec![0; plan.slots()], &mut Coins::seeded(1));
         prop_assert!(question.terms.min_query_set.is_some() || !answers.is_empty());
     }
 
-    /// Bounds are moved outwards to a step, and by less than one.
+    /// Bounds are moved outwards to a step, by less than one step.
     #[test]
     fn ranges_hold_their_bounds(
         low in -10_000_000..10_000_000i64,

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 use proptest::sample::{select, subsequence};
 use serde_json::{Map, Value, json};
 
-/// Columns of every type; what is known of some of them.
+/// A relation with columns of every type, some with known bounds.
 pub struct Patients {
     columns: Vec<Column>,
 }
@@ -94,7 +94,7 @@ impl Call {
         Question::read(&Patients::new(), self.terms.clone(), self.one_row_each, &arguments)
     }
 
-    /// The call that a printed question is.
+    /// The call that a printed question stands for.
     pub fn printed(question: &Question, one_row_each: bool) -> Self {
         let printed: Value = serde_json::from_str(&question.normal).unwrap();
         let part = |name: &str| Some(printed[name].clone()).filter(|part| !part.is_null());
@@ -176,7 +176,7 @@ fn measure() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// What a filter may say of a column.
+/// A condition of a filter on a column.
 fn wanted() -> impl Strategy<Value = (String, Value)> {
     let word = || select(vec![json!("A"), json!("B"), json!("it's"), Value::Null]);
     let operator = || select(vec!["=", "<>", "!=", "<", "<=", ">", ">="]);
@@ -190,7 +190,7 @@ fn wanted() -> impl Strategy<Value = (String, Value)> {
     ]
 }
 
-/// The columns of groups, and a list of them or none.
+/// The columns of groups, with or without a public list.
 fn groups() -> impl Strategy<Value = (Vec<String>, Option<Value>)> {
     let columns = subsequence(vec!["ward", "age", "born"], 0..4).prop_shuffle();
     let columns = columns.prop_map(|names| names.into_iter().map(String::from).collect());
@@ -241,7 +241,7 @@ pub fn call() -> impl Strategy<Value = Call> {
         })
 }
 
-/// Any JSON, with the words of questions in it more often than chance has it.
+/// Any JSON, with the words of questions in it more often than by chance.
 pub fn json() -> impl Strategy<Value = Value> {
     let word = || {
         select(vec![
