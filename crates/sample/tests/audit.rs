@@ -1,5 +1,5 @@
-//! No label is refuted by its mechanism, and the published scheme is. A quick version with fixed
-//! seeds; `examples/audit.rs` is the long one.
+//! No mechanism refutes its label, except the published scheme. A quick version with fixed seeds; `examples/audit.rs`
+//! is the long one.
 
 #[path = "audit/cases.rs"]
 mod cases;

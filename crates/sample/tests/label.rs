@@ -1,4 +1,4 @@
-//! What labels say of private samples, alone, with kept columns and after imputation.
+//! The labels of private samples, alone, with kept columns and after imputation.
 
 use guarantee::{Guarantee, Kind};
 use pg_sanitize_sample::{Design, Request, Scheme};

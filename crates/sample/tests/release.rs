@@ -1,4 +1,4 @@
-//! Private samples of small tables: what comes out, and that it only depends on what it should.
+//! Private samples of small tables: the released rows, and what they may depend on.
 
 use pg_sanitize_sample::{Design, Public, Request, Rule, Rules, Scheme, draw};
 use proptest::prelude::*;
@@ -27,7 +27,7 @@ fn run(bag: &Bag, request: Request, seed: i64) -> Release {
     draw(bag, &design, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
 }
 
-/// Two frequent values in two columns, a rare value, a rare pair of frequent values.
+/// Two frequent values in two columns, a rare value, and a rare pair of frequent values.
 fn table(copies: usize) -> Vec<[Option<&'static str>; 2]> {
     let mut rows = Vec::new();
     for _ in 0..copies {
@@ -170,7 +170,7 @@ fn rules_blank_what_they_name_with_and_without_a_table() {
 
 #[test]
 fn the_best_columns_are_chosen_where_the_choice_is_clear() {
-    // Column 1 is all but a key: with it no form has k rows.
+    // Column 1 is nearly a key: with it no form has k rows.
     let rows = (0..4000u32).map(|i| [i % 3, i, i % 2].map(|v| Some(v.to_string())));
     let bag = Bag::from_text(3, rows);
     let released = run(&bag, request(Scheme::DpSelect, 3), 4);

@@ -1,4 +1,4 @@
-//! Exact numbers computed elsewhere: sampling theorem, rates, composition of a split.
+//! Exact numbers computed by another program: sampling theorem, rates, composition of a split.
 
 use guarantee::{Cost, DeltaMethod, mixture};
 use pg_sanitize_sample::{parameters, sampling_delta};

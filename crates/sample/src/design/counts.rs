@@ -1,18 +1,18 @@
-//! Noisy counts of marginals: how many a row touches, which noise they get, what that costs.
+//! Noisy counts of marginals: how many of them a row is in, which noise they get, and the cost of that noise.
 
 use super::Request;
 use guarantee::zcdp_rho;
 use random::{Error, Noise, Ratio};
 
-/// Standard deviations of noise by which a noisy count must exceed the threshold: about one rare
-/// combination in 40 passes for a frequent one.
+/// The number of standard deviations of noise by which a noisy count must exceed the threshold. About one rare
+/// combination in 40 then passes for a frequent one.
 const MARGIN: f64 = 2.0;
 
-/// Marginal cells that one row touches must be countable exactly.
+/// The number of marginal cells that one row is in must be exact as a float.
 const MAX_MARGINALS: u64 = 1 << 53;
 
-/// The noise of smaller spread that makes counts (epsilon, delta)-DP if a row adds 1 to each of
-/// `counts` of them; the choice depends on nothing else. The delta that it needs comes with it.
+/// The narrower of the two noises that make counts (epsilon, delta)-DP if a row adds 1 to each of `counts` of them,
+/// with the delta that it needs. The choice depends on nothing else.
 pub(crate) fn count_noise(counts: u64, epsilon: f64, delta: f64) -> Result<(Noise, f64), Error> {
     let laplace = Noise::laplace(counts, epsilon)?;
     if delta > 0.0 {

@@ -1,4 +1,4 @@
-//! What the label of a private sample says of its design.
+//! The facts about a design that the label of a private sample needs.
 
 use super::{Design, Scheme};
 use guarantee::{Cost, Sampled};

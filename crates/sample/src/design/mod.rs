@@ -1,4 +1,4 @@
-//! What a private sample will cost and how it will be made: known before the table is read.
+//! The design of a private sample: rate, noise, threshold and cost, known before the table is read.
 
 mod counts;
 mod label;
@@ -13,25 +13,25 @@ use counts::{count_noise, count_rho, marginals, with_margin};
 use guarantee::{Charge, Cost, DeltaMethod, check_epsilon, mixture, pure_rho, rest_of};
 use random::{Error, Noise, within_decimal};
 
-/// How a private sample is made. Depends on the request only, never on the table.
+/// How a private sample is made. It depends on the request only, never on the table.
 ///
-/// Made from a [`Request`]; used by [`crate::draw()`], by the ledger for its charge and by the label.
+/// Made from a [`SampleRequest`]; used by [`crate::draw()`], by the ledger for its charge and by the label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     pub request: Request,
     /// The probability with which a row is sampled.
     pub beta: Rate,
-    /// The probability with which a row goes to the part that `dp_split` counts.
+    /// The probability with which a row goes to the part in which `dp_split` counts.
     pub part: Option<Rate>,
     /// Combinations of at most this support, noise included, are rare.
     pub theta: u64,
     /// The noise on each count.
     pub noise: Option<Noise>,
-    /// What a class of rows is worth when `dp_select` chooses columns.
+    /// The value of a class of rows when `dp_select` chooses columns.
     pub(crate) worth: Option<Worth>,
     /// What finding the rare combinations, or choosing the columns, costs.
     pub scheme_cost: Cost,
-    /// The same in zCDP, if all rows go through it and through the sampling.
+    /// The same in zCDP, if all rows pass through the scheme and through the sampling.
     scheme_rho: Option<f64>,
     /// What sampling costs.
     pub sample_cost: Cost,
@@ -53,7 +53,7 @@ impl Design {
         if request.max_length == Some(0) {
             return Err(Error::argument("max_length", 0, "it must be at least 1"));
         }
-        // Drawn for the decimal numbers that are charged.
+        // Rate and noise are chosen for the decimal numbers that are charged.
         let drawn = Request {
             epsilon: within_decimal("epsilon", request.epsilon)?,
             delta: within_decimal("delta", request.delta)?,
@@ -72,7 +72,7 @@ impl Design {
     /// What the sample takes out of a budget; `None` if nothing is guaranteed.
     pub fn charge(&self) -> Option<Charge> {
         let total = self.total?;
-        // What was asked for, unless rounding made it more: a number that people know again.
+        // The epsilon of the request, unless rounding raised it: a number that people recognise.
         let whole = Cost { epsilon: total.epsilon.max(self.request.epsilon), ..total };
         Some(match self.scheme_rho {
             Some(rho) => Charge { whole, rho: Some(rho), rest: self.sample_cost },
@@ -92,8 +92,8 @@ impl Design {
         })
     }
 
-    /// The scheme gets the share `split` of epsilon. The sampling gets the rest, and as much of
-    /// delta as it can use of its own share; the scheme gets what is left.
+    /// The scheme gets the share `split` of epsilon. The sampling gets the rest, and of delta as much as it can use
+    /// of its own share; the scheme gets the remaining delta.
     fn dp_counts(request: Request) -> Result<Self, Error> {
         let Request { epsilon, delta, k, split, .. } = request;
         let marginals = marginals(&request)?;
@@ -310,8 +310,8 @@ mod tests {
                     _ => {
                         assert_eq!(charge.rest, design.sample_cost);
                         let rho = charge.rho.unwrap();
-                        // zCDP with the scheme's delta gives no more than the scheme's epsilon back,
-                        // up to the noise's rounding; a pure scheme has at most epsilon^2 / 2.
+                        // zCDP with the scheme's delta gives at most the scheme's epsilon, up to the rounding of the
+                        // noise; a pure scheme has at most epsilon^2 / 2.
                         if let Some(Noise::Gaussian { .. }) = design.noise {
                             assert!(
                                 zcdp_delta(rho, design.scheme_cost.epsilon * (1.0 + 1e-9))

@@ -1,18 +1,18 @@
-//! What is asked of a private sample.
+//! The request for a private sample: scheme, budget and limits.
 
-/// Where the rare combinations come from.
+/// The source of the rare combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
-    /// From a table that is public.
+    /// A table that is public.
     Public,
-    /// From noisy counts of the whole table.
+    /// Noisy counts of the whole table.
     DpCounts,
-    /// From noisy counts of a random part of the table; rows are released from the rest.
+    /// Noisy counts of a random part of the table; rows are released from the rest.
     DpSplit,
-    /// From nowhere: the same columns are blanked in all rows, chosen by the exponential mechanism.
+    /// None: the same columns are blanked in all rows, chosen by the exponential mechanism.
     DpSelect,
-    /// As published (ten Tusscher, DP-MII-suppress): from a random part of the table, without noise,
-    /// and a sample with replacement. Not differentially private.
+    /// As published (ten Tusscher, DP-MII-suppress): a random part of the table, without noise, and a sample with
+    /// replacement. Not differentially private.
     Paper,
 }
 
@@ -30,7 +30,7 @@ impl Scheme {
     pub const ALL: [Scheme; 5] =
         [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect, Scheme::Paper];
 
-    /// The scheme of a name.
+    /// The scheme with this name.
     pub fn parse(name: &str) -> Option<Self> {
         Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
     }
@@ -46,8 +46,8 @@ impl Scheme {
         }
     }
 
-    /// The longest combinations that the scheme looks at if nobody says: noise is paid for every
-    /// marginal that is counted, so schemes that count stop at pairs.
+    /// The default length of the longest combinations that the scheme looks at. Noise is paid for every marginal that
+    /// is counted, so schemes that count stop at pairs.
     pub fn usual_length(self) -> Option<usize> {
         match self {
             Scheme::DpCounts | Scheme::DpSplit => Some(2),
@@ -56,24 +56,24 @@ impl Scheme {
     }
 }
 
-/// What is asked for.
+/// The request for a private sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Request {
     pub scheme: Scheme,
     pub epsilon: f64,
     pub delta: f64,
-    /// Rows that must share a form.
+    /// The number of rows that must share a form.
     pub k: u64,
-    /// `dp_counts` and `dp_select`: the share of the budget that goes to the rare combinations, or
-    /// to the choice of columns. `dp_split` and `paper`: the share of the rows they are found in.
-    /// `public`: the public table's share of all rows, public and private, as its owner estimates it.
+    /// `dp_counts` and `dp_select`: the share of the budget that goes to the rare combinations, or to the choice of
+    /// columns. `dp_split` and `paper`: the share of the rows in which rare combinations are found. `public`: the
+    /// public table's share of all rows, public and private, as its owner estimates it.
     pub split: f64,
     /// The longest combinations that are looked at; `None` for any length.
     pub max_length: Option<usize>,
     /// The number of columns.
     pub columns: usize,
-    /// The support up to which a combination is rare (before the margin for noise), or a class is
-    /// worth nothing to `dp_select`; `None` for the one that goes with the sampling rate.
+    /// The support up to which a combination is rare (before the margin for noise), or up to which a class has no
+    /// value for `dp_select`; `None` for the default of the sampling rate.
     pub theta1: Option<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! The coins of a private sample, apart from what is done with them: a call flips them, a test goes
-//! through all of them.
+//! The random choices of a private sample, behind a trait: a call makes them with coins, a test enumerates all of
+//! them.
 
 use super::levels::Verdict;
 use super::noisy::Noisy;
@@ -8,14 +8,14 @@ use crate::{Rate, Thinning};
 use random::{Coins, Noise, Ratio, Source, below, bernoulli_exp};
 use table::{Bag, Stop, Watch};
 
-/// Everything random that a scheme asks for.
+/// Every random choice that a scheme makes.
 pub(super) trait Chance {
     type Noisy: Verdict;
 
-    /// Copies of each distinct row that coins of the rate keep, one coin for each copy.
+    /// How many copies of each distinct row are kept at this rate, with one coin for each copy.
     fn thin(&mut self, rate: Rate, weights: &[u64], watch: &Watch) -> Result<Vec<u64>, Stop>;
 
-    /// Judges counts with noise of its own for each: above `theta` they are frequent.
+    /// Judges counts with independent noise on each: above `theta` they are frequent.
     fn noisy(&mut self, noise: &Noise, theta: u64) -> Self::Noisy;
 
     /// The sets of columns that may be chosen; depends on the number of columns only.
@@ -25,7 +25,7 @@ pub(super) trait Chance {
     fn choose(&mut self, exponents: &[Ratio], watch: &Watch) -> Result<usize, Stop>;
 }
 
-/// Coins of a call.
+/// Random choices by the coins of a call.
 pub(super) struct Flipped<'a> {
     pub(super) coins: &'a mut Coins,
     /// The order in which rows get their coins.
@@ -33,8 +33,8 @@ pub(super) struct Flipped<'a> {
 }
 
 impl<'a> Flipped<'a> {
-    /// Coins of a seed must not depend on the order in which the rows were read; fresh coins are
-    /// all alike.
+    /// With a seed the coins must not depend on the order in which the rows were read; for fresh coins the order does
+    /// not matter.
     pub(super) fn new(bag: &Bag, coins: &'a mut Coins, watch: &Watch) -> Result<Self, Stop> {
         let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
         if coins.source() == Source::Seeded {
@@ -56,7 +56,7 @@ impl Chance for Flipped<'_> {
         for &row in &self.order {
             let mut left = weights[row as usize];
             while left > 0 {
-                // A row may stand for millions: look at the watch by coins, not by rows.
+                // A distinct row may stand for millions of rows, so the watch is polled by coins, not by rows.
                 let some = left.min(1 << 20);
                 copies[row as usize] += thinning.keep(self.coins, some);
                 left -= some;
@@ -78,8 +78,8 @@ impl Chance for Flipped<'_> {
         select::family(columns, self.coins)
     }
 
-    /// Proposes uniformly and accepts with probability exp(-exponent): the accepted proposal has
-    /// the law asked for. Some exponent should be 0, or this takes long.
+    /// Proposes uniformly and accepts with probability exp(-exponent): the accepted proposal has the required law.
+    /// Some exponent should be 0, or this takes long.
     fn choose(&mut self, exponents: &[Ratio], watch: &Watch) -> Result<usize, Stop> {
         loop {
             watch.check()?;

@@ -1,5 +1,5 @@
-//! The exact law of a sample of a tiny table, by going through all coins of the real code, and the
-//! audit that this makes possible: no label may be refuted, and a wrong constant must be.
+//! The exact law of a sample of a tiny table, by enumerating all coins of the real code, and the audit that this
+//! allows: no label may be refuted, and a wrong constant must be.
 
 use super::chance::Chance;
 use super::levels::Verdict;
@@ -24,7 +24,7 @@ fn tail(noise: &Noise, t: i64) -> f64 {
         Noise::Laplace { scale } => (-x.abs() as f64 / scale.to_f64()).exp(),
         Noise::Gaussian { sigma2 } => (-(x as f64).powi(2) / (2.0 * sigma2.to_f64())).exp(),
     };
-    // What lies beyond is less than 1e-20 of the whole.
+    // The probability beyond this point is below 1e-20.
     let end = (50.0 * noise.stddev()) as i64 + 50;
     let sum = |from: i64| (from..=end).map(weight).sum::<f64>();
     sum(t.max(-end - 1) + 1) / sum(-end)
@@ -44,8 +44,8 @@ fn binomial(n: u64, p: f64) -> Vec<f64> {
     law
 }
 
-/// Verdicts that are laid down; the first combination that has none is remembered with the
-/// probability that it is frequent.
+/// Verdicts that are fixed in advance. The first combination without one is remembered with the probability that it
+/// is frequent.
 #[derive(Clone)]
 struct Oracle {
     noise: Option<Noise>,
@@ -71,7 +71,7 @@ impl Verdict for Oracle {
     }
 }
 
-/// Coins that take the next way each time round.
+/// Random choices that take the next path with each run.
 struct Every {
     /// The outcome of each decision and the number of outcomes it has.
     path: Vec<(usize, usize)>,
@@ -86,7 +86,7 @@ impl Every {
         Every { path: Vec::new(), at: 0, probability: 1.0, oracle }
     }
 
-    /// Begins again, with the same coins.
+    /// Starts another run with the same coins.
     fn again(&mut self, known: BTreeMap<Combination, bool>) {
         self.at = 0;
         self.probability = 1.0;
@@ -104,7 +104,7 @@ impl Every {
         chosen
     }
 
-    /// Goes on to the next way; false if there is none.
+    /// Goes on to the next path; false if there is none.
     fn advance(&mut self) -> bool {
         while let Some((chosen, outcomes)) = self.path.pop() {
             if chosen + 1 < outcomes {
@@ -139,7 +139,7 @@ impl Chance for Every {
     }
 }
 
-/// The law of what comes out.
+/// The law of the released rows.
 fn law(rows: &[Row], design: &Design, public: Public) -> Law<Output> {
     let bag = Bag::from_text(design.request.columns, rows.iter().cloned());
     let watch = Watch::unlimited();
@@ -147,7 +147,7 @@ fn law(rows: &[Row], design: &Design, public: Public) -> Law<Output> {
     let mut every = Every::new();
     let mut law = Law::new();
     loop {
-        // For these coins, all verdicts that matter.
+        // All combinations of verdicts that matter for these coins.
         let mut open = vec![(BTreeMap::new(), 1.0)];
         while let Some((known, verdicts)) = open.pop() {
             every.again(known);
@@ -184,7 +184,7 @@ struct Finding {
     delta: f64,
 }
 
-/// Audits a design at the epsilon and delta of `label`.
+/// Compares the laws of a design on neighbouring tables at the epsilon and delta of `label`.
 fn audit(design: &Design, label: &Design, tables: &[(Vec<Row>, Row)], public: Public) -> Finding {
     let total = label.total.unwrap();
     let mut worst = 0.0f64;
@@ -234,7 +234,7 @@ fn request(scheme: Scheme, epsilon: f64, columns: usize) -> Request {
     }
 }
 
-/// Most rows are counted: what a counted row does shows best.
+/// Most rows are counted, so that the effect of a counted row shows best.
 fn counting(epsilon: f64) -> Request {
     Request { k: 3, split: 0.9, theta1: Some(6), ..request(Scheme::DpSplit, epsilon, 1) }
 }
@@ -340,7 +340,8 @@ fn noise_divergence(noise: &Noise, counts: u64, epsilon: f64) -> f64 {
     }
 }
 
-/// What others' coins hide in a whole sample: the noisy counts alone keep what the design says of them.
+/// In a whole sample the coins of other rows hide a part of the loss. Here the noisy counts alone cost what the
+/// design says.
 #[test]
 fn noisy_counts_alone_cost_what_the_design_says() {
     let mut gaussian = 0;
@@ -353,7 +354,7 @@ fn noisy_counts_alone_cost_what_the_design_says() {
                     let (noise, cost) = (design.noise.unwrap(), design.scheme_cost);
                     let found = noise_divergence(&noise, counts, cost.epsilon);
                     assert!(found <= cost.delta + 1e-12, "{request:?}: {found} {cost:?}");
-                    // And not much less: half the noise would be found out.
+                    // And not much less: half the noise would be detected.
                     let twice = noise_divergence(&noise, counts, cost.epsilon / 2.0);
                     assert!(twice > cost.delta + 1e-6, "{request:?}: {twice} {cost:?}");
                     gaussian += usize::from(matches!(noise, Noise::Gaussian { .. }));
@@ -418,7 +419,7 @@ fn the_choice_alone_costs_what_the_design_says() {
                 assert!(largest <= allowed && range <= allowed, "{request:?}: {largest} {range}");
             }
         }
-        // And not much less: twice the weight would be found out.
+        // And not much less: twice the weight would be detected.
         let request = Request { theta1: Some(7), ..request(Scheme::DpSelect, epsilon, 2) };
         let design = Design::new(request).unwrap();
         let (rows, row) = form_at_the_threshold();

@@ -1,8 +1,8 @@
-//! Which cells of a row lie in a minimal rare combination, for combinations up to a length.
+//! Finds the cells of a row that lie in a minimal rare combination, for combinations up to a length.
 //!
-//! A combination is rare if its verdict says so although all its parts are frequent. Nothing is
-//! listed: only combinations that a wanted row contains are ever judged, level by level, one set of
-//! columns at a time, with one bit per row.
+//! A combination is minimal rare if its verdict is "rare" although all its parts are frequent. Combinations are not
+//! listed: only those that a wanted row contains are ever judged, level by level, one set of columns at a time, with
+//! one bit per row.
 
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use table::{Codes, Index, NONE, Reservation, Stop, Watch, bits};
 
 /// Decides whether a combination is frequent.
 pub(super) trait Verdict: Sync {
-    /// What is computed once for a set of columns.
+    /// State that is computed once for a set of columns.
     type Columns;
 
     fn columns(&self, columns: &[u32]) -> Self::Columns;
@@ -32,13 +32,13 @@ impl Verdict for Above {
     }
 }
 
-/// Rows by column: some are counted, some are wanted, some both.
+/// Rows by column: some are counted, some are wanted, some are both.
 pub(super) struct Cells {
-    /// The codes of each column; [`NONE`] is no item.
+    /// The codes of each column; [`NONE`] stands for no item.
     pub(super) codes: Vec<Vec<u32>>,
     /// A number above every code of each column.
     pub(super) sizes: Vec<usize>,
-    /// How often each row counts.
+    /// The number of times that each row counts.
     pub(super) counted: Vec<u64>,
     /// The rows whose cells are judged, by bit.
     pub(super) wanted: Vec<u64>,
@@ -62,7 +62,7 @@ impl Cells {
     ) -> Result<Vec<Bits>, Stop> {
         let words = bits::words(self.rows());
         let width = self.codes.len();
-        // The marks, and once more when they are handed on.
+        // The marks are held twice while they are returned.
         let _marks = watch.hold((2 * width * words * 8) as u64)?;
         let blanked: Vec<AtomicU64> = (0..width * words).map(|_| AtomicU64::new(0)).collect();
         // The sets of columns of the last level with the rows whose combination there is frequent.
@@ -133,8 +133,8 @@ impl Cells {
         watch: &Watch,
     ) -> Result<Bits, Stop> {
         let rows: Vec<u32> = bits::numbers(candidates).map(|row| row as u32).collect();
-        // The rows and the group of each; as if each were a group: a place in an index that grows by
-        // doubling, its count, a row and a verdict. And the candidates' bits, given and returned.
+        // The rows and the group of each, as if each row were a group: a place in an index that grows by doubling,
+        // its count, a row and a verdict. Also the candidates' bits, given and returned.
         let bytes = rows.capacity() * 4 + rows.len() * (4 + 20 + 13) + candidates.len() * 16;
         let _held = watch.hold(bytes as u64)?;
         let columns: Vec<&[u32]> = set.iter().map(|&c| self.codes[c as usize].as_slice()).collect();
@@ -142,7 +142,7 @@ impl Cells {
         let grouped = group(&rows, &columns, &sizes, watch)?;
 
         let mut counts = vec![0; grouped.cells];
-        // A row of each cell that a wanted row has; other cells need no verdict.
+        // A row of each cell that a wanted row is in; other cells need no verdict.
         let mut shown = vec![NONE; grouped.cells];
         for (&row, &cell) in rows.iter().zip(&grouped.of) {
             counts[cell as usize] += self.counted[row as usize];
@@ -193,7 +193,7 @@ fn parts(set: &[u32]) -> impl Iterator<Item = Vec<u32>> + '_ {
     })
 }
 
-/// Rows by the cell of a marginal they fall into.
+/// Rows by their cell of a marginal.
 struct Grouped {
     /// The cell of each row.
     of: Vec<u32>,
@@ -207,7 +207,7 @@ fn group(
     sizes: &[usize],
     watch: &Watch,
 ) -> Result<Grouped, Stop> {
-    // A small marginal is an array; of a large one only the cells that occur are numbered.
+    // A small marginal is an array; in a large one only the cells that occur are numbered.
     let cells = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
     match cells {
         Some(cells) if cells <= (2 * rows.len()).min(u32::MAX as usize) => {

@@ -1,4 +1,4 @@
-//! Drawing a private sample of a table.
+//! Draws a private sample of a table by the scheme of its design.
 
 mod chance;
 #[cfg(test)]
@@ -20,7 +20,7 @@ use random::{Coins, Error};
 use select::Subset;
 use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
 
-/// What is known publicly, for [`Scheme::Public`].
+/// Public knowledge, for [`Scheme::Public`].
 #[derive(Clone, Copy, Default)]
 pub struct Public<'a> {
     /// A public table, with the same columns in the same order.
@@ -29,11 +29,11 @@ pub struct Public<'a> {
     pub rules: Option<&'a Rules>,
 }
 
-/// A sample of the bag as the design says.
+/// A sample of the bag by the given design.
 ///
-/// Values that no public domain knows must have been mapped by the caller. NULL is no item: it is
-/// never rare, and in the release it looks like a blanked cell. The same table and seed give the same
-/// sample, in whatever order the bag has its rows.
+/// The caller must have mapped values that are not in a public domain. NULL is no item: it is never rare, and in the
+/// release it looks like a blanked cell. The same table and seed give the same sample, whatever the order of the
+/// bag's rows.
 pub fn draw(
     bag: &Bag,
     design: &Design,
@@ -45,8 +45,7 @@ pub fn draw(
     if bag.width() != width || public.table.is_some_and(|table| table.width() != width) {
         return Err(Error::argument("columns", bag.width(), "the plan was made for other columns"));
     }
-    // The order in which rows get their coins, once more while it is sorted, and up to three lists of
-    // copies.
+    // The order in which rows get their coins, a copy while it is sorted, and up to three lists of copies.
     let _held = watch.hold(bag.distinct() as u64 * 32)?;
     let mut flipped = Flipped::new(bag, coins, watch)?;
     match design.request.scheme {
@@ -55,7 +54,7 @@ pub fn draw(
     }
 }
 
-/// Copies by distinct row.
+/// The number of copies of each distinct row.
 type Copies = Vec<u64>;
 
 struct Draw<'a> {
@@ -65,7 +64,7 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// A sample by one of the schemes that guarantee something.
+    /// A sample by a scheme that guarantees something.
     fn sample(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
         match self.design.request.scheme {
             Scheme::Public => self.public(public, chance),
@@ -129,7 +128,7 @@ impl Draw<'_> {
         })
     }
 
-    /// The columns that are shown, by the exponential mechanism.
+    /// The columns that are shown, chosen by the exponential mechanism.
     fn choose(&self, chance: &mut impl Chance) -> Result<Subset, Error> {
         let worth = self.design.worth.ok_or_else(|| self.no_design())?;
         let columns = self.bag.width();
@@ -149,8 +148,7 @@ impl Draw<'_> {
         Error::argument("plan", self.design.request.scheme.name(), "it was made for another scheme")
     }
 
-    /// The rows that are sampled or counted, by column, and their memory; `counted` is empty if none
-    /// is.
+    /// The rows that are sampled or counted, by column, and their memory; `counted` is empty if no row is counted.
     fn cells(&self, copies: &[u64], counted: &[u64]) -> Result<(Cells, Reservation<'_>), Stop> {
         let counted_at = |row: usize| counted.get(row).copied().unwrap_or(0);
         let rows: Vec<usize> =
@@ -179,12 +177,12 @@ impl Draw<'_> {
     ) -> Result<Judged, Stop> {
         let longest = self.design.request.max_length.unwrap_or(usize::MAX);
         let rare = cells.blanked(verdict, longest, self.watch)?;
-        // Sampled rows come in the order of the bag, and before rows of another table.
+        // Sampled rows come in the order of the bag, before rows of another table.
         Ok(Judged { rows: bits::numbers(&cells.wanted).collect(), rare })
     }
 
-    /// Releases the sampled copies of each row without the cells that `blank` adds to its mask (from
-    /// the row's number among the sampled ones and in the bag), and suppresses forms below k.
+    /// Releases the sampled copies of each row, and suppresses forms below k. `blank` adds the cells to blank to the
+    /// mask of a row, given the row's number among the sampled ones and in the bag.
     fn release(
         &self,
         copies: &[u64],
@@ -204,7 +202,7 @@ impl Draw<'_> {
     }
 }
 
-/// The cells of sampled rows that are blanked.
+/// The cells of sampled rows that are to be blanked.
 #[derive(Default)]
 struct Judged {
     /// The bit of each sampled row.
@@ -214,7 +212,7 @@ struct Judged {
 }
 
 impl Judged {
-    /// Adds the blanked columns of a sampled row, by its number among them.
+    /// Adds the blanked columns of a sampled row, given its number among them, to the mask.
     fn blank(&self, number: usize, mask: &mut [u64]) {
         for (column, rare) in self.rare.iter().enumerate() {
             if bits::has(rare, self.rows[number]) {
@@ -224,8 +222,8 @@ impl Judged {
     }
 }
 
-/// Adds the rows of a public bag as rows that are counted, in the codes of `bag`. Values that only
-/// the public bag has get codes of their own.
+/// Adds the rows of a public bag as rows that are counted, in the codes of `bag`. Values that only the public bag has
+/// get new codes.
 fn append(cells: &mut Cells, bag: &Bag, public: &Bag, watch: &Watch) -> Result<(), Stop> {
     for (column, codes) in cells.codes.iter_mut().enumerate() {
         let (own, other) = (bag.domain(column), public.domain(column));

@@ -1,11 +1,11 @@
-//! Noise for every cell of every marginal without drawing it before it is asked for.
+//! Noise on every cell of every marginal, computed only when it is needed.
 
 use super::levels::Verdict;
 use dashu_int::IBig;
 use random::{Key, Noise};
 
-/// Judges a combination by its noisy count. The noise is a function of the combination and of a
-/// secret key, so it is the same whenever, in whatever order and by whichever thread it is asked for.
+/// Judges a combination by its noisy count. The noise is a function of the combination and of a secret key, so it
+/// does not depend on when, in which order and on which thread it is computed.
 pub(super) struct Noisy {
     pub(super) key: Key,
     pub(super) noise: Noise,
@@ -17,13 +17,13 @@ impl Verdict for Noisy {
     type Columns = Key;
 
     fn columns(&self, columns: &[u32]) -> Key {
-        // The length first: no chain is the beginning of another.
+        // The length comes first, so that no chain is a prefix of another.
         let length = self.key.step(columns.len() as u64);
         columns.iter().fold(length, |key, &column| key.step(u64::from(column)))
     }
 
     fn frequent(&self, columns: &Key, codes: &[u32], count: u64) -> bool {
-        // Two codes fit a nonce; all combinations of the same columns take equally many steps.
+        // A nonce holds two codes; all combinations of the same columns take the same number of steps.
         let mut pairs = codes
             .chunks(2)
             .map(|pair| pair.iter().fold(0, |nonce, &code| nonce << 32 | u64::from(code)));
@@ -68,7 +68,7 @@ mod tests {
         let noisy = noisy(2, 0);
         let nonce =
             |pair: &[u32]| pair.iter().fold(0, |nonce, &code| nonce << 32 | u64::from(code));
-        // The first word of every cell's stream and of every key of columns: no two may meet.
+        // The first word of every cell's stream and of every key of columns: all must differ.
         let mut words = BTreeMap::new();
         for columns in [&[0u32][..], &[1], &[0, 1], &[0, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
             let key = noisy.columns(columns);

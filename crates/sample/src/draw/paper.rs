@@ -62,8 +62,8 @@ fn partition(
     Ok(chosen)
 }
 
-/// How often each piece is drawn in floor(beta n) draws with replacement from its n rows, of which each is
-/// shown in one piece. They are numbered in the given order of the table's rows.
+/// How often each piece is drawn in floor(beta n) draws with replacement from the n rows, each of which is in one
+/// piece. Pieces are numbered in the given order of the table's rows.
 fn draw_again(
     rest: &Release,
     design: &Design,
@@ -94,12 +94,11 @@ fn draw_again(
 /// For each distinct row the columns, by bit, of its cells that lie in an itemset it contains.
 fn suppress(bag: &Bag, itemsets: Itemsets, watch: &Watch) -> Result<BitSets, Stop> {
     let words = bits::words(bag.width());
-    // Lists of rows, which grow by doubling, by value; masks; the order of the itemsets while it is
-    // sorted.
+    // Lists of rows by value, which grow by doubling; masks; the order of the itemsets while it is sorted.
     let values: usize = bag.domains().iter().map(|domain| domain.len()).sum();
     let bytes = bag.distinct() * (bag.width() * 8 + words * 8) + values * 24 + itemsets.len() * 8;
     let _held = watch.hold(bytes as u64 + itemsets.memory())?;
-    // The rows of each item; sets that begin alike share the rows of their beginning.
+    // The rows of each item; itemsets with a common prefix share the rows of that prefix.
     let mut rows: Vec<Vec<Vec<u32>>> =
         bag.domains().iter().map(|domain| vec![Vec::new(); domain.len()]).collect();
     for row in 0..bag.distinct() {

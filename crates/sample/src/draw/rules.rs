@@ -1,9 +1,9 @@
-//! Rules: combinations that are blanked because somebody says so, not because of any table.
+//! Rules: combinations that are blanked because someone lists them, independently of any table.
 
 use std::collections::{BTreeMap, HashSet};
 use table::{Item, NONE, bits};
 
-/// A combination to blank wherever a row has all of it.
+/// A combination that is blanked in every row that has all of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Rule {
     /// Any values of these columns together.
@@ -12,7 +12,7 @@ pub enum Rule {
     Items(Vec<Item>),
 }
 
-/// Rules by the columns they look at.
+/// Rules, grouped by the columns that they look at.
 #[derive(Debug, Clone, Default)]
 pub struct Rules {
     /// For each set of columns the values that are blanked; `None` for all.
@@ -20,7 +20,7 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Rules that are asked together. An empty one says nothing.
+    /// Makes the rules. An empty rule has no effect.
     pub fn new(rules: impl IntoIterator<Item = Rule>) -> Self {
         let mut by_columns: BTreeMap<_, Option<HashSet<_>>> = BTreeMap::new();
         for rule in rules {
@@ -34,7 +34,7 @@ impl Rules {
                     items.sort_unstable();
                     let columns = items.iter().map(|item| item.column).collect();
                     let codes = items.iter().map(|item| item.code).collect();
-                    // Values of columns that go together anyway add nothing.
+                    // A rule for all values of the columns already covers these values.
                     if let Some(values) =
                         by_columns.entry(columns).or_insert_with(|| Some(HashSet::new()))
                     {

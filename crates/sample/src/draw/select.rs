@@ -1,8 +1,8 @@
-//! Which columns to show: the scores that the exponential mechanism of `dp_select` chooses by.
+//! Scores of sets of columns, by which the exponential mechanism of `dp_select` chooses the columns to show.
 //!
-//! A set of columns is worth the cells that a sample of it may be expected to show. Its proof is in
-//! `schemes.md`; it needs of the scores only that one more row raises each of them by 0 to a known
-//! bound, which [`Worth::sensitivity`] is.
+//! The score of a set is the number of cells that a sample with these columns is expected to show. The proof is in
+//! `schemes.md`. It only needs that one more row raises each score by an amount between 0 and
+//! [`ClassWorth::sensitivity`].
 
 use crate::Rate;
 use dashu_int::UBig;
@@ -14,18 +14,18 @@ use table::{Bag, NONE, Reservation, Stop, Watch};
 /// Columns, ascending.
 pub(super) type Subset = Vec<u32>;
 
-/// Columns up to which all sets of them are tried; of more columns [`DRAWN`] sets are.
+/// The largest number of columns of which all sets are tried; of more columns [`DRAWN`] sets are.
 const ALL_UP_TO: usize = 16;
 const DRAWN: usize = 1 << 13;
 
-/// Sets that a thread scores one after the other, because they begin alike.
+/// The number of sets that a thread scores one after the other, because they have a common prefix.
 const CHUNK: usize = 64;
 
-/// Classes worth all from this size on exist in no table; it keeps the sums within 128 bits.
+/// No table has classes of this size; the limit keeps the sums within 128 bits.
 const LARGEST: u64 = 1 << 40;
 
-/// What a class of equal rows is worth: nothing up to `none` rows, all of its rows from `all` on,
-/// and in between a share that grows evenly.
+/// The value of a class of equal rows: nothing up to `none` rows, all of its rows from `all` on, and in between a
+/// share that grows linearly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Worth {
     none: u64,
@@ -33,14 +33,14 @@ pub(crate) struct Worth {
 }
 
 impl Worth {
-    /// Rows count if more than `theta` share a form: the utility as published, with theta = k - 1.
+    /// Rows count if more than `theta` of them share a form: the published utility, with theta = k - 1.
     pub(crate) fn above(theta: u64) -> Self {
         let none = theta.min(LARGEST - 1);
         Worth { none, all: none + 1 }
     }
 
-    /// Near the size at which a sample of a class has k rows. Of a class that should have k sampled
-    /// rows, less or more by a standard deviation, one in six is shown or five in six are.
+    /// The limits lie around the size at which the sample of a class has k rows. At a standard deviation below or
+    /// above that size, one in six or five in six of the classes are shown.
     pub(crate) fn of_sampling(k: u64, beta: Rate) -> Self {
         let (k, beta) = (k as f64, beta.get());
         let none = ((k - k.sqrt()) / beta).floor().max(k - 1.0) as u64;
@@ -49,26 +49,26 @@ impl Worth {
         Worth { none, all: all.clamp(none + 1, LARGEST) }
     }
 
-    /// The size up to which a class is worth nothing.
+    /// The size up to which a class has no value.
     pub(crate) fn nothing(&self) -> u64 {
         self.none
     }
 
-    /// The worth of a class, in units of a row over `all - none`.
+    /// The value of a class, in units of a row over `all - none`.
     fn of(&self, rows: u64) -> u128 {
         let slope = u128::from(self.all) * u128::from(rows.saturating_sub(self.none));
         slope.min(u128::from(rows) * u128::from(self.all - self.none))
     }
 
-    /// The most by which one more row raises the score of a set: each step of [`Worth::of`] is at
-    /// most `all`, and at most all columns are shown.
+    /// The largest amount by which one more row raises the score of a set: each step of [`ClassWorth::of`] is at most
+    /// `all`, and at most all columns are shown.
     fn sensitivity(&self, columns: usize) -> u128 {
         u128::from(self.all) * columns as u128
     }
 }
 
-/// The sets of columns to choose from, sorted: all but the empty one, or of many columns some, drawn
-/// without looking at the table. Every size is equally likely, and all columns are always among them.
+/// The sets of columns to choose from, sorted: all but the empty one, or for many columns a number of sets drawn
+/// without looking at the table. Every size is equally likely, and the set of all columns is always included.
 pub(super) fn family<R: Rng + ?Sized>(columns: usize, rng: &mut R) -> Vec<Subset> {
     let mut sets: Vec<Subset> = if columns <= ALL_UP_TO {
         (1..1u32 << columns)
@@ -91,7 +91,7 @@ pub(super) fn family<R: Rng + ?Sized>(columns: usize, rng: &mut R) -> Vec<Subset
     sets
 }
 
-/// What each set of the family is worth for this table, in cells over `all - none`.
+/// The score of each set of the family for this table, in cells over `all - none`.
 pub(super) fn scores(
     bag: &Bag,
     family: &[Subset],
@@ -105,7 +105,7 @@ pub(super) fn scores(
     watch.begin(family.len() as u64);
     let score = |chunk: &[Subset]| {
         let mut refiner = Refiner::new(bag, &codes, worth);
-        // The classes of the columns so far; sets that begin alike share them.
+        // The classes of the columns so far; sets with a common prefix share them.
         let mut path: Vec<(u32, Classes)> = Vec::new();
         let mut held = Reservation::new(watch);
         let mut scores = Vec::with_capacity(chunk.len());
@@ -153,8 +153,8 @@ pub(super) fn exponents(
         .collect()
 }
 
-/// Classes of rows that are equal in some columns; those worth nothing are left out, because their
-/// parts are worth nothing either.
+/// Classes of rows that are equal in some columns. Classes without value are left out, because their parts have no
+/// value either.
 struct Classes {
     /// Distinct rows, class by class.
     rows: Vec<u32>,
@@ -164,9 +164,9 @@ struct Classes {
 struct Class {
     /// The end of its rows.
     end: u32,
-    /// Copies of its rows.
+    /// The number of copies of its rows.
     weight: u64,
-    /// Columns in which they have a value.
+    /// The number of columns in which its rows have a value.
     values: u32,
 }
 
@@ -184,7 +184,7 @@ struct Refiner<'a> {
     bag: &'a Bag,
     codes: &'a [Vec<u32>],
     worth: Worth,
-    /// For each code of a column, and one more for NULL: copies and rows of the class at hand.
+    /// For each code of a column, and one more for NULL: copies and rows of the current class.
     slots: Vec<(u64, u32)>,
 }
 
@@ -201,7 +201,7 @@ impl<'a> Refiner<'a> {
         Classes { rows: (0..end).collect(), classes: vec![class] }
     }
 
-    /// The parts of the classes that are equal in one more column.
+    /// Splits the classes by one more column.
     fn refine(&mut self, classes: &Classes, column: u32) -> Classes {
         let codes = &self.codes[column as usize];
         let null = self.bag.domain(column as usize).len();
@@ -225,7 +225,7 @@ impl<'a> Refiner<'a> {
             let mut end = finer.rows.len() as u32;
             for &slot in &seen {
                 let (weight, count) = self.slots[slot];
-                // From here on a slot has the place of its next row, or nothing.
+                // From here on a slot holds the position of its next row, or nothing.
                 self.slots[slot] = (0, u32::MAX);
                 if weight > self.worth.none {
                     self.slots[slot].1 = end;

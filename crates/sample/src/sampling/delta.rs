@@ -4,7 +4,7 @@ use guarantee::check_epsilon;
 use random::Error;
 use random::binomial::{tail_above, weighted_tail_above};
 
-/// What sampling at rate beta and suppressing below k costs, beside epsilon.
+/// The cost of sampling at rate beta and suppressing below k, in addition to epsilon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SamplingDelta {
     /// The smallest delta for which the guarantee holds, rounded up.
@@ -13,8 +13,8 @@ pub struct SamplingDelta {
     pub delta_li: f64,
 }
 
-/// The share of a class beyond which a sample speaks for the larger of two neighbouring tables:
-/// gamma = 1 - (1 - beta) exp(-epsilon), and its complement.
+/// The share of a class above which a sample is more likely for the larger of two neighbouring tables by more than
+/// e^epsilon: gamma = 1 - (1 - beta) exp(-epsilon), and its complement.
 struct Gamma {
     gamma: f64,
     complement: f64,
@@ -38,8 +38,8 @@ pub fn sampling_delta(k: u64, beta: f64, epsilon: f64) -> Result<SamplingDelta, 
     if !(beta > 0.0 && beta < 1.0) {
         return Err(Error::argument("beta", beta, "it must be above 0 and below 1"));
     }
-    // A limit that the caller computed as 1 - exp(-epsilon) is rounded; it counts as the limit, as long as
-    // the epsilon that it stands for is this one: of a tiny epsilon rounding leaves nothing.
+    // A limit that the caller computed as 1 - exp(-epsilon) is rounded. It counts as the limit if it belongs to this
+    // epsilon; for a tiny epsilon rounding leaves no digits to compare.
     let limit = -(-epsilon).exp_m1();
     if beta > limit && -(-beta).ln_1p() > epsilon * (1.0 + 1e-12) {
         return Err(Error::argument("beta", beta, "it must be at most 1 - exp(-epsilon)"));
@@ -59,7 +59,7 @@ pub(super) fn check_arguments(k: u64, epsilon: f64) -> Result<(), Error> {
 pub(super) fn exact(k: u64, beta: f64, epsilon: f64) -> f64 {
     let (k, gamma) = (k as f64, Gamma::new(beta, epsilon));
     let best = ((k - 1.0) / gamma.gamma).ceil().max(k);
-    // Rounding may move the maximum by one; there its neighbours are all but equal.
+    // Rounding may move the maximum by one; next to it the values are nearly equal.
     let around = [best, best + 1.0, (best - 1.0).max(k)];
     clip(around.into_iter().map(|n| exact_at(k, n, beta, &gamma)).fold(0.0, f64::max))
 }
@@ -101,13 +101,13 @@ pub(super) fn li(k: u64, beta: f64, epsilon: f64) -> f64 {
         if best == 0.0 {
             return clip(best);
         }
-        // While n - j stays the same, the tail only falls with j: go to where it grows.
+        // While n - j stays the same, the tail falls with j: skip to where n - j grows.
         let gap = (n - j + 1.0) * gamma / complement * (1.0 - 4.0 * f64::EPSILON);
         j = gap.floor().max(j + 1.0);
     }
 }
 
-/// A probability: at most 1, and never 0, because no delta of a sample is.
+/// Keeps a delta above 0 and at most 1, because no sample has a delta of 0.
 fn clip(delta: f64) -> f64 {
     delta.clamp(f64::MIN_POSITIVE, 1.0)
 }

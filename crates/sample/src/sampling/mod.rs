@@ -1,5 +1,5 @@
-//! Sampling and suppression: keep each row with probability beta, show a form only if at least k
-//! sampled rows share it. What that protects, how to choose beta, and the sampling itself.
+//! Sampling and suppression: keep each row with probability beta, and show a form only if at least k sampled rows
+//! share it. The guarantee of that, the choice of beta, and the sampling itself.
 
 mod delta;
 mod parameters;

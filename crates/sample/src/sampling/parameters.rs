@@ -4,12 +4,12 @@ use super::{Rate, delta};
 use guarantee::DeltaMethod;
 use random::Error;
 
-/// A sampling rate and what follows from it.
+/// A sampling rate with its threshold and deltas.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Parameters {
     /// The probability with which a row is kept.
     pub beta: Rate,
-    /// The support at or below which an itemset of the scheme's part is infrequent.
+    /// The support up to which an itemset is infrequent in the part of the rows that the scheme counts.
     pub theta1: u64,
     /// The smallest delta at this rate, rounded up.
     pub delta: f64,
@@ -19,10 +19,10 @@ pub struct Parameters {
 
 /// The largest rate found with (epsilon, delta) and classes of `k`, by bisection on multiples of 2^-32.
 ///
-/// The limit 1 - exp(-epsilon) is tried first. The lower end of the bisection always meets delta,
-/// and it is what is returned; Li's bound is a saw-tooth in beta, so with it the rate is where one
-/// of its teeth crosses delta. theta1 = ceil(k r / (beta (1 - r))) for r = `split`: the support in a
-/// share r of the rows at which about k sampled rows of the rest are to be expected.
+/// The limit 1 - exp(-epsilon) is tried first. The lower end of the bisection always meets delta, and that end is
+/// returned. Li's bound is a saw-tooth in beta, so with it the rate is where one of its teeth crosses delta. theta1 =
+/// ceil(k r / (beta (1 - r))) for r = `split`: the support in a share r of the rows at which about k sampled rows are
+/// expected in the rest.
 pub fn parameters(
     epsilon: f64,
     delta: f64,
@@ -94,7 +94,7 @@ mod tests {
             let delta = 10f64.powf(-exponent);
             let method = if exact { DeltaMethod::Exact } else { DeltaMethod::Li };
             let Ok(found) = parameters(epsilon, delta, k, split, method) else {
-                // A single row is shown with the rate itself, and rates are at least 2^-32.
+                // A single row is shown with a probability of at least the rate, and rates are at least 2^-32.
                 prop_assert!(k == 1 && delta < 2f64.powi(-31), "{epsilon} {delta} {k}");
                 return Ok(());
             };

@@ -1,4 +1,4 @@
-//! Poisson sampling: every row is kept or not by a coin of its own.
+//! Poisson sampling: an independent coin decides for every row whether it is kept.
 
 use rand::Rng;
 
@@ -36,8 +36,8 @@ impl Rate {
 
 /// Coins of one rate, 64 at a time.
 ///
-/// A coin is a uniform 32-bit number compared with m. The 64 numbers of a batch are drawn bit by bit
-/// from the top, one word for a bit of all, until each is decided: about eight words instead of 32.
+/// A coin is a uniform 32-bit number compared with m. The 64 numbers of a batch are drawn bit by bit from the top,
+/// one word for the same bit of all numbers, until each is decided: about eight words instead of 32.
 pub struct Thinning {
     rate: Rate,
     coins: u64,
@@ -73,7 +73,7 @@ impl Thinning {
 /// Sixty-four coins of probability m / 2^32.
 fn batch<R: Rng + ?Sized>(rng: &mut R, m: u32) -> u64 {
     let (mut kept, mut undecided) = (0, u64::MAX);
-    // Below the lowest set bit of m a number that is still equal is no longer smaller.
+    // Below the lowest set bit of m, a number that is still equal can no longer become smaller.
     for bit in (m.trailing_zeros()..32).rev() {
         let word = rng.next_u64();
         if m >> bit & 1 == 1 {
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn batches_and_rows_do_not_depend_on_each_other() {
-        // Two neighbours across and inside batches: four equally likely pairs.
+        // Pairs of neighbours across and inside batches: four equally likely outcomes.
         let mut coins = Coins::seeded(7);
         let mut thinning = Thinning::new(Rate::new(1 << 31).unwrap());
         assert_fits(&[0.25; 4], 20_000, || {

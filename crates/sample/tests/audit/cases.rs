@@ -9,7 +9,7 @@ use table::{Bag, Release, Watch};
 /// The probability with which a bound may be too high.
 pub const ALPHA: f64 = 0.001;
 
-/// What an attacker looks at: coarse enough that a result is seen more than once.
+/// The attacker's view of a release: coarse enough that results repeat.
 type View = fn(&Shown) -> u64;
 
 /// Released rows, by how many of their cells are blank.
@@ -45,7 +45,7 @@ pub struct Case {
     view: View,
 }
 
-/// What a case shows: the lower bound on epsilon at the label's delta.
+/// The result of a case: the lower bound on epsilon at the label's delta.
 pub struct Finding {
     pub name: &'static str,
     pub scheme: Scheme,
@@ -106,7 +106,7 @@ fn request(epsilon: f64, delta: f64, k: u64, max_length: usize, columns: usize) 
     Request { scheme, epsilon, delta, k, split, max_length, columns, theta1: None }
 }
 
-/// The same of another scheme.
+/// The same request with another scheme.
 fn of_scheme(request: Request, scheme: Scheme) -> Request {
     let max_length = request.max_length.filter(|_| scheme != Scheme::DpSelect);
     Request { scheme, max_length, ..request }
@@ -159,8 +159,8 @@ pub fn identical_rows() -> Case {
     }
 }
 
-/// One row t whose pairs of values are each just rare: if t is counted, some pair becomes frequent
-/// while its triples stay rare, and a whole class goes blank.
+/// One row t whose pairs of values are each just rare. If t is counted, some pair becomes frequent while its triples
+/// stay rare, and a whole class is blanked.
 pub fn pairs_at_the_threshold() -> Case {
     let width = 6;
     let request = Request { split: 0.3, ..request(0.1, 0.01, 10, 3, width) };
