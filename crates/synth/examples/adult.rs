@@ -1,4 +1,4 @@
-//! Fits models to a LUCS file, draws rows and says how far they are from the file.
+//! Fits models to a LUCS file, draws rows and measures how far they are from the file.
 //!
 //! Usage: adult FILE RUNS EPSILON... [--three]
 //!
@@ -16,7 +16,7 @@ use table::{Bag, Watch};
 /// A row as text, NULL where it has no item of a column.
 type Cells = Vec<Option<String>>;
 
-/// The columns and rows of the file: items are given their columns by the rows of the most common length.
+/// The columns and rows of the file: the rows of the most common length decide which column an item belongs to.
 fn read(path: &str) -> Result<(usize, Vec<Cells>), Box<dyn Error>> {
     let text = std::fs::read_to_string(path)?;
     let rows: Vec<Vec<&str>> = text.lines().map(|line| line.split_whitespace().collect()).collect();

@@ -1,5 +1,5 @@
-//! Exact audits: what neighbouring tables change, against what was charged for it, in integers and
-//! fractions; and draws of the curator against the laws that its charges allow.
+//! Exact audits: compares the changes between neighbouring tables with the charges, in integers and fractions, and
+//! the curator's draws with the laws that its charges allow.
 
 use crate::counts::Counts;
 use crate::curator::Curator;
@@ -24,7 +24,7 @@ fn counts(rows: &[Vec<u32>], pairs: &Pairs) -> Counts {
     Counts::new(&bag(&SIZES, rows), &[0, 1, 2], &SIZES, pairs, &Watch::unlimited()).unwrap()
 }
 
-/// Rows of a table, and of a unit that is in one of two neighbours.
+/// Rows of a table, and rows of a unit that only one of two neighbours has.
 fn neighbours() -> impl Strategy<Value = (Rows, Rows)> {
     let row = || (0u32..2, 0u32..4, 0u32..4).prop_map(|(a, b, c)| vec![a, b, c]);
     (prop::collection::vec(row(), 0..40), prop::collection::vec(row(), 1..5))
@@ -58,8 +58,8 @@ fn sum(charges: &[Charge]) -> (UBig, UBig) {
     (numer, denom)
 }
 
-/// Asks of each measurement what it changes if the first rows become the second, in all pairs of columns, and
-/// whether that is what was charged; and whether the charges are what was asked for.
+/// Checks for each measurement that its charge covers the change from the first rows to the second, in all pairs of
+/// columns, and that the charges add up to the requested rho.
 fn check_transcript(charges: &[Charge], less: &[Vec<u32>], more: &[Vec<u32>], rho: f64) {
     let pairs = all_pairs(&SIZES);
     let (less, more) = (counts(less, &pairs), counts(more, &pairs));
@@ -80,13 +80,13 @@ fn check_transcript(charges: &[Charge], less: &[Vec<u32>], more: &[Vec<u32>], rh
         };
         assert!(noise_pays(change, *variance, *rho), "{change} {variance} {rho}");
     }
-    // No pair is measured that was not chosen for a price.
+    // Every measured pair was chosen and paid for.
     assert!(choices >= measured_pairs && measured_pairs > 0);
     let ((numer, denom), rho) = (sum(charges), exact(rho));
     assert!(numer * rho.denom() <= rho.numer() * denom);
 }
 
-/// Rows of some units, of which unit 0 may have more than it may keep, most of them alike.
+/// Rows of some units. Unit 0 may have more rows than are kept, most of them equal.
 fn owned() -> impl Strategy<Value = Vec<Owned>> {
     let cells = || (0u32..2, 0u32..3, 0u32..4).prop_map(|(a, b, c)| vec![a, b, c]);
     let others = prop::collection::vec((cells(), prop::option::of(1u32..6)), 0..30);
@@ -102,15 +102,15 @@ fn owned() -> impl Strategy<Value = Vec<Owned>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// From a bag with units to a transcript and its label: neighbours differ by all rows of a unit, however
-    /// many. What is kept of the others has the same law in both (see `units`), so that it may be taken for
-    /// the same; what is kept of the unit is at most what was charged for.
+    /// From a bag with units to a transcript and its label. Neighbours differ by all rows of a unit, however many.
+    /// The rows kept of other units have the same law in both (see `units`), so the test takes the same rows; the
+    /// rows kept of the unit are at most as many as were charged for.
     #[test]
     fn a_unit_changes_what_was_charged(
         rows in owned(), most in 1u64..5, epsilon in 0.01f64..5.0, seed in 0i64..1000,
     ) {
         let (table, watch, delta) = (OwnedRows::new(&SIZES, &rows), Watch::unlimited(), 1e-9);
-        // As dp_synthesize makes its price of its label.
+        // The price follows from the label as in dp_synthesize.
         let rho = zcdp_rho(epsilon, delta).unwrap();
         prop_assert!(zcdp_epsilon(rho, delta).unwrap() <= epsilon * (1.0 + 1e-12));
         let request = Request { rho, rows_per_unit: most, workload: vec![] };
@@ -128,7 +128,7 @@ proptest! {
         check_transcript(model.charges(), &without, &with, rho);
     }
 
-    /// Runs a fit, then asks of each of its measurements what the unit changes in it.
+    /// Runs a fit, then computes how far the unit changes each of its measurements.
     #[test]
     fn measurements_of_neighbours_differ_by_what_was_charged(
         (rows, unit) in neighbours(),
@@ -146,8 +146,8 @@ proptest! {
         check_transcript(model.charges(), &rows, &with, request.rho);
     }
 
-    /// The scores of neighbours, whatever was predicted, differ so little that the choice costs what is
-    /// charged: its range, squared, over 8.
+    /// The scores of neighbours, whatever was predicted, differ little enough that the choice costs what is charged:
+    /// its squared range over 8.
     #[test]
     fn choices_of_neighbours_differ_by_what_was_charged(
         (rows, unit) in neighbours(),
@@ -176,7 +176,7 @@ proptest! {
     }
 }
 
-/// Charges are taken before the answer, and noise has the law that was paid for.
+/// Charges are taken before the answer, and noise has the law that was charged.
 #[test]
 fn noise_has_the_variance_that_was_charged() {
     let (pairs, watch) = (all_pairs(&SIZES), Watch::unlimited());
@@ -210,7 +210,7 @@ fn noise_has_the_variance_that_was_charged() {
     }
 }
 
-/// A choice among three pairs of known scores follows the exponential mechanism of what it was charged.
+/// A choice among three pairs of known scores follows the exponential mechanism at the rate that was charged.
 #[test]
 fn choices_have_the_rate_that_was_charged() {
     let (pairs, watch) = (all_pairs(&SIZES), Watch::unlimited());
@@ -227,7 +227,7 @@ fn choices_have_the_rate_that_was_charged() {
             &mut coins,
             &watch,
         );
-        // Nothing is predicted, so that the distance is the number of rows, in 64ths.
+        // The prediction is 0, so the distance is the number of rows, in 64ths.
         let nothing = vec![0.0; pairs.cells()];
         let rate = (2.0 * rho).sqrt() / (per_unit * SENSITIVITY) as f64;
         let weight: Vec<f64> =
@@ -245,7 +245,7 @@ fn choices_have_the_rate_that_was_charged() {
     }
 }
 
-/// What is spent is spent: no answer without rho.
+/// A curator without rho refuses to answer.
 #[test]
 fn a_curator_without_rho_says_nothing() {
     let (pairs, watch, mut coins) = (all_pairs(&SIZES), Watch::unlimited(), Coins::seeded(1));

@@ -14,12 +14,12 @@ pub struct Rate {
 }
 
 impl Rate {
-    /// The largest rate of few bits at which a choice among scores of this sensitivity costs at most
-    /// `rho`: with weights exp(rate * score) a choice has the range 2 * rate * sensitivity, hence costs
-    /// (2 * rate * sensitivity)^2 / 8.
+    /// The largest rate of few bits at which a choice among scores of this sensitivity costs at most `rho`. With
+    /// weights exp(rate * score) the log-ratios of a choice have the range 2 * rate * sensitivity, so it costs (2 *
+    /// rate * sensitivity)^2 / 8.
     pub fn new(sensitivity: u64, rho: f64) -> Result<Self, Error> {
         let rate = (2.0 * rho).sqrt() / sensitivity as f64 * (1.0 - 1e-12);
-        // Few bits keep the sampler within machine words; dropping them makes the rate smaller.
+        // Few bits keep the sampler within machine words; dropping bits makes the rate smaller.
         let short = f64::from_bits(rate.to_bits() & !((1 << 32) - 1));
         Ok(Rate { rate: Ratio::exact("rho", short)? })
     }
@@ -36,13 +36,12 @@ impl Rate {
         product * product / 2.0 * (1.0 + 1e-14)
     }
 
-    /// One of the candidates that `fits` accepts, by the exponential mechanism among those; `None` if
-    /// there are none.
+    /// Chooses one of the candidates that `fits` accepts by the exponential mechanism; `None` if there are none.
     ///
-    /// A candidate is drawn uniformly and accepted with probability exp(-rate * (highest - its score));
-    /// if it does not fit, it is taken out and everything starts anew. So each that fits is drawn with
-    /// a probability proportional to exp(rate * score), as if the others had never been there. `fits`
-    /// must not look at private data; it takes time, and is asked only of candidates that were drawn.
+    /// A candidate is drawn uniformly and accepted with probability exp(-rate * (highest - its score)). If it does
+    /// not fit, it is removed and the draw starts again. So each candidate that fits is drawn with a probability
+    /// proportional to exp(rate * score), as if the others had never been there. `fits` must not look at private
+    /// data. It is slow, and called only for candidates that were drawn.
     pub fn choose<R: Rng + ?Sized>(
         &self,
         rng: &mut R,

@@ -1,18 +1,17 @@
-//! True counts of marginals: the only place where the protected rows are read.
+//! True counts of marginals: the only code that reads the protected rows.
 
 use crate::pairs::Pairs;
 use table::{Bag, NONE, Stop, Watch};
 
-/// The counts that measurements and scores are taken of: made once by [`Counts::new`], before anything
-/// is released.
+/// The true counts behind measurements and scores, made once by [`MarginalCounts::new`], before anything is released.
 pub struct Counts {
     /// By column, then by code.
     pub columns: Vec<Vec<u64>>,
-    /// Cells of all pairs, at the places that [`Pairs`] gives them.
+    /// Cells of all pairs, at the positions that [`Pairs`] gives them.
     pub pairs: Vec<u64>,
 }
 
-/// Rows that are turned into columns together: some hundred columns of them stay in a cache.
+/// The number of rows that are transposed together: a hundred columns of them fit into a cache.
 const TURNED: usize = 2048;
 
 impl Counts {

@@ -1,8 +1,7 @@
-//! The curator holds the true counts and answers two questions about them, each for its price: which
-//! pair of columns is predicted worst, and what are the counts of a marginal, both with noise.
+//! The curator holds the true counts and answers two questions about them, each for its price: which pair of columns
+//! is predicted worst, and the counts of a marginal, both with noise.
 //!
-//! Whoever asks sees nothing else, so all that a fit does with the answers is post-processing. The
-//! proof is in `proof.md`.
+//! A fit sees nothing but these answers, so everything it does is post-processing. The proof is in `proof.md`.
 
 use crate::choose::Rate;
 use crate::counts::Counts;
@@ -12,12 +11,12 @@ use crate::spend::{Charge, Spending};
 use random::{Coins, Error, Noise};
 use table::Watch;
 
-/// Answers for a fit. [`Curator::new`] is given all that is to be spent.
+/// Holds the counts and answers for a fit. [`Curator::new`] gets the whole budget.
 pub struct Curator<'c> {
     counts: Counts,
     /// The candidates.
     pub pairs: Pairs,
-    /// What each of them is worth, in units of [`score`].
+    /// The weight of each candidate, in units of [`score`].
     weights: Vec<u64>,
     rows_per_unit: u64,
     spending: Spending,
@@ -25,7 +24,7 @@ pub struct Curator<'c> {
     watch: &'c Watch,
 }
 
-/// A vote on the candidates: their scores, of which only [`Curator::choose`] tells anything.
+/// The scores of the candidates for a choice. Only [`Curator::choose`] reveals anything about them.
 pub struct Ballot {
     scores: Vec<(usize, i128)>,
     rate: Rate,
@@ -79,8 +78,8 @@ impl<'c> Curator<'c> {
         Ok(self.noise(rho)?.stddev())
     }
 
-    /// Noise on the counts of one marginal, in which a unit changes counts by `rows_per_unit` in all:
-    /// the squared Euclidean sensitivity is its square.
+    /// Noise on the counts of one marginal. A unit changes the counts by `rows_per_unit` in total, so the squared
+    /// Euclidean sensitivity is the square of that.
     fn noise(&self, rho: f64) -> Result<Noise, Error> {
         let rows = self.rows_per_unit as f64;
         Noise::gaussian(rows * rows, rho)
@@ -110,8 +109,8 @@ impl<'c> Curator<'c> {
         Ok(Some(Answer { counts: noisy, variance }))
     }
 
-    /// Prepares choices among some candidates that cost at most `rho` each, by how badly `laws` times
-    /// `rows` predict their counts, if `deviation` is that of the noise with which they will be measured.
+    /// Prepares choices among some candidates that cost at most `rho` each. The scores say how badly `laws` times
+    /// `rows` predict the counts, given the standard deviation `deviation` of the noise of a later measurement.
     pub fn ballot(
         &self,
         candidates: &[usize],
@@ -132,8 +131,8 @@ impl<'c> Curator<'c> {
         Ok(Ballot { scores, rho: rate.rho(sensitivity), rate })
     }
 
-    /// Chooses a candidate that `fits` and takes it off the ballot; `None` if there is none or rho is
-    /// spent. `fits` must not depend on the counts.
+    /// Chooses a candidate that `fits` and removes it from the ballot; `None` if there is none or rho is spent.
+    /// `fits` must not depend on the counts.
     pub fn choose(
         &mut self,
         ballot: &mut Ballot,
@@ -147,7 +146,7 @@ impl<'c> Curator<'c> {
         Ok(chosen)
     }
 
-    /// What was released, in order.
+    /// The releases in order, with their prices.
     pub fn charges(self) -> Vec<Charge> {
         self.spending.charges
     }

@@ -1,13 +1,13 @@
-//! Fitting factors to noisy counts: mirror descent with momentum.
+//! Fits the factors of a law to noisy counts: mirror descent with momentum.
 //!
-//! The loss is the sum over all measured counts of (noisy - expected)^2 / variance, the expected count
-//! being that of the law. Each step moves the logarithm of a count's factor along the loss's slope in
-//! that count, which is mirror descent of the law under relative entropy (McKenna, Sheldon and Miklau,
-//! Graphical-model based estimation and inference for differential privacy).
+//! The loss is the sum over all measured counts of (noisy - expected)^2 / variance, where the law gives the expected
+//! count. Each step moves the logarithm of a count's factor along the slope of the loss in that count, which is
+//! mirror descent of the law under relative entropy (McKenna, Sheldon and Miklau, Graphical-model based estimation
+//! and inference for differential privacy).
 //!
-//! Measured on the census table of the example, mean two-way error at epsilon 3: .0042 with 50 plain
-//! steps after each batch, .0030 with Nesterov's momentum instead. Momentum starts anew, and the step
-//! is halved, when the loss rises; nothing is taken back.
+//! Measured on the census table of the example, mean two-way error at epsilon 3: .0042 with 50 plain steps after each
+//! batch, .0030 with Nesterov's momentum instead. When the loss rises, momentum restarts and the step is halved; no
+//! step is undone.
 
 use crate::junction::{Junction, cliques};
 use crate::network::{Network, Potential};
@@ -15,7 +15,7 @@ use crate::schema::limits;
 use crate::{Model, schema};
 use table::{Reservation, Stop, Watch};
 
-/// A measured marginal while the model is fitted: what was measured and the factor so far.
+/// A measured marginal while the model is fitted: its noisy counts and its factor so far.
 pub struct Measured {
     /// Ascending columns.
     pub columns: Vec<usize>,
@@ -44,7 +44,7 @@ impl Measured {
     }
 }
 
-/// The number of rows that measurements together say, weighted by the precision of their sums.
+/// The number of rows by all measurements together, weighted by the precision of their sums.
 pub fn total(measured: &[Measured]) -> f64 {
     let (mut sum, mut weights) = (0.0, 0.0);
     for marginal in measured {
@@ -55,17 +55,17 @@ pub fn total(measured: &[Measured]) -> f64 {
     if weights > 0.0 { sum / weights } else { 0.0 }
 }
 
-/// Fitting stops when the loss is this share of the number of counts. For the true counts it would be
-/// all of it, so a much smaller loss means that noise is being fitted; since the model cannot follow
-/// all of the noise, the best share is below 1. At epsilon .1 the mean error is .0284 without stopping,
-/// .0268 with .7 and .0295 with 1.
+/// Fitting stops when the loss is this share of the number of counts. For the true counts the loss would be about the
+/// number of counts, so a much smaller loss means that noise is being fitted. The model cannot follow all of the
+/// noise, so the best share is below 1. At epsilon .1 the mean error is .0284 without stopping, .0268 with .7 and
+/// .0295 with 1.
 const ENOUGH: f64 = 0.7;
-/// Below this probability a cell is not made any less likely: its factor would leave the floats.
+/// Cells below this probability are not made less likely: their factor would leave the range of floats.
 const LEAST: f64 = 1e-12;
-/// A factor's logarithm moves no further in one step.
+/// The largest change of a factor's logarithm in one step.
 const REACH: f64 = 2.0;
 
-/// The step size, kept between fits: what was right for the last batch is nearly right for the next.
+/// The step size, kept between fits: the right size for the last batch is nearly right for the next.
 pub struct Descent {
     step: f64,
 }
@@ -75,7 +75,7 @@ impl Descent {
         Descent { step: 1.0 }
     }
 
-    /// Moves the factors of all measured marginals by at most so many steps, and returns the law.
+    /// Moves the factors of all measured marginals in at most `steps` steps, and returns the law.
     pub fn run<'w>(
         &mut self,
         sizes: &[u32],
@@ -88,7 +88,7 @@ impl Descent {
         let junction =
             Junction::new(sizes, cliques(sizes, sets, limits(sizes)).unwrap_or_default());
         let cells: u64 = junction.cliques.iter().map(|clique| schema::cells(sizes, clique)).sum();
-        // Beliefs, and the smaller tables that they are summed to, which are less than three times as many.
+        // Beliefs, and the smaller tables to which they are summed, which are less than three times as many.
         held.raise(cells.saturating_mul(32))?;
         let potentials = measured.iter().map(|m| Potential { columns: &m.columns, logs: &m.logs });
         let mut network = Network::new(sizes, junction, &potentials.collect::<Vec<_>>());

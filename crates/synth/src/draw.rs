@@ -1,12 +1,11 @@
-//! Rows drawn from a model.
+//! Draws rows from a model.
 //!
-//! Rows are drawn in blocks. Within a block the cliques are drawn one after the other, from the root:
-//! the rows that agree on a clique's separator share its new columns' values out as the law says, each
-//! value to the whole number of rows below or above its expected number, with the right probability.
-//! That leaves less to chance than drawing each row by itself, as a stratified sample does. Then single
-//! cells are moved until pairs of columns are about as frequent as the law says (`refine`). Every
-//! value's expected share is that of the law up to these moves, and rows of different blocks are
-//! independent.
+//! Rows are drawn in blocks. Within a block the cliques are drawn one after the other, from the root. Among the rows
+//! that agree on a clique's separator, each value of the new columns gets the whole number of rows below or above its
+//! expected number, with the right probability. As in a stratified sample, that leaves less to chance than drawing
+//! each row by itself. Then single cells are moved until pairs of columns are about as frequent as the law says
+//! (`refinement`). Up to these moves, the expected share of every value is that of the law. Rows of different blocks
+//! are independent.
 
 use crate::model::{Model, order};
 use crate::network::Network;
@@ -18,8 +17,8 @@ use random::{Key, shuffle};
 use std::marker::PhantomData;
 use table::{Reservation, Stop, Watch};
 
-/// Draws rows from a model: the law of each clique's new columns given its separator, and how often
-/// pairs of columns shall occur.
+/// Draws rows from a model: holds the law of each clique's new columns given its separator, and the target
+/// frequencies of pairs of columns.
 pub struct Drawer<'m> {
     order: Vec<usize>,
     sizes: Vec<u32>,
@@ -28,7 +27,7 @@ pub struct Drawer<'m> {
     model: PhantomData<&'m Model>,
 }
 
-/// A clique that brings new columns.
+/// A clique that adds new columns.
 struct Step {
     separator: Vec<usize>,
     fresh: Vec<usize>,
@@ -39,7 +38,7 @@ struct Step {
 }
 
 impl<'m> Drawer<'m> {
-    /// Rows drawn together: the next block begins with row `BLOCK` times its number.
+    /// The number of rows drawn together: block i starts with row i times `BLOCK`.
     pub const BLOCK: u64 = 1 << 16;
 
     /// Prepares to draw from a model that [`Model::check`] accepts.
@@ -53,8 +52,8 @@ impl<'m> Drawer<'m> {
         Ok(Drawer { order: order(&model.sizes), sizes, steps, targets, model: PhantomData })
     }
 
-    /// The first `count` rows of a block, at most [`Drawer::BLOCK`], in random order: a code for each
-    /// column, row after row. They follow from the model, the number of the block, the count and the key.
+    /// The first `count` rows of a block, at most [`RowDrawer::BLOCK`], in random order: a code for each column, row
+    /// after row. They depend only on the model, the number of the block, the count and the key.
     pub fn rows(
         &self,
         block: u64,
@@ -63,7 +62,7 @@ impl<'m> Drawer<'m> {
         watch: &Watch,
     ) -> Result<Vec<u32>, Stop> {
         let width = self.sizes.len();
-        // By row as they are moved and as they are returned, groups of rows, and the moves' table.
+        // Rows while cells are moved and while they are returned, groups of rows, and the table of the moves.
         let bytes = 8 * width as u64 * count as u64 + 16 * count as u64 + self.targets.memory();
         let _held = watch.hold(bytes)?;
         let mut rng = key.stream(block);
@@ -122,7 +121,7 @@ impl Groups {
         for group in 0..groups {
             self.starts[group + 1] += self.starts[group];
         }
-        // Each start runs to the end of its group while rows are put there, which is the next one's start.
+        // While rows are added, each start moves to the end of its group, which is the start of the next one.
         for (row, &cell) in self.cells.iter().enumerate() {
             let place = &mut self.starts[cell as usize];
             self.rows[*place as usize] = row as u32;
@@ -157,7 +156,7 @@ impl Step {
                 *p = sum;
             }
             if sum <= 0.0 {
-                // So unlikely that floats do not say how it goes on: no row comes here but by moves.
+                // The probability is too small for floats to hold the law. Only moves bring rows here.
                 law.iter_mut().enumerate().for_each(|(cell, p)| *p = (cell + 1) as f64);
             }
         }
@@ -202,7 +201,7 @@ mod tests {
 
     const SIZES: [u32; 4] = [2, 3, 3, 4];
 
-    /// A chain of pairs with factors that are anything.
+    /// A chain of pairs with arbitrary factors.
     fn model(reach: f64) -> (Model, Vec<f64>) {
         let mut factors = vec![];
         for pair in [[0, 1], [1, 2], [2, 3]] {

@@ -1,10 +1,10 @@
-//! The loop of a fit: measure columns, then choose pairs that the law predicts badly,
-//! measure them, fit, and again until rho is spent.
+//! The loop of a fit: measures columns, then chooses pairs that the law predicts badly, measures them and fits, until
+//! rho is spent.
 //!
-//! After AIM (McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for
-//! differentially private synthetic data), with these differences: pairs are chosen in batches, so that
-//! the law is fitted and asked less often; fitting stops when it has reached the noise. What the
-//! numbers below were chosen by is the census table of the example at epsilon .1, 1, 3 and 10.
+//! After AIM (McKenna, Mullins, Sheldon and Miklau, AIM: an adaptive and iterative mechanism for differentially
+//! private synthetic data), with two differences: pairs are chosen in batches, so that the law is fitted and
+//! evaluated less often, and fitting stops when it has reached the noise. The constants below were chosen on the
+//! census table of the example at epsilon .1, 1, 3 and 10.
 
 use crate::counts::Counts;
 use crate::curator::Curator;
@@ -19,32 +19,32 @@ use crate::score::expected_noise;
 use random::{Coins, Error};
 use table::{Bag, Reservation, Watch};
 
-/// Rho is planned for so many measurements per column. Fewer leave pairs out, more measure them too
-/// coarsely; later batches take more rho if they teach too little.
+/// The number of measurements per column for which rho is planned. Fewer leave pairs out, more measure them too
+/// coarsely. Later batches take more rho if earlier ones changed the law too little.
 const ROUNDS: f64 = 8.0;
-/// Rounds that the measurement of one column is worth.
+/// The number of rounds that the measurement of one column costs.
 const COLUMN: f64 = 2.0;
 /// The share of a round that its choice may cost.
 const CHOICE: f64 = 0.1;
-/// A batch that moved the law by no more than noise does lets the next take so many times its rho: noise
-/// of half the deviation.
+/// If a batch moved the law by no more than noise does, the next one gets this many times its rho: noise of half the
+/// deviation.
 const ANNEAL: f64 = 4.0;
-/// A share of rho that is too small to measure anything: rounding leaves such a rest.
+/// A share of rho that is too small to measure anything; rounding leaves such a rest.
 const LEAST: f64 = 1e-6;
 /// Steps of fitting after a batch, and at the end.
 const STEPS: usize = 50;
 const LAST_STEPS: usize = 200;
-/// The most rows that a model says: more can only be noise.
+/// The largest number of rows of a model: more can only be noise.
 const MOST_ROWS: f64 = 1e15;
-/// Progress is told in such parts of rho.
+/// The number of parts of rho in which progress is reported.
 const PARTS: f64 = 1000.0;
 
-/// Fits a law of rows to a bag whose rows are in public codes: `row[c] < sizes[c]`, and NULL is the last
-/// code of its column. Costs `request.rho` of zero-concentrated differential privacy, where neighbours
-/// differ in all rows of one unit, at most `request.rows_per_unit` many; `proof.md` says why.
+/// Fits a law of rows to a bag whose rows are in public codes: `row[c] < sizes[c]`, and NULL is the last code of its
+/// column. Costs `request.rho` of zero-concentrated differential privacy, where neighbours differ in all rows of one
+/// unit, at most `request.rows_per_unit` of them. The proof is in `proof.md`.
 ///
 /// Takes one core, about a second for fifteen columns, and memory for the tables of
-/// [`limits`](crate::schema::limits) whatever the number of rows.
+/// [`limits`](crate::schema::limits), whatever the number of rows.
 pub fn fit(
     bag: &Bag,
     sizes: &[u32],
@@ -59,12 +59,12 @@ pub fn fit(
     Ok(fitter.model(sizes, &order))
 }
 
-/// What a fit knows: answers of the curator, and what follows from them.
+/// The state of a fit: the curator's answers, and what was computed from them.
 struct Fitter<'w> {
     /// Sizes in ascending order; columns are numbered by it.
     sizes: Vec<u32>,
     curator: Curator<'w>,
-    /// What may be spent in all.
+    /// The whole budget.
     rho: f64,
     measured: Vec<Measured>,
     /// Candidates that may be chosen.
@@ -84,7 +84,7 @@ fn fits(sizes: &[u32], measured: &[Measured], pair: &[usize]) -> bool {
 }
 
 impl<'w> Fitter<'w> {
-    /// Nothing is asked yet. `order` has the columns by their sizes.
+    /// Starts before any question. `order` has the columns by their sizes.
     fn new(
         bag: &Bag,
         sizes: &[u32],
@@ -130,7 +130,7 @@ impl<'w> Fitter<'w> {
             }
             let rounds = (self.curator.left() / round).clamp(1.0, open as f64) as usize;
             let batch = (width / 2).max(1).min(rounds);
-            // What would not be enough for another round is spent in this batch.
+            // A rest that is too small for another round is spent in this batch.
             if self.curator.left() < (batch + 1) as f64 * round {
                 round = self.share(batch);
             }
@@ -144,7 +144,7 @@ impl<'w> Fitter<'w> {
                 round *= ANNEAL;
             }
         }
-        // There are no pairs, or none fits: what is left makes the columns more precise.
+        // There are no pairs, or none fits: the rest makes the columns more precise.
         if self.curator.left() > LEAST * self.rho {
             self.measure_columns(self.share(width))?;
         }
@@ -152,7 +152,7 @@ impl<'w> Fitter<'w> {
         Ok(())
     }
 
-    /// A part of what is left, a little less so that rounding leaves enough for the last.
+    /// A part of what is left, slightly less so that rounding leaves enough for the last part.
     fn share(&self, parts: usize) -> f64 {
         self.curator.left() / parts as f64 * (1.0 - 1e-9)
     }
@@ -191,7 +191,7 @@ impl<'w> Fitter<'w> {
         let mut ballot = self.curator.ballot(&self.open, laws, rows, deviation, CHOICE * round)?;
         let mut chosen = vec![];
         for _ in 0..batch {
-            // Pairs that were open with those before this batch need not fit with those of it.
+            // A pair that was open before this batch need not fit together with the pairs of this batch.
             let candidates = self.curator.pairs.columns.clone();
             let fits = |pair: usize| fits(&self.sizes, &self.measured, &candidates[pair]);
             let Some(pair) = self.curator.choose(&mut ballot, fits)? else {
@@ -205,8 +205,8 @@ impl<'w> Fitter<'w> {
         Ok(chosen)
     }
 
-    /// Closes candidates that do not fit into the tree any more, for good. That all of them are asked,
-    /// not only those that a ballot comes upon, keeps it a matter of noisy answers alone.
+    /// Closes candidates that no longer fit into the tree, permanently. All candidates are tested, not only those
+    /// that a ballot drew, so that the result depends on noisy answers alone.
     fn close_candidates(&mut self) -> Result<(), Error> {
         let mut open = vec![];
         for &pair in &self.open {
@@ -291,7 +291,7 @@ mod tests {
         (0..count).map(&mut row).collect()
     }
 
-    /// The largest total variation of a pair between rows and as many drawn ones.
+    /// The largest total variation of a pair between the rows and as many drawn rows.
     fn distance(sizes: &[u32], rows: &[Vec<u32>], model: &Model) -> f64 {
         let watch = Watch::unlimited();
         let key = Coins::seeded(3).key();
@@ -320,7 +320,7 @@ mod tests {
         assert_eq!(model.total(), 5000);
         let far = distance(&sizes, &rows, &model);
         assert!(far < 0.01, "{far}");
-        // With so little rho that all is noise, it is a law all the same.
+        // With too little rho for anything but noise, the result is still a law.
         let model = fit(&bag(&sizes, &rows), &sizes, &request(1e-9), &mut Coins::seeded(1), &watch)
             .unwrap();
         assert!(distance(&sizes, &rows, &model) > 0.05);
@@ -384,11 +384,11 @@ mod tests {
         model.check().unwrap();
     }
 
-    /// Whether a candidate is open follows from what was measured, and not from whom a ballot came upon: that
-    /// depends on the counts.
+    /// Whether a candidate is open depends on the measurements, not on which candidates a ballot drew: that depends
+    /// on the counts.
     #[test]
     fn candidates_are_closed_by_noisy_answers_alone() {
-        // Any three of the columns are more than a tree may hold.
+        // Any three of the columns exceed the limits of a tree.
         let (sizes, watch) = ([100; 5], Watch::unlimited());
         let (order, mut coins) = (order(&sizes), Coins::seeded(5));
         let bag = bag(&sizes, &rows(&sizes, 200));

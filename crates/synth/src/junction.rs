@@ -1,8 +1,8 @@
 //! Junction trees: which columns are modelled together.
 //!
-//! Sets of columns that are measured are edges of a graph. Eliminating its columns one by one, each
-//! time the one whose clique has the fewest cells, gives cliques that form a tree in which the cliques
-//! of every column hang together; beliefs about cliques then agree wherever neighbours do.
+//! Measured sets of columns are edges of a graph. Eliminating its columns one by one, each time the column whose
+//! clique has the fewest cells, gives cliques that form a tree in which the cliques of every column are connected.
+//! Beliefs about cliques agree everywhere if they agree between neighbours.
 
 use crate::schema::{Limits, cells, contains};
 use table::{BitSets, bits};
@@ -20,8 +20,8 @@ pub struct Junction {
 
 /// The cliques of a triangulated graph of the given sets, none within another.
 ///
-/// `None` if they are larger than the limits, which are looked at after all edges are in: a set may be
-/// small and the cliques that it leads to large.
+/// `None` if they exceed the limits. The limits are checked after all edges are added: small sets can lead to large
+/// cliques.
 pub fn cliques<'s>(
     sizes: &[u32],
     sets: impl Iterator<Item = &'s [usize]>,
@@ -60,7 +60,7 @@ pub fn cliques<'s>(
         clique.push(next);
         clique.sort_unstable();
         bits::insert(&mut others, next);
-        // A column that is gone is in no later clique: only earlier ones can contain this one.
+        // A column that was eliminated is in no later clique, so only earlier ones can contain this one.
         let within = |earlier: usize| {
             found_sets.set(earlier).iter().zip(&others).all(|(earlier, own)| own & !earlier == 0)
         };
@@ -88,7 +88,7 @@ impl Junction {
             return tree;
         };
         let first = rest.swap_remove(root);
-        // For each clique outside the tree its best place in it: columns shared, and with whom.
+        // For each clique outside the tree its best connection: the number of shared columns, and the clique inside.
         let shared = |a: &[usize], b: &[usize]| a.iter().filter(|c| b.contains(c)).count();
         let mut best: Vec<(usize, usize)> = rest.iter().map(|c| (shared(c, &first), 0)).collect();
         tree.push(first, 0);
@@ -144,7 +144,7 @@ mod tests {
             let tree = Junction::new(&sizes, found.clone());
             prop_assert_eq!(tree.cliques.len(), found.len());
             for column in 0..sizes.len() {
-                // The cliques of a column are one subtree if only one of them lacks a parent with it.
+                // The cliques of a column form one subtree if exactly one of them has no parent with that column.
                 let has = |&i: &usize| tree.cliques[i].contains(&column);
                 let alone = |&i: &usize| i == 0 || !tree.separators[i].contains(&column);
                 prop_assert_eq!((0..found.len()).filter(has).filter(alone).count(), 1);

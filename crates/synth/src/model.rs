@@ -1,4 +1,4 @@
-//! What is kept of a fit: noisy numbers and what was computed from them.
+//! The result of a fit: noisy numbers, and the factors computed from them.
 
 use crate::junction::{Junction, cliques};
 use crate::network::{Network, Potential};
@@ -6,7 +6,7 @@ use crate::schema::{cells, limits};
 use crate::spend::Charge;
 use serde::{Deserialize, Serialize};
 
-/// A measured marginal and its part of the law of rows.
+/// A measured marginal and its factor of the law of rows.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Marginal {
     /// Its columns, in ascending order of their sizes; among equals in ascending order.
@@ -17,9 +17,9 @@ pub struct Marginal {
     pub logs: Vec<f64>,
 }
 
-/// A law of rows: the probability of a row is proportional to the product of the factors of all
-/// marginals. [`fit`](crate::fit()) makes it, a [`Drawer`](crate::Drawer) draws from it. It holds a
-/// number per measured count, some ten thousand at most in practice, and is stored as JSON.
+/// A law of rows: the probability of a row is proportional to the product of the factors of all marginals.
+/// [`fit`](crate::fit()) makes it, a [`RowDrawer`](crate::RowDrawer) draws from it. It holds a number per measured
+/// count, in practice at most some ten thousand, and is stored as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Model {
     pub(crate) sizes: Vec<u32>,
@@ -28,8 +28,8 @@ pub struct Model {
     pub(crate) charges: Vec<Charge>,
 }
 
-/// The columns in ascending order of their sizes. Tables have their columns in this order, so that
-/// inner loops are long; everything but a model's own fields numbers columns by their places in it.
+/// The columns in ascending order of their sizes. Tables have their columns in this order, so that inner loops are
+/// long. Everything but a model's own fields numbers columns by their position in it.
 pub(crate) fn order(sizes: &[u32]) -> Vec<usize> {
     let mut order: Vec<usize> = (0..sizes.len()).collect();
     order.sort_by_key(|&column| sizes[column]);
@@ -47,18 +47,18 @@ impl Model {
         &self.sizes
     }
 
-    /// What was measured, and the factors fitted to it.
+    /// The measured marginals, with the factors fitted to them.
     pub fn marginals(&self) -> &[Marginal] {
         &self.marginals
     }
 
-    /// What the fit released, in order, with the price of each release.
+    /// The releases of the fit in order, with their prices.
     pub fn charges(&self) -> &[Charge] {
         &self.charges
     }
 
-    /// Says what is wrong with a model that came from elsewhere; drawing from one that passes takes
-    /// no more memory than fits do.
+    /// Reports what is wrong with a model that came from elsewhere. Drawing from a model that passes takes no more
+    /// memory than a fit does.
     pub fn check(&self) -> Result<(), String> {
         if self.sizes.is_empty() || self.sizes.contains(&0) {
             return Err("every model has columns, and every column values".to_owned());
@@ -99,10 +99,10 @@ impl Model {
         }
     }
 
-    /// The largest logarithm of a factor, up or down.
+    /// The largest absolute value of a factor's logarithm.
     pub(crate) const LOG: f64 = 1e6;
 
-    /// The place of each column in [`order`].
+    /// The position of each column in [`order`].
     fn ranks(&self) -> Vec<usize> {
         let mut ranks = vec![0; self.sizes.len()];
         for (rank, &column) in order(&self.sizes).iter().enumerate() {
@@ -116,17 +116,17 @@ impl Model {
         order(&self.sizes).iter().map(|&column| self.sizes[column]).collect()
     }
 
-    /// The columns of each marginal as places in [`order`].
+    /// The columns of each marginal as positions in [`order`].
     fn sets(&self) -> Vec<Vec<usize>> {
         let ranks = self.ranks();
         let ranked = |m: &Marginal| m.columns.iter().map(|&column| ranks[column]).collect();
         self.marginals.iter().map(ranked).collect()
     }
 
-    /// Bytes that the law takes while a drawer is made.
+    /// The number of bytes that the law takes while a drawer is made.
     pub(crate) fn memory(&self) -> u64 {
         let values: u64 = self.sizes.iter().map(|&size| u64::from(size)).sum();
-        // Beliefs, the tables that they are summed to, and their sums.
+        // Beliefs, the tables to which they are summed, and their sums.
         40 * limits(&self.sizes).cells.min(values + self.tree_cells())
     }
 
@@ -203,7 +203,7 @@ mod tests {
         assert!(wrong(|m| m.marginals[0].logs[1] = 1e300).contains("out of range"));
         assert!(wrong(|m| m.marginals[0].deviation = f64::INFINITY).contains("deviation"));
         assert!(wrong(|m| m.marginals.clear()).contains("no marginal has column 1"));
-        // Small marginals whose tree is not.
+        // Small marginals with a large tree.
         let ring = |m: &mut Model| {
             m.sizes = vec![200; 4];
             let pairs = [[0, 1], [1, 2], [2, 3], [0, 3]].map(|pair| pair.to_vec());

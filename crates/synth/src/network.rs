@@ -1,21 +1,21 @@
 //! The graphical model while it is fitted: beliefs about the cliques of a junction tree.
 //!
-//! The probability of a row is proportional to the product of one factor per set of columns. From
-//! factors to beliefs ([`Network::new`]) is done in logarithms, since products of many factors leave
-//! the range of floats; small changes of factors ([`Network::multiply`]) are done on the beliefs
-//! themselves, where each pass costs a multiplication instead of an exponential.
+//! The probability of a row is proportional to the product of one factor per set of columns. Beliefs are computed
+//! from factors ([`Network::new`]) in logarithms, since products of many factors leave the range of floats. Small
+//! changes of factors ([`Network::multiply`]) are applied to the beliefs themselves, where each pass costs a
+//! multiplication instead of an exponential.
 
 use crate::junction::Junction;
 use crate::plan::Plan;
 use crate::schema::projection;
 
-/// What a network is made of: a set of ascending columns with the logarithm of its factor.
+/// An input of a network: a set of ascending columns with the logarithm of its factor.
 pub struct Potential<'p> {
     pub columns: &'p [usize],
     pub logs: &'p [f64],
 }
 
-/// Beliefs that agree with each other: every clique's table is its marginal of one law of rows.
+/// Consistent beliefs: every clique's table is its marginal of one law of rows.
 pub struct Network {
     pub sizes: Vec<u32>,
     pub junction: Junction,
@@ -24,19 +24,19 @@ pub struct Network {
     plans: Vec<Plan>,
     /// The law of each clique's separator.
     pub separators: Vec<Vec<f64>>,
-    /// What each separator is to be multiplied by.
+    /// The factor of each separator that is to be applied.
     ratios: Vec<Vec<f64>>,
     children: Vec<Vec<usize>>,
-    /// The place of each clique's separator among the sets wanted of its parent.
+    /// The position of each clique's separator among the sets that its parent sums to.
     in_parent: Vec<usize>,
-    /// The potentials of each clique: number, place among the sets wanted.
+    /// The potentials of each clique: number, and position among the sets.
     hosted: Vec<Vec<(usize, usize)>>,
-    /// The clique of each potential and its place there.
+    /// The clique of each potential and the position there.
     hosts: Vec<(usize, usize)>,
 }
 
 impl Network {
-    /// The network of some potentials, each within a clique.
+    /// The network of some potentials, each contained in a clique.
     pub fn new(sizes: &[u32], junction: Junction, potentials: &[Potential]) -> Self {
         let count = junction.cliques.len();
         let mut wanted: Vec<Vec<Vec<usize>>> =
@@ -92,7 +92,7 @@ impl Network {
                 *log = (*log - peaks[place as usize]).exp();
                 totals[place as usize] += *log;
             }
-            // What is left is the law of the clique's other columns, given its separator.
+            // The rest is the law of the clique's other columns, given its separator.
             for (&place, belief) in places.iter().zip(&mut self.beliefs[clique]) {
                 *belief /= totals[place as usize];
             }
@@ -189,7 +189,7 @@ mod tests {
             let sets: Vec<Vec<usize>> = factors.iter().map(|(set, _)| set.clone()).collect();
             let mut network = network(&sizes, &factors);
             assert_is_law(&network, &joint(&sizes, &factors), &sets);
-            // Once more the same factors, as small steps are made.
+            // The same factors once more, as in small steps.
             let linear: Vec<Vec<f64>> =
                 factors.iter().map(|(_, logs)| logs.iter().map(|log| log.exp()).collect()).collect();
             network.multiply(&linear);

@@ -1,18 +1,18 @@
-//! What the law says about pairs of columns, wherever they are in the tree.
+//! The law of pairs of columns, wherever the columns are in the junction tree.
 
 use crate::network::Network;
 use crate::plan::Plan;
 use crate::schema::{cells, projection, union};
 use table::{Reservation, Stop, Watch};
 
-/// Pairs of columns, each with places for its cells in one long list. A request's candidates are such
-/// pairs, and all pairs that drawn rows shall agree with.
+/// Pairs of columns, with positions for the cells of each in one long list. Used for the candidates of a request, and
+/// for all pairs with which drawn rows shall agree.
 pub struct Pairs {
     /// Ascending columns of each pair.
     pub columns: Vec<[usize; 2]>,
     /// Where each pair's cells begin, and the end of the last.
     starts: Vec<usize>,
-    /// The number of each pair plus one, by its two columns; 0 if it is none of these.
+    /// The number of each pair plus one, by its two columns; 0 for a pair that is not listed.
     numbers: Vec<u32>,
     /// Whether a column is in any pair.
     asked: Vec<bool>,
@@ -38,22 +38,22 @@ impl Pairs {
         self.starts[self.columns.len()]
     }
 
-    /// The number of a pair, in any order of its columns.
+    /// The number of a pair, whatever the order of its columns.
     pub fn number(&self, a: usize, b: usize) -> Option<usize> {
         let place = a.min(b) * self.asked.len() + a.max(b);
         (self.numbers[place] as usize).checked_sub(1)
     }
 
-    /// The places of a pair's cells.
+    /// The positions of a pair's cells.
     pub fn range(&self, pair: usize) -> std::ops::Range<usize> {
         self.starts[pair]..self.starts[pair + 1]
     }
 }
 
-/// What a clique knows about columns below one of its children.
+/// What a clique knows about the columns below one of its children.
 struct Below {
     separator: Vec<usize>,
-    /// Columns and where their values begin among the values of all of them.
+    /// Columns, and the position of their first value among the values of all of them.
     columns: Vec<(usize, usize)>,
     values: usize,
     /// For each cell of the separator the probability of each value given that cell.
@@ -62,9 +62,9 @@ struct Below {
 
 /// Writes the law of every pair into `laws`.
 ///
-/// Walks from the leaves to the root. Two columns meet at the first clique that has or has below it
-/// both of them; a column below is known by its law given the separator on the way to it. Costs the
-/// cells of the separators times the values of the columns below them.
+/// Walks from the leaves to the root. The law of two columns is computed at the first clique that has both of them in
+/// it or below it. A column below is given by its law given the separator on the path to it. The cost is the number
+/// of cells of the separators times the number of values of the columns below them.
 pub fn predict(
     network: &Network,
     pairs: &Pairs,
@@ -95,7 +95,7 @@ pub fn predict(
     Ok(())
 }
 
-/// A clique of the walk.
+/// The visit of one clique during the walk.
 struct Place<'n> {
     network: &'n Network,
     pairs: &'n Pairs,
@@ -116,7 +116,7 @@ impl Place<'_> {
         plan.marginal(belief, 0).to_vec()
     }
 
-    /// Writes the law of a pair; `law` is asked for a value of `a` and one of `b`.
+    /// Writes the law of a pair; `law` returns the probability of a value of `a` and a value of `b`.
     fn write(&mut self, a: usize, b: usize, law: impl Fn(usize, usize) -> f64) {
         let Some(pair) = self.pairs.number(a, b) else {
             return;
@@ -128,7 +128,7 @@ impl Place<'_> {
         }
     }
 
-    /// Pairs of the clique's own columns; those of its separator are the parent's.
+    /// Pairs of the clique's own columns; the pairs of its separator belong to the parent.
     fn inside(&mut self) {
         let separator = &self.network.junction.separators[self.clique];
         for place in 0..self.asked.len() {
@@ -142,8 +142,8 @@ impl Place<'_> {
         }
     }
 
-    /// Adds, for each cell of `columns`, the joint law of that cell and of each value below to the
-    /// `values` numbers that begin at the cell's place in `sums`, from `offset` on.
+    /// Adds, for each cell of `columns`, the joint law of that cell and of each value below. The result goes to the
+    /// `values` numbers that begin at the cell's position in `sums`, from `offset` on.
     fn carry(
         &self,
         below: &Below,
@@ -209,7 +209,7 @@ impl Place<'_> {
         Ok(())
     }
 
-    /// What the parent will know about this clique's columns and those below it.
+    /// What the parent needs to know about this clique's columns and those below it.
     fn above(&self, below: &[Below], held: &mut Reservation) -> Result<Below, Stop> {
         let sizes = &self.network.sizes;
         let separator = self.network.junction.separators[self.clique].clone();

@@ -1,32 +1,32 @@
-//! How a clique's table is summed to many smaller marginals, and multiplied by factors on them.
+//! Sums a clique's table to many smaller marginals, and multiplies it by factors on them.
 //!
-//! Summing a table of T cells to each of ten pairs takes ten passes over T. Summing out one column at
-//! a time and sharing what is common takes three, and smaller ones: a tree of tables with the whole
-//! clique at its root, each child its parent with one column summed out. Factors go the other way.
+//! Summing a table of T cells to each of ten pairs takes ten passes over T. Summing out one column at a time and
+//! sharing intermediate tables takes three passes, and smaller ones: a tree of tables with the whole clique at its
+//! root, where each child is its parent with one column summed out. Factors are applied in the opposite direction.
 //! Columns of a table are in ascending order of their size, so that inner loops are long.
 
 /// A table of the tree.
 struct Node {
     parent: usize,
-    /// The parent's cells are so many times summed x inner, and the first of these is summed out.
+    /// The parent's cells form blocks of summed x inner cells; the first dimension is summed out.
     summed: usize,
     inner: usize,
     cells: usize,
 }
 
-/// The tree of tables of one clique. [`Plan::new`] makes it; networks use it in every iteration.
+/// The tree of tables of one clique. [`SummationTree::new`] makes it; networks use it in every iteration.
 pub struct Plan {
     nodes: Vec<Node>,
-    /// For each wanted set of columns its table in the tree.
+    /// The table of each wanted set of columns in the tree.
     places: Vec<usize>,
-    /// Room for one number per cell of every table but the root's.
+    /// One number per cell of every table but the root's.
     tables: Vec<Vec<f64>>,
     /// Whether a table holds a factor.
     marked: Vec<bool>,
 }
 
 impl Plan {
-    /// A plan for the marginals of the `wanted` columns of a clique; both are in the clique's order.
+    /// The tree for the marginals of the `wanted` columns of a clique; both are in the clique's order.
     pub fn new(sizes: &[u32], clique: &[usize], wanted: &[Vec<usize>]) -> Self {
         let mut plan =
             Plan { nodes: vec![], places: vec![0; wanted.len()], tables: vec![], marked: vec![] };
@@ -43,7 +43,7 @@ impl Plan {
         self.marked.push(false);
     }
 
-    /// Gives every set of `rest` its place at or below a node.
+    /// Places every set of `rest` at a node or below it.
     fn divide(
         &mut self,
         sizes: &[u32],
@@ -60,7 +60,7 @@ impl Plan {
             !here
         });
         while !rest.is_empty() {
-            // The column that most sets can do without, the largest of those.
+            // The column that most sets do not have; among equals the largest.
             let without =
                 |column: usize| rest.iter().filter(move |&&s| !wanted[s].contains(&column));
             let key = |&place: &usize| {
@@ -116,8 +116,8 @@ impl Plan {
         }
     }
 
-    /// Combines a clique's table with factors, each a wanted set and a number per cell of it:
-    /// `combine` multiplies by them, or adds them where both are logarithms.
+    /// Combines a clique's table with factors, each for a wanted set with a number per cell. `combine` multiplies by
+    /// them, or adds them where both are logarithms.
     pub fn spread<'f>(
         &mut self,
         whole: &mut [f64],

@@ -1,4 +1,4 @@
-//! Definitions word by word, for tests: the law of whole rows, and sums over it.
+//! Direct definitions for tests: the law of whole rows, and sums over it.
 
 use crate::junction::{Junction, cliques};
 use crate::network::{Network, Potential};
@@ -15,7 +15,7 @@ pub const FREE: Limits = Limits { cells: u64::MAX, clique: u64::MAX };
 /// A set of columns and the logarithms of its factor.
 pub type Factor = (Vec<usize>, Vec<f64>);
 
-/// A few columns and factors on sets of them, whose logarithms reach so far.
+/// A few columns and factors on sets of them, whose logarithms are at most `reach` in absolute value.
 pub fn factors(reach: f64) -> impl Strategy<Value = (Vec<u32>, Vec<Factor>)> {
     prop::collection::vec(1u32..4, 1..7).prop_flat_map(move |mut sizes| {
         sizes.sort_unstable();
@@ -137,17 +137,17 @@ fn number(text: &[u8]) -> u32 {
     std::str::from_utf8(text).unwrap().parse().unwrap()
 }
 
-/// All that can become of a computation that draws numbers below 2, 3, 4 or 6, one after the other: a generator
-/// that returns one word of each twelfth of all words, and then of the next.
+/// Enumerates all outcomes of a computation that draws numbers below 2, 3, 4 or 6, one after the other: a generator
+/// that returns one word of each twelfth of all words in turn.
 #[derive(Default)]
 pub struct Branches {
-    /// Which twelfths, in order; `None` before the first.
+    /// The twelfths so far, in order; `None` before the first.
     path: Option<Vec<u64>>,
     at: usize,
 }
 
 impl Branches {
-    /// Goes to the next one; false if there is none.
+    /// Goes to the next path; false if there is none.
     pub fn next(&mut self) -> bool {
         self.at = 0;
         let Some(path) = &mut self.path else {
@@ -163,7 +163,7 @@ impl Branches {
         false
     }
 
-    /// How likely the path is that was taken.
+    /// The probability of the path that was taken.
     pub fn chance(&self) -> f64 {
         12f64.powi(-(self.at as i32))
     }

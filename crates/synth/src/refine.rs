@@ -1,14 +1,14 @@
 //! Moves single cells of drawn rows so that pairs of columns occur about as often as the law says.
 //!
-//! The shares of a clique's law are rounded group by group, and many small roundings add up. One pass
-//! over the rows takes most of that away: the mean error of pairs at epsilon 10 falls from .0020 to
-//! .0015, further passes change little. It is done on the sum of squares of what pairs have too much,
-//! which a move changes by what a few table cells say.
+//! The shares of a clique's law are rounded group by group, and many small roundings add up. One pass over the rows
+//! removes most of the error: the mean error of pairs at epsilon 10 falls from .0020 to .0015, and further passes
+//! change little. A pass lowers the sum of squares of the excess counts of pairs; the change by a move depends on a
+//! few table cells.
 
 use crate::pairs::Pairs;
 use table::{Stop, Watch};
 
-/// How often values of two columns occur together, for all pairs of some columns.
+/// The target frequencies of the values of two columns together, for all pairs of some columns.
 pub struct Targets {
     /// Where the values of each column begin among the values of all, and the end of the last.
     starts: Vec<u32>,
@@ -18,20 +18,20 @@ pub struct Targets {
     values: Vec<f32>,
 }
 
-/// The values of all columns that are refined, whose squares are the table, and the columns: wide
-/// tables are refined in their smaller columns.
+/// The largest number of values of all columns that are refined; its square is the size of the table. Wide tables are
+/// refined in their smaller columns.
 const VALUES: u32 = 1024;
 const COLUMNS: usize = 64;
-/// A value that is expected in fewer rows of a block is left where it is: its rows are the right number
-/// on average, but moves would round it to nothing each time.
+/// A value that is expected in fewer rows of a block is not moved. Its number of rows is right on average, but moves
+/// would round it to zero each time.
 const FEW: f32 = 20.0;
 
-/// A cell is looked at only if its pairs have at least this much too many rows on average, less one:
-/// from others few moves would gain anything.
+/// A cell is considered only if its pairs have at least this excess on average, not counting the row itself: other
+/// moves would rarely gain anything.
 const WORTH: f32 = -0.5;
 
 impl Targets {
-    /// How many columns can be refined, of columns with ascending sizes.
+    /// The number of columns that can be refined, given ascending sizes.
     pub fn columns(sizes: &[u32]) -> usize {
         let mut values = 0u32;
         let fits = |&&size: &&u32| {
@@ -54,7 +54,7 @@ impl Targets {
                 let y = starts[b] as usize + cell % inner;
                 shares[x * all + y] = p as f32;
                 shares[y * all + x] = p as f32;
-                // Every column is in as many pairs as there are others.
+                // Every column is in as many pairs as there are other columns.
                 values[x] += p as f32 / (sizes.len() - 1) as f32;
                 values[y] += p as f32 / (sizes.len() - 1) as f32;
             }
@@ -62,12 +62,12 @@ impl Targets {
         Targets { starts, shares, values }
     }
 
-    /// Bytes that refining a block takes.
+    /// The number of bytes that refining a block takes.
     pub fn memory(&self) -> u64 {
         self.shares.len() as u64 * 4
     }
 
-    /// Moves cells of rows that have `width` columns each, the first of which are the refined ones.
+    /// Moves cells of rows that have `width` columns each, of which the first ones are refined.
     pub fn refine(&self, rows: &mut [u32], width: usize, watch: &Watch) -> Result<(), Stop> {
         let columns = self.starts.len() - 1;
         if columns < 2 {
@@ -75,7 +75,7 @@ impl Targets {
         }
         let all = self.values.len();
         let count = (rows.len() / width) as f32;
-        // How much too often two values occur together; rows hold values of all columns for now.
+        // The excess of each two values; rows hold positions among the values of all columns for now.
         let mut excess: Vec<f32> = self.shares.iter().map(|share| -share * count).collect();
         for (number, row) in rows.chunks_exact_mut(width).enumerate() {
             watch.poll(number)?;
@@ -86,7 +86,7 @@ impl Targets {
                 row.iter().for_each(|&y| excess[y as usize] += 1.0);
             }
         }
-        // A column beside itself counts for nothing.
+        // A column with itself counts for nothing.
         for column in 0..columns {
             for x in self.starts[column]..self.starts[column + 1] {
                 let own = self.starts[column] as usize..self.starts[column + 1] as usize;
@@ -103,8 +103,8 @@ impl Targets {
                     let excess = &excess[value as usize * all..][..all];
                     row.iter().map(|&other| excess[other as usize]).sum()
                 };
-                // Moving a row from value to value changes the sum of squares by twice this, less
-                // twice the sum for the value that it leaves.
+                // Moving a row from one value to another changes the sum of squares by twice this, less twice the sum
+                // for the old value.
                 let others = (columns - 1) as f32;
                 let mut least = sum(&excess, now) - others;
                 if least < WORTH * others || rare(now) {

@@ -1,19 +1,18 @@
-//! What a caller asks for, and which pairs of columns that makes candidates.
+//! The request for a fit, and the pairs of columns that are candidates for it.
 
 use crate::schema::{WIDEST, cells};
 use crate::score::WEIGHT;
 use random::Error;
 
-/// What a caller asks for.
+/// The request for a fit.
 #[derive(Debug, Clone)]
 pub struct Request {
-    /// What the fit may cost, in rho of zero-concentrated differential privacy.
+    /// The cost of the fit, in rho of zero-concentrated differential privacy.
     pub rho: f64,
-    /// The most rows that one unit of privacy has: 1 where the unit is a row.
+    /// The largest number of rows of one unit of privacy: 1 where the unit is a row.
     pub rows_per_unit: u64,
-    /// Sets of columns that matter more than others, with weights above 0. A pair of columns weighs 1,
-    /// and each set that has both of them adds its weight; a set of one column adds it to all pairs of
-    /// that column.
+    /// Sets of columns that matter more than others, with weights above 0. A pair of columns weighs 1, and each set
+    /// with both of them adds its weight; a set of one column adds its weight to all pairs of that column.
     pub workload: Vec<(Vec<usize>, f64)>,
 }
 
@@ -23,16 +22,17 @@ pub struct Candidates {
     pub weights: Vec<u64>,
 }
 
-/// Cells of one candidate, and of all of them.
+/// The largest number of cells of one candidate, and of all of them.
 const PAIR: u64 = 1 << 16;
 const PAIRS: u64 = 1 << 22;
-/// Candidates: all pairs of two hundred columns. Counting takes a nanosecond per row and candidate.
+/// The largest number of candidates: all pairs of two hundred columns. Counting takes a nanosecond per row and
+/// candidate.
 const MOST: usize = 20_000;
-/// The most rows of a unit: scores stay within their integers.
+/// The largest number of rows of a unit: scores stay within their integers.
 const ROWS: u64 = 1 << 40;
 
 impl Request {
-    /// Refuses what makes no sense; looks at no row.
+    /// Refuses a request that makes no sense; looks at no row.
     pub fn check(&self, width: usize, sizes: &[u32]) -> Result<(), Error> {
         if !(self.rho > 0.0 && self.rho.is_finite()) {
             return Err(Error::argument("rho", self.rho, "it must be a finite number above 0"));
@@ -59,12 +59,12 @@ impl Request {
         Ok(())
     }
 
-    /// The candidates, as columns numbered by their places in `order`: those that weigh most, among
-    /// equals the smallest, as long as their tables are small enough.
+    /// The candidates, as columns numbered by their position in `order`: pairs with the largest weights, among equals
+    /// the smallest, as long as their tables are small enough.
     pub fn candidates(&self, order: &[usize], sizes: &[u32]) -> Candidates {
         let mut known: Vec<([usize; 2], f64)> = vec![];
         for b in (0..sizes.len()).filter(|&b| sizes[b] <= WIDEST) {
-            // A column with one value tells nothing about others; sizes ascend.
+            // A column with one value says nothing about others; sizes are ascending.
             for a in (0..b).filter(|&a| sizes[a] > 1) {
                 if cells(sizes, &[a, b]) <= PAIR {
                     known.push(([a, b], self.weight(order[a], order[b])));
@@ -97,7 +97,7 @@ impl Request {
         1.0 + added.map(|(_, weight)| weight).sum::<f64>()
     }
 
-    /// Bytes of the counts, laws and scores of the candidates.
+    /// The number of bytes of the counts, laws and scores of the candidates.
     pub fn memory(&self, sizes: &[u32], columns: &[[usize; 2]]) -> u64 {
         let pairs: u64 = columns.iter().map(|pair| cells(sizes, pair)).sum();
         let values: u64 = sizes.iter().map(|&size| u64::from(size)).sum();

@@ -18,8 +18,8 @@ pub fn union(a: &[usize], b: &[usize]) -> Vec<usize> {
     both
 }
 
-/// For each cell of the marginal of `whole` the cell of the marginal of `part` to which it adds.
-/// Both are in row-major order of their columns as given.
+/// For each cell of the marginal of `whole`, the cell of the marginal of `part` to which it belongs. Both are in
+/// row-major order of their columns as given.
 pub fn projection(sizes: &[u32], whole: &[usize], part: &[usize]) -> Vec<u32> {
     let mut strides = vec![0; whole.len()];
     let mut stride = 1;
@@ -37,7 +37,7 @@ pub fn projection(sizes: &[u32], whole: &[usize], part: &[usize]) -> Vec<u32> {
     cells
 }
 
-/// How large the tables of a junction tree may become. It follows from the columns' sizes alone.
+/// The largest sizes of the tables of a junction tree. They depend on the columns' sizes alone.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
     /// Cells of all cliques.
@@ -46,16 +46,16 @@ pub struct Limits {
     pub clique: u64,
 }
 
-/// Cells of all cliques beside single columns. More cells fit more pairs: on the census table of the
-/// example a third of it gives a mean error of .0020 at epsilon 10 instead of .0015, and half as
-/// much again .00146 in nearly twice the time.
+/// The largest number of cells of all cliques beside single columns. More cells fit more pairs: on the census table
+/// of the example a third of it gives a mean error of .0020 at epsilon 10 instead of .0015, and half as much again
+/// .00146 in nearly twice the time.
 const CELLS: u64 = 3 << 17;
 
 /// A column with more values is modelled by itself: it is in no pair.
 pub const WIDEST: u32 = 1024;
 
-/// Cells times the values of all columns that are in pairs, which is what predicting all pairs costs: wide tables have
-/// smaller trees.
+/// The largest product of cells and of the values of all columns that are in pairs, which is the cost of predicting
+/// all pairs: wide tables have smaller trees.
 const PREDICTED: u64 = 40 << 20;
 
 /// The limits for columns of these sizes.

@@ -1,17 +1,17 @@
-//! How badly the law predicts a pair, as an integer whose sensitivity is exact.
+//! How badly the law predicts a pair, as an integer with an exact sensitivity.
 
 /// Bits after the binary point of predicted counts.
 const FRACTION: u32 = 6;
-/// Weights are integers up to this one.
+/// The largest weight; weights are integers.
 pub const WEIGHT: u64 = 1 << 10;
-/// What one row more or less changes a score by, at most: one count by one, times the largest weight.
+/// The largest change of a score by one row: one count changes by one, times the largest weight.
 pub const SENSITIVITY: u64 = WEIGHT << FRACTION;
-/// The share of the expected noise that a score is lowered by. With all of it, large marginals are
-/// never measured at small epsilon, however wrong their prediction is (largest error .17 instead of
-/// .10); with less, noise is measured where little is to be learned.
+/// The share of the expected noise by which a score is lowered. With all of it, large marginals are never measured at
+/// small epsilon, however wrong their prediction is (largest error .17 instead of .10). With less, pairs are measured
+/// where there is mostly noise to learn.
 const NOISE: f64 = 0.5;
 
-/// The sum of the absolute values of noise on so many counts, as expected.
+/// The expected sum of the absolute values of noise on this number of counts.
 pub fn expected_noise(deviation: f64, counts: usize) -> f64 {
     deviation * std::f64::consts::FRAC_2_PI.sqrt() * counts as f64
 }
@@ -19,8 +19,8 @@ pub fn expected_noise(deviation: f64, counts: usize) -> f64 {
 /// The distance between true and predicted counts, less a part of the noise that measuring them would
 /// add, times a weight of at most [`WEIGHT`].
 ///
-/// `law`, `rows` and `deviation` come from noisy counts or from the request. They are rounded before
-/// they meet the true counts, so that the score is an exact integer.
+/// `law`, `rows` and `deviation` come from noisy counts or from the request. They are rounded before they are
+/// compared with the true counts, so that the score is an exact integer.
 pub fn score(counts: &[u64], law: &[f64], rows: f64, deviation: f64, weight: u64) -> i128 {
     let scale = f64::from(1u32 << FRACTION);
     let noise = (NOISE * expected_noise(deviation, counts.len()) * scale).min(1e30) as i128;

@@ -1,5 +1,5 @@
-//! What a fit may spend and what it has spent. All sums round up, so that what was spent is never more
-//! than it says.
+//! The budget of a fit: what it may spend, and what it has spent. All sums round up, so the recorded sum is never
+//! below the true one.
 
 use random::Noise;
 use serde::{Deserialize, Serialize};
@@ -13,14 +13,14 @@ pub enum Charge {
     Measurement { columns: Vec<usize>, variance: f64, rho: f64 },
 }
 
-/// More than the rounding of a few products and quotients.
+/// A factor that exceeds the rounding of a few products and quotients.
 const UP: f64 = 1.0 + 1e-14;
 
 impl Charge {
     /// The charge of a marginal's counts, whose squared Euclidean sensitivity is `rows_per_unit`^2.
     pub fn measurement(columns: &[usize], rows_per_unit: u64, noise: &Noise) -> Self {
         let variance = match noise {
-            // Of thirty bits, hence exact.
+            // It has thirty bits, so the float is exact.
             Noise::Gaussian { sigma2 } => sigma2.to_f64(),
             Noise::Laplace { .. } => noise.stddev().powi(2),
         };
@@ -29,7 +29,7 @@ impl Charge {
         Charge::Measurement { columns: columns.to_vec(), variance, rho }
     }
 
-    /// Its price.
+    /// The price of the release.
     pub fn rho(&self) -> f64 {
         match self {
             Charge::Choice { rho } | Charge::Measurement { rho, .. } => *rho,
@@ -44,7 +44,7 @@ impl Charge {
         }
     }
 
-    /// The same with other numbers of columns.
+    /// The same charge with other numbers of columns.
     pub(crate) fn renamed(self, names: &[usize]) -> Self {
         match self {
             Charge::Measurement { columns, variance, rho } => {
@@ -56,7 +56,7 @@ impl Charge {
     }
 }
 
-/// Rho given and taken. The curator asks it before every release.
+/// A budget of rho. The curator takes every charge from it before the release.
 pub struct Spending {
     rho: f64,
     spent: f64,
@@ -64,7 +64,7 @@ pub struct Spending {
 }
 
 impl Spending {
-    /// Nothing spent yet.
+    /// A budget of which nothing is spent yet.
     pub fn new(rho: f64) -> Self {
         Spending { rho, spent: 0.0, charges: vec![] }
     }
@@ -74,7 +74,7 @@ impl Spending {
         (self.rho - self.spent).next_down().max(0.0)
     }
 
-    /// Takes a charge; false, and nothing is taken, if there is not enough left.
+    /// Takes a charge; false, without taking anything, if not enough is left.
     #[must_use]
     pub fn take(&mut self, charge: Charge) -> bool {
         let spent = (self.spent + charge.rho()).next_up();
@@ -100,7 +100,7 @@ mod tests {
                 let (before, taken) = (spending.left(), spending.take(Charge::Choice { rho: rho * 0.1 }));
                 prop_assert!(!taken || rho * 0.1 <= before.next_up());
             }
-            // All that is left can be taken, but for what rounding needs.
+            // All that is left can be taken, except what rounding needs.
             let rest = spending.left() - parts[0] * 1e-15;
             let charge = Charge::Choice { rho: rest };
             prop_assert!(rest <= 0.0 || spending.take(charge));

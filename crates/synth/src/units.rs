@@ -1,4 +1,4 @@
-//! Units that own several rows: at most so many of each are kept, and then fitted.
+//! Bounds the rows of units that own several: keeps a limited number of each unit's rows, and then fits.
 
 use crate::{Model, Request, fit};
 use rand::Rng;
@@ -6,7 +6,7 @@ use random::{Coins, Error, below};
 use std::sync::Arc;
 use table::{Bag, Domain, NONE, Recoding, Stop, Watch};
 
-/// A bag of which the last column is the unit, and how its other columns become public.
+/// A bag whose last column is the unit, and the maps of its other columns to public codes.
 pub struct UnitBag<'b> {
     pub bag: &'b Bag,
     pub recoding: &'b Recoding,
@@ -15,7 +15,7 @@ pub struct UnitBag<'b> {
 
 impl UnitBag<'_> {
     /// [`fit()`] to at most `request.rows_per_unit` rows of each unit. Costs `request.rho`, where neighbours differ
-    /// in all rows of one unit, however many it has: what is kept of the others does not depend on it.
+    /// in all rows of one unit, however many it has: the rows kept of other units do not depend on it.
     pub fn fit(
         &self,
         sizes: &[u32],
@@ -33,11 +33,11 @@ impl UnitBag<'_> {
     }
 }
 
-/// How many copies of each distinct row are kept so that no unit has more than `most` rows: as many as
-/// there are, or `most` of them, all choices equally likely. The unit is the bag's last column; rows without
-/// one are not kept.
+/// The number of copies of each distinct row that are kept so that no unit has more than `most` rows. Of a unit all
+/// rows are kept, or `most` of them with all choices equally likely. The unit is the bag's last column; rows without
+/// a unit are not kept.
 ///
-/// What becomes of a unit's rows depends on no other unit.
+/// The choice for a unit depends on no other unit.
 pub(crate) fn keep_of_units<R: Rng + ?Sized>(
     bag: &Bag,
     most: u64,
@@ -49,7 +49,7 @@ pub(crate) fn keep_of_units<R: Rng + ?Sized>(
     };
     let units = bag.domain(last).len();
     let _held = watch.hold(16 * units as u64 + 8 * bag.distinct() as u64)?;
-    // Rows of each unit that are yet to come, and of these those that are yet to be kept.
+    // The rows of each unit that are still to come, and how many of them are still to be kept.
     let mut coming = vec![0; units];
     for i in 0..bag.distinct() {
         watch.poll(i)?;
@@ -71,7 +71,7 @@ pub(crate) fn keep_of_units<R: Rng + ?Sized>(
             if *missing == 0 {
                 break;
             }
-            // As many of the rest are to be kept as are missing, whichever.
+            // Keeps this row with probability missing / coming, so that all choices are equally likely.
             if *missing == *coming || below(rng, *coming) < *missing {
                 *kept += 1;
                 *missing -= 1;
@@ -93,7 +93,7 @@ mod tests {
 
     type Law = BTreeMap<Vec<Owned>, f64>;
 
-    /// Rows of three units, and of nobody: few enough to follow every choice.
+    /// Rows of three units, and rows without a unit: few enough to follow every choice.
     fn any_rows() -> impl Strategy<Value = Vec<Owned>> {
         let unit = prop::sample::select(vec![Some(0), Some(0), Some(1), Some(2), None]);
         let row = (0u32..2, 0u32..3, unit).prop_map(|(a, b, unit)| (vec![a, b], unit));
@@ -116,7 +116,7 @@ mod tests {
         law
     }
 
-    /// The same by its definition: of each unit, independently, any choice of as many rows as may be kept.
+    /// The same law by its definition: for each unit, independently, a uniform choice of as many rows as may be kept.
     fn uniform(rows: &[Owned], most: u64) -> Law {
         let mut law = Law::from([(Vec::new(), 1.0)]);
         for unit in 0..3 {
@@ -152,7 +152,7 @@ mod tests {
             prop_assert!(close(&law(&rows, most), &uniform(&rows, most)));
         }
 
-        /// A unit changes nothing of what is kept of the others, however many rows it has.
+        /// A unit does not change what is kept of the others, however many rows it has.
         #[test]
         fn the_others_do_not_feel_a_unit(rows in any_rows(), most in 0u64..4) {
             let others: Vec<Owned> = rows.iter().filter(|row| row.1 != Some(0)).cloned().collect();
