@@ -1,7 +1,6 @@
 //! Upper bounds on binomial probabilities, tight to about one part in 10^11.
 //!
-//! Counts are floats: they are integers up to 2^53, and beyond that the law no longer feels the
-//! difference.
+//! Counts are floats: they are integers up to 2^53, and beyond that rounding does not matter to the law.
 
 use std::f64::consts::PI;
 
@@ -40,7 +39,7 @@ fn stirling_error(n: f64) -> f64 {
 fn deviance(x: f64, m: f64) -> f64 {
     let d = x - m;
     if d.abs() >= 0.1 * (x + m) {
-        // The ratio of a count and a mean below 1e-300 is no number.
+        // The quotient is not finite for a mean below 1e-300.
         let ratio = x / m;
         let ln = if ratio.is_finite() { ratio.ln() } else { x.ln() - m.ln() };
         return x * ln - d;
@@ -58,8 +57,8 @@ fn deviance(x: f64, m: f64) -> f64 {
     sum
 }
 
-/// ln P(Bin(n, p) = x) without the square root that goes with it, a bound on its error, and that root:
-/// for 0 < p < 1, q = 1 - p and integers 0 <= x <= n.
+/// ln P(Bin(n, p) = x) without its square root factor, a bound on the error, and that factor: for 0 < p < 1, q = 1 -
+/// p and integers 0 <= x <= n.
 fn pmf_parts(n: f64, x: f64, p: f64, q: f64) -> (f64, f64, f64) {
     // The smaller of p and q is the exact one.
     let ln = |p: f64, q: f64| if p < 0.5 { p.ln() } else { (-q).ln_1p() };

@@ -1,7 +1,7 @@
-//! A search on floats that callers need not trust: both ends that come back were tried.
+//! Bisection on floats. Callers need no proof of it, because both returned ends were tried.
 
-/// Narrows (low, high) around the place where `below` turns from true to false: `below` is never
-/// true at the high end that comes back, and true at the low end unless that is still `low`.
+/// Narrows (low, high) around the point where `below` changes from true to false. `below` is false at the returned
+/// high end (or it is still `high`), and true at the returned low end unless that is still `low`.
 pub fn bisect(mut low: f64, mut high: f64, below: impl Fn(f64) -> bool) -> (f64, f64) {
     for _ in 0..2000 {
         let middle =

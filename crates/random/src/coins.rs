@@ -6,7 +6,7 @@ use rand::{Rng, SeedableRng, TryRng};
 use serde::Serialize;
 use std::convert::Infallible;
 
-/// Where coins come from. Only [`Source::Os`] supports a guarantee.
+/// The source of coins. Only [`Source::Os`] supports a guarantee.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Source {
@@ -19,14 +19,14 @@ pub enum Source {
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// Stream `number` of the key: the streams of one key are independent of each other, so work
-    /// can be shared by threads without its outcome depending on them.
+    /// Stream `number` of the key. The streams of one key are independent of each other, so threads can share work
+    /// without an effect on its outcome.
     pub fn stream(&self, number: u64) -> impl Rng + use<> {
         self.chacha(number)
     }
 
-    /// The key that `input` leads to: its stream's first bytes. A chain of such steps is a keyed
-    /// function of its inputs.
+    /// The next key of a chain: the first bytes of stream `input`. A chain of such steps is a keyed function of its
+    /// inputs.
     pub fn step(&self, input: u64) -> Key {
         let mut next = [0; 32];
         self.chacha(input).fill_bytes(&mut next);
@@ -46,7 +46,7 @@ impl Key {
     }
 }
 
-/// The coins of one call. Anything that draws takes any [`Rng`]; this one also remembers its source.
+/// The coins of one call. Code that draws takes any [`Rng`]; this one also remembers its source.
 pub struct Coins {
     rng: ChaCha20Rng,
     source: Source,
@@ -60,7 +60,7 @@ impl Coins {
         Ok(Coins { rng: ChaCha20Rng::from_seed(key), source: Source::Os })
     }
 
-    /// Coins that are the same for the same seed: for tests and replays.
+    /// Coins that repeat with the same seed: for tests and replays.
     pub fn seeded(seed: i64) -> Self {
         let mut key = *b"pg_sanitize: coins of a seed    ";
         key[24..].copy_from_slice(&seed.to_le_bytes());
@@ -72,7 +72,7 @@ impl Coins {
         seed.map_or_else(Coins::os, |seed| Ok(Coins::seeded(seed)))
     }
 
-    /// Where these coins come from.
+    /// The source of these coins.
     pub fn source(&self) -> Source {
         self.source
     }

@@ -1,4 +1,5 @@
-//! Reals between two integers over a power of two, as close as asked, and coins of exactly such a bias.
+//! Enclosures: a real number between two integers over a power of two, as close as required, and coins with exactly
+//! such a bias.
 //!
 //! A mechanism whose probability is an expression of `exp` implements [`Real`] for it, from
 //! [`ExpNeg`], and draws with [`bernoulli_real`], or with a [`RealCoin`] where it draws often.
@@ -8,10 +9,10 @@ use crate::Ratio;
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
 
-/// A number of at least 0 that can be enclosed as closely as asked.
+/// A number of at least 0 that can be enclosed as closely as required.
 pub trait Real {
-    /// Integers `low` and `high` with `low <= 2^bits * self <= high`. Their difference has a bound that
-    /// does not depend on `bits`: this is what makes draws end.
+    /// Integers `low` and `high` with `low <= 2^bits * self <= high`. Their difference has a bound that does not
+    /// depend on `bits`, so that draws end.
     fn enclose(&self, bits: usize) -> (UBig, UBig);
 }
 
@@ -39,12 +40,12 @@ impl Real for ExpNeg {
     }
 }
 
-/// Encloses `2^scale * exp(-y)` for `y = numer / denom` of at most 1/2: Taylor's series, whose terms
-/// alternate and shrink, so that what is left out is smaller than the first term left out.
+/// Encloses `2^scale * exp(-y)` for `y = numer / denom` of at most 1/2, by Taylor's series. Its terms alternate and
+/// shrink, so the remainder is smaller than the first omitted term.
 fn exp_neg_half(numer: &UBig, denom: &UBig, scale: usize) -> (UBig, UBig) {
     let one = UBig::ONE << scale;
     let (mut term_low, mut term_high) = (one.clone(), one);
-    // Terms that are added, terms that are taken away: each from below and from above.
+    // Sums of the positive and of the negative terms, each from below and from above.
     let mut sums = [(UBig::ZERO, UBig::ZERO), (UBig::ZERO, UBig::ZERO)];
     let mut k = 0usize;
     while term_high > UBig::ONE {
@@ -78,8 +79,7 @@ pub fn bernoulli_real<R: Rng + ?Sized>(rng: &mut R, real: &impl Real) -> bool {
     compare(&word.into(), &low, &high).unwrap_or_else(|| further(rng, real, word.into(), 64))
 }
 
-/// Whether a uniform real, of which the first bits are known, is below the enclosed one; `None` if these
-/// bits do not tell.
+/// Whether a uniform real with these first bits is below the enclosed one; `None` if the bits do not decide.
 fn compare(drawn: &UBig, low: &UBig, high: &UBig) -> Option<bool> {
     if drawn < low {
         Some(true)
@@ -90,7 +90,7 @@ fn compare(drawn: &UBig, low: &UBig, high: &UBig) -> Option<bool> {
     }
 }
 
-/// Draws more bits of a uniform real, of which `bits` are known, until they tell if it is below `real`.
+/// Draws more bits of a uniform real, of which `bits` are known, until they decide whether it is below `real`.
 #[cold]
 fn further<R: Rng + ?Sized>(
     rng: &mut R,
@@ -108,16 +108,16 @@ fn further<R: Rng + ?Sized>(
     }
 }
 
-/// A coin that is true with probability `min(1, real)`, exactly, for many draws: of almost all of them a
-/// word and two comparisons decide.
+/// A coin that is true with probability `min(1, real)`, exactly, for many draws: one word and two comparisons decide
+/// almost all of them.
 #[derive(Debug, Clone)]
 pub struct RealCoin<T> {
     real: T,
-    /// How many bits of a word are compared.
+    /// The number of bits of a word that are compared.
     bits: u32,
-    /// Below it true.
+    /// Words below it are true.
     low: u64,
-    /// Above it false.
+    /// Words above it are false.
     high: u64,
 }
 
@@ -127,37 +127,37 @@ impl<T: Real> RealCoin<T> {
         RealCoin::with_first_bits(real, 64)
     }
 
-    /// A coin that looks at so many bits at first, 1 to 64.
+    /// A coin that looks at this number of bits first, 1 to 64.
     pub fn with_first_bits(real: T, bits: u32) -> Self {
         let (low, high) = real.enclose(bits as usize);
         let most = u64::MAX >> (64 - bits);
         let word = |bound: UBig| u64::try_from(bound).unwrap_or(u64::MAX).min(most);
         let high = word(high.max(UBig::ONE) - UBig::ONE);
-        // A real of 1 or more is above every word, which the first comparison cannot say of the last.
+        // A real of 1 or more is above every word. The first comparison cannot express that for the last word.
         RealCoin { real, bits, low: word(low), high }
     }
 
-    /// What it was made of.
+    /// The bias of the coin.
     pub fn real(&self) -> &T {
         &self.real
     }
 
-    /// The least and the greatest of the first words that do not tell: less is true, more is false.
+    /// The least and the greatest of the first words that do not decide: below is true, above is false.
     pub fn unclear(&self) -> (u64, u64) {
         (self.low, self.high)
     }
 
-    /// Throws the coin.
+    /// Draws the coin.
     #[inline]
     pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> bool {
         let word = rng.next_u64() >> (64 - self.bits);
         self.draw_with(word, rng)
     }
 
-    /// Throws the coin with as many random bits as it looks at first; if they do not tell, more are drawn.
+    /// Draws the coin with the given first bits; if they do not decide, more are drawn.
     #[inline]
     pub fn draw_with<R: Rng + ?Sized>(&self, word: u64, rng: &mut R) -> bool {
-        // One branch that is never taken: which side a word is on cannot be predicted.
+        // The processor predicts this branch as not taken; it could not predict on which side a word is.
         if word >= self.low && word <= self.high {
             return further(rng, &self.real, word.into(), self.bits as usize);
         }
@@ -177,7 +177,7 @@ mod tests {
         Ratio::new(n, d).unwrap()
     }
 
-    /// A rational, to compare with what can be computed without a series.
+    /// A rational, to compare with results that need no series.
     struct Share(u64, u64);
 
     impl Real for Share {
@@ -210,7 +210,7 @@ mod tests {
     }
 
     proptest! {
-        /// Floats know 50 bits of exp; narrower enclosures lie within wider ones.
+        /// Floats hold 50 bits of exp; narrower enclosures lie within wider ones.
         #[test]
         fn enclosures_are_narrow_and_right(n in 0u64..1 << 40, shift in 20u32..60, bits in 1usize..400) {
             let x = n as f64 / (1u64 << shift) as f64;
@@ -221,7 +221,7 @@ mod tests {
             let (low, high) = real.enclose(bits);
             prop_assert!(low <= high && &high - &low <= UBig::from(3u8));
             let (finer_low, finer_high) = real.enclose(bits + 37);
-            // Both hold the same number.
+            // Both enclose the same number.
             prop_assert!(&low << 37 <= finer_high && finer_low <= &high << 37);
         }
 

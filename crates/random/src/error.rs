@@ -1,15 +1,15 @@
-//! Why a private mechanism refuses.
+//! The reasons why a private mechanism refuses a call.
 
 use std::fmt;
 use table::Stop;
 
-/// One error for all private mechanisms: made by this crate, guarantee, aggregate and sample, given its
-/// SQLSTATE in one place. No text depends on the data that a mechanism protects.
+/// One error for all private mechanisms, used by this crate, guarantee, aggregate and sample; the extension gives it
+/// its SQLSTATE. No text depends on the data that a mechanism protects.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// An argument is outside the range in which the mechanism is defined.
     Argument { name: &'static str, value: String, range: &'static str },
-    /// No parameters reach the guarantee asked for.
+    /// No parameters reach the requested guarantee.
     Infeasible { epsilon: f64, delta: f64, k: u64 },
     /// The operating system gave no random bytes.
     Entropy(String),
@@ -18,7 +18,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// An argument that is refused, and what it must be.
+    /// An argument that is refused, and its valid range.
     pub fn argument(name: &'static str, value: impl fmt::Display, range: &'static str) -> Self {
         Error::Argument { name, value: value.to_string(), range }
     }

@@ -1,20 +1,20 @@
-//! Coins, exact samplers, rationals, noise and the tails of its laws. Nothing here knows what is
-//! protected or what it costs.
+//! Coins, exact samplers, rationals, noise and the tails of its laws. This crate does not know what is protected or
+//! what it costs.
 //!
 //! From a call's coins to a noisy integer, in order:
-//! 1. `coins`: a caller makes [`Coins`] of the operating system, or of a seed for tests and replays;
-//!    [`Key`] makes independent streams of them for threads and for noise by cell.
-//! 2. `uniform`: integers below a bound, different ones and random orders, from any `rand::Rng`.
-//! 3. `ratio`: a float parameter becomes the exact fraction that it is.
+//! 1. `coins`: a caller makes [`Coins`] of the operating system, or of a seed for tests and replays; [`Key`] derives
+//!    independent streams for threads and for noise by cell.
+//! 2. `uniform`: uniform integers below a bound, distinct ones and random orders, from any `rand::Rng`.
+//! 3. `ratio`: turns a float parameter into the exact fraction that it is.
 //! 4. `sampler`: `bernoulli` draws with exact probabilities p/q and exp(-x), `laplace` from those,
 //!    `gaussian` from both.
 //! 5. `enclosure`: reals such as exp(-x) between integers, and coins of exactly such a bias.
-//! 6. `noise`: [`Noise`] is what mechanisms use: calibrated to a sensitivity, drawn by 4, with the
-//!    intervals and thresholds that its law gives.
+//! 6. `noise`: [`Noise`] is what mechanisms use: calibrated to a sensitivity, drawn by 4, with the intervals and
+//!    thresholds of its law.
 //!
-//! Beside them: `normal` and `binomial` bound the tails of laws from above (noise calls the first, the
-//! guarantees of samples and audits call both), `bisect` searches on floats, `error` is the one error
-//! of all private mechanisms, and `testing` (a feature) fits draws to laws in the tests of all crates.
+//! Also: `normal` and `binomial` bound the tails of laws from above (noise uses the first, the guarantees of samples
+//! and audits use both), `bisect` searches on floats, `error` is the one error of all private mechanisms, and
+//! `testing` (a feature) tests draws against laws in all crates.
 #![forbid(unsafe_code)]
 
 pub mod binomial;

@@ -1,4 +1,4 @@
-//! The two noises as a mechanism sees them: calibration, drawing, error.
+//! Laplace and Gaussian noise as mechanisms use them: calibration, drawing, error.
 
 use crate::normal::ln_tail;
 use crate::{Error, Ratio, bisect, discrete_gaussian, discrete_laplace};
@@ -51,7 +51,7 @@ impl Noise {
         }
     }
 
-    /// `value` plus a draw, held at the ends of the type: that is post-processing, no overflow.
+    /// `value` plus a draw, clamped to the range of the type: clamping is post-processing, and there is no overflow.
     pub fn add<R: Rng + ?Sized>(&self, rng: &mut R, value: i128) -> i128 {
         let sum = self.draw(rng) + value;
         let end = if sum < IBig::ZERO { i128::MIN } else { i128::MAX };
@@ -78,9 +78,8 @@ impl Noise {
         Ok(self.reach((1.0 - confidence) / 2.0) - 1.0)
     }
 
-    /// The noisy count from which a group is shown, so that a group which exists only through one
-    /// person is shown with probability at most `delta` over all `groups` of that person, who adds
-    /// at most `contribution` to each.
+    /// The noisy count from which a group is shown. A group that exists only through one person is then shown with
+    /// probability at most `delta` over all `groups` of that person, who adds at most `contribution` to each.
     pub fn threshold(&self, contribution: u64, groups: u64, delta: f64) -> Result<f64, Error> {
         if !(delta > 0.0 && delta < 1.0) {
             return Err(Error::argument("delta", delta, "it must be above 0 and below 1"));
@@ -114,7 +113,7 @@ fn wide_reach(sigma: f64, tail: f64) -> f64 {
 /// The smallest whole y >= 1 with P(X >= y) <= tail for a discrete Gaussian, by summing the law.
 fn summed_reach(sigma: f64, tail: f64) -> f64 {
     let weight = |x: f64| (-0.5 * (x / sigma).powi(2)).exp();
-    // Where the law itself falls below the smallest float; the sum from there is smaller still.
+    // From here on the law is below the smallest float, and the sum of the rest is even smaller.
     let end = (38.0 * sigma).ceil() + 1.0;
     let mut upper = 0.0;
     let mut x = end;
@@ -128,7 +127,7 @@ fn summed_reach(sigma: f64, tail: f64) -> f64 {
         y -= 1.0;
         beyond += weight(y);
     }
-    // Tails below what floats can hold: P(X >= y) <= exp(-y^2 / (2 sigma^2)).
+    // For tails below the range of floats: P(X >= y) <= exp(-y^2 / (2 sigma^2)).
     if tail < 1e-300 { y.max((sigma * (-2.0 * tail.ln()).sqrt()).ceil()) } else { y }
 }
 

@@ -2,12 +2,12 @@
 
 use std::f64::consts::PI;
 
-/// Relative error of [`mills`], generously.
+/// A generous bound on the relative error of [`mills`].
 pub const ERROR: f64 = 1e-12;
 
-/// Terms of the continued fraction: from [`SERIES`] on these are enough for every digit.
+/// The number of terms of the continued fraction: from [`SERIES`] on these are enough for every digit.
 const TERMS: u32 = 120;
-/// Below this the series is as good, above it loses digits.
+/// Below this the series is as precise; above it the series loses digits.
 const SERIES: f64 = 2.5;
 
 /// Mills' ratio, P(Z >= x) / density(x) of a standard normal Z, for x >= 0.
@@ -47,7 +47,7 @@ mod tests {
 
     #[test]
     fn mills_ratios_are_known() {
-        // Computed elsewhere with 60 digits.
+        // Values computed by another program with 60 digits.
         for (x, ratio) in [
             (0.0, 1.2533141373155003),
             (0.1, 1.1592623996187363),

@@ -31,7 +31,7 @@ impl Ratio {
 
     /// The exact value of a float: every finite float is an integer times a power of two.
     ///
-    /// `name` is what the error calls a value that is negative, infinite or no number.
+    /// `name` is the argument that the error names if the value is negative, infinite or not a number.
     pub fn exact(name: &'static str, value: f64) -> Result<Self, Error> {
         if !value.is_finite() || value < 0.0 {
             return Err(Error::argument(name, value, "it must be a finite number of at least 0"));
@@ -113,8 +113,9 @@ impl Ratio {
     }
 }
 
-/// The largest float that is not above the decimal number that people see for `value`: 0.1 is a float above a tenth,
-/// so it becomes the one below. Budgets add decimals, so noise is drawn for these. `name` as for [`Ratio::exact`].
+/// The largest float that is not above the decimal number that people see for `value`. The float 0.1 is above a
+/// tenth, so it becomes the float below. Budgets add decimals, so noise is drawn for these. `name` as for
+/// [`Ratio::exact`].
 pub fn within_decimal(name: &'static str, value: f64) -> Result<f64, Error> {
     match Ratio::exact(name, value)?.exceeds(&Ratio::decimal(name, value)?) {
         true => Ok(value.next_down()),

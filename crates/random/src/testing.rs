@@ -5,7 +5,7 @@ pub fn uniform(n: usize) -> Vec<f64> {
     vec![1.0 / n as f64; n]
 }
 
-/// Fails if draws on `0..law.len()` do not look like `law`.
+/// Fails if draws on `0..law.len()` do not follow `law`.
 pub fn assert_fits(law: &[f64], draws: usize, mut draw: impl FnMut() -> i64) {
     let mut seen = vec![0.0; law.len()];
     for _ in 0..draws {
@@ -16,8 +16,8 @@ pub fn assert_fits(law: &[f64], draws: usize, mut draw: impl FnMut() -> i64) {
     check(law, &seen, draws);
 }
 
-/// Fails if draws do not look like the law of an integer with the given probabilities.
-/// Rare values at both ends are pooled.
+/// Fails if draws do not follow the law of an integer with the given probabilities. Rare values at both ends are
+/// pooled.
 pub fn assert_fits_integers(law: impl Fn(i64) -> f64, draws: usize, mut draw: impl FnMut() -> i64) {
     let reach = (0..).find(|&x| law(x) * (draws as f64) < 10.0).unwrap_or(0);
     let inner: Vec<f64> = (-reach..=reach).map(&law).collect();

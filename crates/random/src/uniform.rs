@@ -1,9 +1,9 @@
-//! Uniform integers and orders.
+//! Uniform integers and random orders.
 //!
-//! `below` is the unbiased method of rand's `Uniform` and takes the same words (a test says so), but
-//! divides only if a word may have to be rejected: a sixth less time where each draw has its own `n`,
-//! as in all our samplers. rand's `random_range` is another method, which is biased unless a feature
-//! says otherwise, and its `shuffle` draws by it and takes other words: seeds would no longer replay.
+//! `below` is the unbiased method of rand's `Uniform` and consumes the same words (a test compares them), but divides
+//! only if a word may have to be rejected. That saves a sixth of the time where each draw has its own `n`, as in all
+//! our samplers. rand's `random_range` is another method, which is biased unless a feature is enabled, and its
+//! `shuffle` uses that method and consumes other words: seeds would no longer replay.
 
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
@@ -27,7 +27,7 @@ pub fn below<R: Rng + ?Sized>(rng: &mut R, n: u64) -> u64 {
 
 /// Uniform on `0..n` for any size of `n`, exactly; 0 if `n` is 0.
 ///
-/// Draws as many bits as `n - 1` has and rejects what is not below `n`: at most two draws on average.
+/// Draws as many bits as `n - 1` has and rejects numbers that are not below `n`: at most two draws on average.
 pub fn below_big<R: Rng + ?Sized>(rng: &mut R, n: &UBig) -> UBig {
     if let Ok(n) = u64::try_from(n) {
         return below(rng, n).into();
@@ -57,8 +57,8 @@ pub fn shuffle<T, R: Rng + ?Sized>(rng: &mut R, items: &mut [T]) {
 
 /// `count` different numbers below `n`, or all of them if there are fewer, in a uniformly random order.
 ///
-/// Numbers drawn before are rejected while at most half of all are wanted, so that a draw is repeated once on
-/// average at the most; otherwise all are put into a random order. `go_on` is asked now and then.
+/// If at most half of all numbers are wanted, repeated ones are rejected, which needs at most two draws per number on
+/// average. Otherwise all numbers are put into a random order. `go_on` is called now and then.
 pub fn distinct<R: Rng + ?Sized, E>(
     rng: &mut R,
     n: u64,
@@ -135,12 +135,12 @@ mod tests {
 
     #[test]
     fn every_choice_of_different_numbers_is_equally_likely() {
-        // Below 4 two are drawn one by one, and three are cut from an order of all.
+        // Of 4 numbers, two are drawn one by one, and three are cut from an order of all.
         for (count, orders) in [(2, 12), (3, 24)] {
             let mut coins = Coins::seeded(3);
             assert_fits(&uniform(orders), 40_000, || {
                 let drawn = distinct(&mut coins, 4, count, || Ok::<_, ()>(())).unwrap();
-                // The number of each order: each place counts the smaller ones that were left.
+                // The number of each order: each position counts the smaller numbers that were left.
                 let mut left = vec![0, 1, 2, 3];
                 drawn.iter().fold(0, |number, drawn| {
                     let place = left.iter().position(|number| number == drawn).unwrap();

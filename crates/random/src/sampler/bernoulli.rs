@@ -35,7 +35,7 @@ pub(super) fn bernoulli_exp_parts<R: Rng + ?Sized>(
 
 /// [`bernoulli_exp`] of `numer / denom` at most 1.
 pub(super) fn bernoulli_exp_unit<R: Rng + ?Sized>(rng: &mut R, numer: &UBig, denom: &UBig) -> bool {
-    // Bernoulli(x / k) is Bernoulli(1 / k) and Bernoulli(x): nothing grows with k.
+    // Bernoulli(x / k) is Bernoulli(1 / k) and Bernoulli(x): no number grows with k.
     let mut k = 1;
     while (k == 1 || below(rng, k) == 0) && below_big(rng, denom) < *numer {
         k += 1;

@@ -25,7 +25,7 @@ pub fn discrete_laplace<R: Rng + ?Sized>(rng: &mut R, scale: &Ratio) -> IBig {
         let magnitude = IBig::from((u + t * v) / s);
         let negative = rng.next_u32() & 1 == 1;
         match (negative, magnitude.is_zero()) {
-            // Zero would otherwise be drawn with either sign, so twice as often as it should.
+            // Zero would otherwise be drawn with both signs, and so twice as often as it should.
             (true, true) => continue,
             (true, false) => return -magnitude,
             (false, _) => return magnitude,

@@ -1,6 +1,6 @@
 //! Exact samplers: integers in, integers out, no floating point in between.
 //!
-//! Each has its proof beside it, in a file of its name.
+//! The proof of each is in the `.md` file of the same name.
 
 mod bernoulli;
 mod gaussian;
@@ -15,7 +15,7 @@ mod tests {
     use super::*;
     use crate::{Coins, Ratio};
 
-    /// Parameters at both ends of what floats can say, and a run on coins of the operating system.
+    /// Parameters at both ends of the range of floats, and a run on coins of the operating system.
     #[test]
     fn any_parameter_gives_a_number() {
         let mut coins = Coins::os().unwrap();
