@@ -1,15 +1,15 @@
-//! The law of one randomised cell.
+//! Randomised response on one cell: its law, and how it is drawn.
 
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
 use random::Ratio;
 use random::enclosure::{ExpNeg, Real, RealCoin, ceil_div};
 
-/// Cells of a column that are drawn together, at most.
+/// The largest number of cells of a column that are drawn together.
 pub(super) const BLOCK: usize = 64;
 
-/// Randomised response on a domain of `size` values: the true one is kept with probability
-/// e^epsilon / (e^epsilon + size - 1), otherwise any other one takes its place, all equally likely.
+/// Randomised response on a domain of `size` values: the true one is kept with probability e^epsilon / (e^epsilon +
+/// size - 1), otherwise it is replaced by any other one, all equally likely.
 #[derive(Debug, Clone)]
 pub struct Response {
     size: u32,
@@ -19,12 +19,12 @@ pub struct Response {
 }
 
 impl Response {
-    /// The response of a column with so many values, NULL included if it has it.
+    /// The response of a column with this number of values, NULL included if the column has it.
     pub fn new(size: u32, epsilon: Ratio) -> Self {
         Response::with_first_bits(size, epsilon, 32)
     }
 
-    /// A response that compares only so many bits at first, at most 32, for tests.
+    /// A response that compares only this number of bits first, at most 32, for tests.
     fn with_first_bits(size: u32, epsilon: Ratio, bits: u32) -> Self {
         let value = epsilon.to_f64();
         let change = Change { others: size.saturating_sub(1), kept: ExpNeg(epsilon) };
@@ -32,7 +32,7 @@ impl Response {
         Response { size, epsilon: value, first_bits: bits, change }
     }
 
-    /// How many values the column has.
+    /// The number of values of the column.
     pub fn size(&self) -> u32 {
         self.size
     }
@@ -42,11 +42,11 @@ impl Response {
         self.epsilon
     }
 
-    /// What the cell becomes: a code below the size, as `code` is. A column with one value has nothing to
-    /// hide, and its cells stay.
+    /// The randomised cell: a code below the size, as `code` is. A column with one value has nothing to hide, and its
+    /// cells stay.
     ///
-    /// Takes one word but for one cell in two thousand million, or less: half of it decides if the cell
-    /// changes, the other half what to.
+    /// One word is enough except for at most one cell in two thousand million: half of it decides whether the cell
+    /// changes, the other half to which value.
     #[inline]
     pub fn randomise<R: Rng + ?Sized>(&self, code: u32, rng: &mut R) -> u32 {
         if self.size <= 1 {
@@ -55,11 +55,11 @@ impl Response {
         self.randomise_with(code, rng.next_u64(), rng)
     }
 
-    /// Randomises codes, at most [`BLOCK`], as [`Response::randomise`] does one after the other, but for
-    /// what it draws beyond one word for a cell, which here comes after the words of all.
+    /// Randomises codes, at most [`BLOCK`], like [`Response::randomise`] on one after the other, except that further
+    /// words of a cell are drawn after the first words of all cells.
     ///
-    /// Nearly always the words tell, and then nothing is asked of `rng` between two cells and no branch depends
-    /// on a cell: that takes half of the time.
+    /// Nearly always the first words decide. Then `rng` is not called between two cells and no branch depends on a
+    /// cell, which halves the time.
     pub(super) fn randomise_all<R: Rng + ?Sized>(&self, codes: &mut [u32], rng: &mut R) {
         if self.size <= 1 {
             return;
@@ -102,7 +102,7 @@ impl Response {
     }
 }
 
-/// Uniform on `0..n` from half a word, exactly: as [`random::below`], which takes a whole one.
+/// Uniform on `0..n` from half a word, exactly; [`random::below`] does the same with a whole word.
 #[inline]
 fn below_half<R: Rng + ?Sized>(half: u32, n: u32, rng: &mut R) -> u32 {
     let mut product = u64::from(half) * u64::from(n);
@@ -119,7 +119,7 @@ fn below_half<R: Rng + ?Sized>(half: u32, n: u32, rng: &mut R) -> u32 {
 #[derive(Debug, Clone)]
 pub(super) struct Change {
     pub(super) others: u32,
-    /// e^-epsilon: what each other value weighs if the true one weighs 1.
+    /// e^-epsilon: the weight of each other value if the true one weighs 1.
     pub(super) kept: ExpNeg,
 }
 
@@ -167,7 +167,7 @@ mod tests {
             (97, 0.1, 0.011381174736905),
         ] {
             assert!(close(keep_probability(epsilon, size), keep), "{size} {epsilon}");
-            // The sampler's own threshold says the same.
+            // The sampler's own threshold agrees.
             let (low, high) = Response::new(size, ratio(epsilon)).change().enclose(60);
             let change = (1.0 - keep) * 2f64.powi(60);
             let (low, high) = (low.to_f64().value(), high.to_f64().value());
@@ -190,7 +190,7 @@ mod tests {
         }
     }
 
-    /// With few first bits almost every draw is continued, with 32 almost none: the law is the same.
+    /// With few first bits almost every draw needs more bits, with 32 almost none: the law is the same.
     #[test]
     fn cells_follow_their_law() {
         for (seed, (size, epsilon)) in
@@ -211,7 +211,7 @@ mod tests {
         }
     }
 
-    /// Blocks whose words all tell become what their cells become one by one; the others follow the law too.
+    /// Blocks whose first words all decide equal the result cell by cell; the others follow the law too.
     #[test]
     fn blocks_are_drawn_as_cells_are() {
         for size in [1, 2, 97] {

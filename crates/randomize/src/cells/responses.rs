@@ -1,4 +1,4 @@
-//! Rows of randomised cells.
+//! Randomised response on rows of codes, each cell with a share of the row's epsilon.
 
 use super::response::BLOCK;
 use super::{Response, split};
@@ -6,19 +6,19 @@ use rand::Rng;
 use random::Error;
 use table::NONE;
 
-/// A column of a row that is randomised.
+/// A column of a randomised row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Column {
-    /// How many values it has without NULL; their codes are below.
+    /// The number of values without NULL; their codes are below it.
     pub values: u32,
     /// NULL is one more value.
     pub nullable: bool,
-    /// How much of the row's epsilon is for it, beside the others.
+    /// The weight of the column in the split of the row's epsilon.
     pub weight: f64,
 }
 
 impl Column {
-    /// How many values it has, NULL included.
+    /// The number of values, NULL included.
     pub fn size(&self) -> u32 {
         self.values + u32::from(self.nullable)
     }
@@ -30,7 +30,7 @@ pub struct Responses {
     columns: Vec<(Response, Null)>,
 }
 
-/// The code of NULL beside the values; [`NONE`] where there is no NULL.
+/// The code of NULL after the values; [`NONE`] where there is no NULL.
 type Null = u32;
 
 impl Responses {
@@ -44,7 +44,7 @@ impl Responses {
         Ok(Responses { columns: responses.collect() })
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub fn width(&self) -> usize {
         self.columns.len()
     }
@@ -54,8 +54,8 @@ impl Responses {
         &self.columns[column].0
     }
 
-    /// Randomises a row of codes, [`NONE`] for NULL. A column without NULL has none in the row: whoever reads
-    /// the row puts a value there, as a [`table::Recoding`] does.
+    /// Randomises a row of codes, [`NONE`] for NULL. A column without NULL must have none in the row: the reader of
+    /// the row replaces NULL by a value, as a [`table::Recoding`] does.
     #[inline]
     pub fn randomise_row<R: Rng + ?Sized>(&self, row: &mut [u32], rng: &mut R) {
         for ((response, null), cell) in self.columns.iter().zip(row) {
@@ -122,7 +122,7 @@ mod tests {
         })
     }
 
-    /// The cell's law over 2^BITS: what it takes to keep it and to become one certain other value.
+    /// The number of bits of a cell's law: the probabilities to be kept and to become one certain other value.
     const BITS: usize = 300;
 
     fn cell(change: &Change, same: bool) -> (UBig, UBig) {
@@ -133,8 +133,8 @@ mod tests {
         }
     }
 
-    /// For every two inputs and every output the probabilities differ by at most e^epsilon, from the
-    /// thresholds that the sampler compares with. The worst pair comes close to it: no epsilon is wasted.
+    /// For every two inputs and every output the probabilities differ by at most e^epsilon, computed from the
+    /// thresholds that the sampler compares with. The worst pair comes close to it, so no epsilon is wasted.
     #[test]
     fn no_output_tells_two_rows_apart_by_more_than_epsilon() {
         let cases: [(f64, &[Size]); 4] = [
@@ -162,7 +162,7 @@ mod tests {
             for to in &rows {
                 for (a, b) in rows.iter().flat_map(|a| rows.iter().map(move |b| (a, b))) {
                     let ((_, most), (least, _)) = (probability(a, to), probability(b, to));
-                    // least >= e^-epsilon most, up to what the enclosures leave open.
+                    // least >= e^-epsilon most, up to the width of the enclosures.
                     let slack = UBig::ONE << 20;
                     assert!(&least + slack >= (&most * &bound) >> BITS, "{a:?} {b:?} {to:?}");
                     worst |= least < (most * &bound * 1001u32 / 1000u32) >> BITS;

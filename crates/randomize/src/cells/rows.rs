@@ -1,4 +1,4 @@
-//! All rows of a bag, randomised.
+//! Randomises all rows of a bag, in a random order and on several threads.
 
 use super::Responses;
 use super::response::BLOCK;
@@ -7,8 +7,8 @@ use random::{Key, below};
 use rayon::prelude::*;
 use table::{Bag, Recoding, Reservation, Stop, Watch};
 
-/// The rows of a bag, each randomised by itself, in an order that has nothing to do with the bag's. Drawn
-/// part by part; what comes out depends on the key alone, not on the parts or the number of threads.
+/// The rows of a bag, each randomised by itself, in an order that is independent of the bag's. Rows are drawn part by
+/// part; the result depends on the key alone, not on the parts or the number of threads.
 pub struct RandomisedRows<'a> {
     bag: &'a Bag,
     recoding: &'a Recoding,
@@ -16,19 +16,19 @@ pub struct RandomisedRows<'a> {
     watch: &'a Watch,
     /// The key of the cells' streams.
     key: Key,
-    /// The bag's rows, each as often as it occurs: first those that came out, in their order.
+    /// The bag's rows, each as often as it occurs: first the rows that were already drawn, in their order.
     order: Vec<u32>,
     drawn: usize,
-    /// Where the order comes from.
+    /// The coins of the order.
     coins: Box<dyn Rng + Send>,
     _held: Reservation<'a>,
 }
 
 impl<'a> RandomisedRows<'a> {
-    /// Rows that share a stream of random numbers.
+    /// The number of rows that share a stream of random numbers.
     pub const CHUNK: usize = 512;
 
-    /// The first columns of the bag will be recoded and randomised; those after them come out as they are.
+    /// The first columns of the bag will be recoded and randomised; the other columns are returned unchanged.
     pub fn new(
         bag: &'a Bag,
         recoding: &'a Recoding,
@@ -59,9 +59,8 @@ impl<'a> RandomisedRows<'a> {
         })
     }
 
-    /// Draws the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or those that are left; `None` at
-    /// the end. What `made` makes of the cells of each chunk, on the thread that drew them, while they are
-    /// at hand.
+    /// Draws the next `count` rows, a multiple of [`RandomisedRows::CHUNK`], or the remaining ones; `None` at the
+    /// end. Returns what `made` makes of the cells of each chunk, on the thread that drew them.
     pub fn next<T: Send>(
         &mut self,
         count: usize,
@@ -90,8 +89,8 @@ impl<'a> RandomisedRows<'a> {
         chunks.collect::<Result<Vec<T>, Stop>>().map(Some)
     }
 
-    /// Settles the order up to `end`: Fisher and Yates from the front, so that it need not be settled for all
-    /// rows before the first is drawn.
+    /// Fixes the order up to `end`: Fisher and Yates from the front, so that the order need not be fixed for all rows
+    /// before the first is drawn.
     fn shuffle_to(&mut self, end: usize) -> Result<(), Stop> {
         for i in self.drawn..end {
             self.watch.poll(i)?;
@@ -102,7 +101,7 @@ impl<'a> RandomisedRows<'a> {
     }
 }
 
-/// What the rows of a chunk are drawn from.
+/// The inputs of a chunk's rows.
 struct Chunks<'a> {
     bag: &'a Bag,
     recoding: &'a Recoding,
@@ -110,8 +109,8 @@ struct Chunks<'a> {
 }
 
 impl Chunks<'_> {
-    /// Draws the rows with these numbers, some at a time: all are fetched before the first is drawn, so that
-    /// the memory they lie in is waited for at once, and then drawn column by column.
+    /// Draws the rows with these numbers, some at a time. All rows are fetched before the first is drawn, so that
+    /// their memory accesses overlap, and then drawn column by column.
     fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
         let width = self.bag.width().max(1);
         for (rows, order) in cells.chunks_mut(BLOCK * width).zip(order.chunks(BLOCK)) {
@@ -195,7 +194,7 @@ mod tests {
         });
     }
 
-    /// The first cell of the first row is drawn for every key as its law says, a value or NULL.
+    /// For every key the first cell of the first row follows its law, a value or NULL.
     #[test]
     fn cells_of_a_bag_follow_their_law() {
         let e = 1f64.exp();

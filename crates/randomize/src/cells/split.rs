@@ -1,4 +1,4 @@
-//! A row's epsilon, shared among its columns.
+//! Divides a row's epsilon among its columns by weight.
 
 use dashu_int::{UBig, ops::BitTest};
 use random::{Error, Ratio, within_decimal};
@@ -6,8 +6,8 @@ use random::{Error, Ratio, within_decimal};
 /// Significant bits of a share.
 const BITS: usize = 53;
 
-/// Shares a row's epsilon among columns in proportion to their weights. Shares are rounded down, so that
-/// together they never exceed epsilon, nor the decimal number that a budget is charged for it.
+/// Divides a row's epsilon among columns in proportion to their weights. Shares are rounded down, so their sum never
+/// exceeds epsilon, nor the decimal number that a budget is charged for it.
 pub fn split(epsilon: f64, weights: &[f64]) -> Result<Vec<Ratio>, Error> {
     let whole = Ratio::exact("epsilon", within_decimal("epsilon", epsilon)?)?;
     if whole.is_zero() {
@@ -21,7 +21,7 @@ pub fn split(epsilon: f64, weights: &[f64]) -> Result<Vec<Ratio>, Error> {
         Ok(ratio)
     });
     let exact: Vec<Ratio> = exact.collect::<Result<_, _>>()?;
-    // Floats have powers of two below the line: the largest is a common denominator.
+    // The denominators of floats are powers of two: the largest is a common denominator.
     let common = exact.iter().map(|weight| weight.denom().clone()).max().unwrap_or(UBig::ONE);
     let parts: Vec<UBig> =
         exact.iter().map(|weight| weight.numer() * (&common / weight.denom())).collect();
@@ -30,7 +30,7 @@ pub fn split(epsilon: f64, weights: &[f64]) -> Result<Vec<Ratio>, Error> {
     Ok(parts.iter().map(|part| round_down(whole.numer() * part, &denom)).collect())
 }
 
-/// `numer / denom` to so many significant bits, rounded towards 0.
+/// `numer / denom` to [`BITS`] significant bits, rounded towards 0.
 fn round_down(numer: UBig, denom: &UBig) -> Ratio {
     let scale = (denom.bit_len() + BITS).saturating_sub(numer.bit_len());
     let rounded = Ratio::new((numer << scale) / denom, UBig::ONE << scale);
@@ -80,7 +80,7 @@ mod tests {
             prop_assert!(&numer * whole.denom() <= whole.numer() * &denom);
             let charged = Ratio::decimal("epsilon", epsilon).unwrap();
             prop_assert!(&numer * charged.denom() <= charged.numer() * &denom);
-            // What is lost to rounding is less than one part in 2^52.
+            // Rounding loses less than one part in 2^52.
             prop_assert!((numer + 1u8) * whole.denom() * ((1u64 << 52) + 1)
                 >= whole.numer() * denom * (1u64 << 52));
             let total: f64 = weights.iter().sum();

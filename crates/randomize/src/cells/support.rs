@@ -1,13 +1,13 @@
-//! Supports of itemsets, estimated from randomised rows.
+//! Estimates supports of itemsets from randomised rows.
 
 use super::Responses;
 use table::{Bag, Item, Stop, Watch};
 
-/// What a cell of a randomised row counts for an item: its expectation over the coins is 1 if the true cell
-/// has the item's value and 0 otherwise.
+/// The contribution of a cell of a randomised row to the estimate for an item: its expectation over the coins is 1 if
+/// the true cell has the item's value and 0 otherwise.
 ///
-/// With p the probability to keep a value and q that of each other one, (1 - q) / (p - q) if the cell shows
-/// the value and -q / (p - q) if it does not; both are written so that nothing cancels at a small epsilon.
+/// With p the probability to keep a value and q that of each other one, it is (1 - q) / (p - q) if the cell shows the
+/// value and -q / (p - q) if it does not. Both are written so that nothing cancels at a small epsilon.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Factor {
     pub shown: f64,
@@ -17,7 +17,7 @@ pub struct Factor {
 }
 
 impl Factor {
-    /// The factor of a column with so many values and this share of epsilon.
+    /// The factor of a column with this number of values and this share of epsilon.
     pub fn new(size: u32, epsilon: f64) -> Self {
         if size <= 1 {
             return Factor { shown: 1.0, not_shown: 0.0, squares: [1.0, 0.0] };
@@ -38,18 +38,18 @@ impl Factor {
     }
 }
 
-/// The share of rows that have an itemset.
+/// The share of rows that contain an itemset.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     /// Unbiased, so it may be below 0 or above 1.
     pub support: f64,
-    /// Its standard deviation: by the spread of the rows, or exactly for given true rows.
+    /// The standard deviation: from the spread of the rows, or exact for given true rows.
     pub stddev: f64,
     pub rows: u64,
 }
 
-/// The factors of all columns. Made from the law by which rows were randomised; asked about bags of such
-/// rows, in which NULL is the item with code [`table::NONE`].
+/// The factors of all columns, for the law by which rows were randomised. In bags of such rows NULL is the item with
+/// code [`table::NONE`].
 #[derive(Debug, Clone)]
 pub struct Factors {
     columns: Vec<Factor>,
@@ -76,7 +76,8 @@ impl Factors {
         &self.columns[column]
     }
 
-    /// What a randomised row counts for an itemset: expectation 1 if the true row has it, else 0.
+    /// The contribution of a randomised row to the estimate for an itemset: expectation 1 if the true row contains
+    /// it, else 0.
     #[inline]
     pub fn product(&self, row: &[u32], items: &[Item]) -> f64 {
         let factor = |item: &Item| {
@@ -86,9 +87,9 @@ impl Factors {
         items.iter().map(factor).product()
     }
 
-    /// The support of an itemset among the true rows of which these are the randomised ones: the mean of
-    /// their products, with the deviation that the sample variance of the products gives. Of no rows
-    /// nothing is known: NaN. One look at each distinct row.
+    /// The support of an itemset among the true rows, estimated from these randomised ones: the mean of their
+    /// products, with the deviation by the sample variance of the products. NaN if there are no rows. Looks once at
+    /// each distinct row.
     pub fn estimate(&self, bag: &Bag, items: &[Item], watch: &Watch) -> Result<Estimate, Stop> {
         let n = bag.row_count() as f64;
         let mut sum = 0.0;
@@ -106,9 +107,9 @@ impl Factors {
         Ok(Estimate { support: mean, stddev, rows: bag.row_count() })
     }
 
-    /// What [`Factors::estimate`] will be worth if these are the true rows: the support that it is an
-    /// estimate of, and its exact standard deviation over the coins,
-    /// (1/n^2) (sum over rows of the products of E f^2, less 1 where the row has the itemset).
+    /// The precision of [`Factors::estimate`] if these are the true rows: the true support, and the exact standard
+    /// deviation over the coins, (1/n^2) (sum over rows of the products of E f^2, less 1 where the row contains the
+    /// itemset).
     pub fn exact(&self, bag: &Bag, items: &[Item], watch: &Watch) -> Result<Estimate, Stop> {
         let n = bag.row_count() as f64;
         let (mut having, mut variance) = (0u64, 0.0);
@@ -153,7 +154,7 @@ mod tests {
         let all = [[0, 0, 0], [1, 1, 1], [0, 2, 2]];
         let text = |row: &[u32; 3]| row.map(|code| Some(code.to_string()));
         let bag = Bag::from_text(3, rows.iter().chain(&all).map(text));
-        // The codes of all values are there; the rows that made them go.
+        // The codes of all values are there; the rows that made them are removed.
         let mut builder = bag.builder();
         for row in rows {
             builder.add(row, 1);
@@ -205,9 +206,9 @@ mod tests {
         }
     }
 
-    /// All outputs of three rows with two cells each, with their probabilities: the mean of the estimates
-    /// is the true support, their variance is the exact one, and the mean of the estimated variances is
-    /// that of an estimate whose rows are drawn anew.
+    /// All outputs of three rows with two cells each, with their probabilities: the mean of the estimates is the true
+    /// support, their variance is the exact one, and the mean of the estimated variances is that of an estimate whose
+    /// rows are drawn again.
     #[test]
     fn estimates_are_unbiased_and_their_variance_is_known() {
         let sizes = [(2, false), (2, true), (1, false)];
@@ -249,7 +250,7 @@ mod tests {
             let variance: f64 = moments.iter().map(|(mean, square)| square - mean * mean).sum();
             let text =
                 |row: &[u32; 3]| row.map(|code| Some(code.to_string()).filter(|_| code != NONE));
-            // Two rows without a true one give the domains all their codes.
+            // Two rows beside the true ones give the domains all their codes.
             let bag = Bag::from_text(
                 3,
                 truth.iter().map(text).chain([[1, 0, 0], [0, 1, 0]].iter().map(text)),

@@ -1,8 +1,8 @@
-//! Tails of the binomial law on both sides, as logarithms: they do not vanish, however small they are.
+//! Tails of the binomial law on both sides, as logarithms, so that tiny probabilities do not vanish.
 
 use random::binomial::ln_pmf;
 
-/// A binomial law: how many of `n` independent rows are 1.
+/// A binomial law: the number of 1s among `n` independent rows.
 #[derive(Debug, Clone, Copy)]
 pub struct Binomial {
     pub n: f64,
@@ -42,7 +42,7 @@ impl Binomial {
             return Tails { at: NONE, from: 0.0, beyond: 0.0 };
         }
         if k < self.n * self.p {
-            // What is below is the smaller side.
+            // The sum below is the smaller side.
             let below = self.mirrored().upper_series(self.n - k);
             let rest = |tail: f64| (-tail.exp()).ln_1p();
             return Tails { at: below.at, from: rest(below.beyond), beyond: rest(below.from) };

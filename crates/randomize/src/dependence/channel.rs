@@ -1,4 +1,4 @@
-//! A randomisation as a matrix of probabilities.
+//! A randomisation as a matrix of probabilities, and measures of how far its input and output depend on each other.
 
 use random::Error;
 use std::f64::consts::LN_2;
@@ -6,7 +6,7 @@ use std::f64::consts::LN_2;
 /// How far a sum of probabilities may be from 1.
 const SLACK: f64 = 1e-9;
 
-/// A randomisation of finitely many inputs, and how likely each input is.
+/// A randomisation of finitely many inputs, and the probability of each input.
 #[derive(Debug, Clone)]
 pub struct Channel {
     outputs: usize,
@@ -23,13 +23,13 @@ pub struct Dependence {
     pub epsilon: f64,
     /// I(X; Y) in bits.
     pub mutual: f64,
-    /// The most that epsilon allows: epsilon tanh(epsilon / 2), in bits.
+    /// The largest mutual information that epsilon allows: epsilon tanh(epsilon / 2), in bits.
     pub mutual_bound: f64,
-    /// How many bits of min-entropy the output takes.
+    /// The bits of min-entropy by which the output reduces that of the input.
     pub min_entropy_leakage: f64,
     /// The probability that the best guess of X from Y is right.
     pub guess: f64,
-    /// The most that Fano's inequality allows it to be, from I(X; Y) alone.
+    /// The largest value of it that Fano's inequality allows, from I(X; Y) alone.
     pub guess_bound: f64,
 }
 
@@ -71,7 +71,7 @@ impl Channel {
     /// All measures at once, in time proportional to the matrix.
     pub fn dependence(&self) -> Dependence {
         let mut outputs = vec![0.0; self.outputs];
-        // The most likely input beside each output, weighed by its prior.
+        // The most likely input for each output, weighted by its prior.
         let mut best = vec![0.0f64; self.outputs];
         for (prior, row) in self.inputs() {
             for ((sum, best), &p) in outputs.iter_mut().zip(&mut best).zip(row) {
@@ -94,7 +94,7 @@ impl Channel {
         let guess: f64 = best.iter().sum();
         let first = self.prior.iter().copied().fold(0.0, f64::max);
         let entropy = entropy / LN_2;
-        // Rounding must not make it more than there is.
+        // Rounding must not make it larger than the entropy.
         let mutual = (nats / LN_2).min(entropy);
         let possible = self.inputs().count() as f64;
         // Fano: (H - I - 1) / log |X| is at most the probability of a wrong guess.
@@ -110,8 +110,8 @@ impl Channel {
     }
 }
 
-/// (1 + d) ln(1 + d) - d, which is never negative: summed with the weights P(x) P(y), the mutual
-/// information, since the excesses d add up to 0. Near 0 the difference would cancel.
+/// (1 + d) ln(1 + d) - d, which is never negative. Its sum with the weights P(x) P(y) is the mutual information,
+/// since the excesses d add up to 0. Near 0 the difference would cancel.
 fn divergence(d: f64) -> f64 {
     if d <= -1.0 {
         1.0
@@ -122,7 +122,7 @@ fn divergence(d: f64) -> f64 {
     }
 }
 
-/// Refuses what is no probability.
+/// Refuses numbers that are not probabilities.
 fn check(name: &'static str, values: &[f64]) -> Result<(), Error> {
     match values.iter().find(|value| !(0.0..=1.0 + SLACK).contains(*value)) {
         Some(value) => Err(Error::argument(
@@ -177,14 +177,14 @@ mod tests {
         }
     }
 
-    /// The bound is reached: X decides with probability 1/2 between the ratios e^epsilon and e^-epsilon.
+    /// The bound is reached: X chooses with probability 1/2 between the ratios e^epsilon and e^-epsilon.
     #[test]
     fn the_bound_on_mutual_information_is_tight() {
         // P(y|x) / P(y) is e^epsilon on a share 1 / (1 + e^epsilon) of the outputs, e^-epsilon on the rest:
         // with k inputs of equal weight and all choices of which outputs are favoured this is exact.
         let epsilon = 1.0f64;
         let p = 1.0 / (1.0 + epsilon.exp());
-        // Outputs in large number, each input favours a share p of them.
+        // A large number of outputs, of which each input favours a share p.
         let (inputs, outputs) = (101usize, 101usize);
         let favoured = (p * outputs as f64).round() as usize;
         let (high, low) = (epsilon.exp(), (-epsilon).exp());
@@ -214,7 +214,7 @@ mod tests {
             };
             let found: f64 = (posterior(keep, 1.0 - keep) / posterior(1.0 - keep, keep)).ln();
             assert!(close(found, ratio) && found > epsilon && found <= 2.0 * epsilon);
-            // Each of the two is within epsilon of the prior: dependence is what it says.
+            // Each of the two is within epsilon of the prior, as dependence states.
             let channel = Channel::new(2, response(epsilon, 2), vec![prior, 1.0 - prior]).unwrap();
             assert!(channel.dependence().epsilon <= epsilon);
             assert!(found <= 2.0 * channel.dependence().epsilon);
@@ -239,7 +239,7 @@ mod tests {
         let unused = Channel::new(3, vec![0.3, 0.7, 0.0, 0.0, 0.0, 1.0], vec![1.0, 0.0]).unwrap();
         let found = unused.dependence();
         assert_eq!((found.epsilon, found.guess, found.guess_bound), (0.0, 1.0, 1.0));
-        // Many inputs that nobody can tell apart: the bound on guessing says something.
+        // Many indistinguishable inputs: the bound on guessing is not trivial.
         let many = Channel::new(1, vec![1.0; 1024], vec![1.0 / 1024.0; 1024]).unwrap();
         assert!(close(many.dependence().guess_bound, 0.1));
     }

@@ -1,13 +1,13 @@
-//! Exact counts of independent rows: what they tell of one row.
+//! Exact counts of independent rows: how much they reveal about one row.
 
 use super::binomial::Binomial;
 use random::Error;
 
-/// The most rows of a range of counts: the sums have about as many terms as the square root has.
+/// The largest number of rows of a range of counts: the sums have about as many terms as the square root of it.
 const MOST: u64 = 1_000_000_000_000;
 
-/// How much the count `y` of 1s tells of one of `n` independent rows that are 1 with probability `p` each:
-/// the largest of |ln P(row | y) - ln P(row)|. Infinite if all rows are equal: then each is known.
+/// How much the count `y` of 1s reveals about one of `n` independent rows that are 1 with probability `p` each: the
+/// largest of |ln P(row | y) - ln P(row)|. Infinite if all rows are equal: then each is known.
 pub fn exact_count_epsilon(n: u64, p: f64, y: u64) -> Result<f64, Error> {
     check(n, p)?;
     if y > n {
@@ -18,7 +18,7 @@ pub fn exact_count_epsilon(n: u64, p: f64, y: u64) -> Result<f64, Error> {
 
 /// max(|ln(y / (n p))|, |ln((n - y) / (n (1 - p)))|).
 fn pointwise(n: f64, p: f64, y: f64) -> f64 {
-    // The mean is n p; both ratios are 1 plus how far the count is from it.
+    // The mean is n p; both ratios are 1 plus the relative distance of the count from it.
     let excess = (-n).mul_add(p, y);
     let ones = (excess / (n * p)).ln_1p();
     let zeros = (-excess / (n * (1.0 - p))).ln_1p();
@@ -26,12 +26,12 @@ fn pointwise(n: f64, p: f64, y: f64) -> f64 {
     if y == 0.0 || y == n { f64::INFINITY } else { far }
 }
 
-/// What it means to release a count that lies between two ends, and to refuse it otherwise.
+/// A count that is released if it lies between two ends and refused otherwise: how much that reveals.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ExactCount {
-    /// What any outcome tells of one row: a count that is released, or the refusal.
+    /// How much any outcome, a released count or the refusal, reveals about one row.
     pub epsilon: f64,
-    /// What the refusal tells.
+    /// How much the refusal reveals.
     pub refuse_epsilon: f64,
     /// The probability that the count is released.
     pub release_probability: f64,
@@ -52,7 +52,7 @@ impl ExactCount {
             return Err(Error::argument("hi", high, "it must be at most n"));
         }
         let (n, low, high) = (n as f64, low as f64, high as f64);
-        // Both logarithms are monotone in the count: the ends tell most.
+        // Both logarithms are monotone in the count, so the ends reveal most.
         let released = pointwise(n, p, low).max(pointwise(n, p, high));
         let refuse_epsilon = refuse_epsilon(n, p, low, high);
         Ok(ExactCount {
@@ -65,10 +65,10 @@ impl ExactCount {
 
 /// The largest of |ln P(refuse | row) - ln P(refuse)|; 0 if nothing is ever refused.
 fn refuse_epsilon(n: f64, p: f64, low: f64, high: f64) -> f64 {
-    // The other rows decide: with a row that is 1 they need one less.
+    // The other rows decide: with a row that is 1 they need one 1 less.
     let others = Binomial::new(n - 1.0, p);
     let (below, above) = (others.lower(low - 1.0), others.upper(high));
-    // Scaled by the largest, so that small chances do not vanish.
+    // Scaled by the largest, so that small probabilities do not vanish.
     let scale = [below.from, below.beyond, above.from, above.beyond]
         .into_iter()
         .fold(f64::NEG_INFINITY, f64::max);
@@ -88,9 +88,8 @@ fn refuse_epsilon(n: f64, p: f64, low: f64, high: f64) -> f64 {
     tells(if_one, -(1.0 - p) * difference).max(tells(if_zero, p * difference))
 }
 
-/// How much the exact counts of all values tell of one of `n` independent rows, each of which has value x
-/// with probability `probabilities[x]`: the largest of |ln(y_x / (n pi_x))|; infinite if a possible value
-/// does not occur.
+/// How much the exact counts of all values reveal about one of `n` independent rows, each of which has value x with
+/// probability `probabilities[x]`: the largest of |ln(y_x / (n pi_x))|; infinite if a possible value does not occur.
 pub fn exact_counts_epsilon(n: u64, probabilities: &[f64], counts: &[u64]) -> Result<f64, Error> {
     if n == 0 {
         return Err(Error::argument("n", n, "it must be at least 1"));
@@ -167,7 +166,7 @@ mod tests {
         assert_eq!(exact_counts_epsilon(10, &[0.5, 0.5], &[10, 0]), Ok(f64::INFINITY));
     }
 
-    /// What every outcome tells of the first row, by going through all tables of `n` rows.
+    /// How much every outcome reveals about the first row, by enumerating all tables of `n` rows.
     fn by_tables(n: u32, p: f64, low: u32, high: u32) -> ExactCount {
         // By outcome, the refusal first: probability with a first row of 0 and of 1.
         let mut outcomes = vec![[0.0; 2]; n as usize + 2];
@@ -224,9 +223,9 @@ mod tests {
         let found = ExactCount::new(1_000_000_000, 0.5, low, high).unwrap();
         assert!((1.0 - found.release_probability - 6.334e-5).abs() < 1e-7, "{found:?}");
         assert!(close(found.epsilon, exact_count_epsilon(1_000_000_000, 0.5, low).unwrap()));
-        // Both sides refuse: a row does not tell which.
+        // Both sides refuse, so the refusal reveals little about a row.
         assert!(found.refuse_epsilon < 1e-8, "{found:?}");
-        // One side refuses, so far out that its chance is below every float.
+        // One side refuses, so far out that its probability is below every float.
         let far = ExactCount::new(1_000_000_000, 0.5, 1, 700_000_000).unwrap();
         assert!(far.release_probability > 1.0 - 1e-11);
         // Rows of such a table are 1 with probability 0.7, and a little more.

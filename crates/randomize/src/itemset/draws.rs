@@ -1,4 +1,4 @@
-//! Independent draws from the itemset mechanism, and what they cost. The proofs are in `draws.md`.
+//! Independent draws from the itemset mechanism, and their cost. The proofs are in `draws.md`.
 
 use super::sampler::{Sampler, Weights};
 use super::threshold::Wanted;
@@ -8,10 +8,10 @@ use rand::Rng;
 use random::{Error, Ratio, Source, within_decimal};
 use table::{Bag, Choice, Item, Watch};
 
-/// Which constant c is taken for an epsilon.
+/// The rule that derives the constant c from an epsilon.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Constants {
-    /// The largest that gives epsilon: epsilon / 2 or epsilon, by the neighbours.
+    /// The largest c that gives epsilon: epsilon / 2 or epsilon, depending on the neighbours.
     Tight,
     /// As published: epsilon / 4.
     Paper,
@@ -22,7 +22,7 @@ impl Choice for Constants {
         &[("tight", Constants::Tight), ("paper", Constants::Paper)];
 }
 
-/// What is asked for: so many draws at `epsilon` each.
+/// A request for a number of draws at `epsilon` each.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Draws {
     pub epsilon: f64,
@@ -34,12 +34,12 @@ pub struct Draws {
 }
 
 impl Draws {
-    /// Refuses what is no epsilon.
+    /// Refuses a number that is not a valid epsilon.
     pub fn check(&self) -> Result<(), Error> {
         check_epsilon(self.epsilon)
     }
 
-    /// c as a part of epsilon: epsilon over this.
+    /// The number by which epsilon is divided to get c.
     fn parts(&self) -> u8 {
         match (self.constants, self.neighbours) {
             (Constants::Paper, _) => 4,
@@ -48,7 +48,7 @@ impl Draws {
         }
     }
 
-    /// What a draw costs in units of c.
+    /// The cost of a draw in units of c.
     fn per_c(&self) -> u8 {
         match self.neighbours {
             Neighbours::Replace => 2,
@@ -56,21 +56,21 @@ impl Draws {
         }
     }
 
-    /// What one draw really costs under the neighbours: 2c or c.
+    /// The true cost of one draw for the neighbours: 2c or c.
     pub fn each(&self) -> f64 {
         let parts = f64::from(self.parts() / self.per_c());
         let share = self.epsilon / parts;
         if share * parts < self.epsilon { share.next_up() } else { share }
     }
 
-    /// What all draws cost together, rounded up.
+    /// The cost of all draws together, rounded up.
     pub fn cost(&self) -> Cost {
         let epsilon = times(self.each(), self.draws);
         Cost { epsilon, delta: 0.0 }
     }
 
-    /// What the draws take from a budget. The range of one draw's privacy loss is [`Draws::each`] wide, so
-    /// its rho is an eighth of the square.
+    /// The charge to a budget. The range of one draw's privacy loss is [`ItemsetDraws::each`] wide, so its rho is an
+    /// eighth of the square.
     pub fn charge(&self) -> Charge {
         let each = self.each();
         let rho = ((each * each).next_up() / 8.0 * self.draws as f64).next_up();
@@ -87,7 +87,7 @@ impl Draws {
         Guarantee::dp_itemsets(&drawn, source)
     }
 
-    /// The weights of the mechanism; c is exactly its part of epsilon, or of the decimal number that all draws are
+    /// The weights of the mechanism. c is exactly its part of epsilon, or of the decimal number that all draws are
     /// charged for if that is less.
     pub fn weights(&self) -> Result<Weights, Error> {
         let part = |whole: f64, parts: UBig| {
@@ -174,7 +174,7 @@ mod tests {
             assert!((rho / (3.0 * each * each / 8.0) - 1.0).abs() < 1e-12);
         }
         assert_eq!(draws(1.0, Neighbours::Replace, Constants::Paper).weights().unwrap().c, quarter);
-        // A product that floats cannot hold is rounded up.
+        // A product that floats cannot hold exactly is rounded up.
         assert!(times(0.1, 3) > 0.3 && times(0.1, 1) == 0.1 && times(0.5, 3) == 1.5);
         assert!(draws(5e-324, Neighbours::Replace, Constants::Paper).each() > 0.0);
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {

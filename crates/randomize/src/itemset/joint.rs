@@ -1,5 +1,5 @@
-//! The joint law of all that `dp_frequent_itemsets` shows, which itemsets and their noisy supports, on neighbouring
-//! tables: against the label, and against what the ledger is charged for people with several rows.
+//! The joint law of the output of `dp_frequent_itemsets`, which itemsets and their noisy supports, on neighbouring
+//! tables: compared with the label, and with the charge for people with several rows.
 
 use super::reference::{all_itemsets, bag, support};
 use super::top::Top;
@@ -16,11 +16,11 @@ const REACH: i64 = 80;
 
 type Rows = Vec<Vec<Option<u32>>>;
 
-/// All that decides the law.
+/// The inputs of the law.
 struct Shown {
     itemsets: Vec<Vec<Item>>,
     supports: Vec<i64>,
-    /// The chance of each set of two itemsets, by their places.
+    /// The probability of each set of two itemsets, by their positions.
     pairs: Vec<((usize, usize), f64)>,
 }
 
@@ -31,7 +31,7 @@ impl Shown {
         let c = top.parts().0.to_f64();
         let weights: Vec<f64> = supports.iter().map(|&supp| (c * supp as f64).exp()).collect();
         let sum: f64 = weights.iter().sum();
-        // One after the other, the second among those that are left; the order is not shown.
+        // One after the other, the second among the remaining ones; the order is not shown.
         let in_order = |a: usize, b: usize| weights[a] / sum * weights[b] / (sum - weights[a]);
         let mut pairs = Vec::new();
         for b in 0..itemsets.len() {
@@ -41,7 +41,7 @@ impl Shown {
     }
 }
 
-/// Chances of noise from -REACH to REACH, and of all that lies beyond.
+/// Probabilities of noise from -REACH to REACH, and of everything beyond.
 fn noise(noise: &Noise) -> (Vec<f64>, f64) {
     let weight = |x: i64| match noise {
         Noise::Laplace { scale } => (-(x.abs() as f64) / scale.to_f64()).exp(),
@@ -53,11 +53,11 @@ fn noise(noise: &Noise) -> (Vec<f64>, f64) {
     (near, beyond.max(0.0) + 1e-12)
 }
 
-/// Calls `with` with the chances, on both tables, of everything that can be shown and is not far away.
+/// Calls `with` with the probabilities, on both tables, of every output within reach.
 fn each(top: &Top, one: &Shown, other: &Shown, mut with: impl FnMut(f64, f64)) {
     let (near, _) = noise(top.parts().1);
     let at = |x: i64| usize::try_from(x + REACH).ok().and_then(|place| near.get(place)).copied();
-    // The chances of a shown support on both tables.
+    // The probabilities of a shown support on both tables.
     let shown = |itemset: usize| -> Vec<(f64, f64)> {
         let (mine, theirs) = (one.supports[itemset], other.supports[itemset]);
         (-REACH..=REACH).filter_map(|x| Some((at(x)?, at(x + mine - theirs)?))).collect()
@@ -72,7 +72,7 @@ fn each(top: &Top, one: &Shown, other: &Shown, mut with: impl FnMut(f64, f64)) {
     }
 }
 
-/// The delta beyond `epsilon`: hockey-stick divergence, with what is far away counted whole.
+/// The delta at `epsilon`: hockey-stick divergence, with everything beyond the reach counted fully.
 fn delta(top: &Top, one: &Shown, other: &Shown, epsilon: f64) -> f64 {
     let (factor, mut sum, mut near) = (epsilon.exp(), 0.0, 0.0);
     each(top, one, other, |p, q| {
@@ -121,7 +121,7 @@ proptest! {
         }
     }
 
-    /// As it is charged in rho: Renyi divergences of every order stay below rho times the order.
+    /// In rho, as charged: Rényi divergences of every order stay below rho times the order.
     #[test]
     fn results_are_as_concentrated_as_charged(
         rows in any_rows(0..6), unit in any_rows(1..2), epsilon in 1.0f64..3.0,
@@ -140,7 +140,7 @@ proptest! {
     }
 }
 
-/// Nothing of epsilon is wasted: a row of a value that nobody else has moves all that it can.
+/// No epsilon is wasted: a row with a value of its own changes the law by half of what the label allows.
 #[test]
 fn a_row_reaches_half_of_the_label() {
     let rows: Rows = vec![vec![Some(0), Some(0)]; 40];
@@ -152,7 +152,7 @@ fn a_row_reaches_half_of_the_label() {
     assert!((0.5..=1.0 + 1e-9).contains(&most), "{most}");
 }
 
-/// What comes out has this law: which itemsets, and whether the noise of each is above 0.
+/// The output follows this law: which itemsets, and whether the noise of each is above 0.
 #[test]
 fn what_is_found_has_the_joint_law() {
     let rows: Rows =

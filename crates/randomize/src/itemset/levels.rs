@@ -1,12 +1,12 @@
-//! Frequent itemsets by support.
+//! Mined itemsets grouped by support, from which single ones can be removed.
 
 use table::{Item, Itemsets, Stop, Watch, sort_watched};
 
-/// All itemsets from a support on, in groups of equal support, the largest first. Supports beyond theta
-/// count as theta.
+/// All itemsets from a support on, in groups of equal support, the largest first. Supports above theta count as
+/// theta.
 pub(super) struct Levels {
     itemsets: Itemsets,
-    /// Itemset numbers, level by level; those taken out are at the end of their level.
+    /// Itemset numbers, level by level; removed ones are at the end of their level.
     order: Vec<u32>,
     levels: Vec<Level>,
 }
@@ -14,9 +14,9 @@ pub(super) struct Levels {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Level {
     pub(super) support: u64,
-    /// Where its itemsets begin.
+    /// The position of its first itemset.
     start: usize,
-    /// How many are left.
+    /// The number of itemsets that are left.
     pub(super) left: usize,
 }
 
@@ -42,13 +42,12 @@ impl Levels {
         &self.levels
     }
 
-    /// Itemset number `number` of those that are left in a level.
+    /// Itemset number `number` among those that are left in a level.
     pub(super) fn itemset(&self, level: usize, number: usize) -> &[Item] {
         self.itemsets.items(self.order[self.levels[level].start + number] as usize)
     }
 
-    /// Takes an itemset of this support out. Returns the level that it was in; `None` if it is none of
-    /// these.
+    /// Removes an itemset of this support. Returns its level; `None` if it is not in any level.
     pub(super) fn remove(&mut self, items: &[Item], support: u64) -> Option<usize> {
         let at = self.levels.binary_search_by(|level| support.cmp(&level.support)).ok()?;
         let Level { start, left, .. } = self.levels[at];

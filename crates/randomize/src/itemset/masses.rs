@@ -1,18 +1,18 @@
-//! A choice in proportion to masses of which enclosures are known, exactly.
+//! Chooses a number in proportion to masses that are only known by enclosures, with exact probabilities.
 
 use dashu_int::UBig;
 use rand::Rng;
 
-/// Masses between two integers over a common power of two, which chooses one of them.
+/// Masses enclosed by integers over a common power of two, of which one is chosen.
 ///
-/// Sums of runs of masses are kept (Fenwick's tree): to choose one and to change one takes as many steps
-/// as their number has bits.
+/// Sums of runs of masses are kept (a Fenwick tree): choosing one and changing one take as many steps as their number
+/// has bits.
 pub(super) struct Masses {
     low: Vec<UBig>,
     high: Vec<UBig>,
 }
 
-/// A uniform real of [0, 1), of which the first bits are drawn.
+/// A uniform real of [0, 1) of which the first bits are drawn.
 pub(super) struct Uniform {
     drawn: UBig,
     bits: usize,
@@ -23,7 +23,7 @@ impl Uniform {
         Uniform { drawn: UBig::ZERO, bits: 0 }
     }
 
-    /// Draws further bits, so that there are at least `bits`.
+    /// Draws more bits, so that there are at least `bits`.
     pub(super) fn extend<R: Rng + ?Sized>(&mut self, rng: &mut R, bits: usize) {
         while self.bits < bits {
             self.drawn = (&self.drawn << 64) + rng.next_u64();
@@ -46,8 +46,7 @@ impl Masses {
         Masses { low, high }
     }
 
-    /// Takes a part of mass `at` away, by its enclosure: what is left must be enclosed by what that
-    /// leaves.
+    /// Subtracts the enclosure of a part from that of mass `at`: the remaining mass must lie in the result.
     pub(super) fn lower(&mut self, at: usize, part: &(UBig, UBig)) {
         let mut i = at;
         while i < self.low.len() {
@@ -57,15 +56,15 @@ impl Masses {
         }
     }
 
-    /// The mass that a uniform real chooses: number i if it lies between the shares of the first i and of
-    /// the first i + 1 in the total. `None` if its bits and the enclosures do not tell.
+    /// The mass that a uniform real chooses: number i if the real lies between the shares of the first i and of the
+    /// first i + 1 masses in the total. `None` if its bits and the enclosures do not decide.
     pub(super) fn choose(&self, uniform: &Uniform) -> Option<usize> {
         let count = self.low.len();
         let (total_low, total_high) = (sum(&self.low, count), sum(&self.high, count));
         // The real times the total is at least `from` and below `to`.
         let from = (&uniform.drawn * total_low) >> uniform.bits;
         let to = (((&uniform.drawn + UBig::ONE) * total_high) >> uniform.bits) + UBig::ONE;
-        // As many masses as surely lie below it.
+        // The number of masses that certainly lie below it.
         let (mut below, mut left) = (0, from);
         let mut step = count.checked_next_power_of_two()?;
         while step > 0 {
@@ -135,7 +134,7 @@ mod tests {
     }
 
     proptest! {
-        /// Whatever is chosen by enclosures is what the numbers within them choose.
+        /// A choice by enclosures is the choice by any numbers within them.
         #[test]
         fn a_choice_is_right_for_all_that_is_enclosed(
             masses in prop::collection::vec((0u64..50, 0u64..3, 0u64..4), 1..12), word: u64,

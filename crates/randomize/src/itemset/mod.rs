@@ -1,22 +1,22 @@
 //! The itemset mechanism (paper 000, section 3.2): an itemset is drawn with a probability that grows with
 //! its support, from all itemsets that the public domains allow, whether a row contains them or not.
 //!
-//! P(I) is proportional to exp(c min(theta, supp(I))) over the non-empty itemsets of at most `max_length`
-//! items. There are far too many to list, so they are counted and numbered:
+//! P(I) is proportional to exp(c min(theta, supp(I))) over the non-empty itemsets of at most `max_length` items.
+//! There are too many to list, so they are counted and numbered:
 //!
-//! * `space`: all itemsets of the public domains, numbered from 0. An itemset by its number.
-//! * `subsets`: the itemsets that single rows contain, numbered row by row: an itemset has as many
-//!   numbers as rows contain it.
-//! * `support`: how many rows contain an itemset.
-//! * `levels`: frequent itemsets that were mined, by support; single ones can be taken out.
-//! * `threshold`: from which support on itemsets are mined, so that few draws are rejected.
-//! * `powers`: exp(-c k) for many integers k, enclosed.
-//! * `masses`: a choice in proportion to reals of which only enclosures are known, exactly.
+//! * `itemset_space`: all itemsets of the public domains, numbered from 0. Finds an itemset by its number.
+//! * `subsets`: the itemsets that single rows contain, numbered row by row: an itemset has as many numbers as rows
+//!   contain it.
+//! * `support`: the number of rows that contain an itemset.
+//! * `support_levels`: mined frequent itemsets by support; single ones can be removed.
+//! * `threshold`: the support from which itemsets are mined, so that few draws are rejected.
+//! * `powers`: enclosures of exp(-c k) for many integers k.
+//! * `enclosed_choice`: an exact choice in proportion to reals that are only known by enclosures.
 //! * `sampler`: the draw from all of these ([`Sampler`]); `sampler.md` has the proofs.
 //!
-//! Two mechanisms draw from it: [`Draws`] says what independent draws cost, [`Top`] takes the itemsets of
-//! the largest supports one after the other and adds noise to their supports (`top.md`).
-//! For tests, `reference` has the law by its definition, and `joint` that of all that [`Top`] shows.
+//! Two mechanisms use it: [`ItemsetDraws`] makes independent draws, [`TopItemsets`] takes the itemsets of the largest
+//! supports one after the other and adds noise to their supports (`top_itemsets.md`). For tests, `reference` has the
+//! law by its definition, and `joint_law` that of the output of [`TopItemsets`].
 
 mod draws;
 #[cfg(test)]

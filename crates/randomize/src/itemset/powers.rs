@@ -4,10 +4,10 @@ use dashu_int::UBig;
 use random::Ratio;
 use random::enclosure::{ExpNeg, Real};
 
-/// Bits beyond those asked for: at most 64 factors are multiplied, each known to 3 units and rounded once.
+/// Bits beyond the required ones: at most 64 factors are multiplied, each known to 3 units and rounded once.
 const GUARD: usize = 12;
 
-/// exp(-c k) by the bits of k: one multiplication for each that is set.
+/// exp(-c k) by the bits of k: one multiplication for each bit that is set.
 pub(super) struct Powers {
     bits: usize,
     /// exp(-c), exp(-2c), exp(-4c), …

@@ -1,4 +1,4 @@
-//! The mechanism by its definition, for tests.
+//! The itemset mechanism by its definition, for tests.
 
 use super::sampler::Weights;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The draw of an itemset. The proofs are in `sampler.md`.
+//! Draws itemsets with exact probabilities. The proofs are in `sampler.md`.
 
 use super::levels::Levels;
 use super::masses::{Masses, Uniform};
@@ -14,26 +14,25 @@ use random::{Error, Ratio, below, below_big};
 use std::collections::BTreeSet;
 use table::{Bag, Item, Stop, Watch};
 
-/// What makes an itemset likely: its weight is exp(c min(theta, supp)).
+/// The parameters of an itemset's weight, exp(c min(theta, supp)).
 #[derive(Debug, Clone)]
 pub struct Weights {
     pub c: Ratio,
     pub theta: u64,
 }
 
-/// Bits beyond those that keep enclosures apart: how seldom a choice needs more of them.
+/// Bits beyond those that separate enclosures; they determine how seldom a choice needs more bits.
 const SPARE: usize = 96;
 
-/// What is left may be smaller than the weight that masses are divided by, by this power of e: it costs
-/// some of the spare bits.
+/// The weight that masses are divided by may exceed what is left by this power of e; that uses some of the spare
+/// bits.
 const FADED: f64 = 20.0;
 
 /// Draws itemsets of a bag whose domains are public.
 ///
-/// The weight of an itemset is 1 and an excess, exp(c min(theta, supp)) - 1. One of three is chosen in
-/// proportion to its mass: a mined itemset by its excess; any itemset, by the 1; or a pair of a row and
-/// an itemset in it, which is accepted so often as the excess of that itemset asks for, and never if the
-/// itemset was mined.
+/// The weight of an itemset is 1 plus an excess, exp(c min(theta, supp)) - 1. One of three is chosen in proportion to
+/// its mass: a mined itemset by its excess; any itemset, by the 1; or a pair of a row and an itemset in it. Such a
+/// pair is accepted in proportion to the excess of its itemset, and never if the itemset was mined.
 pub struct Sampler<'a> {
     weights: Weights,
     supports: Supports<'a>,
@@ -41,22 +40,22 @@ pub struct Sampler<'a> {
     count: UBig,
     subsets: Subsets<'a>,
     levels: Levels,
-    /// All itemsets from this support on were mined.
+    /// The support from which all itemsets were mined.
     mined_from: u64,
-    /// The largest support, up to theta, that an itemset can have that was not mined.
+    /// The largest support, up to theta, of an itemset that was not mined.
     most: u64,
-    /// Masses are divided by the weight of this support.
+    /// The support whose weight divides all masses.
     top: u64,
     bits: usize,
     masses: Masses,
-    /// What was taken.
+    /// The itemsets that were taken.
     taken: BTreeSet<Vec<Item>>,
     watch: &'a Watch,
 }
 
 impl<'a> Sampler<'a> {
-    /// A sampler for as many draws as wanted; mines what makes them quick. An error if there are no
-    /// itemsets, or fewer than are to be taken: that depends on the domains alone.
+    /// A sampler for the requested number of draws; mines itemsets to make them quick. Returns an error if there are
+    /// no itemsets, or fewer than are to be taken, which depends on the domains alone.
     pub fn new(
         bag: &'a Bag,
         weights: Weights,
@@ -105,7 +104,7 @@ impl<'a> Sampler<'a> {
         })
     }
 
-    /// With the itemsets from a support on.
+    /// Adds the itemsets from a support on.
     pub(super) fn with_mined(
         mut self,
         mined_from: u64,
@@ -123,7 +122,7 @@ impl<'a> Sampler<'a> {
         Ok(self)
     }
 
-    /// The largest support, up to theta, that an itemset can have that was not taken.
+    /// The largest support, up to theta, of an itemset that was not taken.
     fn largest_left(&self) -> u64 {
         let level = self.levels.all().iter().find(|level| level.left > 0);
         level.map_or(0, |level| level.support).max(self.most)
@@ -183,12 +182,12 @@ impl<'a> Sampler<'a> {
         Ok(accepted.then_some(items))
     }
 
-    /// How often a pair is accepted whose itemset has this support and was not mined.
+    /// The probability with which a pair is accepted whose itemset has this support and was not mined.
     pub(super) fn acceptance(&self, support: u64) -> Acceptance<'_> {
         Acceptance { c: &self.weights.c, most: self.most, support }
     }
 
-    /// A level, the space (after them) or the pairs (after it).
+    /// Chooses a level, the space (the number after the levels) or the pairs (the number after that).
     fn choose<R: Rng + ?Sized>(&self, rng: &mut R) -> Result<usize, Stop> {
         let mut uniform = Uniform::new();
         let mut bits = self.bits;
@@ -244,7 +243,7 @@ impl<'a> Sampler<'a> {
 
 #[cfg(test)]
 impl<'a> Sampler<'a> {
-    /// A sampler that has mined from a support on, and looks at so few bits at first.
+    /// A sampler that has mined from a support on, and looks at only a few bits first.
     pub(super) fn mined_from(
         bag: &'a Bag,
         weights: Weights,
@@ -267,8 +266,8 @@ impl<'a> Sampler<'a> {
     }
 }
 
-/// Refuses to draw where there are no itemsets, or fewer than are to be taken. Known from the sizes of the
-/// domains alone, so that a call can be refused before it reads a row.
+/// Refuses to draw where there are no itemsets, or fewer than are to be taken. This depends on the sizes of the
+/// domains alone, so a call can be refused before it reads a row.
 pub fn check_space(
     sizes: Vec<u32>,
     max_length: usize,
@@ -296,8 +295,8 @@ fn largest(bag: &Bag) -> u64 {
     bag.supports().into_iter().flatten().max().unwrap_or(0)
 }
 
-/// The probability with which a pair is accepted: the excess of its itemset over the support, as a share
-/// of the same for the support `most`, which is the largest there can be.
+/// The probability with which a pair is accepted: the excess of its itemset over the support, as a share of the same
+/// for the support `most`, which is the largest possible one.
 pub(super) struct Acceptance<'a> {
     c: &'a Ratio,
     most: u64,
@@ -311,8 +310,8 @@ impl Real for Acceptance<'_> {
             let x = Ratio::new(self.c.numer() * k, self.c.denom().clone());
             x.map_or((UBig::ZERO, UBig::ONE << bits), |x| ExpNeg(x).enclose(bits))
         };
-        // 1 - exp(-c most) is at least the smaller of 1/2 and c/2: as many bits more keep what is divided
-        // by it within a unit or two.
+        // 1 - exp(-c most) is at least the smaller of 1/2 and c/2: that number of extra bits keeps the quotient
+        // within a unit or two.
         let small = (self.c.denom().bit_len() + 1).saturating_sub(self.c.numer().bit_len());
         let scale = bits + small + self.most.bit_len() + 8;
         let one = UBig::ONE << scale;

@@ -1,4 +1,4 @@
-//! All itemsets of public domains, counted and numbered.
+//! The space of all itemsets of public domains, counted and numbered.
 
 use dashu_int::{
     UBig,
@@ -6,13 +6,13 @@ use dashu_int::{
 };
 use table::{Item, Stop, Watch};
 
-/// The non-empty itemsets with at most one value per column and at most so many items.
+/// The non-empty itemsets with at most one value per column and at most `max_length` items.
 ///
-/// Made from the sizes of the domains alone. Numbers go by length, then by column and value.
+/// Made from the sizes of the domains alone. Itemsets are numbered by length, then by column and value.
 pub struct Space {
     sizes: Vec<u32>,
-    /// By column and length: how many itemsets of that length the columns from this one on have, the
-    /// elementary symmetric polynomial of their sizes. One column more than there are.
+    /// By column and length: the number of itemsets of that length in the columns from this one on, the elementary
+    /// symmetric polynomial of their sizes. Has one more entry than there are columns.
     counts: Vec<Vec<UBig>>,
 }
 
@@ -37,12 +37,12 @@ impl Space {
         Ok(Space { sizes, counts })
     }
 
-    /// How many there are.
+    /// The number of itemsets.
     pub fn count(&self) -> UBig {
         self.count_of_last(self.sizes.len())
     }
 
-    /// How many the last so many columns have.
+    /// The number of itemsets of the last `columns` columns.
     pub(super) fn count_of_last(&self, columns: usize) -> UBig {
         self.counts[self.sizes.len() - columns][1..].iter().sum()
     }
@@ -52,7 +52,7 @@ impl Space {
         self.itemset_of_last(self.sizes.len(), number)
     }
 
-    /// Itemset number `number` of those of the last so many columns.
+    /// Itemset number `number` of the last `columns` columns.
     pub(super) fn itemset_of_last(&self, columns: usize, mut number: UBig) -> Vec<Item> {
         let mut column = self.sizes.len() - columns;
         let mut left = 1;
@@ -80,7 +80,7 @@ impl Space {
     }
 }
 
-/// The natural logarithm; negative infinity of 0.
+/// The natural logarithm; negative infinity for 0.
 pub(super) fn ln(number: &UBig) -> f64 {
     let dropped = number.bit_len().saturating_sub(64);
     (number >> dropped).to_f64().value().ln() + dropped as f64 * std::f64::consts::LN_2

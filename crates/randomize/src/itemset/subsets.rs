@@ -7,7 +7,7 @@ use table::{Bag, Item, NONE, Stop, Watch};
 /// The pairs of a row and a non-empty itemset in it. An itemset is in as many pairs as its support.
 pub(super) struct Subsets<'a> {
     bag: &'a Bag,
-    /// Of a row with t items: the itemsets of the last t columns of one value each.
+    /// For a row with t items: the itemsets of the last t columns of one value each.
     places: Space,
     classes: Vec<Class>,
     total: UBig,
@@ -16,10 +16,10 @@ pub(super) struct Subsets<'a> {
 /// The rows with the same number of items.
 struct Class {
     items: usize,
-    /// How many itemsets each of them has.
+    /// The number of itemsets in each of them.
     itemsets: UBig,
     rows: Vec<u32>,
-    /// How many rows, repetitions counted, there are up to each of them.
+    /// The number of rows, repetitions counted, up to each of them.
     until: Vec<u64>,
 }
 
@@ -49,7 +49,7 @@ impl<'a> Subsets<'a> {
         Ok(Subsets { bag, places, classes, total })
     }
 
-    /// How many pairs there are: the sum of all supports.
+    /// The number of pairs: the sum of all supports.
     pub(super) fn total(&self) -> &UBig {
         &self.total
     }

@@ -1,4 +1,4 @@
-//! How many rows contain an itemset.
+//! Counts the rows that contain an itemset.
 
 use table::{Bag, Item, NONE, Stop, Watch};
 
@@ -10,7 +10,7 @@ pub(super) struct Supports<'a> {
 
 /// The distinct rows by the value of one column.
 struct Postings {
-    /// Where the rows of each value begin; one more than there are values.
+    /// The position of the first row of each value; one more entry than there are values.
     starts: Vec<u32>,
     rows: Vec<u32>,
 }
@@ -36,7 +36,7 @@ impl<'a> Supports<'a> {
             for code in 2..starts.len() {
                 starts[code] += starts[code - 1];
             }
-            // starts[code + 1] is where the next row of the value goes, so in the end where its rows end.
+            // starts[code + 1] is the position of the next row of the value, and in the end the end of its rows.
             let mut rows = vec![0; starts[starts.len() - 1] as usize];
             codes(&mut |code, row| {
                 rows[starts[code + 1] as usize] = row;
@@ -48,9 +48,9 @@ impl<'a> Supports<'a> {
         Ok(Supports { bag, columns: (0..bag.width()).map(postings).collect::<Result<_, _>>()? })
     }
 
-    /// How many rows contain the itemset, or a number from `enough` on if at least as many do.
+    /// The number of rows that contain the itemset, or any number from `enough` on if at least `enough` rows do.
     ///
-    /// Goes through the rows of its rarest item.
+    /// Looks at the rows of its rarest item.
     pub(super) fn up_to(&self, items: &[Item], enough: u64) -> u64 {
         let Some(rare) = items.iter().min_by_key(|&&item| self.rows(item).len()) else {
             return self.bag.row_count();
@@ -68,7 +68,7 @@ impl<'a> Supports<'a> {
         support
     }
 
-    /// How many rows contain the itemset.
+    /// The number of rows that contain the itemset.
     pub(super) fn of(&self, items: &[Item]) -> u64 {
         self.up_to(items, u64::MAX)
     }

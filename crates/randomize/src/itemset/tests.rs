@@ -1,4 +1,4 @@
-//! The law of the sampler, and what it protects.
+//! The law of the sampler, and its privacy.
 
 use super::reference::{Law, all_itemsets, any_bag, any_table, bag, law, support, weights};
 use super::sampler::Sampler;
@@ -40,7 +40,7 @@ const PUBLIC: [([Option<u32>; 2], f64, f64); 11] = [
 const A: (f64, u64) = (0.25, 3);
 const C: (f64, u64) = (0.5, 4);
 
-/// From which support on, or from none on, itemsets may be mined.
+/// The supports from which itemsets may be mined.
 const MINED_FROM: [u64; 7] = [1, 2, 3, 4, 5, 6, u64::MAX];
 
 fn vector((c, theta): (f64, u64)) -> Law {
@@ -56,7 +56,7 @@ fn assert_equal(found: &Law, expected: &Law) {
     }
 }
 
-/// The law of a draw by going through all that a sampler can do: every number of every branch.
+/// The law of a draw by enumerating everything that a sampler can do: every number of every branch.
 fn law_of(sampler: &Sampler<'_>, gone: &[Vec<Item>]) -> (Law, f64) {
     let (levels, space, subsets, supports) = sampler.parts();
     let mass = |(low, high): &(_, _)| 0.5 * (float(low) + float(high));
@@ -249,7 +249,7 @@ proptest! {
         for _ in 0..expected.len().min(4) - 1 {
             let (items, _) = sampler.take(&mut coins).unwrap();
             let rest = 1.0 - expected.remove(&items).unwrap();
-            // What is left must not be lost in rounding.
+            // The rest must not be lost in rounding.
             prop_assume!(rest > 1e-3);
             expected.values_mut().for_each(|p| *p /= rest);
             gone.push(items);
@@ -259,7 +259,7 @@ proptest! {
         }
     }
 
-    /// No neighbours are told apart by more than epsilon.
+    /// Neighbours differ by at most epsilon.
     #[test]
     fn tight_constants_keep_epsilon(
         (sizes, mut rows) in any_table(), epsilon in 0.01f64..4.0, theta in 0u64..9,
@@ -302,7 +302,7 @@ fn loss(a: &Law, b: &Law) -> f64 {
     a.iter().map(|(items, p)| (p / b[items]).ln().abs()).fold(0.0, f64::max)
 }
 
-/// Nothing of epsilon is wasted: many rows of one value, and one that may become another.
+/// No epsilon is wasted: many rows of one value, and one row that may change to another value.
 #[test]
 fn tight_constants_reach_epsilon() {
     let rows = |values: &[(u32, usize)]| -> Vec<Vec<Option<u32>>> {

@@ -1,9 +1,8 @@
-//! From which support on itemsets are mined, so that few draws are rejected.
+//! Chooses the support from which itemsets are mined, so that few draws are rejected.
 //!
-//! Whatever is chosen here, the law of a draw is the same: this is about time only. A trial is accepted
-//! with the probability (weight of all) / (itemsets + excess of the mined + G pairs), where G is the excess
-//! over the support of the largest support that is not mined. Mining from a lower support on makes G
-//! smaller, and takes longer.
+//! The law of a draw does not depend on this choice; only the time does. A trial is accepted with the probability
+//! (weight of all) / (itemsets + excess of the mined + G pairs), where G is the excess over the support of the
+//! largest support that is not mined. Mining from a lower support makes G smaller, and takes longer.
 
 use super::levels::Levels;
 use super::sampler::Weights;
@@ -14,12 +13,12 @@ use dashu_int::UBig;
 use random::{Coins, below_big};
 use table::{Bag, Itemsets, Stop, Watch};
 
-/// What a sampler is for.
+/// The purpose of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wanted {
-    /// So many draws, independent of each other.
+    /// This number of independent draws.
     Draws(u64),
-    /// So many itemsets, none of them twice.
+    /// This number of different itemsets.
     Distinct(u64),
 }
 
@@ -30,7 +29,7 @@ impl Wanted {
         }
     }
 
-    /// The itemsets of largest support that may be gone before the last draw.
+    /// The number of itemsets of largest support that may be removed before the last draw.
     fn gone(self) -> u64 {
         match self {
             Wanted::Draws(_) => 0,
@@ -39,25 +38,25 @@ impl Wanted {
     }
 }
 
-/// Trials that cost about as much as mining does, in all and for each draw at least.
+/// The number of trials that cost about as much as mining: in total, and at least for each draw.
 const TRIALS: u64 = 10_000;
 const TRIALS_PER_DRAW: f64 = 4.0;
-/// Pairs that are tried to see if nothing need be mined, and the trials that are better than mining, in all
-/// and for each draw at most: mining may take many seconds.
+/// Pairs that are tried to find out whether mining is needed, and the largest numbers of trials, in total and for
+/// each draw, at which mining is not worth it: mining may take many seconds.
 const PILOT: usize = 256;
 const TRIALS_WITHOUT: u64 = 300_000;
 const TRIALS_WITHOUT_PER_DRAW: f64 = 32.0;
-/// The most itemsets that are mined; some seconds.
+/// The largest number of itemsets that are mined; takes some seconds.
 const MINED: u64 = 1_000_000;
-/// Bytes that a mined itemset may take, with what is held while it is mined and sorted.
+/// The largest number of bytes of a mined itemset, including temporary memory while it is mined and sorted.
 const BYTES: u64 = 256;
-/// Beyond this nothing differs any more, and logarithms stay finite.
+/// A cap on numbers: above it they make no difference, and logarithms stay finite.
 const LARGE: f64 = 1e300;
 
-/// What is known before anything is mined.
+/// The facts that are known before anything is mined.
 pub(super) struct Facts<'a> {
     pub(super) weights: &'a Weights,
-    /// How many itemsets there are.
+    /// The number of itemsets.
     pub(super) itemsets: &'a UBig,
     pub(super) subsets: &'a Subsets<'a>,
     pub(super) supports: &'a Supports<'a>,
@@ -67,8 +66,8 @@ pub(super) struct Facts<'a> {
 }
 
 impl Facts<'_> {
-    /// The itemsets from some support on, and that support. Too many itemsets are no error: then fewer
-    /// are mined, and more draws rejected.
+    /// Mines the itemsets from some support on, and returns them with that support. Too many itemsets are not an
+    /// error: then fewer are mined, and more draws rejected.
     pub(super) fn mine(
         &self,
         bag: &Bag,
@@ -120,7 +119,7 @@ impl Facts<'_> {
         }
     }
 
-    /// Whether few trials are rejected if nothing is mined: by a pilot, with coins of its own.
+    /// Whether few trials are rejected without mining, by a pilot with coins of its own.
     fn is_quick_without(&self, watch: &Watch) -> Result<bool, Stop> {
         if self.wanted.gone() > 0 {
             return Ok(false);
@@ -139,13 +138,13 @@ impl Facts<'_> {
         Ok(accepted * trials >= PILOT as f64)
     }
 
-    /// How many trials a draw may take if all draws may take `all`.
+    /// The number of trials that a draw may take if all draws together may take `all`.
     fn trials(&self, all: u64) -> f64 {
         ((all / self.wanted.number().max(1)) as f64).max(TRIALS_PER_DRAW)
     }
 
-    /// The largest support to mine from that makes rejections few enough, if the excess of what is mined
-    /// and stays is at least exp(`ln_excess`); above the largest support if nothing need be mined.
+    /// The largest support to mine from that makes rejections few enough, if the excess of the mined itemsets that
+    /// stay is at least exp(`ln_excess`); above the largest support if no mining is needed.
     fn needed(&self, ln_excess: f64) -> u64 {
         let gone = UBig::from(self.wanted.gone());
         let itemsets = ln(&(self.itemsets - (&gone).min(self.itemsets)));
@@ -154,7 +153,7 @@ impl Facts<'_> {
         let allowed =
             if high == f64::NEG_INFINITY { high } else { whole + self.trials(TRIALS).ln() };
         let fits = |from: u64| self.ln_pairs(from - 1) <= allowed;
-        // It fits from 1 on down; what fits is an interval.
+        // The condition holds from 1 on up to some support, so bisection finds it.
         let (mut low, mut high) = (1, self.most.saturating_add(2));
         while high - low > 1 {
             let middle = low + (high - low) / 2;
@@ -178,7 +177,7 @@ impl Facts<'_> {
         x + (-(-x).exp_m1()).ln()
     }
 
-    /// The logarithm of the excess of itemsets, without those of the largest supports that may be gone.
+    /// The logarithm of the excess of itemsets, without those of the largest supports, which may be removed.
     fn ln_excess(&self, itemsets: &Itemsets) -> f64 {
         let supports = itemsets.iter().map(|(_, support)| support.min(self.weights.theta));
         let mut supports: Vec<u64> = supports.collect();

@@ -1,5 +1,4 @@
-//! The itemsets of the largest supports, chosen privately, with noisy supports. The proofs are in
-//! `top.md`.
+//! The itemsets of the largest supports, chosen privately, with noisy supports. The proofs are in `top_itemsets.md`.
 
 use super::sampler::{Sampler, Weights};
 use super::threshold::Wanted;
@@ -9,13 +8,13 @@ use rand::Rng;
 use random::{Error, Noise, Ratio, Source, within_decimal};
 use table::{Bag, Item, Watch};
 
-/// What is asked for, and how it is met: half of the budget chooses the itemsets, one after the other, the
-/// other half pays for the noise in their supports.
+/// A request for the itemsets of the largest supports, and its noise: half of the budget chooses the itemsets, one
+/// after the other, the other half pays for the noise in their supports.
 #[derive(Debug, Clone)]
 pub struct Top {
     top: u64,
     cost: Cost,
-    /// Zero-concentrated: rho of the whole.
+    /// The rho of the whole call, if it is zero-concentrated.
     rho: f64,
     max_length: usize,
     /// The weight of an itemset is exp(c supp).
@@ -28,12 +27,12 @@ pub struct Top {
 pub struct Found {
     /// In item order.
     pub items: Vec<Item>,
-    /// How many rows contain it, and noise.
+    /// The number of rows that contain it, plus noise.
     pub support: i128,
 }
 
 impl Top {
-    /// The better of two ways: by epsilon alone, or with delta by zero-concentrated privacy. The second
+    /// The better of two ways: by epsilon alone, or with delta by zero-concentrated privacy. The second is taken
     /// where its noise is narrower; then it also chooses better.
     pub fn new(top: u64, epsilon: f64, delta: f64, max_length: usize) -> Result<Self, Error> {
         check_epsilon(epsilon)?;
@@ -76,7 +75,7 @@ impl Top {
         let drawn = within_decimal("epsilon", cost.epsilon)?;
         let rho = zcdp_rho(drawn, within_decimal("delta", cost.delta)?)?;
         let counts = rho / 2.0;
-        // top c^2 / 8 is at most what the counts leave; a part in 10^15 is more than all roundings.
+        // top c^2 / 8 is at most the rest after the counts; a part in 10^15 exceeds all rounding errors.
         let c = (rest_of(rho, counts) * 8.0 / top as f64).sqrt() * (1.0 - 1e-15);
         Ok(Top {
             top,
@@ -88,7 +87,7 @@ impl Top {
         })
     }
 
-    /// What the call takes from a budget.
+    /// The charge to a budget.
     pub fn charge(&self) -> Charge {
         Charge { whole: self.cost, rho: Some(self.rho), rest: Cost::default() }
     }
@@ -103,13 +102,13 @@ impl Top {
         self.noise.stddev()
     }
 
-    /// What weighs supports, and the noise that is added to them.
+    /// The constant of the weights, and the noise that is added to supports.
     #[cfg(test)]
     pub(super) fn parts(&self) -> (&Ratio, &Noise) {
         (&self.c, &self.noise)
     }
 
-    /// Chooses itemsets of a bag whose domains are public. In the order of their noisy supports, the
+    /// Chooses itemsets of a bag whose domains are public. Returns them in the order of their noisy supports, the
     /// largest first.
     pub fn find<R: Rng + ?Sized>(
         &self,
@@ -155,7 +154,7 @@ mod tests {
     }
 
     proptest! {
-        /// What choosing and noise cost is within the budget, in rationals, and uses it up.
+        /// The cost of the choices and of the noise is within the budget, in rationals, and uses it up.
         #[test]
         fn parts_add_up_to_the_budget(
             top in 1u64..2000, exponent in -6f64..3.0, delta in prop::sample::select(vec![0.0, 1e-9, 1e-3]),

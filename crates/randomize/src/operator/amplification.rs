@@ -26,22 +26,22 @@ pub fn amplification(operator: &Operator) -> f64 {
     occurring.map(|(least, most)| most / least).fold(1.0, f64::max)
 }
 
-/// The gamma from which on an operator may cause a breach from `rho1` to `rho2`, or down from `rho2` to
-/// `rho1`: below it there is none, whatever the prior (Statement 1). At it a prior of exactly `rho1` can
-/// reach exactly `rho2`, which counts as a breach.
+/// The gamma from which an operator may cause a breach from `rho1` to `rho2`, or down from `rho2` to `rho1`: below it
+/// there is none, whatever the prior (Statement 1). At it a prior of exactly `rho1` can reach exactly `rho2`, which
+/// counts as a breach.
 pub fn breach_gamma(rho1: f64, rho2: f64) -> Result<f64, Error> {
     check_breach(rho1, rho2)?;
     Ok(rho2 / rho1 * ((1.0 - rho1) / (1.0 - rho2)))
 }
 
-/// Between which bounds an operator with this gamma leaves the probability of a property whose prior is
-/// `prior`. Both are reached by some operator.
+/// The bounds on the posterior of a property whose prior is `prior`, for an operator with this gamma. Some operator
+/// reaches each of them.
 pub fn breach_posterior(gamma: f64, prior: f64) -> Result<Bounds, Error> {
     if gamma.is_nan() || gamma < 1.0 {
         return Err(Error::argument("gamma", gamma, "it must be at least 1"));
     }
     check_probability("prior", prior)?;
-    // The odds move by at most the factor gamma; 0 and 1 are certain and stay.
+    // The odds change by at most the factor gamma; 0 and 1 are certain and stay.
     let moved = |p: f64, factor: f64| if p == 0.0 { 0.0 } else { p / (p + (1.0 - p) / factor) };
     Ok(Bounds {
         low: if prior == 1.0 { 1.0 } else { moved(prior, 1.0 / gamma) },
@@ -49,7 +49,7 @@ pub fn breach_posterior(gamma: f64, prior: f64) -> Result<Bounds, Error> {
     })
 }
 
-/// Refuses limits that are no breach: they must satisfy 0 < `rho1` < `rho2` < 1.
+/// Refuses limits that do not satisfy 0 < `rho1` < `rho2` < 1.
 pub fn check_breach(rho1: f64, rho2: f64) -> Result<(), Error> {
     if !(rho1 > 0.0 && rho1 < 1.0) {
         return Err(Error::argument("rho1", rho1, "it must lie between 0 and 1"));
@@ -60,7 +60,7 @@ pub fn check_breach(rho1: f64, rho2: f64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Refuses what is no probability.
+/// Refuses a number that is not a probability.
 pub fn check_probability(name: &'static str, value: f64) -> Result<(), Error> {
     match (0.0..=1.0).contains(&value) {
         true => Ok(()),
@@ -148,7 +148,7 @@ mod tests {
     }
 
     proptest! {
-        /// Every property of every input set stays within the bounds that gamma gives.
+        /// Every property of every input set stays within the bounds by gamma.
         #[test]
         fn no_property_passes_the_bound((operator, weights) in operators()) {
             let total = f64::from(weights.iter().sum::<u32>());

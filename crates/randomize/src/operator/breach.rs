@@ -1,5 +1,4 @@
-//! Breaches for a prior that is known: the properties that an output moves furthest. The reasons are in
-//! `breach.md`.
+//! Breaches for a known prior: the properties that an output moves furthest. The proofs are in `breach.md`.
 
 use super::amplification::check_breach;
 use super::matrix::sum;
@@ -8,11 +7,10 @@ use random::Error;
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
-/// What rounding may have done to sums of probabilities, relative to them: a property that is this near to
-/// a breach counts as one.
+/// The relative rounding error of sums of probabilities: a property this close to a breach counts as one.
 const SLACK: f64 = 1e-12;
 
-/// Properties tried for one output before the question whether it causes a breach is left open.
+/// The number of properties tried for one output before its breach is reported as undecided.
 const TRIES: usize = 20_000;
 
 /// Whether an unlikely property becomes likely, or a likely one unlikely.
@@ -31,12 +29,12 @@ pub struct Worst {
     /// downward, the least posterior of a property whose prior is at least rho2.
     pub low: f64,
     pub high: f64,
-    /// Whether there is a breach; `None` if that was not found out.
+    /// Whether there is a breach; `None` if that is undecided.
     pub breach: Option<bool>,
 }
 
-/// For every output that can occur, how far it can move a property upward and downward, and whether that
-/// is a breach. O(|X| log |X|) for each output, and more only where the bounds leave it open.
+/// For every output that can occur, how far it can move a property upward and downward, and whether that is a breach.
+/// O(|X| log |X|) for each output, and more only where the bounds do not decide.
 pub fn breach_check(
     operator: &Operator,
     prior: &Prior,
@@ -65,10 +63,10 @@ pub fn breach_check(
     Ok(found?.into_iter().flatten().flatten().collect())
 }
 
-/// The inputs that are possible, those first that an output makes likeliest.
+/// The possible inputs, in descending order of how much an output raises their probability.
 struct Inputs {
     inputs: Vec<Input>,
-    /// The prior and the posterior of the first inputs, as many as the position says.
+    /// The prior and the posterior of the first inputs, by their number.
     priors: Vec<f64>,
     posteriors: Vec<f64>,
 }
@@ -77,11 +75,11 @@ struct Inputs {
 struct Input {
     prior: f64,
     posterior: f64,
-    /// The posterior over the prior, but for a factor that all have.
+    /// The posterior over the prior, up to a common factor.
     gain: f64,
 }
 
-/// What is known of the largest posterior.
+/// Bounds on the largest posterior.
 struct Largest {
     low: f64,
     high: f64,
@@ -135,7 +133,7 @@ impl Inputs {
         Largest { low, high: high.max(low), breach }
     }
 
-    /// The posterior that inputs from `first` on add if they fill a prior of `room`, the last in part: no
+    /// The posterior that inputs from `first` on add if they fill a prior of `room`, the last one in part: no
     /// property adds more.
     fn bound(&self, first: usize, room: f64) -> f64 {
         let filled = self.priors[first] + room;
@@ -167,19 +165,19 @@ impl Inputs {
 
     /// Looks for a property whose prior is at most `room` and whose posterior is at least `goal`.
     fn search(&self, room: f64, goal: f64) -> Search {
-        // What is decided: the first input that is open, the room left, the posterior reached.
+        // States of the search: the first undecided input, the room left, the posterior reached.
         let mut open = vec![(0, room, 0.0)];
         for _ in 0..TRIES {
             let Some((first, room, reached)) = open.pop() else { return Search::None };
             if reached >= goal {
                 return Search::Found(reached);
             }
-            // The bound is a difference of sums.
+            // The bound is a difference of sums and may be off by rounding.
             if first == self.inputs.len() || reached + self.bound(first, room) < goal - SLACK {
                 continue;
             }
             let input = self.inputs[first];
-            // Of equal inputs those are taken that come first.
+            // Among equal inputs the first ones are taken.
             let equal = self.inputs[first..].iter().take_while(|&&other| other == input).count();
             open.push((first + equal, room, reached));
             if input.prior <= room {
@@ -266,7 +264,7 @@ mod tests {
     }
 
     proptest! {
-        /// The bounds hold what trying every property finds, and whether there is a breach is exact.
+        /// The bounds contain the result of trying every property, and whether there is a breach is exact.
         #[test]
         fn bounds_and_breaches_agree_with_all_properties(
             (weights, prior) in (2usize..9).prop_flat_map(|inputs| (

@@ -1,4 +1,4 @@
-//! Left inverses of an operator: what turns the law of outputs into the law of inputs.
+//! Left inverses of an operator, which turn the law of outputs into the law of inputs.
 
 use super::Operator;
 use rayon::prelude::*;
@@ -7,7 +7,7 @@ use table::{Stop, Watch};
 /// The largest condition number (in the norm of column sums) at which an inverse is trusted.
 const CONDITION: f64 = 1e10;
 
-/// Rows from which on the elimination is shared by threads.
+/// The number of rows from which threads share the elimination.
 const SHARED: usize = 128;
 
 /// A matrix Q with a row for each input and a column for each output, such that Q times the law of outputs
@@ -18,11 +18,11 @@ pub(super) struct LeftInverse {
 }
 
 impl LeftInverse {
-    /// What making one holds at most: so many matrices of the operator's size, one of which stays.
+    /// The largest number of matrices of the operator's size that are held while one is made; one of them stays.
     pub(super) const MATRICES: u64 = 6;
 
-    /// The inverse of a square operator; with more outputs than inputs, the one that least squares with
-    /// these weights give. `None` if outputs do not tell inputs apart well enough. O(|X|^2 |Y|).
+    /// The inverse of a square operator; with more outputs than inputs, the weighted least-squares inverse. `None` if
+    /// the outputs do not distinguish the inputs well enough. O(|X|^2 |Y|).
     pub(super) fn new(
         operator: &Operator,
         weights: impl Fn(usize) -> f64,
@@ -73,7 +73,7 @@ impl LeftInverse {
 }
 
 pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
-    // Four sums at a time: the processor adds them side by side.
+    // Four sums at a time: the processor computes them in parallel.
     let mut sums = [0.0; 4];
     let (chunks, others) = (a.chunks_exact(4), b.chunks_exact(4));
     let rest: f64 = chunks.remainder().iter().zip(others.remainder()).map(|(a, b)| a * b).sum();
@@ -85,8 +85,8 @@ pub(super) fn dot(a: &[f64], b: &[f64]) -> f64 {
     sums.iter().sum::<f64>() + rest
 }
 
-/// The inverse of a square matrix, by elimination with the largest pivot of each column; `None` if it has
-/// none that can be trusted.
+/// The inverse of a square matrix, by elimination with the largest pivot of each column; `None` if it is too badly
+/// conditioned.
 fn inverse(mut matrix: Vec<f64>, size: usize, watch: &Watch) -> Result<Option<Vec<f64>>, Stop> {
     let norm = column_norm(&matrix, size);
     let mut inverse = vec![0.0; size * size];
@@ -135,7 +135,7 @@ fn column_norm(matrix: &[f64], size: usize) -> f64 {
     for row in matrix.chunks_exact(size) {
         sums.iter_mut().zip(row).for_each(|(sum, cell)| *sum += cell.abs());
     }
-    // A norm that is no number must not pass for a small one.
+    // A norm that is not a number must not pass for a small one.
     sums.into_iter().fold(0.0, |most, sum| if sum > most || f64::is_nan(sum) { sum } else { most })
 }
 

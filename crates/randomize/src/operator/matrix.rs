@@ -1,8 +1,8 @@
-//! Operators and priors whose numbers were checked.
+//! Operators and priors as matrices and vectors whose numbers were checked.
 
 use random::Error;
 
-/// How far the probabilities of a row, or of a prior, may be from adding up to 1.
+/// The tolerance for the sum of a row's, or of a prior's, probabilities.
 const TOLERANCE: f64 = 1e-9;
 
 /// The largest number of probabilities that an operator may have: 128 MB of them.
@@ -47,8 +47,8 @@ impl Operator {
         Ok(Operator { cells, outputs })
     }
 
-    /// Randomised response on `size` values: the value is kept with probability `keep`, else each of the
-    /// other values is as likely as the next. With one value there is nothing to choose.
+    /// Randomised response on `size` values: the value is kept with probability `keep`, else it is replaced by one of
+    /// the other values, all equally likely. With one value there is nothing to choose.
     pub fn randomised_response(size: usize, keep: f64) -> Result<Self, Error> {
         if !(0.0..=1.0).contains(&keep) {
             return Err(Error::argument("keep", keep, "it is a probability: from 0 to 1"));
@@ -65,12 +65,12 @@ impl Operator {
         Ok(Operator { cells, outputs: size })
     }
 
-    /// How many inputs there are.
+    /// The number of inputs.
     pub fn inputs(&self) -> usize {
         self.cells.len() / self.outputs
     }
 
-    /// How many outputs there are.
+    /// The number of outputs.
     pub fn outputs(&self) -> usize {
         self.outputs
     }
@@ -95,12 +95,12 @@ impl Operator {
         &self.cells
     }
 
-    /// The bytes that it holds.
+    /// The number of bytes that it holds.
     pub fn memory(&self) -> u64 {
         size_of_val(self.cells.as_slice()) as u64
     }
 
-    /// What each output's probability is if inputs have these probabilities.
+    /// The probability of each output if inputs have these probabilities.
     pub fn output_law(&self, inputs: &[f64]) -> Vec<f64> {
         let mut law = vec![0.0; self.outputs];
         for (&input, row) in inputs.iter().zip(self.rows()) {
@@ -110,7 +110,7 @@ impl Operator {
     }
 }
 
-/// What is believed of inputs before an output is seen: a probability for each.
+/// The belief about inputs before an output is seen: a probability for each.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior(Vec<f64>);
 
@@ -156,7 +156,7 @@ pub(super) fn check_values(
     }
 }
 
-/// Refuses what is no probability; `place` says where it stands.
+/// Refuses numbers that are not probabilities; `place` names their position.
 fn check_probabilities(
     name: &'static str,
     numbers: &[f64],
@@ -173,7 +173,7 @@ fn check_probabilities(
     }
 }
 
-/// A sum that also keeps what rounding takes away (Neumaier).
+/// A sum that compensates for rounding (Neumaier).
 pub(super) fn sum(numbers: impl Iterator<Item = f64>) -> f64 {
     let (sum, lost) = numbers.fold((0.0f64, 0.0), |(sum, lost), x| {
         let next = sum + x;

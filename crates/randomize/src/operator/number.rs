@@ -1,4 +1,4 @@
-//! An operator for whole numbers: near the value, or anywhere. The proofs are in `number.md`.
+//! An operator for whole numbers: a number near the value, or any number of the range. The proofs are in `number.md`.
 
 use super::Operator;
 use super::matrix::check_values;
@@ -37,7 +37,7 @@ impl NumberOperator {
         Ok(NumberOperator { low, high, size, window, mix: Ratio::exact("mix", mix)? })
     }
 
-    /// A randomised number. What lies outside of low..high counts as the nearer end.
+    /// A randomised number. A value outside of low..high counts as the nearer end.
     pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R, value: i64) -> i64 {
         let offset = if bernoulli(rng, &self.mix) {
             below(rng, self.size)
@@ -49,18 +49,18 @@ impl NumberOperator {
         (i128::from(self.low) + i128::from(offset)) as i64
     }
 
-    /// How many numbers low..high has.
+    /// The number of integers in low..high.
     pub fn size(&self) -> u64 {
         self.size
     }
 
-    /// How many numbers -window..window has.
+    /// The number of integers in -window..window.
     fn steps(&self) -> u64 {
         2 * self.window + 1
     }
 
-    /// The weights of outputs that lie far from the value and near it, over one common denominator:
-    /// the steps reach every output equally often, or some of them once more.
+    /// The weights of outputs that lie far from the value and near it, over one common denominator: the steps reach
+    /// every output equally often, or some of them once more.
     fn weights(&self) -> (UBig, UBig, UBig) {
         let (often, more) = (self.steps() / self.size, self.steps() % self.size);
         let rest = self.mix.denom() - self.mix.numer();
@@ -102,7 +102,7 @@ impl NumberOperator {
         let first = (self.window % self.size) as usize;
         let mut cells = vec![far; size * size];
         for (x, row) in cells.chunks_exact_mut(size).enumerate() {
-            // The steps that are left over after every output was reached equally often.
+            // The steps that remain after every output was reached equally often.
             (0..more).for_each(|step| row[(x + size - first + step) % size] = near);
         }
         Operator::new(cells, size)
@@ -129,7 +129,7 @@ mod tests {
         assert_eq!(of(0, 1000, 100, 0.0).gamma(), None);
         assert_eq!(of(0, 1000, 100, 0.0).gamma_above(), f64::INFINITY);
         assert_eq!(of(0, 1000, 100, 1.0).gamma_above(), 1.0);
-        // A window around which every number is as near as the next tells nothing.
+        // A window in which every number is equally near reveals nothing.
         assert_eq!(of(0, 200, 100, 0.0).gamma_above(), 1.0);
         assert_eq!(of(5, 5, 3, 0.0).gamma_above(), 1.0);
         // Windows that reach around: one number is hit by two of the steps.
@@ -181,7 +181,7 @@ mod tests {
                 let value = low + x as i64;
                 assert_fits(row, 20_000, || operator.draw(&mut coins, value) - low);
             }
-            // What is outside counts as the nearer end.
+            // A value outside counts as the nearer end.
             let beyond = [(low - 5, 0), (i64::MIN, 0), (high + 1, (high - low) as usize)];
             for (value, x) in beyond {
                 assert_fits(matrix.row(x), 20_000, || operator.draw(&mut coins, value) - low);
@@ -208,7 +208,7 @@ mod tests {
     }
 
     proptest! {
-        /// The exact law has exactly the gamma that is stated, and the matrix is that law rounded.
+        /// The exact law has exactly the stated gamma, and the matrix is that law rounded.
         #[test]
         fn gamma_is_that_of_the_exact_law(
             low in -20i64..20, more in 0i64..12, window in 0i64..30, mix in 0.0f64..=1.0, coarse in 0u8..3,

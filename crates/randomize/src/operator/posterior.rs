@@ -1,4 +1,4 @@
-//! What is believed of an input after its output is seen.
+//! The belief about an input after its output is seen.
 
 use super::matrix::sum;
 use super::{Operator, Prior};

@@ -1,4 +1,4 @@
-//! How seeds are laid out, and what they say.
+//! The bit layout of seeds, and the items that a seed stands for.
 
 use super::field::{Field, LARGEST_DEGREE, LEAST_DEGREE, Times};
 use super::{MAX_BITS, MAX_UNIVERSE};
@@ -6,29 +6,29 @@ use crate::transaction::MAX_SIZE;
 use random::Error;
 use table::bits;
 
-/// Steps between two looks at whether to stop.
+/// The number of steps between two checks for cancelling.
 const BETWEEN_CHECKS: usize = 1 << 22;
 
-/// What seeds are made for.
+/// The parameters of a layout: universe, sizes and rho.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shape {
-    /// Items are 1 to this.
+    /// Items are 1 to `universe`.
     pub universe: u32,
-    /// Items of a transaction.
+    /// The number of items of a transaction.
     pub size: usize,
-    /// Items of the largest itemset whose support is wanted.
+    /// The number of items of the largest itemset whose support is wanted.
     pub itemset: usize,
-    /// An item comes in by chance with probability rho = a / 2^b.
+    /// An item is added by chance with probability rho = a / 2^b.
     pub a: u32,
     pub b: u32,
 }
 
-/// A layout. Made of a shape by whoever draws or reads seeds.
+/// The layout of seeds, made from a shape by code that draws or reads seeds.
 #[derive(Debug, Clone)]
 pub struct Code {
     shape: Shape,
     field: &'static Field,
-    /// How many odd powers a column has: any 2 · `powers` bits of a seed's items are independent.
+    /// The number of odd powers of a column: any 2 · `powers` bits of a seed's items are independent.
     powers: usize,
 }
 
@@ -91,8 +91,7 @@ impl Code {
         bits::words(self.bits())
     }
 
-    /// The seed of these bytes: bit i is bit i mod 8 of byte i / 8. Refuses another length, and bits beyond
-    /// the last.
+    /// Reads a seed from bytes: bit i is bit i mod 8 of byte i / 8. Refuses another length, and bits beyond the last.
     pub fn read(&self, bytes: &[u8]) -> Result<Seed, Error> {
         if bytes.len() != self.bytes() {
             let range = "seeds for this universe, size, itemset and b have another length";
@@ -135,7 +134,7 @@ impl Code {
         }
     }
 
-    /// The bits of an item: its columns.
+    /// The columns of an item: one for each of its bits.
     pub(super) fn columns_of(&self, item: u32) -> std::ops::Range<usize> {
         let b = self.shape.b as usize;
         let first = (item as usize - 1) * b;
@@ -157,8 +156,8 @@ impl Code {
         Ok(value < self.shape.a)
     }
 
-    /// All items of the transaction that a seed stands for, ascending. Each odd power steps through the
-    /// field by itself: b · universe · l steps, with a look at `check` every few million.
+    /// All items of the transaction that a seed stands for, ascending. Each odd power steps through the field by
+    /// itself: b · universe · l steps, with a call of `check` every few million.
     pub fn items<E>(
         &self,
         seed: &Seed,
@@ -205,7 +204,7 @@ impl Code {
         (0..self.powers).map(part)
     }
 
-    /// The items that are there by `column`, whose parity is x[c] when it is called for the c-th time.
+    /// The items that are present by `column`, which returns parity x[c] at its c-th call.
     fn present<E>(
         &self,
         mut check: impl FnMut() -> Result<(), E>,

@@ -1,4 +1,4 @@
-//! Seeds of transactions.
+//! Draws the seed of a randomised transaction.
 
 use super::code::{Code, Seed, parity};
 use crate::transaction::{Marked, Operator};
@@ -30,8 +30,8 @@ impl Code {
         self.draw_marked(&marked, coins)
     }
 
-    /// A uniform seed is moved to one that satisfies the equations of the marked items, by a step that
-    /// depends on nothing but how far it is from them.
+    /// A uniform seed is moved to one that satisfies the equations of the marked items. The step depends only on the
+    /// equations that the seed violates.
     fn draw_marked<R: Rng + ?Sized>(&self, marked: &[Marked], coins: &mut R) -> Seed {
         let (words, shape) = (self.words(), *self.shape());
         let mut seed: Vec<u64> = (0..words).map(|_| coins.next_u64()).collect();
@@ -61,7 +61,7 @@ impl Code {
     }
 }
 
-/// Equations over single bits, each freed of the pivots of those before it.
+/// Equations over single bits, each reduced by the pivots of those before it.
 struct System {
     words: usize,
     rows: Vec<u64>,
@@ -86,7 +86,7 @@ impl System {
                 sum ^= earlier_sum;
             }
         }
-        // There is always one: a transaction has fewer bits than the columns that are independent.
+        // There is always one: a transaction has fewer bits than there are independent columns.
         if let Some(pivot) = bits::numbers(row).next() {
             self.rows.extend_from_slice(row);
             self.pivots.push((pivot, sum));

@@ -9,14 +9,14 @@ const POLYNOMIALS: [u32; 24] = [
     0x2000009, 0x4000047,
 ];
 
-/// The degrees that there are.
+/// The smallest and the largest degree.
 pub const LEAST_DEGREE: u32 = 3;
 pub const LARGEST_DEGREE: u32 = LEAST_DEGREE + POLYNOMIALS.len() as u32 - 1;
 
-/// The largest degree whose powers are all kept: 4 MB. Larger fields multiply two of fewer powers.
+/// The largest degree whose powers are all kept: 4 MB. Larger fields multiply two powers from shorter lists.
 const LISTED_DEGREE: u32 = 20;
 
-/// How many bits of an exponent the fine steps of a larger field have.
+/// The number of bits of an exponent for the fine steps of a larger field.
 const FINE_BITS: u32 = 13;
 
 /// A field: alpha^0, alpha^1, … once around, as a shift register steps through them.
@@ -32,7 +32,7 @@ pub struct Field {
 }
 
 impl Field {
-    /// The field of a degree, made when it is first asked for: 4 MB and 4 milliseconds for the largest.
+    /// The field of a degree, made at its first use: 4 MB and 4 milliseconds for the largest.
     pub fn of(degree: u32) -> &'static Field {
         static FIELDS: [OnceLock<Field>; POLYNOMIALS.len()] =
             [const { OnceLock::new() }; POLYNOMIALS.len()];
@@ -67,7 +67,7 @@ impl Field {
         (1 << self.degree) - 1
     }
 
-    /// True if every power is at hand.
+    /// True if every power is listed.
     pub fn is_listed(&self) -> bool {
         self.coarse.is_empty()
     }
@@ -87,7 +87,7 @@ impl Field {
         for bit in table::bits::ones(u64::from(b)) {
             product ^= u64::from(a) << bit;
         }
-        // What is beyond the degree comes back as the polynomial's other terms say, until nothing is.
+        // Bits beyond the degree are reduced by the polynomial's other terms until there are none.
         while product >> self.degree != 0 {
             let beyond = product >> self.degree;
             product &= (1 << self.degree) - 1;
@@ -98,7 +98,7 @@ impl Field {
         product as u32
     }
 
-    /// Multiplication by one element, which is linear: the products of all bytes at each of four places.
+    /// Multiplication by one element, which is linear: the products of all bytes at each of four positions.
     pub fn times(&self, factor: u32) -> Times {
         let mut sums = Box::new([[0; 256]; 4]);
         for (place, sums) in sums.iter_mut().enumerate() {
@@ -112,7 +112,7 @@ impl Field {
     }
 }
 
-/// Multiplies elements of a field by one of them: four look-ups.
+/// Multiplies elements of a field by a fixed one: four look-ups.
 pub struct Times(Box<[[u32; 256]; 4]>);
 
 impl Times {
@@ -133,7 +133,7 @@ mod tests {
             let field = Field::of(degree);
             assert_eq!(field.degree, degree);
             let mut seen = vec![0u64; table::bits::words(field.order() + 1)];
-            // As a shift register steps: nothing of the products is used.
+            // Steps like a shift register, independently of the code for products.
             let mut power = 1u32;
             for exponent in 0..field.order() {
                 assert!(!table::bits::has(&seen, power as usize), "{degree}");

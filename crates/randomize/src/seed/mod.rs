@@ -1,10 +1,10 @@
-//! Randomised transactions as short seeds: a public generator makes the items of a seed, in which any few
-//! items are independent, and a seed is drawn that makes the items of a transaction come out as they should
-//! (section 5 of Evfimievski, Gehrke and Srikant). Proof and bit layout are in seed.md.
+//! Randomised transactions as short seeds. A public generator makes the items of a seed, of which any few are
+//! independent, and a seed is drawn whose items agree with the randomised transaction (section 5 of Evfimievski,
+//! Gehrke and Srikant). Proof and bit layout are in seed.md.
 //!
 //! * `field`: powers of a primitive element of GF(2^r).
-//! * `code`: [`Code`] says how seeds for a universe, sizes and a rho = a / 2^b are laid out; it tells the
-//!   items of a seed ([`Code::contains`], [`Code::items`]).
+//! * `code`: [`Code`] is the layout of seeds for a universe, sizes and a rho = a / 2^b; it reads the items of a seed
+//!   ([`Code::contains`], [`Code::items`]).
 //! * `draw`: [`Code::draw`] makes a seed of a transaction.
 //! * `slices`: the items of 64 seeds at a time, for mining.
 

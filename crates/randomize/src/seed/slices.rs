@@ -1,16 +1,16 @@
-//! The items of 64 seeds at a time: a bit of an item is a sum of bits of the seed, so one operation on words
-//! adds them for 64 seeds. Sums of eight bits of a seed are tabulated, which leaves one look-up for each byte
-//! of a column: 5 million seeds of 1000 items take about a second.
+//! Reads the items of 64 seeds at a time: a bit of an item is a sum of bits of the seed, so one operation on words
+//! adds them for 64 seeds. Sums of eight bits of a seed are tabulated, which leaves one look-up for each byte of a
+//! column: 5 million seeds of 1000 items take about a second.
 
 use super::code::Code;
 
 /// Seeds that are read together.
 pub const LANES: usize = 64;
 
-/// Sums of the bits that a byte can name.
+/// The number of sums of the bits of a byte.
 const SUMS: usize = 256;
 
-/// What the bits of some items are sums of. Made for the items that are looked for, used for all seeds.
+/// The bits of the seed that the bits of some items are sums of. Made for the wanted items, used for all seeds.
 #[derive(Debug)]
 pub struct Slices {
     /// By item, digit of rho and byte: which bits of the seed.
@@ -22,7 +22,7 @@ pub struct Slices {
     a: u32,
 }
 
-/// Room to work in.
+/// Temporary memory.
 #[derive(Debug, Default)]
 pub struct Scratch {
     planes: Vec<u64>,
@@ -44,7 +44,7 @@ impl Slices {
         Slices { columns, bytes: code.bytes(), words: code.words(), digits, a: code.shape().a }
     }
 
-    /// The bytes that it takes for so many items.
+    /// The number of bytes for this number of items.
     pub fn memory(code: &Code, items: usize) -> u64 {
         (items * code.shape().b as usize * code.bytes()) as u64
     }
@@ -75,7 +75,7 @@ impl Slices {
         }
     }
 
-    /// The sums of all choices of eight neighbouring bits.
+    /// The sums of all subsets of eight neighbouring bits.
     fn tabulate(&self, seeds: &[u64], scratch: &mut Scratch) {
         let Scratch { planes, sums } = scratch;
         planes.clear();

@@ -1,4 +1,4 @@
-//! The best operator for a breach limit.
+//! Finds the best select-a-size operator for a breach limit.
 
 use super::discover::Convention;
 use super::estimate::Estimator;
@@ -10,37 +10,37 @@ use random::Error;
 /// which is a breach.
 const BELOW_LIMIT: f64 = 1e-9;
 
-/// Values of rho that are tried for each cut: as many of a geometric row up to the border, and of an even one
+/// The numbers of values of rho that are tried for each cut: in geometric progression up to the border, evenly spaced
 /// above it. The objective has poles and several minima.
 const SCAN: usize = 125;
 const BORDER: f64 = 0.05;
 const RANGE: (f64, f64) = (1e-4, 0.995);
 
-/// Up to so many binary digits of rho, all values are tried.
+/// The largest number of binary digits of rho for which all values are tried.
 const ALL_BITS: u32 = 8;
 
-/// Minima of the scan that are refined, and how far.
+/// The number of minima of the scan that are refined, and how far.
 const REFINED: usize = 3;
 const STEPS: usize = 60;
 
-/// What an operator is wanted for.
+/// The request for an operator.
 #[derive(Debug, Clone, Copy)]
 pub struct Request {
-    /// Items of a transaction.
+    /// The number of items of a transaction.
     pub size: usize,
     /// No property of prior probability below `rho1` may become more likely than `rho2`.
     pub rho1: f64,
     pub rho2: f64,
-    /// How many transactions there will be.
+    /// The expected number of transactions.
     pub transactions: u64,
-    /// The largest itemsets whose supports are wanted.
+    /// The size of the largest itemsets whose supports are wanted.
     pub max_itemset: usize,
     pub convention: Convention,
-    /// Rho becomes a multiple of 2^-bits, as seeds need it.
+    /// Makes rho a multiple of 2^-bits, as seeds need it.
     pub bits: Option<u32>,
 }
 
-/// An operator, and what it is worth.
+/// An operator with its amplification and the supports that it allows to discover.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
     pub rho: f64,
@@ -52,8 +52,8 @@ pub struct Design {
     pub lds: Vec<f64>,
 }
 
-/// The rho and cut with the least lowest discoverable support, taken at the size of itemsets where it is
-/// largest. Less than a second for ten items.
+/// The rho and cut with the smallest lowest discoverable support, for the size of itemsets where that is largest.
+/// Less than a second for ten items.
 pub fn design(request: &Request) -> Result<Design, Error> {
     let gamma = limit(request)? * (1.0 - BELOW_LIMIT);
     let objective = |rho: f64, cut: usize| Candidate::new(request, gamma, rho, cut);
@@ -62,7 +62,7 @@ pub fn design(request: &Request) -> Result<Design, Error> {
         for rho in candidates(request.bits, |rho| objective(rho, cut).worst()) {
             let found = objective(rho, cut);
             let is_better = |(best, _): &(Candidate, _)| found.is_better_than(best);
-            // Large sizes have laws that 63 binary digits cannot tell.
+            // For large sizes 63 binary digits cannot represent some laws.
             if found.worst().is_finite()
                 && best.as_ref().is_none_or(is_better)
                 && let Ok(keep) = keep(request.size, rho, gamma, cut)
@@ -123,7 +123,7 @@ impl Candidate {
         self.lds.iter().fold(0.0, |worst, &lds| worst.max(lds))
     }
 
-    /// By the worst, then by the sum, then by rho.
+    /// By the largest discoverable support, then by the sum, then by rho.
     fn is_better_than(&self, other: &Candidate) -> bool {
         let sum = |one: &Candidate| one.lds.iter().sum::<f64>();
         let order = |a: f64, b: f64| {
@@ -136,8 +136,8 @@ impl Candidate {
     }
 }
 
-/// Values of rho that may be best: all that have so few digits, or the refined minima of a scan and, if its
-/// digits are limited, what lies next to them.
+/// Values of rho that may be best: all with few enough digits, or the refined minima of a scan, with their neighbours
+/// if the number of digits is limited.
 fn candidates(bits: Option<u32>, objective: impl Fn(f64) -> f64) -> Vec<f64> {
     if let Some(bits) = bits.filter(|&bits| bits <= ALL_BITS) {
         return (1..1u32 << bits).map(|a| f64::from(a) / f64::from(1u32 << bits)).collect();
@@ -165,7 +165,7 @@ fn candidates(bits: Option<u32>, objective: impl Fn(f64) -> f64) -> Vec<f64> {
     best.into_iter().flat_map(neighbours).collect()
 }
 
-/// The place of the minimum of a function that first falls and then rises.
+/// The minimum of a function that first falls and then rises.
 fn golden_section((mut low, mut high): (f64, f64), objective: impl Fn(f64) -> f64) -> f64 {
     let golden = (5f64.sqrt() - 1.0) / 2.0;
     let (mut a, mut b) = (high - golden * (high - low), low + golden * (high - low));

@@ -1,18 +1,18 @@
-//! The lowest discoverable support: the least that lies four standard deviations above 0.
+//! The lowest discoverable support: the least support that lies four standard deviations above 0.
 
 use super::estimate::Estimator;
 use table::Choice;
 
-/// Standard deviations between a support and 0 that are no accident.
+/// The number of standard deviations between a support and 0 that count as significant.
 const SIGMAS: f64 = 4.0;
 
-/// What the other transactions share with an itemset that is contained in some. The paper does not say.
+/// What other transactions share with an itemset that some transactions contain. The paper does not say.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Convention {
     /// A transaction has all items of the itemset or none.
     #[default]
     AllOrNothing,
-    /// No transaction has any: the deviation of an itemset that does not occur.
+    /// No transaction has any: the deviation for an itemset that does not occur.
     Null,
 }
 
@@ -22,7 +22,7 @@ impl Choice for Convention {
 }
 
 impl Estimator {
-    /// The lowest discoverable support among so many transactions.
+    /// The lowest discoverable support among this number of transactions.
     pub fn lowest_discoverable(&self, transactions: u64, convention: Convention) -> f64 {
         let variances = self.variances();
         let (none, all) = (variances[0], variances[self.itemset()]);

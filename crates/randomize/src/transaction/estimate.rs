@@ -1,14 +1,14 @@
-//! Supports from randomised transactions.
+//! Estimates supports from randomised transactions.
 
 use super::linear::{inverse, norm};
 use super::matrix::{check_itemset, transitions};
 use super::operator::{check_keep, check_rho};
 use random::Error;
 
-/// A condition number beyond which an inverse says more of rounding than of transactions.
+/// The condition number above which rounding errors dominate the inverse.
 const LARGEST_CONDITION: f64 = 1e10;
 
-/// Turns numbers of shared items back: made once for a size of itemsets, used for each of them.
+/// Inverts the randomisation of the number of shared items: made once for a size of itemsets, used for each of them.
 #[derive(Debug, Clone)]
 pub struct Estimator {
     transitions: Vec<Vec<f64>>,
@@ -24,8 +24,8 @@ pub struct Estimate {
 }
 
 impl Estimator {
-    /// For itemsets of so many items. Refuses those that no transaction contains, and operators after which
-    /// itemsets of that size cannot be told from others.
+    /// For itemsets of `itemset` items. Refuses sizes that no transaction contains, and operators after which
+    /// itemsets of that size cannot be distinguished from others.
     pub fn new(itemset: usize, rho: f64, keep: &[f64]) -> Result<Self, Error> {
         check_rho(rho)?;
         check_keep(keep)?;
@@ -42,7 +42,7 @@ impl Estimator {
         })
     }
 
-    /// Of parameters that make sense; `None` if supports cannot be turned back.
+    /// For parameters that were checked; `None` if the randomisation cannot be inverted.
     pub(super) fn with(itemset: usize, rho: f64, keep: &[f64]) -> Option<Self> {
         let transitions = transitions(itemset, rho, keep);
         let mut inverse = inverse(&transitions)?;
@@ -57,7 +57,7 @@ impl Estimator {
         self.row.len() - 1
     }
 
-    /// The support, unbiased, and its standard deviation given the transactions. `observed` has the number of
+    /// The unbiased support, and its standard deviation given the transactions. `observed` has the number of
     /// randomised transactions by the number of items that they share with the itemset.
     pub fn support(&self, observed: &[u64]) -> Estimate {
         let all = observed.iter().sum::<u64>() as f64;
@@ -70,7 +70,7 @@ impl Estimator {
         Estimate { support, stddev: ((squares - support) / all).max(0.0).sqrt() }
     }
 
-    /// The variance that one transaction which shares l items adds to the sum, by l.
+    /// The variance that one transaction with l shared items adds to the sum, by l.
     pub fn variances(&self) -> Vec<f64> {
         let last = self.itemset();
         let variance = |l: usize| {

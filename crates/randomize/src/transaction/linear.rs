@@ -1,4 +1,4 @@
-//! Small systems of linear equations.
+//! Inverts small matrices.
 
 /// The inverse of a square matrix, by Gauss and Jordan with pivots of largest size; `None` if a pivot is 0.
 pub fn inverse(matrix: &[Vec<f64>]) -> Option<Vec<Vec<f64>>> {

@@ -1,4 +1,5 @@
-//! What randomising does to the number of items that a transaction shares with an itemset.
+//! The transition matrix of select-a-size: its effect on the number of items that a transaction shares with an
+//! itemset.
 
 use super::MAX_SIZE;
 use super::operator::{check_keep, check_rho};
@@ -31,9 +32,9 @@ pub(super) fn binomial(n: usize, k: usize, p: f64) -> f64 {
     if k > n { 0.0 } else { choose(n, k) * p.powi(k as i32) * (1.0 - p).powi((n - k) as i32) }
 }
 
-/// The transition matrix of an itemset: row l', column l has the probability that a transaction which shares
-/// l items with it shares l' after it was randomised. Columns add up to 1; there are as many of them as
-/// transactions can share items with it.
+/// The transition matrix of an itemset: row l', column l has the probability that a transaction that shares l items
+/// with it shares l' after it was randomised. Columns add up to 1; there is one for each number of items that a
+/// transaction can share with it.
 pub fn matrix(itemset: usize, rho: f64, keep: &[f64]) -> Result<Vec<Vec<f64>>, Error> {
     check_rho(rho)?;
     check_keep(keep)?;
@@ -41,7 +42,7 @@ pub fn matrix(itemset: usize, rho: f64, keep: &[f64]) -> Result<Vec<Vec<f64>>, E
     Ok(transitions(itemset, rho, keep))
 }
 
-/// A number of items that itemsets can have.
+/// Refuses a number of items that itemsets cannot have.
 pub(super) fn check_itemset(itemset: usize) -> Result<(), Error> {
     if (1..=MAX_SIZE).contains(&itemset) {
         return Ok(());
@@ -49,8 +50,8 @@ pub(super) fn check_itemset(itemset: usize) -> Result<(), Error> {
     Err(Error::argument("the size of the itemset", itemset, "it must be from 1 to 64"))
 }
 
-/// As [`matrix`], of parameters that make sense. Of l shared items, q are kept with the chance of a draw
-/// without putting back; the k - l others come in by chance.
+/// [`matrix`] for parameters that were checked. Of l shared items, q are kept with the probability of a draw without
+/// replacement; the k - l others are added by chance.
 pub(super) fn transitions(itemset: usize, rho: f64, keep: &[f64]) -> Vec<Vec<f64>> {
     let size = keep.len() - 1;
     let shared = itemset.min(size);

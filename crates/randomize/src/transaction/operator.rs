@@ -1,16 +1,16 @@
-//! The operator in integers, and how it draws.
+//! The select-a-size operator in integers, and how it draws.
 
 use super::{MAX_SIZE, SUM_TOLERANCE};
 use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below};
 
-/// Binary digits of rho and of the law of kept items.
+/// The number of binary digits of rho and of the law of kept items.
 const DIGITS: u32 = 63;
 const ONE: u64 = 1 << DIGITS;
 
-/// A select-a-size operator. Made of rho and keep, used for every transaction that is randomised with
-/// them: rho is a / 2^63, the chance to keep j items W\[j\] / 2^63 with W\[j\] >= 1.
+/// A select-a-size operator, made from rho and keep and used for every transaction: rho is a / 2^63, the probability
+/// to keep j items W\[j\] / 2^63 with W\[j\] >= 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Operator {
     rho: u64,
@@ -38,7 +38,7 @@ pub fn transaction_of(items: &[i32], universe: u32) -> Result<Vec<u32>, Error> {
     Ok(transaction)
 }
 
-/// Refuses a rho that leaves nothing to chance.
+/// Refuses a rho that is not strictly between 0 and 1.
 pub(super) fn check_rho(rho: f64) -> Result<(), Error> {
     if rho > 0.0 && rho < 1.0 {
         return Ok(());
@@ -47,7 +47,7 @@ pub(super) fn check_rho(rho: f64) -> Result<(), Error> {
     Err(Error::argument("rho", rho, range))
 }
 
-/// Refuses what is no law on `0..=size`, and a size that is too large.
+/// Refuses numbers that are not a law on `0..=size`, and a size that is too large.
 pub(super) fn check_keep(keep: &[f64]) -> Result<(), Error> {
     if keep.len() < 2 || keep.len() > MAX_SIZE + 1 {
         let range = "it must have one probability for each number of kept items: 2 to 65";
@@ -64,8 +64,8 @@ pub(super) fn check_keep(keep: &[f64]) -> Result<(), Error> {
 }
 
 impl Operator {
-    /// The operator with these probabilities, rounded to 63 binary digits; the most likely number of kept
-    /// items takes up what the rounding leaves.
+    /// The operator with these probabilities, rounded to 63 binary digits; the most likely number of kept items
+    /// absorbs the rounding error.
     pub fn new(rho: f64, keep: &[f64]) -> Result<Self, Error> {
         check_rho(rho)?;
         check_keep(keep)?;
@@ -89,14 +89,13 @@ impl Operator {
         Operator::new(f64::from(a) / f64::from(1u32 << b), keep)
     }
 
-    /// The number of items that every transaction is cut or filled up to.
+    /// The number of items to which every transaction is cut or filled up.
     pub fn size(&self) -> usize {
         self.weights.len() - 1
     }
 
-    /// The amplification: how often as likely any output is for one transaction than for another one, at
-    /// most. The largest of b\[j\] = p\[j\] / P(Bin(size, rho) = j) over the least, exactly; `None` would be
-    /// infinite.
+    /// The amplification: the largest ratio of the probabilities of any output for two transactions. It is the
+    /// largest of b\[j\] = p\[j\] / P(Bin(size, rho) = j) over the least, exactly; `None` stands for infinite.
     pub fn amplification(&self) -> Option<Ratio> {
         let size = self.size();
         let (rho, rest) = (UBig::from(self.rho), UBig::from(ONE - self.rho));
@@ -125,7 +124,7 @@ impl Operator {
         self.gamma().ln().next_up().next_up()
     }
 
-    /// Which items of a transaction are kept. A longer one is cut to a random part of the operator's size
+    /// Chooses which items of a transaction are kept. A longer one is cut to a random part of the operator's size
     /// first; a shorter one is filled up with dummies, which take part in the choice and are then left out.
     pub fn mark<R: Rng + ?Sized>(&self, transaction: &[u32], coins: &mut R) -> Vec<Marked> {
         let size = self.size();
@@ -165,7 +164,7 @@ impl Operator {
         table::bits::numbers(&words).map(|place| place as u32 + 1).collect()
     }
 
-    /// How many items of a transaction are kept.
+    /// The number of items of a transaction that are kept.
     fn number_kept<R: Rng + ?Sized>(&self, coins: &mut R) -> usize {
         let mut rest = coins.next_u64() >> (u64::BITS - DIGITS);
         for (j, &weight) in self.weights.iter().enumerate() {
@@ -177,8 +176,8 @@ impl Operator {
         self.size()
     }
 
-    /// 64 coins that each show 1 with probability rho: each compares the digits of a uniform number with
-    /// those of rho, from the highest on, until they differ.
+    /// 64 coins that are 1 with probability rho: each compares the digits of a uniform number with those of rho, from
+    /// the highest on, until they differ.
     fn word<R: Rng + ?Sized>(&self, coins: &mut R) -> u64 {
         let (mut below, mut equal) = (0, u64::MAX);
         for digit in (self.rho.trailing_zeros()..DIGITS).rev() {
@@ -197,14 +196,14 @@ impl Operator {
     }
 }
 
-/// A uniformly random choice of so many of the places that follow, one place at a time.
+/// A uniformly random choice of `wanted` of the following positions, one position at a time.
 struct Selection {
     places: usize,
     wanted: usize,
 }
 
 impl Selection {
-    /// Whether the next place is chosen.
+    /// Whether the next position is chosen.
     fn next<R: Rng + ?Sized>(&mut self, coins: &mut R) -> bool {
         let is_chosen = self.wanted > 0
             && (self.wanted == self.places

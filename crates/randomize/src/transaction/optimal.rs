@@ -1,15 +1,15 @@
-//! The law of the number of kept items that tells most for a given gamma.
+//! The law of the number of kept items that preserves most information for a given gamma.
 
 use super::MAX_SIZE;
 use super::matrix::binomial;
 use super::operator::{Operator, check_rho};
 use random::Error;
 
-/// How much below the gamma that is asked for a law may have to be, so that its integers are within it.
+/// The factors by which a law may have to stay below the requested gamma, so that its integers are within it.
 const SHADES: [f64; 4] = [1e-12, 1e-9, 1e-6, 1e-3];
 
-/// The chances to keep 0, 1, …, size items: those of chance, P(Bin(size, rho) = j), times gamma where more
-/// than `cut` are kept. The operator with them amplifies by at most gamma.
+/// The probabilities to keep 0, 1, …, size items: P(Bin(size, rho) = j), times gamma where more than `cut` are kept.
+/// The operator with them amplifies by at most gamma.
 pub fn keep(size: usize, rho: f64, gamma: f64, cut: usize) -> Result<Vec<f64>, Error> {
     check_rho(rho)?;
     check_size(size)?;
@@ -39,7 +39,7 @@ pub(super) fn check_size(size: usize) -> Result<(), Error> {
     Err(Error::argument("size", size, "it must be from 1 to 64 items"))
 }
 
-/// The law itself, of parameters that make sense.
+/// The law itself, for parameters that were checked.
 pub(super) fn law(size: usize, rho: f64, gamma: f64, cut: usize) -> Vec<f64> {
     let factor = |j: usize| if j > cut { gamma } else { 1.0 };
     let weights: Vec<f64> = (0..=size).map(|j| factor(j) * binomial(size, j, rho)).collect();
@@ -105,15 +105,15 @@ mod tests {
             let Ok(keep) = keep(size, rho, gamma, cut) else { return Ok(()) };
             let found = Operator::new(rho, &keep).unwrap().gamma();
             prop_assert!(found <= gamma, "{found} {gamma}");
-            // Nothing is given away but what the shade and the rounding of the rarest chance take: of a chance
-            // of a few units of 2^-63 that is much.
+            // Nothing is lost except by the factor and by rounding the smallest probability; for a probability of a
+            // few units of 2^-63 that is much.
             let rarest = keep.iter().copied().fold(1.0, f64::min) * 2f64.powi(63);
             let tight = gamma * (1.0 - 2e-3) * (1.0 - 2.0 / rarest);
             prop_assert!(found > tight, "{found} {gamma} {rarest}");
         }
     }
 
-    /// Statement 2 of the paper: whatever grows with the number of kept items is largest, on average, for one
+    /// Statement 2 of the paper: the mean of any function that grows with the number of kept items is largest for one
     /// of the cuts.
     #[test]
     fn no_other_law_keeps_more() {

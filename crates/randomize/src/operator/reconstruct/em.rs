@@ -1,23 +1,23 @@
-//! The law of the inputs that makes what was observed likeliest, by expectation and maximisation.
+//! The law of the inputs of maximum likelihood, by expectation maximisation.
 
 use crate::operator::Operator;
 use crate::operator::linear::dot;
 use table::{Stop, Watch};
 
-/// The logarithm of the likelihood is at most this far from the largest when the rounds end: a law so near
-/// is a few thousandths of a standard deviation away.
+/// The rounds end when the log-likelihood is at most this far from the largest: such a law is a few thousandths of a
+/// standard deviation away.
 const GAP: f64 = 1e-5;
 
-/// Probabilities that may be looked at before the law is taken as it is, and the least and most rounds that
-/// this may be: some ten seconds for a thousand inputs and outputs.
+/// The number of probabilities that may be computed before the law is returned as it is, and the least and largest
+/// number of rounds: some ten seconds for a thousand inputs and outputs.
 const WORK: usize = 2_000_000_000;
 const FEWEST_ROUNDS: usize = 200;
 const MOST_ROUNDS: usize = 100_000;
 
-/// The share of an even law that is mixed into the law to begin with: a zero would stay one.
+/// The share of the uniform law that is mixed into the law at the start: a zero would stay zero.
 const EVEN: f64 = 1e-3;
 
-/// The likeliest law, found from `start` or from an even law. `shares` are those of `count` outputs.
+/// The law of maximum likelihood, found from `start` or from a uniform law. `shares` are those of `count` outputs.
 pub(super) fn likeliest(
     operator: &Operator,
     shares: &[f64],
@@ -32,7 +32,7 @@ pub(super) fn likeliest(
     };
     normalise(&mut law);
     let fit = Fit { operator, shares };
-    // Nobody knows how many rounds it takes.
+    // The number of rounds is not known in advance.
     watch.begin(0);
     let rounds = (WORK / operator.cells().len()).clamp(FEWEST_ROUNDS, MOST_ROUNDS);
     for _ in 0..rounds {
@@ -43,7 +43,7 @@ pub(super) fn likeliest(
         }
         let second = fit.step(&first.law);
         let further = extrapolated(&law, &first.law, &second.law);
-        // A step that goes too far is not taken: each round makes what was observed likelier.
+        // A step that goes too far is not taken, so each round raises the likelihood.
         law = match fit.step(&further) {
             jumped if jumped.likelihood >= second.likelihood => jumped.law,
             _ => fit.step(&second.law).law,
@@ -57,11 +57,10 @@ struct Fit<'a> {
     shares: &'a [f64],
 }
 
-/// A law made of another one by one step of expectation and maximisation.
+/// A law that results from another one by one step of expectation maximisation.
 struct Step {
     law: Vec<f64>,
-    /// Of the law that the step was made from: the mean logarithm of the likelihood, and a bound on how much
-    /// the likeliest law's is above it.
+    /// For the law before the step: the mean log-likelihood, and a bound on how far the maximum is above it.
     likelihood: f64,
     excess: f64,
 }
@@ -82,8 +81,8 @@ impl Fit<'_> {
     }
 }
 
-/// Where three laws in a row lead to, if they go on like this (Varadhan and Roland's squared extrapolation),
-/// but nowhere near zero: what is zero stays zero.
+/// Extrapolates from three laws in a row (Varadhan and Roland's squared extrapolation), but stays away from zero,
+/// because a zero stays zero.
 fn extrapolated(start: &[f64], first: &[f64], second: &[f64]) -> Vec<f64> {
     let triples = || start.iter().zip(first).zip(second).map(|((a, b), c)| (a, b, c));
     let (mut speed, mut turn) = (0.0, 0.0);

@@ -1,4 +1,4 @@
-//! The law of the inputs from counts of outputs. The reasons are in `reconstruct.md`.
+//! The law of the inputs from counts of outputs. The proofs are in `reconstruct.md`.
 
 mod em;
 
@@ -7,12 +7,12 @@ use super::linear::{LeftInverse, dot};
 use random::Error;
 use table::{Choice, Watch};
 
-/// How the law of the inputs is found.
+/// The method by which the law of the inputs is found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Method {
-    /// The law that makes what was observed likeliest.
+    /// The law of maximum likelihood.
     Em,
-    /// The law that the inverse of the operator gives: unbiased, but what it gives may be negative.
+    /// The law by the inverse of the operator: unbiased, but possibly negative.
     Inverse,
 }
 
@@ -21,19 +21,19 @@ impl Choice for Method {
         &[("em", Method::Em), ("inverse", Method::Inverse)];
 }
 
-/// What is found of one input.
+/// The estimate for one input.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Estimate {
     pub probability: f64,
-    /// The standard deviation as an estimate of the probability from which inputs were drawn; `None` if the
-    /// outputs do not tell the inputs apart.
+    /// The standard deviation as an estimate of the probability from which inputs were drawn; `None` if the outputs
+    /// do not distinguish the inputs.
     pub stddev: Option<f64>,
-    /// The same as an estimate of the share that the input has of the inputs that were randomised.
+    /// The same as an estimate of the share of this input among the inputs that were randomised.
     pub stddev_of_share: Option<f64>,
 }
 
-/// The law of the inputs, from how often each output was observed. `inverse` takes O(|X|^2 |Y|), `em` as
-/// much for the standard deviations, and O(|X| |Y|) for each of its rounds.
+/// The law of the inputs, from the number of observations of each output. `inverse` takes O(|X|^2 |Y|), `em` as much
+/// for the standard deviations, and O(|X| |Y|) for each of its rounds.
 pub fn reconstruct(
     operator: &Operator,
     observed: &[u64],
@@ -56,7 +56,7 @@ pub fn reconstruct(
             "a matrix that cannot be inverted",
             "its outputs must tell its inputs apart; method 'em' takes any operator",
         )),
-        // A law that explains the shares exactly makes them likeliest.
+        // A law that explains the shares exactly has maximum likelihood.
         (Method::Em, Some(left), Some(law)) if is_square && law.iter().all(|&p| p >= 0.0) => {
             Ok(estimates(law, &left, &shares, count))
         }
@@ -108,7 +108,7 @@ fn without_stddev(probability: f64) -> Estimate {
     Estimate { probability, stddev: None, stddev_of_share: None }
 }
 
-/// A law with the standard deviations that the estimate by `left` has if outputs have the law `outputs`.
+/// A law with the standard deviations of the estimate by `left` if outputs have the law `outputs`.
 fn estimates(law: Vec<f64>, left: &LeftInverse, outputs: &[f64], count: f64) -> Vec<Estimate> {
     let of = |(probability, row): (f64, &[f64])| {
         let squares: f64 = row.iter().zip(outputs).map(|(q, p)| q * q * p).sum();

@@ -36,7 +36,7 @@ fn two_values_by_hand() {
             assert!((one.stddev.unwrap() - of_law).abs() < 1e-12);
         }
     }
-    // Fewer zeros than the operator makes of ones: the inverse goes below 0, the likeliest law does not.
+    // Fewer zeros than the operator makes of ones: the inverse goes below 0, the maximum likelihood does not.
     let inverse = run(&operator, &[20, 80], Method::Inverse);
     assert!((inverse[0].probability + 0.1).abs() < 1e-12);
     let em = run(&operator, &[20, 80], Method::Em);
@@ -80,7 +80,7 @@ fn likelihood(operator: &Operator, observed: &[u64], law: &[f64]) -> f64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(24))]
 
-    /// No law of a fine grid makes what was observed likelier, with fewer, as many and more outputs.
+    /// No law of a fine grid has a larger likelihood, with fewer, as many and more outputs.
     #[test]
     fn em_finds_the_likeliest_law(
         outputs in 2usize..6,

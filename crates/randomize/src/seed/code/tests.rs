@@ -62,7 +62,7 @@ fn public_seeds() {
     }
 }
 
-/// 002-bch-count: over all seeds, items and pairs of items come as often as chance says.
+/// 002-bch-count: over all seeds, items and pairs of items are as frequent as their probabilities.
 #[test]
 fn all_seeds_together_are_independent() {
     let code = code(7, 1, 1, 1, 2);
@@ -102,14 +102,14 @@ fn few_columns_are_independent() {
     }
 }
 
-/// A seed that keeps all items of the transaction, but for a chance that these coins do not take.
+/// A seed that keeps all items of the transaction, except with a probability that these coins do not hit.
 fn drawn(code: &Code, transaction: &[u32]) -> Seed {
     let mut keep = vec![1e-9; code.shape.size];
     keep.push(1.0 - 1e-9 * code.shape.size as f64);
     code.draw(&code.operator(&keep).unwrap(), transaction, &mut random::Coins::seeded(1))
 }
 
-/// Fields whose powers are not listed: all items, single ones and what was kept agree.
+/// Fields whose powers are not listed: all items, single items and kept items agree.
 #[test]
 fn large_universes() {
     for (universe, b, degree) in [(5_000_000, 1, 23), (300_000, 4, 21)] {

@@ -29,8 +29,8 @@ fn seeds_are_uniform_among_those_that_fit() {
     });
 }
 
-/// The law of a seed, over all seeds: the chance of what it says about the transaction, spread evenly over
-/// the seeds that say the same.
+/// The law of a seed, over all seeds: the probability of what it says about the transaction, spread evenly over the
+/// seeds that say the same.
 #[test]
 fn seeds_of_a_transaction_follow_the_law() {
     let code = code(7, 2, 2, 1, 1);
@@ -38,7 +38,7 @@ fn seeds_of_a_transaction_follow_the_law() {
     let keep = [0.1, 0.3, 0.6];
     let operator = code.operator(&keep).unwrap();
     for (seed, transaction) in [(1, vec![2, 5]), (2, vec![7]), (3, vec![])] {
-        // Chances by the number of the transaction's items that are kept.
+        // Probabilities by the number of the transaction's items that are kept.
         let by_kept: Vec<f64> = match transaction.len() {
             2 => vec![0.1, 0.15, 0.6],
             1 => vec![0.1 + 0.15, 0.15 + 0.6],

@@ -75,8 +75,7 @@ fn public_vectors() {
     }
 }
 
-/// 002-sas-est-0: from the expected numbers of transactions follow the true support and the deviation that the
-/// law gives.
+/// 002-sas-est-0: the expected numbers of transactions give the true support and the deviation of the law.
 #[test]
 fn expected_counts_give_the_truth() {
     let keep = keep(5, 0.5, 19.0, 4).unwrap();
@@ -87,7 +86,7 @@ fn expected_counts_give_the_truth() {
 
 #[test]
 fn supports_that_cannot_be_told_are_refused() {
-    // What is kept is what chance brings: nothing is told.
+    // As many items are kept as chance alone would add: the output reveals nothing.
     assert!(Estimator::new(1, 0.5, &[0.25, 0.5, 0.25]).is_err());
     assert!(Estimator::new(3, 0.5, &[0.1, 0.3, 0.6]).is_err());
     assert!(Estimator::new(0, 0.5, &[0.1, 0.3, 0.6]).is_err());
@@ -129,7 +128,7 @@ fn estimates_are_unbiased_and_intervals_cover() {
     assert!((variances / runs / variance - 1.0).abs() < 0.06, "{} {variance}", variances / runs);
     let covered = f64::from(covered) / runs;
     assert!((0.94..=0.96).contains(&covered), "{covered}");
-    // And the variance given the transactions is the one that is computed.
+    // The variance given the transactions equals the computed one.
     let by_law = estimator.variances();
     let by_law = (0.3 * by_law[0] + 0.5 * by_law[1] + 0.2 * by_law[2]) / 200.0;
     assert!((by_law / variance - 1.0).abs() < 0.06, "{by_law} {variance}");

@@ -1,8 +1,8 @@
-//! The itemsets of a level.
+//! The candidate itemsets of one level, and how the next level is made from them.
 
 use table::{Reservation, Stop, Watch};
 
-/// Itemsets of one size, ascending: those with the same first items lie side by side.
+/// Itemsets of one size, ascending: those with the same first items are adjacent.
 pub struct Level<'w> {
     size: usize,
     items: Vec<u32>,
@@ -15,8 +15,7 @@ impl<'w> Level<'w> {
         Level { size: 1, items, _held: None }
     }
 
-    /// The itemsets of one item more all whose parts have grown: pairs of neighbours that differ in their last
-    /// item.
+    /// The itemsets of one more item all whose subsets may grow: pairs of neighbours that differ in their last item.
     pub fn above(
         grown: &[Vec<u32>],
         has_grown: impl Fn(&[u32]) -> bool,
@@ -52,7 +51,7 @@ impl<'w> Level<'w> {
         self.items.is_empty()
     }
 
-    /// How many itemsets there are.
+    /// The number of itemsets.
     pub fn len(&self) -> usize {
         self.items.len() / self.size
     }

@@ -1,11 +1,11 @@
-//! How many transactions contain each itemset of a level.
+//! Counts the transactions that contain each itemset of a level.
 
 use super::candidates::Level;
 use super::transactions::{BLOCK, Reader, Transactions, WORDS};
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
-/// Single items whose bitmaps are held at the same time.
+/// The number of single items whose bitmaps are held at the same time.
 const ITEMS: usize = 1024;
 
 /// The number of transactions that contain each itemset, in the level's order. Threads share the blocks.
@@ -27,7 +27,7 @@ pub fn count(
         }
         return Ok(counts);
     }
-    // Places of the level's items among the bitmaps.
+    // The position of the level's items among the bitmaps.
     let place = |item: &u32| items.binary_search(item).unwrap_or(0);
     let itemsets: Vec<Vec<usize>> =
         level.itemsets().map(|itemset| itemset.iter().map(place).collect()).collect();
@@ -57,7 +57,7 @@ fn ones(words: &[u64]) -> u64 {
     words.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// Adds up what `visit` counts in the bitmaps of these items, over all blocks.
+/// Adds up the counts by `visit` in the bitmaps of these items, over all blocks.
 fn add_up(
     transactions: &(impl Transactions + ?Sized),
     items: &[u32],

@@ -1,9 +1,9 @@
 //! Frequent itemsets of randomised transactions, level by level: supports are estimated, and an itemset
 //! grows as long as its support may be large enough.
 //!
-//! * `transactions`: what is mined, as bitmaps of the transactions that have an item: [`Listed`] keeps them,
-//!   [`Seeded`] makes them of seeds whenever they are wanted.
-//! * `count`: how many transactions contain each of many itemsets.
+//! * `transactions`: the transactions as bitmaps by item: [`Listed`] keeps them, [`Seeded`] computes them from seeds
+//!   when they are needed.
+//! * `count`: the number of transactions that contain each of many itemsets.
 //! * `candidates`: the itemsets of the next level.
 //! * [`Mining`] goes through the levels.
 
@@ -20,10 +20,10 @@ use random::Error;
 use std::collections::HashMap;
 use table::{Reservation, Stop, Watch};
 
-/// The largest itemsets that are looked for: each needs the counts of all its parts.
+/// The size of the largest itemsets: each needs the counts of all its subsets.
 const MAX_ITEMSET: usize = 16;
 
-/// What is wanted.
+/// The parameters of a search.
 #[derive(Debug, Clone)]
 pub struct Mining {
     /// By size, from 1 on.
@@ -32,7 +32,7 @@ pub struct Mining {
     margin: f64,
 }
 
-/// An itemset, and what its support is estimated to be.
+/// An itemset and the estimate of its support.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Found {
     pub items: Vec<u32>,
@@ -44,8 +44,8 @@ type Counts = HashMap<Vec<u32>, u64>;
 
 impl Mining {
     /// Looks for itemsets of at most `max_itemset` items whose estimated share is at least `min_support`, in
-    /// transactions that an operator with this rho and keep has randomised. What is at most `margin`
-    /// standard deviations below `min_support` may grow.
+    /// transactions randomised by an operator with this rho and keep. Itemsets at most `margin` standard deviations
+    /// below `min_support` may grow.
     pub fn new(
         rho: f64,
         keep: &[f64],
@@ -74,7 +74,7 @@ impl Mining {
         Ok(Mining { estimators, min_support, margin })
     }
 
-    /// The itemsets, by length, then from the largest support down, then by items.
+    /// The itemsets, by length, then by descending support, then by items.
     pub fn run(
         &self,
         transactions: &(impl Transactions + ?Sized),
@@ -103,7 +103,7 @@ impl Mining {
                     found.push(Found { items: items.to_vec(), estimate });
                 }
                 if estimate.support >= self.min_support - self.margin * estimate.stddev {
-                    // The items twice, once for each list, and what lists and maps need beside them.
+                    // The items twice, once for each list, and the overhead of lists and maps.
                     held.add(8 * items.len() as u64 + 128)?;
                     grown.push((items.to_vec(), support));
                 }
@@ -123,9 +123,9 @@ impl Mining {
     }
 }
 
-/// The number of transactions by the number of items that they share with an itemset, from the numbers that
-/// contain each part of it: those with exactly l of its items are the sum over parts of j >= l items of
-/// (-1)^(j - l) C(j, l) times their count.
+/// The number of transactions by the number of items that they share with an itemset, from the numbers that contain
+/// each of its subsets: transactions with exactly l of its items are the sum over subsets of j >= l items of (-1)^(j
+/// - l) C(j, l) times their count.
 fn observed(items: &[u32], support: u64, counts: &Counts, all: u64) -> Vec<u64> {
     let k = items.len();
     let mut by_size = vec![0i128; k + 1];
@@ -135,7 +135,7 @@ fn observed(items: &[u32], support: u64, counts: &Counts, all: u64) -> Vec<u64> 
     for chosen in 1..(1u32 << k) - 1 {
         part.clear();
         part.extend((0..k).filter(|i| chosen >> i & 1 == 1).map(|i| items[i]));
-        // All parts were counted: none of them was left behind.
+        // All subsets were counted, because an itemset grows only if they all do.
         by_size[part.len()] += counts.get(&part).map_or(0, |&count| i128::from(count));
     }
     let exactly = |l: usize| {

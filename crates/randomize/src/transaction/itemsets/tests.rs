@@ -4,7 +4,7 @@ use crate::transaction::{Operator, keep};
 use proptest::prelude::*;
 use random::Coins;
 
-/// All itemsets by definition: every itemset whose parts grow, observed transaction by transaction.
+/// All itemsets by definition: every itemset whose subsets grow, observed transaction by transaction.
 fn reference(mining: &Mining, transactions: &[Vec<u32>]) -> Vec<(Vec<u32>, f64)> {
     let items: Vec<u32> =
         (1..=20).filter(|item| transactions.iter().any(|t| t.contains(item))).collect();
@@ -78,7 +78,7 @@ proptest! {
     }
 }
 
-/// Itemsets that were planted are found again, by lists and by seeds, whatever the number of threads.
+/// Planted itemsets are found, by lists and by seeds, whatever the number of threads.
 #[test]
 fn planted_itemsets_are_found() {
     let shape = Shape { universe: 60, size: 4, itemset: 3, a: 1, b: 2 };

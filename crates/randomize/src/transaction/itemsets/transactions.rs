@@ -5,15 +5,15 @@ use crate::transaction::MAX_UNIVERSE;
 use random::Error;
 use table::{Stop, Watch, bits};
 
-/// Transactions of a block.
+/// The number of transactions of a block.
 pub const BLOCK: usize = 8192;
 
-/// Words of a bitmap of a block.
+/// The number of words of a bitmap of a block.
 pub const WORDS: usize = bits::words(BLOCK);
 
-/// What is mined.
+/// Randomised transactions that can be mined.
 pub trait Transactions: Sync {
-    /// How many there are.
+    /// The number of transactions.
     fn count(&self) -> u64;
 
     /// The items that may occur, ascending.
@@ -29,13 +29,13 @@ pub trait Reader: Sync {
     fn read(&self, block: usize, bitmaps: &mut [u64]);
 }
 
-/// Transactions that are lists of items. Filled while they are read.
+/// Transactions given as lists of items, filled while they are read.
 #[derive(Debug)]
 pub struct Listed {
     count: u64,
-    /// The bytes that it may hold.
+    /// The largest number of bytes that it may hold.
     limit: u64,
-    /// By item: its place among those seen, counted from 1.
+    /// By item: its position among the items seen, counted from 1.
     places: Vec<u32>,
     seen: Vec<u32>,
     /// By block: a bitmap for each item seen so far.
@@ -44,12 +44,12 @@ pub struct Listed {
 }
 
 impl Listed {
-    /// None yet; they may take so many bytes.
+    /// An empty list that may hold this number of bytes.
     pub fn new(limit: u64) -> Self {
         Listed { count: 0, limit, places: vec![], seen: vec![], blocks: vec![], words: 0 }
     }
 
-    /// Adds a transaction. Refuses what are no items, and what does not fit.
+    /// Adds a transaction. Refuses numbers that are not items, and a transaction that exceeds the limit.
     pub fn push(&mut self, items: impl IntoIterator<Item = i32>) -> Result<(), Error> {
         let place = (self.count % BLOCK as u64) as usize;
         if place == 0 {
@@ -77,7 +77,7 @@ impl Listed {
         Ok(())
     }
 
-    /// Counts words that are about to be held.
+    /// Reserves words before they are allocated.
     fn make_room(&mut self, words: usize) -> Result<(), Error> {
         self.words += words;
         let is_over = self.memory() > self.limit;
@@ -92,7 +92,7 @@ impl Listed {
     }
 }
 
-/// Gives an item its place.
+/// Gives an item its position.
 fn add(places: &mut Vec<u32>, seen: &mut Vec<u32>, item: i32) -> Result<usize, Error> {
     let number = u32::try_from(item).ok().filter(|item| (1..=MAX_UNIVERSE).contains(item));
     let number = number
@@ -144,7 +144,7 @@ impl Reader for ListedReader<'_> {
     }
 }
 
-/// Transactions that are seeds. Filled while they are read.
+/// Transactions given as seeds, filled while they are read.
 #[derive(Debug)]
 pub struct Seeded {
     code: Code,
@@ -159,7 +159,7 @@ impl Seeded {
         Seeded { code, words: Vec::new(), words_each }
     }
 
-    /// Adds a transaction. Refuses what is no seed of the code.
+    /// Adds a transaction. Refuses bytes that are not a seed of the code.
     pub fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.words.extend(self.code.read(bytes)?.words());
         Ok(())

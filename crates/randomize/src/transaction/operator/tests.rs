@@ -52,8 +52,8 @@ fn law(operator: &Operator, transaction: usize, universe: usize) -> Vec<UBig> {
     law.into_iter().map(|total| total * &scale / parts.len()).collect()
 }
 
-/// No output is more than gamma times as likely for one transaction as for another, of whatever sizes: all
-/// pairs of transactions and all outputs, in integers.
+/// No output is more than gamma times as likely for one transaction as for another, whatever their sizes: all pairs
+/// of transactions and all outputs, in integers.
 #[test]
 fn no_output_tells_more_than_gamma() {
     for (rho, keep) in [
@@ -83,7 +83,7 @@ fn no_output_tells_more_than_gamma() {
     }
 }
 
-/// Draws against the law by definition: shorter, fitting and longer transactions.
+/// Draws compared with the law by definition: shorter, fitting and longer transactions.
 #[test]
 fn draws_follow_the_law() {
     let universe = 4;
@@ -107,7 +107,7 @@ fn draws_follow_the_law() {
     }
 }
 
-/// Large universes: each false item comes with probability rho, wherever it lies.
+/// Large universes: each false item is added with probability rho, wherever it lies.
 #[test]
 fn false_items_come_by_chance() {
     for (seed, rho) in [(1, 0.5), (2, 0.51160788573931), (3, 0.001), (4, 0.9)] {
