@@ -4,7 +4,7 @@ use crate::pg::call::argument::{Arguments, Declared, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use guarantee::{Charge, Counts, Guarantee};
+use guarantee::{Charge, Guarantee, Protects};
 use pgrx::pg_sys::Datum;
 
 /// A SQL function.
@@ -57,7 +57,7 @@ pub enum Parallel {
 /// What a method takes from a budget.
 pub struct Price {
     /// Whom it protects by itself.
-    pub counts: Counts,
+    pub counts: Protects,
     /// From the arguments and the number of columns to the charge for one of these; `None` if it is free.
     pub of: fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>,
 }

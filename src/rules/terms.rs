@@ -6,7 +6,7 @@ use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
-use guarantee::{Charge, Counts, Guarantee, Protected, Unit};
+use guarantee::{Charge, Guarantee, PrivacyUnit, Protected, Protects};
 use question::Terms;
 use serde_json::{Map, Value as Json};
 
@@ -48,8 +48,8 @@ pub fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
 /// What a unit of at most so many rows is charged, if one row or one unit has this price.
 pub fn charged(method: &Method, charge: Charge, rows_per_unit: u64) -> Charge {
     match method.price.as_ref().map(|price| price.counts) {
-        Some(Counts::Units) => charge,
-        Some(Counts::Rows | Counts::Contents) | None => charge.of_rows(rows_per_unit),
+        Some(Protects::Units) => charge,
+        Some(Protects::Rows | Protects::Contents) | None => charge.of_rows(rows_per_unit),
     }
 }
 
@@ -80,7 +80,7 @@ pub fn under_options(
     options: &Arguments<'_>,
 ) -> Result<Guarantee, Error> {
     // Some labels are of people by themselves.
-    if !tells_terms(declared) || label.unit == Some(Unit::Person) {
+    if !tells_terms(declared) || label.unit == Some(PrivacyUnit::Person) {
         return Ok(label);
     }
     let Some(unit) = options.get(&UNIT)? else { return Ok(label) };
@@ -102,7 +102,7 @@ fn tells_terms(label: &Label) -> bool {
 
 /// Refuses a method that shows how many rows there are, where nobody has said that everybody may know.
 pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> Result<(), Error> {
-    let contents = method.price.as_ref().is_some_and(|price| price.counts == Counts::Contents);
+    let contents = method.price.as_ref().is_some_and(|price| price.counts == Protects::Contents);
     match contents && !terms.row_count_public {
         true => Err(Error::RowCount { relation: relation.name.clone(), method: method.name }),
         false => Ok(()),

@@ -1,11 +1,11 @@
 //! Turns the integers of a group into answers: adds noise, computes values and their intervals.
 
 use crate::FINE;
+use crate::calibration::Selection;
 use crate::interval::{Level, Spread};
-use crate::measure::{Kind, Range, Step};
-use crate::plan::{Plan, Planned};
+use crate::measure::{MeasureKind, Range, Step};
+use crate::plan::{NoisePlan, Planned};
 use crate::quantile::{self, Tree};
-use crate::spend::Selection;
 use rand::Rng;
 use random::Noise;
 
@@ -25,7 +25,7 @@ pub struct Answer {
 
 const FINE_F: f64 = FINE as f64;
 
-impl Plan {
+impl NoisePlan {
     /// Every integer of a group that gets noise, in units of 1/1024, with its noise. An answer is computed from
     /// nothing else. Parts of a measure that are alike share one `Noise`.
     pub fn noised(&self, slots: &[i128]) -> Vec<(i128, &Noise)> {
@@ -65,18 +65,21 @@ impl Plan {
             let step = kind.range().map_or(1.0, |range| range.step.to_f64());
             let unit = |i: usize, unit: f64| planned.noises[i].stddev() / FINE_F * unit;
             match kind {
-                Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => {
+                MeasureKind::Count
+                | MeasureKind::CountOf
+                | MeasureKind::Units
+                | MeasureKind::Distinct => {
                     vec![("value", unit(0, 1.0))]
                 }
-                Kind::Sum(_) => vec![("value", unit(0, step))],
-                Kind::Mean(_) => vec![("count", unit(0, 1.0)), ("sum", unit(1, step / 2.0))],
-                Kind::Variance(_) => vec![
+                MeasureKind::Sum(_) => vec![("value", unit(0, step))],
+                MeasureKind::Mean(_) => vec![("count", unit(0, 1.0)), ("sum", unit(1, step / 2.0))],
+                MeasureKind::Variance(_) => vec![
                     ("count", unit(0, 1.0)),
                     ("sum", unit(1, step / 2.0)),
                     ("squares", unit(2, step * step / 8.0)),
                 ],
-                Kind::Quantiles(..) => vec![("count", unit(0, 1.0))],
-                Kind::Histogram(..) => vec![("value", unit(0, 1.0))],
+                MeasureKind::Quantiles(..) => vec![("count", unit(0, 1.0))],
+                MeasureKind::Histogram(..) => vec![("value", unit(0, 1.0))],
             }
         };
         let told = self.planned.iter().filter(|planned| planned.told);
@@ -94,7 +97,7 @@ impl Planned {
     fn noised(&self, slots: &[i128]) -> impl Iterator<Item = (i128, &Noise)> {
         let slots = &slots[self.slot..][..self.measure.kind.slots()];
         let integers: Vec<i128> = match self.measure.kind {
-            Kind::Quantiles(..) => quantile::levels(slots).collect(),
+            MeasureKind::Quantiles(..) => quantile::levels(slots).collect(),
             _ => slots.to_vec(),
         };
         // Counts of one kind share a single noise.
@@ -107,15 +110,18 @@ impl Planned {
         let name = || self.measure.name.clone();
         let part = |i: usize| drawn[i] as f64 / FINE_F;
         match &self.measure.kind {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => {
+            MeasureKind::Count
+            | MeasureKind::CountOf
+            | MeasureKind::Units
+            | MeasureKind::Distinct => {
                 answers.push(self.number(name(), drawn[0], Step::ONE));
             }
-            Kind::Sum(range) => answers.push(self.number(name(), drawn[0], range.step)),
-            Kind::Mean(range) => answers.push(self.mean(name(), range, [0, 1].map(part))),
-            Kind::Variance(range) => {
+            MeasureKind::Sum(range) => answers.push(self.number(name(), drawn[0], range.step)),
+            MeasureKind::Mean(range) => answers.push(self.mean(name(), range, [0, 1].map(part))),
+            MeasureKind::Variance(range) => {
                 answers.push(self.variance(name(), range, [0, 1, 2].map(part)))
             }
-            Kind::Quantiles(range, shares) => {
+            MeasureKind::Quantiles(range, shares) => {
                 let counts: Vec<f64> = (0..drawn.len()).map(part).collect();
                 let tree = Tree::new(*range, &counts, &self.noises[0]);
                 for &q in shares {
@@ -126,7 +132,7 @@ impl Planned {
                     answers.push(Answer { measure, value, stddev: None, low, high });
                 }
             }
-            Kind::Histogram(range, bins) => {
+            MeasureKind::Histogram(range, bins) => {
                 let edge = |bin: u32| range.edge(bin, *bins);
                 for (bin, &count) in (0..*bins).zip(drawn) {
                     let close = if bin + 1 == *bins { ']' } else { ')' };

@@ -18,6 +18,7 @@
 
 mod answer;
 mod batch;
+mod calibration;
 mod interval;
 mod measure;
 mod plan;
@@ -25,16 +26,15 @@ mod quantile;
 mod reservoir;
 mod scales;
 mod sensitivity;
-mod spend;
 mod totals;
 
 pub use answer::Answer;
 pub use batch::Batch;
-pub use measure::{Kind, Measure, Range, Step};
-pub use plan::{Plan, Query};
+pub use calibration::Selection;
+pub use measure::{Measure, MeasureKind, Range, Step};
+pub use plan::{NoisePlan, Query};
 pub use reservoir::Bounded;
 pub use scales::Scales;
-pub use spend::Selection;
 pub use totals::UnitRows;
 
 /// The value of a row that has none.

@@ -97,7 +97,7 @@ impl Range {
 
 /// The statistic that a measure computes.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Kind {
+pub enum MeasureKind {
     /// Rows.
     Count,
     /// Rows with a value.
@@ -116,32 +116,39 @@ pub enum Kind {
     Histogram(Range, u32),
 }
 
-impl Kind {
+impl MeasureKind {
     /// True if it looks at the values of a column.
     pub fn has_value(&self) -> bool {
-        !matches!(self, Kind::Count | Kind::Units)
+        !matches!(self, MeasureKind::Count | MeasureKind::Units)
     }
 
     /// The bounds of the values, if the statistic needs them.
     pub fn range(&self) -> Option<Range> {
         match self {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => None,
-            Kind::Sum(range)
-            | Kind::Mean(range)
-            | Kind::Variance(range)
-            | Kind::Quantiles(range, _)
-            | Kind::Histogram(range, _) => Some(*range),
+            MeasureKind::Count
+            | MeasureKind::CountOf
+            | MeasureKind::Units
+            | MeasureKind::Distinct => None,
+            MeasureKind::Sum(range)
+            | MeasureKind::Mean(range)
+            | MeasureKind::Variance(range)
+            | MeasureKind::Quantiles(range, _)
+            | MeasureKind::Histogram(range, _) => Some(*range),
         }
     }
 
     /// The number of integers kept for it in each group.
     pub(crate) fn slots(&self) -> usize {
         match self {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct | Kind::Sum(_) => 1,
-            Kind::Mean(_) => 2,
-            Kind::Variance(_) => 3,
-            Kind::Quantiles(range, _) => quantile::leaves(range),
-            Kind::Histogram(_, bins) => *bins as usize,
+            MeasureKind::Count
+            | MeasureKind::CountOf
+            | MeasureKind::Units
+            | MeasureKind::Distinct
+            | MeasureKind::Sum(_) => 1,
+            MeasureKind::Mean(_) => 2,
+            MeasureKind::Variance(_) => 3,
+            MeasureKind::Quantiles(range, _) => quantile::leaves(range),
+            MeasureKind::Histogram(_, bins) => *bins as usize,
         }
     }
 }
@@ -150,7 +157,7 @@ impl Kind {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Measure {
     pub name: String,
-    pub kind: Kind,
+    pub kind: MeasureKind,
     /// Its share of epsilon, relative to the other measures.
     pub weight: f64,
     /// It looks at one value per unit and group (the unit's own total, say), not at rows.

@@ -1,7 +1,7 @@
 //! The plan of a call: its noises, thresholds and cost, fixed before any data is read.
 
-use crate::measure::{Kind, Measure};
-use crate::spend::{self, Selection};
+use crate::calibration::{self, Selection};
+use crate::measure::{Measure, MeasureKind};
 use guarantee::Charge;
 use random::{Error, Noise};
 
@@ -44,7 +44,11 @@ impl Query {
             return Err(Error::argument("delta", delta, "choosing groups needs one above 0"));
         }
         let of_rows = |measure: &&Measure| {
-            measure.per_unit && matches!(measure.kind, Kind::Count | Kind::Units | Kind::Distinct)
+            measure.per_unit
+                && matches!(
+                    measure.kind,
+                    MeasureKind::Count | MeasureKind::Units | MeasureKind::Distinct
+                )
         };
         if let Some(measure) = self.measures.iter().find(of_rows) {
             return Err(Error::argument("per", &measure.name, "it counts rows, units or values"));
@@ -69,7 +73,7 @@ pub(crate) struct Planned {
 ///
 /// Made from a [`Query`] and a price; the reader uses it to add up and to answer.
 #[derive(Debug, Clone)]
-pub struct Plan {
+pub struct NoisePlan {
     pub(crate) planned: Vec<Planned>,
     pub(crate) selection: Option<Selection>,
     /// The least number of units for an answer, and the measure that counts them.
@@ -82,7 +86,7 @@ pub struct Plan {
     charge: Charge,
 }
 
-impl Plan {
+impl NoisePlan {
     /// Splits epsilon over the measures by weight (with one more share for choosing groups), and each share evenly
     /// over the noisy numbers of a measure. If delta is above 0, Gaussian noise replaces Laplace noise where it is
     /// narrower overall; its parts add up in zCDP.
@@ -90,19 +94,19 @@ impl Plan {
         query.check(delta)?;
         let counts_rows = query.counts_rows();
         let mut measures = query.measures.clone();
-        let counter = measures.iter().position(|measure| measure.kind == Kind::Units);
+        let counter = measures.iter().position(|measure| measure.kind == MeasureKind::Units);
         let min_units = query.min_units.filter(|&least| least > 0).map(|least| {
             // Units are counted once more if no measure does so. That measure has no name, as no answer reports it.
             let counter = counter.unwrap_or_else(|| {
                 let weights: f64 = measures.iter().map(|measure| measure.weight).sum();
                 let weight = weights / measures.len() as f64;
                 let name = String::new();
-                measures.push(Measure { name, kind: Kind::Units, weight, per_unit: false });
+                measures.push(Measure { name, kind: MeasureKind::Units, weight, per_unit: false });
                 measures.len() - 1
             });
             (i128::from(least), counter)
         });
-        let spending = spend::spend(&measures, &query, epsilon, delta)?;
+        let spending = calibration::spend(&measures, &query, epsilon, delta)?;
         let (mut slots, mut row_width, mut unit_width) = (0, 0, 0);
         let mut planned = Vec::with_capacity(measures.len());
         for (measure, noises) in measures.into_iter().zip(spending.noises) {
@@ -115,7 +119,7 @@ impl Plan {
             planned.push(Planned { measure, noises, slot, value, told });
         }
         let (selection, charge) = (spending.selection, spending.charge);
-        Ok(Plan {
+        Ok(NoisePlan {
             planned,
             selection,
             min_units,

@@ -39,13 +39,13 @@ pub struct Bounded {
     groups: u32,
     width: usize,
     hasher: Keyed,
-    parts: Vec<Part>,
+    parts: Vec<UnitPartition>,
     /// The partition of the next unit that has only one row.
     next_part: usize,
 }
 
 #[derive(Default)]
-struct Part {
+struct UnitPartition {
     short: HashMap<u64, u32, Keyed>,
     long: HashMap<Box<[u8]>, u32, Keyed>,
     long_bytes: u64,
@@ -67,7 +67,9 @@ impl Bounded {
             groups: limit(groups_per_unit),
             width,
             hasher: Keyed::default(),
-            parts: (0..PARTS).map(|_| Part { patience: PENDING, ..Part::default() }).collect(),
+            parts: (0..PARTS)
+                .map(|_| UnitPartition { patience: PENDING, ..UnitPartition::default() })
+                .collect(),
             next_part: 0,
         }
     }
@@ -148,7 +150,7 @@ impl Bounded {
 
     /// Bytes held.
     pub fn memory(&self) -> u64 {
-        self.parts.iter().map(Part::memory).sum()
+        self.parts.iter().map(UnitPartition::memory).sum()
     }
 
     /// True if row numbers are about to run out.
@@ -215,7 +217,7 @@ impl Bounded {
     }
 }
 
-impl Part {
+impl UnitPartition {
     fn drain<R: Rng + ?Sized>(&mut self, limit: u32, width: usize, rng: &mut R) {
         let mut pending = std::mem::take(&mut self.pending);
         for row in pending.chunks_exact(2 + width) {

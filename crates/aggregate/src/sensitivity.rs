@@ -1,7 +1,7 @@
 //! How far one unit can move the integers of a measure (L1 and squared L2 sensitivity).
 
 use crate::FINE;
-use crate::measure::{Kind, Measure};
+use crate::measure::{Measure, MeasureKind};
 use crate::plan::Query;
 use crate::quantile::LEVELS;
 use dashu_int::UBig;
@@ -51,12 +51,17 @@ pub fn of_measure(measure: &Measure, query: &Query) -> Vec<Sensitivity> {
     };
     let of = |size: i128| on_levels(size, 1);
     match &measure.kind {
-        Kind::Count | Kind::CountOf | Kind::Distinct | Kind::Histogram(..) => vec![of(1)],
-        Kind::Units => vec![of_units(query)],
-        Kind::Sum(range) => vec![of(range.largest())],
+        MeasureKind::Count
+        | MeasureKind::CountOf
+        | MeasureKind::Distinct
+        | MeasureKind::Histogram(..) => vec![of(1)],
+        MeasureKind::Units => vec![of_units(query)],
+        MeasureKind::Sum(range) => vec![of(range.largest())],
         // Values are counted from the middle of their range, in half steps.
-        Kind::Mean(range) => vec![of(1), of(range.span())],
-        Kind::Variance(range) => vec![of(1), of(range.span()), of(range.span() * range.span())],
-        Kind::Quantiles(..) => vec![on_levels(1, LEVELS)],
+        MeasureKind::Mean(range) => vec![of(1), of(range.span())],
+        MeasureKind::Variance(range) => {
+            vec![of(1), of(range.span()), of(range.span() * range.span())]
+        }
+        MeasureKind::Quantiles(..) => vec![on_levels(1, LEVELS)],
     }
 }

@@ -1,7 +1,7 @@
 //! Adds rows up to the integers of each group.
 
-use crate::measure::Kind;
-use crate::plan::{Plan, Planned};
+use crate::measure::MeasureKind;
+use crate::plan::{NoisePlan, Planned};
 use crate::{Bounded, FINE, NO_VALUE, quantile};
 use rand::Rng;
 
@@ -67,7 +67,7 @@ impl Page {
     }
 }
 
-impl Plan {
+impl NoisePlan {
     /// Decides whether a group is shown, where groups are private: by its number of units with noise.
     pub fn shows<R: Rng + ?Sized>(&self, units: i128, rng: &mut R) -> bool {
         self.selection.as_ref().is_none_or(|selection| {
@@ -90,13 +90,18 @@ impl Plan {
         let planned = &self.planned[measure];
         let slots = &mut slots[planned.slot..];
         match &planned.measure.kind {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => slots[0] += count,
-            Kind::Sum(_) => slots[0] += sum,
-            Kind::Mean(range) => {
+            MeasureKind::Count
+            | MeasureKind::CountOf
+            | MeasureKind::Units
+            | MeasureKind::Distinct => slots[0] += count,
+            MeasureKind::Sum(_) => slots[0] += sum,
+            MeasureKind::Mean(range) => {
                 slots[0] += count;
                 slots[1] += 2 * sum - count * (i128::from(range.low) + i128::from(range.high));
             }
-            Kind::Variance(_) | Kind::Quantiles(..) | Kind::Histogram(..) => return false,
+            MeasureKind::Variance(_) | MeasureKind::Quantiles(..) | MeasureKind::Histogram(..) => {
+                return false;
+            }
         }
         true
     }
@@ -132,14 +137,14 @@ impl Plan {
             }
             for planned in &self.planned {
                 match planned.measure.kind {
-                    Kind::Units => {
+                    MeasureKind::Units => {
                         for &group in shown {
                             if let Some(slots) = page.of(group) {
                                 slots[planned.slot] = counts[group as usize].into();
                             }
                         }
                     }
-                    Kind::Distinct => planned.add_distinct(&mut page, rows),
+                    MeasureKind::Distinct => planned.add_distinct(&mut page, rows),
                     _ => {}
                 }
             }
@@ -153,7 +158,7 @@ impl Plan {
     /// The number of units in each group.
     fn units(&self, rows: &Bounded, units: &UnitRows, groups: usize) -> Vec<u64> {
         let mut counts = vec![0; groups];
-        let counted = self.planned.iter().any(|planned| planned.measure.kind == Kind::Units);
+        let counted = self.planned.iter().any(|planned| planned.measure.kind == MeasureKind::Units);
         if !counted && self.selection.is_none() {
             return counts;
         }
@@ -174,7 +179,7 @@ impl Plan {
     fn add_rows(&self, page: &mut Page, rows: &Bounded) {
         let of_rows = |planned: &&Planned| {
             !planned.measure.per_unit
-                && !matches!(planned.measure.kind, Kind::Units | Kind::Distinct)
+                && !matches!(planned.measure.kind, MeasureKind::Units | MeasureKind::Distinct)
         };
         let planned: Vec<&Planned> = self.planned.iter().filter(of_rows).collect();
         if planned.is_empty() {
@@ -198,20 +203,23 @@ impl Planned {
         }
         let slots = &mut slots[self.slot..];
         match &self.measure.kind {
-            Kind::Count | Kind::CountOf | Kind::Units | Kind::Distinct => slots[0] += 1,
-            Kind::Sum(range) => slots[0] += i128::from(value.clamp(range.low, range.high)),
-            Kind::Mean(range) => {
+            MeasureKind::Count
+            | MeasureKind::CountOf
+            | MeasureKind::Units
+            | MeasureKind::Distinct => slots[0] += 1,
+            MeasureKind::Sum(range) => slots[0] += i128::from(value.clamp(range.low, range.high)),
+            MeasureKind::Mean(range) => {
                 slots[0] += 1;
                 slots[1] += range.centred(value);
             }
-            Kind::Variance(range) => {
+            MeasureKind::Variance(range) => {
                 let y = range.centred(value);
                 slots[0] += 1;
                 slots[1] += y;
                 slots[2] = slots[2].saturating_add(2 * y * y - range.span() * range.span());
             }
-            Kind::Quantiles(range, _) => slots[quantile::leaf(range, value)] += 1,
-            Kind::Histogram(range, bins) => slots[range.bin(value, *bins)] += 1,
+            MeasureKind::Quantiles(range, _) => slots[quantile::leaf(range, value)] += 1,
+            MeasureKind::Histogram(range, bins) => slots[range.bin(value, *bins)] += 1,
         }
     }
 

@@ -2,7 +2,7 @@
 
 use guarantee::{Cost, Spent, zcdp_rho};
 use pg_sanitize_aggregate::{
-    Answer, Bounded, Kind, Measure, NO_VALUE, Plan, Query, Range, Step, UnitRows,
+    Answer, Bounded, Measure, MeasureKind, NO_VALUE, NoisePlan, Query, Range, Step, UnitRows,
 };
 use random::{Coins, Noise};
 
@@ -19,7 +19,7 @@ fn range(low: i64, high: i64) -> Range {
     Range::new(low, high, Step::ONE).unwrap()
 }
 
-fn plan(kinds: &[Kind], rows_per_unit: u64, epsilon: f64, delta: f64) -> Plan {
+fn plan(kinds: &[MeasureKind], rows_per_unit: u64, epsilon: f64, delta: f64) -> NoisePlan {
     let measures = kinds
         .iter()
         .enumerate()
@@ -37,11 +37,11 @@ fn plan(kinds: &[Kind], rows_per_unit: u64, epsilon: f64, delta: f64) -> Plan {
         private_groups: false,
         min_units: None,
     };
-    Plan::new(query, epsilon, delta).unwrap()
+    NoisePlan::new(query, epsilon, delta).unwrap()
 }
 
 /// The integers of the only group.
-fn one_total(plan: &Plan, rows: &mut Bounded, coins: &mut Coins) -> Vec<i128> {
+fn one_total(plan: &NoisePlan, rows: &mut Bounded, coins: &mut Coins) -> Vec<i128> {
     let (units, mut totals) = (UnitRows::new(plan.unit_width()), Vec::new());
     let visit = |_, slots: &[i128], _: &mut Coins| {
         totals = slots.to_vec();
@@ -52,7 +52,7 @@ fn one_total(plan: &Plan, rows: &mut Bounded, coins: &mut Coins) -> Vec<i128> {
 }
 
 /// The integers of one group of units with one row each.
-fn totals(plan: &Plan, width: usize, values: impl Iterator<Item = i64>) -> Vec<i128> {
+fn totals(plan: &NoisePlan, width: usize, values: impl Iterator<Item = i64>) -> Vec<i128> {
     let mut coins = Coins::seeded(0);
     let mut rows = Bounded::new(1, 1, width);
     for value in values {
@@ -70,7 +70,7 @@ fn ages(n: i64) -> impl Iterator<Item = i64> {
     (0..n).map(|i| (i * 37) % 90)
 }
 
-fn check(kind: Kind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: i64) {
+fn check(kind: MeasureKind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: i64) {
     let plan = plan(std::slice::from_ref(&kind), 1, epsilon, delta);
     let slots = totals(&plan, width, ages(n));
     let mut coins = Coins::seeded(7);
@@ -92,40 +92,43 @@ fn check(kind: Kind, epsilon: f64, delta: f64, truths: &[f64], width: usize, n: 
         assert_covers(&format!("{kind:?} {i}"), share);
         let (bias, error) = (sums[i] / RUNS as f64, (squares[i] / RUNS as f64).sqrt());
         // Four standard errors of a mean over the runs; quantiles are rounded to leaves.
-        let slack =
-            if matches!(kind, Kind::Quantiles(..)) { 0.5 } else { 4.0 / (RUNS as f64).sqrt() };
+        let slack = if matches!(kind, MeasureKind::Quantiles(..)) {
+            0.5
+        } else {
+            4.0 / (RUNS as f64).sqrt()
+        };
         assert!(bias.abs() < slack * error, "{kind:?} {i}: bias {bias}, error {error}");
     }
 }
 
 #[test]
 fn counts_cover() {
-    check(Kind::Count, 1.0, 0.0, &[5000.0], 0, 5000);
-    check(Kind::Units, 0.5, 0.0, &[5000.0], 0, 5000);
-    check(Kind::CountOf, 0.1, 0.0, &[5000.0], 1, 5000);
+    check(MeasureKind::Count, 1.0, 0.0, &[5000.0], 0, 5000);
+    check(MeasureKind::Units, 0.5, 0.0, &[5000.0], 0, 5000);
+    check(MeasureKind::CountOf, 0.1, 0.0, &[5000.0], 1, 5000);
 }
 
 #[test]
 fn sums_cover() {
     let sum = ages(5000).sum::<i64>() as f64;
-    check(Kind::Sum(range(0, 120)), 1.0, 0.0, &[sum], 1, 5000);
+    check(MeasureKind::Sum(range(0, 120)), 1.0, 0.0, &[sum], 1, 5000);
     // Clamped: the truth is the sum of the clamped values.
     let clamped = ages(5000).map(|age| age.clamp(20, 50)).sum::<i64>() as f64;
-    check(Kind::Sum(range(20, 50)), 1.0, 0.0, &[clamped], 1, 5000);
+    check(MeasureKind::Sum(range(20, 50)), 1.0, 0.0, &[clamped], 1, 5000);
 }
 
 #[test]
 fn means_cover() {
     let mean = ages(5000).sum::<i64>() as f64 / 5000.0;
-    check(Kind::Mean(range(0, 120)), 1.0, 0.0, &[mean], 1, 5000);
-    check(Kind::Mean(range(0, 120)), 0.1, 0.0, &[mean], 1, 5000);
+    check(MeasureKind::Mean(range(0, 120)), 1.0, 0.0, &[mean], 1, 5000);
+    check(MeasureKind::Mean(range(0, 120)), 0.1, 0.0, &[mean], 1, 5000);
 }
 
 #[test]
 fn variances_cover() {
     let mean = ages(5000).sum::<i64>() as f64 / 5000.0;
     let variance = ages(5000).map(|age| (age as f64 - mean).powi(2)).sum::<f64>() / 5000.0;
-    check(Kind::Variance(range(0, 120)), 1.0, 0.0, &[variance], 1, 5000);
+    check(MeasureKind::Variance(range(0, 120)), 1.0, 0.0, &[variance], 1, 5000);
 }
 
 #[test]
@@ -134,14 +137,14 @@ fn histograms_cover() {
     for age in ages(5000) {
         truth[(age as usize * 4 / 100).min(3)] += 1.0;
     }
-    check(Kind::Histogram(range(0, 100), 4), 1.0, 0.0, &truth, 1, 5000);
+    check(MeasureKind::Histogram(range(0, 100), 4), 1.0, 0.0, &truth, 1, 5000);
 }
 
 #[test]
 fn quantiles_cover() {
     // 160 people of each of 256 values: between two values the quantile moves evenly.
     let values = (0..40_960).map(|i| i % 256);
-    let plan = plan(&[Kind::Quantiles(range(0, 255), vec![0.5, 0.9])], 1, 0.2, 0.0);
+    let plan = plan(&[MeasureKind::Quantiles(range(0, 255), vec![0.5, 0.9])], 1, 0.2, 0.0);
     let slots = totals(&plan, 1, values);
     // Half way between the two values in the middle, and one of those of 230.
     let truths = [127.5, 230.0];
@@ -160,7 +163,7 @@ fn quantiles_cover() {
 
 #[test]
 fn many_measures_take_gaussian_noise_and_cover() {
-    let kinds = vec![Kind::Count; 40];
+    let kinds = vec![MeasureKind::Count; 40];
     let plan = plan(&kinds, 1, 1.0, 1e-6);
     assert_eq!((plan.charge().whole.epsilon, plan.charge().whole.delta), (1.0, 1e-6));
     let laplace = self::plan(&kinds, 1, 1.0, 0.0);
@@ -181,7 +184,7 @@ fn many_measures_take_gaussian_noise_and_cover() {
 
 /// Compares the answers for a table and for the same table with one more unit of `rows` rows: the ratio of the
 /// probabilities of any event never exceeds e^epsilon.
-fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: f64) -> f64 {
+fn empirical_epsilon(kind: &MeasureKind, limit: u64, rows: usize, value: i64, epsilon: f64) -> f64 {
     let plan = plan(std::slice::from_ref(kind), limit, epsilon, 0.0);
     let width = usize::from(kind.has_value());
     let runs = 4 * RUNS;
@@ -221,13 +224,16 @@ fn empirical_epsilon(kind: &Kind, limit: u64, rows: usize, value: i64, epsilon: 
 
 #[test]
 fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
-    for (kind, value) in [(Kind::Count, 0), (Kind::Sum(range(-5, 10)), 1_000_000), (Kind::Units, 0)]
-    {
+    for (kind, value) in [
+        (MeasureKind::Count, 0),
+        (MeasureKind::Sum(range(-5, 10)), 1_000_000),
+        (MeasureKind::Units, 0),
+    ] {
         for limit in [1, 3] {
             let found = empirical_epsilon(&kind, limit, 50, value, 1.0);
             assert!(found <= 1.0, "{kind:?} {limit}: {found}");
             // The test must be able to see a loss: a full contribution shows most of it.
-            assert!(found > 0.6 || kind == Kind::Units, "{kind:?} {limit}: only {found}");
+            assert!(found > 0.6 || kind == MeasureKind::Units, "{kind:?} {limit}: only {found}");
         }
     }
 }
@@ -235,7 +241,7 @@ fn a_unit_with_many_rows_costs_no_more_than_was_charged() {
 #[test]
 fn small_groups_are_shown_with_probability_below_delta() {
     let measures =
-        vec![Measure { name: "n".into(), kind: Kind::Count, weight: 1.0, per_unit: false }];
+        vec![Measure { name: "n".into(), kind: MeasureKind::Count, weight: 1.0, per_unit: false }];
     let query = Query {
         measures,
         rows_per_unit: 2,
@@ -243,9 +249,9 @@ fn small_groups_are_shown_with_probability_below_delta() {
         private_groups: true,
         min_units: None,
     };
-    assert!(Plan::new(query.clone(), 1.0, 0.0).is_err());
+    assert!(NoisePlan::new(query.clone(), 1.0, 0.0).is_err());
     let delta = 0.02;
-    let plan = Plan::new(query, 1.0, delta).unwrap();
+    let plan = NoisePlan::new(query, 1.0, delta).unwrap();
     assert_eq!(plan.charge().whole.delta, delta);
     let mut coins = Coins::seeded(5);
     let runs = 50_000;
@@ -263,7 +269,8 @@ fn small_groups_are_shown_with_probability_below_delta() {
 
 #[test]
 fn weights_and_errors() {
-    let measure = |weight| Measure { name: "n".into(), kind: Kind::Count, weight, per_unit: false };
+    let measure =
+        |weight| Measure { name: "n".into(), kind: MeasureKind::Count, weight, per_unit: false };
     let query = |measures| Query {
         measures,
         rows_per_unit: 1,
@@ -271,17 +278,17 @@ fn weights_and_errors() {
         private_groups: false,
         min_units: None,
     };
-    let plan = Plan::new(query(vec![measure(3.0), measure(1.0)]), 1.0, 0.0).unwrap();
+    let plan = NoisePlan::new(query(vec![measure(3.0), measure(1.0)]), 1.0, 0.0).unwrap();
     let stddevs = plan.stddevs();
     assert!((stddevs[1].1[0].1 / stddevs[0].1[0].1 - 3.0).abs() < 1e-3);
     for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
-        assert!(Plan::new(query(vec![measure(bad)]), 1.0, 0.0).is_err());
-        assert!(Plan::new(query(vec![measure(1.0)]), bad, 0.0).is_err());
+        assert!(NoisePlan::new(query(vec![measure(bad)]), 1.0, 0.0).is_err());
+        assert!(NoisePlan::new(query(vec![measure(1.0)]), bad, 0.0).is_err());
     }
-    assert!(Plan::new(query(vec![]), 1.0, 0.0).is_err());
+    assert!(NoisePlan::new(query(vec![]), 1.0, 0.0).is_err());
 }
 
-fn measure(name: &str, kind: Kind, per_unit: bool) -> Measure {
+fn measure(name: &str, kind: MeasureKind, per_unit: bool) -> Measure {
     Measure { name: name.into(), kind, weight: 1.0, per_unit }
 }
 
@@ -291,7 +298,7 @@ fn query(measures: Vec<Measure>, rows_per_unit: u64, groups_per_unit: u64) -> Qu
 
 /// All that `totals` visits.
 fn visited(
-    plan: &Plan,
+    plan: &NoisePlan,
     rows: &mut Bounded,
     units: &UnitRows,
     groups: usize,
@@ -309,21 +316,21 @@ fn visited(
 #[test]
 fn totals_are_those_of_single_values() {
     let kinds = [
-        Kind::Count,
-        Kind::CountOf,
-        Kind::Units,
-        Kind::Distinct,
-        Kind::Sum(range(0, 50)),
-        Kind::Mean(range(-9, 50)),
-        Kind::Variance(range(-9, 50)),
-        Kind::Quantiles(range(0, 99), vec![0.5]),
-        Kind::Histogram(range(0, 50), 7),
+        MeasureKind::Count,
+        MeasureKind::CountOf,
+        MeasureKind::Units,
+        MeasureKind::Distinct,
+        MeasureKind::Sum(range(0, 50)),
+        MeasureKind::Mean(range(-9, 50)),
+        MeasureKind::Variance(range(-9, 50)),
+        MeasureKind::Quantiles(range(0, 99), vec![0.5]),
+        MeasureKind::Histogram(range(0, 50), 7),
     ];
     let mut measures: Vec<Measure> =
         kinds.into_iter().map(|kind| measure("m", kind, false)).collect();
-    measures.push(measure("own sum", Kind::Sum(range(0, 70)), true));
-    measures.push(measure("own count", Kind::CountOf, true));
-    let plan = Plan::new(query(measures.clone(), 4, 4), 1.0, 0.0).unwrap();
+    measures.push(measure("own sum", MeasureKind::Sum(range(0, 70)), true));
+    measures.push(measure("own count", MeasureKind::CountOf, true));
+    let plan = NoisePlan::new(query(measures.clone(), 4, 4), 1.0, 0.0).unwrap();
     assert_eq!((plan.row_width(), plan.unit_width()), (7, 2));
     let mut coins = Coins::seeded(1);
     let mut rows = Bounded::new(4, 4, 7);
@@ -338,8 +345,8 @@ fn totals_are_those_of_single_values() {
             rows.row_of_number(unit as u64, group as u32, &[value; 7], &mut coins);
             for (i, measure) in plan.measures().filter(|(_, measure)| !measure.per_unit) {
                 let once = match measure.kind {
-                    Kind::Units => row % 2 == 0,
-                    Kind::Distinct => seen.insert((group, value)),
+                    MeasureKind::Units => row % 2 == 0,
+                    MeasureKind::Distinct => seen.insert((group, value)),
                     _ => true,
                 };
                 if once {
@@ -370,7 +377,12 @@ fn totals_are_those_of_single_values() {
 
 #[test]
 fn many_values_at_once_are_single_values() {
-    let kinds = [Kind::Count, Kind::CountOf, Kind::Sum(range(5, 60)), Kind::Mean(range(-3, 60))];
+    let kinds = [
+        MeasureKind::Count,
+        MeasureKind::CountOf,
+        MeasureKind::Sum(range(5, 60)),
+        MeasureKind::Mean(range(-3, 60)),
+    ];
     for kind in kinds {
         let plan = plan(std::slice::from_ref(&kind), 1, 1.0, 0.0);
         let (mut one, mut many) = (vec![0; plan.slots()], vec![0; plan.slots()]);
@@ -380,19 +392,19 @@ fn many_values_at_once_are_single_values() {
         assert!(plan.add_many(&mut many, 0, 40, (10..50).sum()));
         assert_eq!(one, many, "{kind:?}");
     }
-    let plan = plan(&[Kind::Variance(range(0, 9))], 1, 1.0, 0.0);
+    let plan = plan(&[MeasureKind::Variance(range(0, 9))], 1, 1.0, 0.0);
     assert!(!plan.add_many(&mut [0; 3], 0, 1, 1));
 }
 
 #[test]
 fn few_units_are_not_answered_for() {
     for counted in [false, true] {
-        let mut measures = vec![measure("n", Kind::Count, false)];
+        let mut measures = vec![measure("n", MeasureKind::Count, false)];
         if counted {
-            measures.insert(0, measure("u", Kind::Units, false));
+            measures.insert(0, measure("u", MeasureKind::Units, false));
         }
         let least = Query { min_units: Some(30), ..query(measures, 1, 1) };
-        let plan = Plan::new(least, 1.0, 0.0).unwrap();
+        let plan = NoisePlan::new(least, 1.0, 0.0).unwrap();
         // One more measure counts units if none of the query does.
         let names: Vec<&str> = plan.measures().map(|(_, measure)| measure.name.as_str()).collect();
         assert_eq!(names, if counted { ["u", "n"] } else { ["n", ""] });
@@ -422,9 +434,11 @@ fn few_units_are_not_answered_for() {
 fn groups_are_chosen_with_the_lower_threshold() {
     let choosing = |groups: u64, delta: f64| {
         let private_groups = true;
-        let query =
-            Query { private_groups, ..query(vec![measure("n", Kind::Count, false)], 100, groups) };
-        let plan = Plan::new(query, 1.0, delta).unwrap();
+        let query = Query {
+            private_groups,
+            ..query(vec![measure("n", MeasureKind::Count, false)], 100, groups)
+        };
+        let plan = NoisePlan::new(query, 1.0, delta).unwrap();
         let charge = plan.charge();
         assert_eq!(charge.whole, Cost { epsilon: 1.0, delta });
         assert!(charge.rest.delta > 0.0 && charge.rest.delta <= delta && charge.rho.unwrap() > 0.0);
@@ -441,34 +455,41 @@ fn groups_are_chosen_with_the_lower_threshold() {
 
 #[test]
 fn the_number_of_groups_matters_where_it_should() {
-    let stddev = |kind: Kind, per_unit: bool, rows: u64, groups: u64| {
-        let plan = Plan::new(query(vec![measure("m", kind, per_unit)], rows, groups), 1.0, 0.0);
+    let stddev = |kind: MeasureKind, per_unit: bool, rows: u64, groups: u64| {
+        let plan =
+            NoisePlan::new(query(vec![measure("m", kind, per_unit)], rows, groups), 1.0, 0.0);
         plan.unwrap().stddevs()[0].1[0].1
     };
-    let sum = || Kind::Sum(range(0, 10));
+    let sum = || MeasureKind::Sum(range(0, 10));
     let near = |a: f64, b: f64| (a / b - 1.0).abs() < 1e-3;
-    assert!(near(stddev(Kind::Units, false, 9, 3), 3.0 * stddev(Kind::Units, false, 9, 1)));
-    assert!(near(stddev(Kind::Units, false, 2, 3), 2.0 * stddev(Kind::Units, false, 2, 1)));
-    assert!(near(stddev(Kind::Count, false, 9, 3), stddev(Kind::Count, false, 9, 1)));
+    assert!(near(
+        stddev(MeasureKind::Units, false, 9, 3),
+        3.0 * stddev(MeasureKind::Units, false, 9, 1)
+    ));
+    assert!(near(
+        stddev(MeasureKind::Units, false, 2, 3),
+        2.0 * stddev(MeasureKind::Units, false, 2, 1)
+    ));
+    assert!(near(stddev(MeasureKind::Count, false, 9, 3), stddev(MeasureKind::Count, false, 9, 1)));
     assert!(near(stddev(sum(), true, 9, 3), 3.0 * stddev(sum(), true, 1, 1)));
     assert!(near(stddev(sum(), false, 9, 3), 9.0 * stddev(sum(), false, 1, 1)));
 }
 
 #[test]
 fn what_makes_no_sense_is_refused() {
-    for kind in [Kind::Count, Kind::Units, Kind::Distinct] {
-        assert!(Plan::new(query(vec![measure("m", kind, true)], 1, 1), 1.0, 0.0).is_err());
+    for kind in [MeasureKind::Count, MeasureKind::Units, MeasureKind::Distinct] {
+        assert!(NoisePlan::new(query(vec![measure("m", kind, true)], 1, 1), 1.0, 0.0).is_err());
     }
     for (rows, groups) in [(0, 1), (1, 0)] {
-        let query = query(vec![measure("n", Kind::Count, false)], rows, groups);
-        assert!(Plan::new(query, 1.0, 0.0).is_err());
+        let query = query(vec![measure("n", MeasureKind::Count, false)], rows, groups);
+        assert!(NoisePlan::new(query, 1.0, 0.0).is_err());
     }
 }
 
 #[test]
 fn gaussian_noise_is_as_narrow_as_its_law_allows() {
     let stddev = |epsilon: f64, delta: f64| {
-        let plan = plan(&vec![Kind::Count; 64], 1, epsilon, delta);
+        let plan = plan(&vec![MeasureKind::Count; 64], 1, epsilon, delta);
         assert_eq!(plan.charge().whole, Cost { epsilon, delta });
         plan.stddevs()[0].1[0].1
     };
@@ -478,7 +499,7 @@ fn gaussian_noise_is_as_narrow_as_its_law_allows() {
     // Small calls take the noise that zCDP allows, so that a hundred of them cost about a tenth of their sum.
     let small = 8.0 / (2.0 * zcdp_rho(0.1, 1e-8).unwrap()).sqrt();
     assert!((stddev(0.1, 1e-8) / small - 1.0).abs() < 1e-6);
-    let plan = plan(&vec![Kind::Count; 64], 1, 0.1, 1e-8);
+    let plan = plan(&vec![MeasureKind::Count; 64], 1, 0.1, 1e-8);
     let spent = (0..100).fold(Spent::default(), |spent, _| spent.plus(&plan.charge()));
     assert!(spent.epsilon(1e-6) < 1.0, "{}", spent.epsilon(1e-6));
 }

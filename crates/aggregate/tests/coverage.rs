@@ -2,7 +2,9 @@
 //!
 //! `cargo test --release -p pg_sanitize_aggregate --test coverage -- --ignored` takes more runs and cases.
 
-use pg_sanitize_aggregate::{Answer, Bounded, Kind, Measure, Plan, Query, Range, Step, UnitRows};
+use pg_sanitize_aggregate::{
+    Answer, Bounded, Measure, MeasureKind, NoisePlan, Query, Range, Step, UnitRows,
+};
 use random::{Coins, below};
 
 /// The promised coverage, less what the tails of a continuous law on a grid may take.
@@ -63,15 +65,15 @@ fn skewed() -> Data {
 
 fn measures(range: Range) -> Vec<Measure> {
     let kinds = [
-        Kind::Count,
-        Kind::CountOf,
-        Kind::Units,
-        Kind::Distinct,
-        Kind::Sum(range),
-        Kind::Mean(range),
-        Kind::Variance(range),
-        Kind::Quantiles(range, SHARES.to_vec()),
-        Kind::Histogram(range, 4),
+        MeasureKind::Count,
+        MeasureKind::CountOf,
+        MeasureKind::Units,
+        MeasureKind::Distinct,
+        MeasureKind::Sum(range),
+        MeasureKind::Mean(range),
+        MeasureKind::Variance(range),
+        MeasureKind::Quantiles(range, SHARES.to_vec()),
+        MeasureKind::Histogram(range, 4),
     ];
     let measure = |(i, kind)| Measure { name: format!("m{i}"), kind, weight: 1.0, per_unit: false };
     kinds.into_iter().enumerate().map(measure).collect()
@@ -116,7 +118,7 @@ fn check(data: &Data, n: usize, epsilon: f64, delta: f64, runs: usize) {
         private_groups: false,
         min_units: None,
     };
-    let plan = Plan::new(query, epsilon, delta).unwrap();
+    let plan = NoisePlan::new(query, epsilon, delta).unwrap();
     assert_eq!(plan.charge().whole.delta > 0.0, delta > 0.0, "the other noise was chosen");
     let mut coins = Coins::seeded(n as i64);
     let values = (data.values)(n, &mut coins);

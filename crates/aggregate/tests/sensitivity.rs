@@ -2,7 +2,9 @@
 //! rational arithmetic. Audits by sampling miss wrong sensitivities; these do not.
 
 use dashu_int::{IBig, UBig};
-use pg_sanitize_aggregate::{Bounded, Kind, Measure, NO_VALUE, Plan, Query, Range, Step, UnitRows};
+use pg_sanitize_aggregate::{
+    Bounded, Measure, MeasureKind, NO_VALUE, NoisePlan, Query, Range, Step, UnitRows,
+};
 use random::{Coins, Noise, Ratio, below};
 use std::collections::BTreeMap;
 
@@ -82,7 +84,7 @@ fn keep(query: &Query, width: usize, units: &[&Unit], shards: usize, coins: &mut
 fn totals(query: &Query, units: &[&Unit], shards: usize, seed: i64) -> (Vec<Vec<i128>>, Vec<i128>) {
     // Which groups are shown does not matter here, so all of them are.
     let public = Query { private_groups: false, ..query.clone() };
-    let plan = Plan::new(public, 1.0, 0.0).unwrap();
+    let plan = NoisePlan::new(public, 1.0, 0.0).unwrap();
     let mut coins = Coins::seeded(seed);
     let mut rows = keep(query, plan.row_width(), units, shards, &mut coins);
     let mut own = UnitRows::new(plan.unit_width());
@@ -100,10 +102,14 @@ fn totals(query: &Query, units: &[&Unit], shards: usize, seed: i64) -> (Vec<Vec<
     plan.totals(&mut rows, &own, GROUPS, room, &mut coins, visit).unwrap();
     let mut counts = vec![0; GROUPS];
     if plan.reads_rows() {
-        let measure =
-            Measure { name: "units".into(), kind: Kind::Units, weight: 1.0, per_unit: false };
+        let measure = Measure {
+            name: "units".into(),
+            kind: MeasureKind::Units,
+            weight: 1.0,
+            per_unit: false,
+        };
         let counter = Query { measures: vec![measure], min_units: None, ..query.clone() };
-        let counter = Plan::new(Query { private_groups: false, ..counter }, 1.0, 0.0).unwrap();
+        let counter = NoisePlan::new(Query { private_groups: false, ..counter }, 1.0, 0.0).unwrap();
         let visit = |group: u32, found: &[i128], _: &mut Coins| {
             counts[group as usize] = found[0];
             Ok::<(), ()>(())
@@ -129,7 +135,7 @@ struct Loss {
 
 /// The exact loss of one unit more, over all groups.
 fn loss(
-    plan: &Plan,
+    plan: &NoisePlan,
     before: &(Vec<Vec<i128>>, Vec<i128>),
     after: &(Vec<Vec<i128>>, Vec<i128>),
 ) -> Loss {
@@ -210,7 +216,7 @@ fn shown(noise: &Noise, y: f64, groups: u64) -> f64 {
 }
 
 /// Fails if the noise does not cover what the unit changed, or the charge not the noise.
-fn check(query: &Query, plan: &Plan, loss: &Loss, what: &str) {
+fn check(query: &Query, plan: &NoisePlan, loss: &Loss, what: &str) {
     let charge = plan.charge();
     assert!(loss.epsilon.at_most(&Fraction::of(charge.whole.epsilon)), "epsilon, {what}");
     let rho = charge.rho.unwrap();
@@ -272,23 +278,24 @@ impl Dice {
             self.one_of(&[(0, 1), (0, 120), (-7, 3), (-500, -20), (-1 << 40, 1 << 40), (5, 3000)]);
         Range::new(low, high, Step::ONE).unwrap()
     }
-    fn kind(&mut self) -> Kind {
+    fn kind(&mut self) -> MeasureKind {
         let range = self.range();
         match self.below(9) {
-            0 => Kind::Count,
-            1 => Kind::CountOf,
-            2 => Kind::Units,
-            3 => Kind::Distinct,
-            4 => Kind::Sum(range),
-            5 => Kind::Mean(range),
-            6 => Kind::Variance(range),
-            7 => Kind::Quantiles(range, vec![0.5]),
-            _ => Kind::Histogram(range, 1 + self.below(12) as u32),
+            0 => MeasureKind::Count,
+            1 => MeasureKind::CountOf,
+            2 => MeasureKind::Units,
+            3 => MeasureKind::Distinct,
+            4 => MeasureKind::Sum(range),
+            5 => MeasureKind::Mean(range),
+            6 => MeasureKind::Variance(range),
+            7 => MeasureKind::Quantiles(range, vec![0.5]),
+            _ => MeasureKind::Histogram(range, 1 + self.below(12) as u32),
         }
     }
     fn measure(&mut self) -> Measure {
         let kind = self.kind();
-        let by_rows = matches!(kind, Kind::Count | Kind::Units | Kind::Distinct);
+        let by_rows =
+            matches!(kind, MeasureKind::Count | MeasureKind::Units | MeasureKind::Distinct);
         let per_unit = !by_rows && self.below(3) == 0;
         let weight = self.one_of(&[1.0, 1.0, 0.3, 17.0]);
         Measure { name: "m".into(), kind, weight, per_unit }
@@ -344,7 +351,7 @@ fn noise_and_charge_cover_every_unit() {
         let (epsilon, delta) = dice.one_of(&PRICES);
         // Without a delta only Laplace noise is there, which shows more of the mistakes.
         let delta = if query.private_groups || dice.below(2) == 0 { delta } else { 0.0 };
-        let plan = Plan::new(query.clone(), epsilon, delta).unwrap();
+        let plan = NoisePlan::new(query.clone(), epsilon, delta).unwrap();
         assert_eq!(plan.charge().whole.epsilon, epsilon);
         let limit = query.rows_per_unit.min(query.groups_per_unit);
         let others: Vec<Unit> = (0..4).map(|_| dice.unit(&query, limit, 1)).collect();
@@ -368,7 +375,8 @@ fn worst_unit(query: &Query, value: i64, spread: bool) -> Unit {
     let mut unit = Unit::default();
     for row in 0..40 {
         let group = if spread { row % GROUPS as u32 } else { 0 };
-        let value = if measure.kind == Kind::Distinct { 1000 + i64::from(row) } else { value };
+        let value =
+            if measure.kind == MeasureKind::Distinct { 1000 + i64::from(row) } else { value };
         let looks = measure.kind.has_value() && !measure.per_unit;
         unit.rows.push((group, vec![value; usize::from(looks)]));
     }
@@ -384,14 +392,21 @@ fn worst_unit(query: &Query, value: i64, spread: bool) -> Unit {
 fn the_worst_unit_takes_all_of_the_charge() {
     let ranges =
         [(0, 120), (-7, 3), (-500, -20)].map(|(a, b)| Range::new(a, b, Step::ONE).unwrap());
-    let mut kinds = vec![Kind::Count, Kind::CountOf, Kind::Units, Kind::Distinct];
+    let mut kinds =
+        vec![MeasureKind::Count, MeasureKind::CountOf, MeasureKind::Units, MeasureKind::Distinct];
     for range in ranges {
-        kinds.extend([Kind::Sum(range), Kind::Mean(range), Kind::Variance(range)]);
-        kinds.extend([Kind::Quantiles(range, vec![0.5]), Kind::Histogram(range, 5)]);
+        kinds.extend([
+            MeasureKind::Sum(range),
+            MeasureKind::Mean(range),
+            MeasureKind::Variance(range),
+        ]);
+        kinds.extend([MeasureKind::Quantiles(range, vec![0.5]), MeasureKind::Histogram(range, 5)]);
     }
     for kind in kinds {
         for per_unit in [false, true] {
-            if per_unit && matches!(kind, Kind::Count | Kind::Units | Kind::Distinct) {
+            if per_unit
+                && matches!(kind, MeasureKind::Count | MeasureKind::Units | MeasureKind::Distinct)
+            {
                 continue;
             }
             for (rows_per_unit, groups_per_unit) in [(1, 1), (1, 6), (5, 1), (5, 3), (3, 7)] {
@@ -405,7 +420,7 @@ fn the_worst_unit_takes_all_of_the_charge() {
                         private_groups,
                         min_units: None,
                     };
-                    let plan = Plan::new(query.clone(), 1.0, delta).unwrap();
+                    let plan = NoisePlan::new(query.clone(), 1.0, delta).unwrap();
                     let what = format!("{query:?}");
                     let before = totals(&query, &[], 0, 0);
                     let mut most = (0.0f64, 0.0f64);
@@ -435,7 +450,8 @@ fn a_unit_has_no_more_rows_and_groups_than_it_may() {
     let mut dice = Dice(Coins::seeded(3));
     for run in 0..300 {
         let (rows, groups) = (dice.one_of(&[1, 2, 5, 20]), dice.one_of(&[1, 2, 3, 30]));
-        let measure = Measure { name: "n".into(), kind: Kind::Count, weight: 1.0, per_unit: false };
+        let measure =
+            Measure { name: "n".into(), kind: MeasureKind::Count, weight: 1.0, per_unit: false };
         let query = Query {
             measures: vec![measure],
             rows_per_unit: rows,

@@ -1,6 +1,6 @@
 //! Rows that shards keep and another process adds up follow the same law as if one process had read them all.
 
-use pg_sanitize_aggregate::{Bounded, Kind, Measure, Plan, Query, UnitRows};
+use pg_sanitize_aggregate::{Bounded, Measure, MeasureKind, NoisePlan, Query, UnitRows};
 use random::Coins;
 use random::testing::assert_fits;
 use std::collections::BTreeMap;
@@ -83,7 +83,8 @@ fn draw(units: [&Rows; 2], rows: u64, groups: u64, coins: &mut Coins) -> Outcome
         shard.finish(coins);
         shard.each_kept(|is_first, group, values| whole.kept_row(is_first, group, values));
     }
-    let measure = Measure { name: "n".into(), kind: Kind::Units, weight: 1.0, per_unit: false };
+    let measure =
+        Measure { name: "n".into(), kind: MeasureKind::Units, weight: 1.0, per_unit: false };
     let query = Query {
         measures: vec![measure],
         rows_per_unit: rows,
@@ -91,7 +92,7 @@ fn draw(units: [&Rows; 2], rows: u64, groups: u64, coins: &mut Coins) -> Outcome
         private_groups: false,
         min_units: None,
     };
-    let plan = Plan::new(query, 1.0, 0.0).unwrap();
+    let plan = NoisePlan::new(query, 1.0, 0.0).unwrap();
     let (mut counts, none) = (Vec::new(), UnitRows::new(0));
     let visit = |_: u32, slots: &[i128], _: &mut Coins| {
         counts.push(slots[0]);

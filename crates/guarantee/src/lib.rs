@@ -29,9 +29,9 @@ mod zcdp;
 pub use cost::{Charge, Cost, add_up, check_epsilon, mixture, rest_of};
 pub use gaussian_vector::gaussian_rho;
 pub use label::{
-    Answers, Classes, Counts, DeltaMethod, DrawnItemsets, Groups, Guarantee, Kind, Label, Mode,
-    Neighbours, Numeric, Protected, Proved, RandomisedNumber, RandomisedTransaction, Sampled,
-    Sensitive, Synthetic, Unit, told_after,
+    AnswerGroups, Answers, ClassTerms, DeltaMethod, DrawnItemsets, Guarantee, GuaranteeKind, Label,
+    Mode, Neighbours, Numeric, PrivacyUnit, Protected, Protects, Proved, RandomisedNumber,
+    RandomisedTransaction, Sampled, Sensitive, Synthetic, told_after,
 };
 pub use ledger::{REST, Spent, concentrated_epsilon};
 pub use zcdp::{pure_rho, zcdp_delta, zcdp_epsilon, zcdp_rho};

@@ -2,7 +2,7 @@
 
 use crate::range::{decimal, part, private_range, range, step};
 use crate::{Error, Schema};
-use aggregate::{Kind, Measure, Range, Step};
+use aggregate::{Measure, MeasureKind, Range, Step};
 use serde_json::{Map, Value};
 
 const MEASURES: &str = "Measures are {\"n\": \"count\"}, {\"u\": \"units\"}, {\"d\": {\"distinct\": \"drug\"}}, {\"s\": {\"sum\": \"days\", \"low\": 0, \"high\": 60}} and the like with avg, variance, quantile (and of), histogram (and bins); \"per\": \"unit\" and \"bounds\": \"private\" where there are bounds.";
@@ -14,7 +14,7 @@ pub(crate) fn bad(message: String) -> Error {
 
 /// The statistic that is asked for, without the bounds.
 #[derive(Debug, Clone, PartialEq)]
-enum Wanted {
+enum Statistic {
     Count,
     CountOf,
     Units,
@@ -30,7 +30,7 @@ enum Wanted {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub name: String,
-    wanted: Wanted,
+    wanted: Statistic,
     /// Its share of epsilon, relative to the other measures.
     pub weight: f64,
     /// The column that it looks at.
@@ -50,15 +50,15 @@ impl Asked {
         // Only measures with bounds look at the range.
         let range = found.or(self.range).unwrap_or(Range { low: 0, high: 1, step: Step::ONE });
         let kind = match &self.wanted {
-            Wanted::Count => Kind::Count,
-            Wanted::CountOf => Kind::CountOf,
-            Wanted::Units => Kind::Units,
-            Wanted::Distinct => Kind::Distinct,
-            Wanted::Sum => Kind::Sum(range),
-            Wanted::Mean => Kind::Mean(range),
-            Wanted::Variance => Kind::Variance(range),
-            Wanted::Quantiles(shares) => Kind::Quantiles(range, shares.clone()),
-            Wanted::Histogram(bins) => Kind::Histogram(range, *bins),
+            Statistic::Count => MeasureKind::Count,
+            Statistic::CountOf => MeasureKind::CountOf,
+            Statistic::Units => MeasureKind::Units,
+            Statistic::Distinct => MeasureKind::Distinct,
+            Statistic::Sum => MeasureKind::Sum(range),
+            Statistic::Mean => MeasureKind::Mean(range),
+            Statistic::Variance => MeasureKind::Variance(range),
+            Statistic::Quantiles(shares) => MeasureKind::Quantiles(range, shares.clone()),
+            Statistic::Histogram(bins) => MeasureKind::Histogram(range, *bins),
         };
         let name = self.name.clone();
         Measure { name, kind, weight: self.weight, per_unit: self.per_unit }
@@ -113,8 +113,8 @@ fn measure<S: Schema>(
         private_bounds: false,
     };
     let object = match value {
-        Value::String(kind) if kind == "count" => return Ok(plain(Wanted::Count)),
-        Value::String(kind) if kind == "units" => return Ok(plain(Wanted::Units)),
+        Value::String(kind) if kind == "count" => return Ok(plain(Statistic::Count)),
+        Value::String(kind) if kind == "units" => return Ok(plain(Statistic::Units)),
         Value::Object(object) => object,
         _ => Err(bad(format!("measure \"{name}\" is {value}")))?,
     };
@@ -145,21 +145,22 @@ fn measure<S: Schema>(
     let column = &schema.columns()[position];
     let counts_values = kind == "count" && per_unit;
     let is_integer = counts_values || column.of.is_integer();
-    let mut asked = Asked { column: Some(position), per_unit, counts_values, ..plain(Wanted::Sum) };
+    let mut asked =
+        Asked { column: Some(position), per_unit, counts_values, ..plain(Statistic::Sum) };
     asked.wanted = match kind {
-        "count" if !per_unit => Wanted::CountOf,
-        "count" | "sum" => Wanted::Sum,
-        "distinct" if column.of.is_comparable() => Wanted::Distinct,
+        "count" if !per_unit => Statistic::CountOf,
+        "count" | "sum" => Statistic::Sum,
+        "distinct" if column.of.is_comparable() => Statistic::Distinct,
         "distinct" => Err(bad(format!(
             "values of column \"{}\" of measure \"{name}\" cannot be told apart",
             column.name
         )))?,
-        "avg" => Wanted::Mean,
-        "variance" => Wanted::Variance,
-        "quantile" => Wanted::Quantiles(shares(name, &object["quantile"])?),
-        _ => Wanted::Histogram(bins(name, object)?),
+        "avg" => Statistic::Mean,
+        "variance" => Statistic::Variance,
+        "quantile" => Statistic::Quantiles(shares(name, &object["quantile"])?),
+        _ => Statistic::Histogram(bins(name, object)?),
     };
-    if !matches!(asked.wanted, Wanted::CountOf | Wanted::Distinct) {
+    if !matches!(asked.wanted, Statistic::CountOf | Statistic::Distinct) {
         if !counts_values && !column.of.is_number() {
             Err(bad(format!("column \"{}\" of measure \"{name}\" is not a number", column.name)))?;
         }

@@ -5,7 +5,7 @@ use crate::groups::{self, Key};
 use crate::measure::{self, Asked};
 use crate::normal::normalised;
 use crate::{Error, Schema};
-use aggregate::{Plan, Query, Range, Scales};
+use aggregate::{NoisePlan, Query, Range, Scales};
 use guarantee::{Charge, Cost};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -166,7 +166,7 @@ impl Question {
     }
 
     /// The plan of the measures, once the missing bounds are found.
-    pub fn plan(&self, found: &[(usize, Range)]) -> Result<Plan, Error> {
+    pub fn plan(&self, found: &[(usize, Range)]) -> Result<NoisePlan, Error> {
         let measure = |(i, asked): (usize, &Asked)| {
             let found = found.iter().find(|(measure, _)| *measure == i).map(|(_, range)| *range);
             let mut measure = asked.measure(found);
@@ -187,12 +187,12 @@ impl Question {
             true => (self.epsilon - searching).next_down(),
             false => self.epsilon,
         };
-        Ok(Plan::new(query, epsilon, self.delta)?)
+        Ok(NoisePlan::new(query, epsilon, self.delta)?)
     }
 
     /// True if the plan costs no more than was charged. Bounds that were found scale all noises alike, so it should;
     /// but floats decide the choice between two noises.
-    pub fn covers(&self, plan: &Plan) -> Result<bool, Error> {
+    pub fn covers(&self, plan: &NoisePlan) -> Result<bool, Error> {
         let (price, charged) = (self.price(plan)?, self.charge);
         let within = |price: Cost, charged: Cost| {
             price.epsilon <= charged.epsilon && price.delta <= charged.delta
@@ -205,7 +205,7 @@ impl Question {
     }
 
     /// The price of the question: all of epsilon, however it is divided.
-    fn price(&self, plan: &Plan) -> Result<Charge, Error> {
+    fn price(&self, plan: &NoisePlan) -> Result<Charge, Error> {
         let answers = plan.charge();
         let whole = Cost { epsilon: self.epsilon, delta: answers.whole.delta };
         let Some(scales) = self.scales()? else {

@@ -2,7 +2,7 @@
 
 mod common;
 
-use aggregate::{Kind, Range, Step};
+use aggregate::{MeasureKind, Range, Step};
 use common::{Call, call, json};
 use pg_sanitize_question::{Condition, Question};
 use proptest::prelude::*;
@@ -170,7 +170,7 @@ proptest! {
                 let parts = (0..=64).map(|part| low + (high - low) / 64 * part);
                 values.extend(parts.chain([low, high]));
             }
-            if measure.kind == Kind::Units {
+            if measure.kind == MeasureKind::Units {
                 continue;
             }
             let touched = touched(&question, i, &values);

@@ -1,4 +1,4 @@
-//! Bisection on floats. Callers need no proof of it, because both returned ends were tried.
+//! Bisection on floats. Callers need no proof of it, because it tries every end that it returns, except the given ones.
 
 /// Narrows (low, high) around the point where `below` changes from true to false. `below` is false at the returned
 /// high end (or it is still `high`), and true at the returned low end unless that is still `low`.

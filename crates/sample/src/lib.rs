@@ -21,6 +21,6 @@ mod design;
 mod draw;
 mod sampling;
 
-pub use design::{Design, Request, Scheme};
+pub use design::{Design, SampleRequest, Scheme};
 pub use draw::{Public, Rule, Rules, draw};
 pub use sampling::{Parameters, Rate, SamplingDelta, Thinning, parameters, sampling_delta};

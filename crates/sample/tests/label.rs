@@ -1,12 +1,12 @@
 //! The labels of private samples, alone, with kept columns and after imputation.
 
-use guarantee::{Guarantee, Kind};
-use pg_sanitize_sample::{Design, Request, Scheme};
+use guarantee::{Guarantee, GuaranteeKind};
+use pg_sanitize_sample::{Design, SampleRequest, Scheme};
 use random::Source;
 use serde_json::{Value, json};
 
 fn design(scheme: Scheme) -> Design {
-    Design::new(Request {
+    Design::new(SampleRequest {
         scheme,
         epsilon: 1.0,
         delta: 1e-6,
@@ -73,9 +73,10 @@ fn kept_columns_void_the_guarantee() {
     let covers = seeded["proved"]["covers"].as_str().unwrap();
     assert!(covers.ends_with("without a seed, without the columns name, town"), "{covers}");
 
-    for label in
-        [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None, &guarantee::Classes::default())]
-    {
+    for label in [
+        Guarantee::k_mii(5, None),
+        Guarantee::k_anonymize(5, None, &guarantee::ClassTerms::default()),
+    ] {
         let label = keep(label);
         assert_eq!((&label["kind"], label.get("k")), (&json!("none"), None));
         assert_eq!(label.get("paper_claim_holds"), None);
@@ -108,7 +109,7 @@ fn the_paper_keeps_its_claim_and_gets_no_kind() {
 fn imputation_inherits_what_survives_it() {
     let private = Guarantee::dp_mii_sample(&design(Scheme::Public), Source::Os);
     let filled = Guarantee::impute(Some(&private));
-    assert_eq!((filled.kind, filled.epsilon, filled.k), (Kind::Dp, private.epsilon, None));
-    assert_eq!(Guarantee::impute(Some(&Guarantee::k_mii(5, None))).kind, Kind::None);
-    assert_eq!(Guarantee::impute(None).kind, Kind::None);
+    assert_eq!((filled.kind, filled.epsilon, filled.k), (GuaranteeKind::Dp, private.epsilon, None));
+    assert_eq!(Guarantee::impute(Some(&Guarantee::k_mii(5, None))).kind, GuaranteeKind::None);
+    assert_eq!(Guarantee::impute(None).kind, GuaranteeKind::None);
 }

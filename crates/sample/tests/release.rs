@@ -1,12 +1,12 @@
 //! Private samples of small tables: the released rows, and what they may depend on.
 
-use pg_sanitize_sample::{Design, Public, Request, Rule, Rules, Scheme, draw};
+use pg_sanitize_sample::{Design, Public, Rule, Rules, SampleRequest, Scheme, draw};
 use proptest::prelude::*;
 use random::{Coins, Error};
 use table::{Bag, Item, NONE, Release, Stop, Watch};
 
-fn request(scheme: Scheme, columns: usize) -> Request {
-    Request {
+fn request(scheme: Scheme, columns: usize) -> SampleRequest {
+    SampleRequest {
         scheme,
         epsilon: 2.0,
         delta: 1e-3,
@@ -22,7 +22,7 @@ fn public(table: &Bag) -> Public<'_> {
     Public { table: Some(table), rules: None }
 }
 
-fn run(bag: &Bag, request: Request, seed: i64) -> Release {
+fn run(bag: &Bag, request: SampleRequest, seed: i64) -> Release {
     let design = Design::new(request).unwrap();
     draw(bag, &design, public(bag), &mut Coins::seeded(seed), &Watch::unlimited()).unwrap()
 }
@@ -94,7 +94,7 @@ proptest! {
     ) {
         let bag = Bag::from_text(3, rows);
         for scheme in Scheme::ALL {
-            let request = Request { k: 3, max_length: max_length.filter(|_| scheme != Scheme::DpSelect), ..request(scheme, 3) };
+            let request = SampleRequest { k: 3, max_length: max_length.filter(|_| scheme != Scheme::DpSelect), ..request(scheme, 3) };
             let released = run(&bag, request, seed);
             let shown = released.to_bag(&bag, &Watch::unlimited()).unwrap();
             prop_assert!(shown.weights().iter().all(|&weight| weight >= 3));
@@ -116,7 +116,7 @@ proptest! {
         rows.reverse();
         let other = Bag::from_text(3, rows);
         for scheme in Scheme::ALL {
-            let request = Request { k: 2, ..request(scheme, 3) };
+            let request = SampleRequest { k: 2, ..request(scheme, 3) };
             let shown = |bag: &Bag| {
                 let mut shown = run(bag, request, seed).to_bag(bag, &Watch::unlimited()).unwrap();
                 shown.encode("", &Watch::unlimited()).unwrap()
@@ -186,7 +186,7 @@ fn the_number_of_threads_does_not_matter() {
         (0..3000u32).map(|i| [i % 3, i % 7, i % 11, (i * i) % 5].map(|v| Some(v.to_string())));
     let bag = Bag::from_text(4, rows);
     for scheme in Scheme::ALL {
-        let request = Request { epsilon: 4.0, ..request(scheme, 4) };
+        let request = SampleRequest { epsilon: 4.0, ..request(scheme, 4) };
         let with = |threads| {
             let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
             pool.install(|| run(&bag, request, 5))

@@ -7,7 +7,7 @@
 //! three-way marginals, and the processor time of the slowest fit and draw. At the end, the peak of
 //! memory, the file and its rows included.
 
-use pg_sanitize_synth::{Drawer, Request, fit};
+use pg_sanitize_synth::{RowDrawer, SynthesisRequest, fit};
 use random::Coins;
 use std::collections::HashMap;
 use std::error::Error;
@@ -103,7 +103,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     for epsilon in epsilons {
         let epsilon: f64 = epsilon.parse()?;
         let rho = guarantee::zcdp_rho(epsilon, 1e-9)?;
-        let request = Request { rho, rows_per_unit: 1, workload: vec![] };
+        let request = SynthesisRequest { rho, rows_per_unit: 1, workload: vec![] };
         let (mut two, mut most, mut third) = (0.0, 0.0f64, 0.0);
         let (mut fitting, mut drawing) = (0.0f64, 0.0f64);
         for run in 0..runs {
@@ -112,7 +112,7 @@ fn main() -> Result<(), Box<dyn Error>> {
             let model = fit(&bag, &sizes, &request, &mut coins, &watch)?;
             fitting = fitting.max(processor()? - begin);
             let begin = processor()?;
-            let drawer = Drawer::new(&model, &watch)?;
+            let drawer = RowDrawer::new(&model, &watch)?;
             let rows = drawer.rows(0, bag.row_count() as usize, &coins.key(), &watch)?;
             drawing = drawing.max(processor()? - begin);
             let (mean, largest) = distance(&original, &rows, &sizes, &pairs);

@@ -1,14 +1,14 @@
 //! Exact audits: compares the changes between neighbouring tables with the charges, in integers and fractions, and
 //! the curator's draws with the laws that its charges allow.
 
-use crate::counts::Counts;
+use crate::counts::MarginalCounts;
 use crate::curator::Curator;
 use crate::pairs::Pairs;
 use crate::reference::{Owned, OwnedRows, all_pairs, bag};
 use crate::score::SENSITIVITY;
-use crate::spend::Charge;
+use crate::spending::FitCharge;
 use crate::units::{UnitBag, keep_of_units};
-use crate::{Request, fit};
+use crate::{SynthesisRequest, fit};
 use dashu_int::UBig;
 use guarantee::{zcdp_epsilon, zcdp_rho};
 use proptest::prelude::*;
@@ -20,8 +20,8 @@ const SIZES: [u32; 3] = [2, 3, 4];
 
 type Rows = Vec<Vec<u32>>;
 
-fn counts(rows: &[Vec<u32>], pairs: &Pairs) -> Counts {
-    Counts::new(&bag(&SIZES, rows), &[0, 1, 2], &SIZES, pairs, &Watch::unlimited()).unwrap()
+fn counts(rows: &[Vec<u32>], pairs: &Pairs) -> MarginalCounts {
+    MarginalCounts::new(&bag(&SIZES, rows), &[0, 1, 2], &SIZES, pairs, &Watch::unlimited()).unwrap()
 }
 
 /// Rows of a table, and rows of a unit that only one of two neighbours has.
@@ -46,7 +46,7 @@ fn squares(a: &[u64], b: &[u64]) -> u64 {
 }
 
 /// All rho of a transcript, exactly, over one denominator.
-fn sum(charges: &[Charge]) -> (UBig, UBig) {
+fn sum(charges: &[FitCharge]) -> (UBig, UBig) {
     let (mut numer, mut denom) = (UBig::ZERO, UBig::ONE);
     for charge in charges {
         let rho = exact(charge.rho());
@@ -60,12 +60,12 @@ fn sum(charges: &[Charge]) -> (UBig, UBig) {
 
 /// Checks for each measurement that its charge covers the change from the first rows to the second, in all pairs of
 /// columns, and that the charges add up to the requested rho.
-fn check_transcript(charges: &[Charge], less: &[Vec<u32>], more: &[Vec<u32>], rho: f64) {
+fn check_transcript(charges: &[FitCharge], less: &[Vec<u32>], more: &[Vec<u32>], rho: f64) {
     let pairs = all_pairs(&SIZES);
     let (less, more) = (counts(less, &pairs), counts(more, &pairs));
     let (mut choices, mut measured_pairs) = (0, 0);
     for charge in charges {
-        let Charge::Measurement { columns, variance, rho } = charge else {
+        let FitCharge::Measurement { columns, variance, rho } = charge else {
             choices += 1;
             continue;
         };
@@ -113,7 +113,7 @@ proptest! {
         // The price follows from the label as in dp_synthesize.
         let rho = zcdp_rho(epsilon, delta).unwrap();
         prop_assert!(zcdp_epsilon(rho, delta).unwrap() <= epsilon * (1.0 + 1e-12));
-        let request = Request { rho, rows_per_unit: most, workload: vec![] };
+        let request = SynthesisRequest { rho, rows_per_unit: most, workload: vec![] };
         let units =
             UnitBag { bag: &table.bag, recoding: &table.recoding, domains: &table.domains };
         let model = units.fit(&SIZES, &request, &mut Coins::seeded(seed), &watch).unwrap();
@@ -135,7 +135,7 @@ proptest! {
         ln_rho in -9.0f64..3.0,
         seed in 0i64..1000,
     ) {
-        let request = Request {
+        let request = SynthesisRequest {
             rho: ln_rho.exp(),
             rows_per_unit: unit.len() as u64,
             workload: vec![(vec![0, 2], 3.0)],

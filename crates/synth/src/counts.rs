@@ -4,7 +4,7 @@ use crate::pairs::Pairs;
 use table::{Bag, NONE, Stop, Watch};
 
 /// The true counts behind measurements and scores, made once by [`MarginalCounts::new`], before anything is released.
-pub struct Counts {
+pub struct MarginalCounts {
     /// By column, then by code.
     pub columns: Vec<Vec<u64>>,
     /// Cells of all pairs, at the positions that [`Pairs`] gives them.
@@ -14,7 +14,7 @@ pub struct Counts {
 /// The number of rows that are transposed together: a hundred columns of them fit into a cache.
 const TURNED: usize = 2048;
 
-impl Counts {
+impl MarginalCounts {
     /// Counts all columns and the given pairs of a bag; `order[i]` is the column of the bag that is
     /// column `i` here. NULL is the last code of its column, and so is any code beyond it.
     pub fn new(
@@ -24,7 +24,7 @@ impl Counts {
         pairs: &Pairs,
         watch: &Watch,
     ) -> Result<Self, Stop> {
-        let mut counts = Counts {
+        let mut counts = MarginalCounts {
             columns: sizes.iter().map(|&size| vec![0; size as usize]).collect(),
             pairs: vec![0; pairs.cells()],
         };
@@ -68,7 +68,7 @@ mod tests {
             let sizes = [3, 3, 4];
             let pairs = all_pairs(&sizes);
             let watch = Watch::unlimited();
-            let counts = Counts::new(&bag(&sizes, &rows), &[0, 1, 2], &sizes, &pairs, &watch).unwrap();
+            let counts = MarginalCounts::new(&bag(&sizes, &rows), &[0, 1, 2], &sizes, &pairs, &watch).unwrap();
             let code = |row: &[u32], column: usize| row[column].min(sizes[column] - 1);
             for (column, counts) in counts.columns.iter().enumerate() {
                 for (value, &count) in counts.iter().enumerate() {

@@ -3,17 +3,17 @@
 //!
 //! A fit sees nothing but these answers, so everything it does is post-processing. The proof is in `proof.md`.
 
-use crate::choose::Rate;
-use crate::counts::Counts;
+use crate::counts::MarginalCounts;
+use crate::exponential::ExponentialRate;
 use crate::pairs::Pairs;
 use crate::score::{SENSITIVITY, score};
-use crate::spend::{Charge, Spending};
+use crate::spending::{FitCharge, Spending};
 use random::{Coins, Error, Noise};
 use table::Watch;
 
 /// Holds the counts and answers for a fit. [`Curator::new`] gets the whole budget.
 pub struct Curator<'c> {
-    counts: Counts,
+    counts: MarginalCounts,
     /// The candidates.
     pub pairs: Pairs,
     /// The weight of each candidate, in units of [`score`].
@@ -27,7 +27,7 @@ pub struct Curator<'c> {
 /// The scores of the candidates for a choice. Only [`Curator::choose`] reveals anything about them.
 pub struct Ballot {
     scores: Vec<(usize, i128)>,
-    rate: Rate,
+    rate: ExponentialRate,
     /// What each choice costs.
     rho: f64,
 }
@@ -56,7 +56,7 @@ pub struct Answer {
 impl<'c> Curator<'c> {
     /// A curator of some counts, who may spend `rho`.
     pub fn new(
-        counts: Counts,
+        counts: MarginalCounts,
         pairs: Pairs,
         weights: Vec<u64>,
         rows_per_unit: u64,
@@ -96,7 +96,7 @@ impl<'c> Curator<'c> {
             _ => return Ok(None),
         };
         let noise = self.noise(rho)?;
-        let charge = Charge::measurement(columns, self.rows_per_unit, &noise);
+        let charge = FitCharge::measurement(columns, self.rows_per_unit, &noise);
         let variance = charge.variance();
         if !self.spending.take(charge) {
             return Ok(None);
@@ -127,7 +127,7 @@ impl<'c> Curator<'c> {
             scores.push((pair, score(counts, &laws[cells], rows, deviation, weight)));
         }
         let sensitivity = self.rows_per_unit * SENSITIVITY;
-        let rate = Rate::new(sensitivity, rho)?;
+        let rate = ExponentialRate::new(sensitivity, rho)?;
         Ok(Ballot { scores, rho: rate.rho(sensitivity), rate })
     }
 
@@ -138,7 +138,7 @@ impl<'c> Curator<'c> {
         ballot: &mut Ballot,
         fits: impl FnMut(usize) -> bool,
     ) -> Result<Option<usize>, Error> {
-        if !self.spending.take(Charge::Choice { rho: ballot.rho }) {
+        if !self.spending.take(FitCharge::Choice { rho: ballot.rho }) {
             return Ok(None);
         }
         let chosen = ballot.rate.choose(self.coins, &ballot.scores, fits, self.watch)?;
@@ -147,7 +147,7 @@ impl<'c> Curator<'c> {
     }
 
     /// The releases in order, with their prices.
-    pub fn charges(self) -> Vec<Charge> {
+    pub fn charges(self) -> Vec<FitCharge> {
         self.spending.charges
     }
 }

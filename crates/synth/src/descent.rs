@@ -12,7 +12,7 @@
 use crate::junction::{Junction, cliques};
 use crate::network::{Network, Potential};
 use crate::schema::limits;
-use crate::{Model, schema};
+use crate::{SynthesisModel, schema};
 use table::{Reservation, Stop, Watch};
 
 /// A measured marginal while the model is fitted: its noisy counts and its factor so far.
@@ -125,7 +125,8 @@ impl Descent {
                 for ((&p, &y), ((log, moved), factor)) in cells.zip(state) {
                     let wanted = (rate * (y - p * rows) + drag * *moved).clamp(-REACH, REACH);
                     *moved = if wanted < 0.0 && p < LEAST { 0.0 } else { wanted };
-                    *moved = (*log + *moved).clamp(-Model::LOG, Model::LOG) - *log;
+                    *moved =
+                        (*log + *moved).clamp(-SynthesisModel::LOG, SynthesisModel::LOG) - *log;
                     *log += *moved;
                     *factor = moved.exp();
                 }

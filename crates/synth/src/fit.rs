@@ -6,14 +6,14 @@
 //! evaluated less often, and fitting stops when it has reached the noise. The constants below were chosen on the
 //! census table of the example at epsilon .1, 1, 3 and 10.
 
-use crate::counts::Counts;
+use crate::counts::MarginalCounts;
 use crate::curator::Curator;
 use crate::descent::{Descent, Measured, total};
 use crate::junction::cliques;
-use crate::model::{Marginal, Model, order};
+use crate::model::{Marginal, SynthesisModel, order};
 use crate::network::Network;
 use crate::pairs::{Pairs, predict};
-use crate::request::{Candidates, Request};
+use crate::request::{Candidates, SynthesisRequest};
 use crate::schema::limits;
 use crate::score::expected_noise;
 use random::{Coins, Error};
@@ -48,10 +48,10 @@ const PARTS: f64 = 1000.0;
 pub fn fit(
     bag: &Bag,
     sizes: &[u32],
-    request: &Request,
+    request: &SynthesisRequest,
     coins: &mut Coins,
     watch: &Watch,
-) -> Result<Model, Error> {
+) -> Result<SynthesisModel, Error> {
     request.check(bag.width(), sizes)?;
     let order = order(sizes);
     let mut fitter = Fitter::new(bag, sizes, &order, request, coins, watch)?;
@@ -89,7 +89,7 @@ impl<'w> Fitter<'w> {
         bag: &Bag,
         sizes: &[u32],
         order: &[usize],
-        request: &Request,
+        request: &SynthesisRequest,
         coins: &'w mut Coins,
         watch: &'w Watch,
     ) -> Result<Self, Error> {
@@ -99,7 +99,7 @@ impl<'w> Fitter<'w> {
         held.add(request.memory(&ranked, &columns))?;
         let pairs = Pairs::new(&ranked, columns);
         watch.begin(bag.distinct() as u64);
-        let counts = Counts::new(bag, order, &ranked, &pairs, watch)?;
+        let counts = MarginalCounts::new(bag, order, &ranked, &pairs, watch)?;
         watch.begin(PARTS as u64);
         let curator =
             Curator::new(counts, pairs, weights, request.rows_per_unit, request.rho, coins, watch);
@@ -247,14 +247,14 @@ impl<'w> Fitter<'w> {
         Ok(moved * total(&self.measured).max(1.0) > expected)
     }
 
-    fn model(self, sizes: &[u32], order: &[usize]) -> Model {
+    fn model(self, sizes: &[u32], order: &[usize]) -> SynthesisModel {
         let total = total(&self.measured).round().clamp(0.0, MOST_ROWS) as u64;
         let marginal = |measured: Measured| Marginal {
             columns: measured.columns.iter().map(|&column| order[column]).collect(),
             deviation: measured.variance.sqrt(),
             logs: measured.logs,
         };
-        Model {
+        SynthesisModel {
             sizes: sizes.to_vec(),
             total,
             marginals: self.measured.into_iter().map(marginal).collect(),
@@ -266,13 +266,13 @@ impl<'w> Fitter<'w> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Drawer;
+    use crate::RowDrawer;
     use crate::reference::bag;
     use random::below;
     use table::Stop;
 
-    fn request(rho: f64) -> Request {
-        Request { rho, rows_per_unit: 1, workload: vec![] }
+    fn request(rho: f64) -> SynthesisRequest {
+        SynthesisRequest { rho, rows_per_unit: 1, workload: vec![] }
     }
 
     /// Rows in which each column is mostly the one before.
@@ -292,10 +292,11 @@ mod tests {
     }
 
     /// The largest total variation of a pair between the rows and as many drawn rows.
-    fn distance(sizes: &[u32], rows: &[Vec<u32>], model: &Model) -> f64 {
+    fn distance(sizes: &[u32], rows: &[Vec<u32>], model: &SynthesisModel) -> f64 {
         let watch = Watch::unlimited();
         let key = Coins::seeded(3).key();
-        let drawn = Drawer::new(model, &watch).unwrap().rows(0, rows.len(), &key, &watch).unwrap();
+        let drawn =
+            RowDrawer::new(model, &watch).unwrap().rows(0, rows.len(), &key, &watch).unwrap();
         let mut most = 0.0f64;
         for b in 0..sizes.len() {
             for a in 0..b {
@@ -337,7 +338,8 @@ mod tests {
                 let rows: Vec<Vec<u32>> =
                     (0..count).map(|i| sizes.iter().map(|size| i % size).collect()).collect();
                 for (rho, per_unit) in [(1e-300, 1), (1e-9, 1 << 40), (0.1, 3), (1e6, 1)] {
-                    let request = Request { rho, rows_per_unit: per_unit, workload: vec![] };
+                    let request =
+                        SynthesisRequest { rho, rows_per_unit: per_unit, workload: vec![] };
                     let mut coins = Coins::seeded(count.into());
                     let model =
                         fit(&bag(sizes, &rows), sizes, &request, &mut coins, &watch).unwrap();
@@ -345,7 +347,7 @@ mod tests {
                     assert!(
                         model.marginals.iter().all(|m| m.logs.iter().all(|log| log.is_finite()))
                     );
-                    let drawer = Drawer::new(&model, &watch).unwrap();
+                    let drawer = RowDrawer::new(&model, &watch).unwrap();
                     for count in [0, 1, 100] {
                         let drawn = drawer.rows(0, count, &coins.key(), &watch).unwrap();
                         assert_eq!(drawn.len(), count * sizes.len());
@@ -421,18 +423,20 @@ mod tests {
     fn what_makes_no_sense_is_refused_before_rows_are_read() {
         let (sizes, watch) = ([4, 2, 5], Watch::unlimited());
         let bag = bag(&sizes, &rows(&sizes, 10));
-        let refused = |request: Request, sizes: &[u32]| {
+        let refused = |request: SynthesisRequest, sizes: &[u32]| {
             let error = fit(&bag, sizes, &request, &mut Coins::seeded(1), &watch).err().unwrap();
             error.to_string()
         };
         for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
             assert!(refused(request(bad), &sizes).starts_with("rho is"));
         }
-        let units = |rows_per_unit| Request { rows_per_unit, ..request(1.0) };
+        let units = |rows_per_unit| SynthesisRequest { rows_per_unit, ..request(1.0) };
         assert!(refused(units(0), &sizes).starts_with("rows_per_unit is 0"));
         assert!(refused(units(u64::MAX), &sizes).contains("2^40"));
-        let workload =
-            |columns, weight| Request { workload: vec![(columns, weight)], ..request(1.0) };
+        let workload = |columns, weight| SynthesisRequest {
+            workload: vec![(columns, weight)],
+            ..request(1.0)
+        };
         assert!(refused(workload(vec![3], 1.0), &sizes).starts_with("workload is 3"));
         assert!(refused(workload(vec![0], f64::NAN), &sizes).contains("above 0"));
         assert!(refused(request(1.0), &[4, 2]).starts_with("sizes is 2"));
@@ -461,7 +465,7 @@ mod tests {
             (0..900).map(|i| vec![i % 3, i % 3, i / 3 % 3, i / 3 % 3]).collect();
         let bag = bag(&sizes, &rows);
         let first = |columns: Vec<usize>, seed| {
-            let request = Request { workload: vec![(columns, 9.0)], ..request(0.02) };
+            let request = SynthesisRequest { workload: vec![(columns, 9.0)], ..request(0.02) };
             let model = fit(&bag, &sizes, &request, &mut Coins::seeded(seed), &watch).unwrap();
             model.marginals[4].columns.clone()
         };

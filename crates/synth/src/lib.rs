@@ -26,29 +26,29 @@
 
 #[cfg(test)]
 mod audit;
-mod choose;
 mod counts;
 mod curator;
 mod descent;
-mod draw;
+mod drawer;
+mod exponential;
 mod fit;
 mod junction;
 mod model;
 mod network;
 mod pairs;
-mod plan;
 #[cfg(test)]
 mod reference;
-mod refine;
+mod refinement;
 mod request;
 mod schema;
 mod score;
-mod spend;
+mod spending;
+mod summation;
 mod units;
 
-pub use draw::Drawer;
+pub use drawer::RowDrawer;
 pub use fit::fit;
-pub use model::{Marginal, Model};
-pub use request::Request;
-pub use spend::Charge;
+pub use model::{Marginal, SynthesisModel};
+pub use request::SynthesisRequest;
+pub use spending::FitCharge;
 pub use units::UnitBag;

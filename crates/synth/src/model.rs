@@ -3,7 +3,7 @@
 use crate::junction::{Junction, cliques};
 use crate::network::{Network, Potential};
 use crate::schema::{cells, limits};
-use crate::spend::Charge;
+use crate::spending::FitCharge;
 use serde::{Deserialize, Serialize};
 
 /// A measured marginal and its factor of the law of rows.
@@ -21,11 +21,11 @@ pub struct Marginal {
 /// [`fit`](crate::fit()) makes it, a [`RowDrawer`](crate::RowDrawer) draws from it. It holds a number per measured
 /// count, in practice at most some ten thousand, and is stored as JSON.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Model {
+pub struct SynthesisModel {
     pub(crate) sizes: Vec<u32>,
     pub(crate) total: u64,
     pub(crate) marginals: Vec<Marginal>,
-    pub(crate) charges: Vec<Charge>,
+    pub(crate) charges: Vec<FitCharge>,
 }
 
 /// The columns in ascending order of their sizes. Tables have their columns in this order, so that inner loops are
@@ -36,7 +36,7 @@ pub(crate) fn order(sizes: &[u32]) -> Vec<usize> {
     order
 }
 
-impl Model {
+impl SynthesisModel {
     /// The noisy number of rows of the source.
     pub fn total(&self) -> u64 {
         self.total
@@ -53,7 +53,7 @@ impl Model {
     }
 
     /// The releases of the fit in order, with their prices.
-    pub fn charges(&self) -> &[Charge] {
+    pub fn charges(&self) -> &[FitCharge] {
         &self.charges
     }
 
@@ -155,7 +155,7 @@ impl Model {
 mod tests {
     use super::*;
 
-    fn model() -> Model {
+    fn model() -> SynthesisModel {
         let marginal = |columns: &[usize], logs: Vec<f64>| Marginal {
             columns: columns.to_vec(),
             deviation: 1.5,
@@ -167,25 +167,25 @@ mod tests {
             // In the order of sizes: column 1 has two values, column 0 three.
             marginal(&[1, 0], vec![0.0, 1.0, 2.0, 3.0, 4.0, 0.1]),
         ];
-        Model {
+        SynthesisModel {
             sizes: vec![3, 2],
             total: 10,
             marginals,
-            charges: vec![Charge::Choice { rho: 0.1 }],
+            charges: vec![FitCharge::Choice { rho: 0.1 }],
         }
     }
 
     #[test]
     fn a_model_comes_back_from_json() {
         let text = serde_json::to_string(&model()).unwrap();
-        let back: Model = serde_json::from_str(&text).unwrap();
+        let back: SynthesisModel = serde_json::from_str(&text).unwrap();
         assert_eq!(back, model());
         assert_eq!(back.check(), Ok(()));
     }
 
     #[test]
     fn what_could_not_be_drawn_from_is_refused() {
-        let wrong = |change: fn(&mut Model)| {
+        let wrong = |change: fn(&mut SynthesisModel)| {
             let mut model = model();
             change(&mut model);
             model.check().unwrap_err()
@@ -204,7 +204,7 @@ mod tests {
         assert!(wrong(|m| m.marginals[0].deviation = f64::INFINITY).contains("deviation"));
         assert!(wrong(|m| m.marginals.clear()).contains("no marginal has column 1"));
         // Small marginals with a large tree.
-        let ring = |m: &mut Model| {
+        let ring = |m: &mut SynthesisModel| {
             m.sizes = vec![200; 4];
             let pairs = [[0, 1], [1, 2], [2, 3], [0, 3]].map(|pair| pair.to_vec());
             let logs = vec![0.0; 40_000];

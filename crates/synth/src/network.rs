@@ -6,8 +6,8 @@
 //! multiplication instead of an exponential.
 
 use crate::junction::Junction;
-use crate::plan::Plan;
 use crate::schema::projection;
+use crate::summation::SummationTree;
 
 /// An input of a network: a set of ascending columns with the logarithm of its factor.
 pub struct Potential<'p> {
@@ -21,7 +21,7 @@ pub struct Network {
     pub junction: Junction,
     /// A probability per cell of each clique.
     pub beliefs: Vec<Vec<f64>>,
-    plans: Vec<Plan>,
+    plans: Vec<SummationTree>,
     /// The law of each clique's separator.
     pub separators: Vec<Vec<f64>>,
     /// The factor of each separator that is to be applied.
@@ -54,7 +54,7 @@ impl Network {
             hosts.push((host, wanted[host].len()));
             wanted[host].push(potential.columns.to_vec());
         }
-        let plans = (0..count).map(|c| Plan::new(sizes, &junction.cliques[c], &wanted[c]));
+        let plans = (0..count).map(|c| SummationTree::new(sizes, &junction.cliques[c], &wanted[c]));
         let mut network = Network {
             sizes: sizes.to_vec(),
             plans: plans.collect(),

@@ -1,8 +1,8 @@
 //! The law of pairs of columns, wherever the columns are in the junction tree.
 
 use crate::network::Network;
-use crate::plan::Plan;
 use crate::schema::{cells, projection, union};
+use crate::summation::SummationTree;
 use table::{Reservation, Stop, Watch};
 
 /// Pairs of columns, with positions for the cells of each in one long list. Used for the candidates of a request, and
@@ -77,7 +77,7 @@ pub fn predict(
     for clique in (0..cliques.len()).rev() {
         let below = std::mem::take(&mut waiting[clique]);
         let asked = cliques[clique].iter().copied().filter(|&column| pairs.asked[column]).collect();
-        let mut place = Place { network, pairs, clique, asked, laws, watch };
+        let mut place = CliqueVisit { network, pairs, clique, asked, laws, watch };
         place.inside();
         for (number, one) in below.iter().enumerate() {
             place.with_below(one)?;
@@ -96,7 +96,7 @@ pub fn predict(
 }
 
 /// The visit of one clique during the walk.
-struct Place<'n> {
+struct CliqueVisit<'n> {
     network: &'n Network,
     pairs: &'n Pairs,
     clique: usize,
@@ -106,11 +106,11 @@ struct Place<'n> {
     watch: &'n Watch,
 }
 
-impl Place<'_> {
+impl CliqueVisit<'_> {
     /// The law of some ascending columns of the clique.
     fn marginal(&self, columns: &[usize]) -> Vec<f64> {
         let clique = &self.network.junction.cliques[self.clique];
-        let mut plan = Plan::new(&self.network.sizes, clique, &[columns.to_vec()]);
+        let mut plan = SummationTree::new(&self.network.sizes, clique, &[columns.to_vec()]);
         let belief = &self.network.beliefs[self.clique];
         plan.gather(belief);
         plan.marginal(belief, 0).to_vec()

@@ -6,7 +6,7 @@ use random::Error;
 
 /// The request for a fit.
 #[derive(Debug, Clone)]
-pub struct Request {
+pub struct SynthesisRequest {
     /// The cost of the fit, in rho of zero-concentrated differential privacy.
     pub rho: f64,
     /// The largest number of rows of one unit of privacy: 1 where the unit is a row.
@@ -31,7 +31,7 @@ const MOST: usize = 20_000;
 /// The largest number of rows of a unit: scores stay within their integers.
 const ROWS: u64 = 1 << 40;
 
-impl Request {
+impl SynthesisRequest {
     /// Refuses a request that makes no sense; looks at no row.
     pub fn check(&self, width: usize, sizes: &[u32]) -> Result<(), Error> {
         if !(self.rho > 0.0 && self.rho.is_finite()) {

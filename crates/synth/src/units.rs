@@ -1,6 +1,6 @@
 //! Bounds the rows of units that own several: keeps a limited number of each unit's rows, and then fits.
 
-use crate::{Model, Request, fit};
+use crate::{SynthesisModel, SynthesisRequest, fit};
 use rand::Rng;
 use random::{Coins, Error, below};
 use std::sync::Arc;
@@ -19,10 +19,10 @@ impl UnitBag<'_> {
     pub fn fit(
         &self,
         sizes: &[u32],
-        request: &Request,
+        request: &SynthesisRequest,
         coins: &mut Coins,
         watch: &Watch,
-    ) -> Result<Model, Error> {
+    ) -> Result<SynthesisModel, Error> {
         fit(&self.kept(request.rows_per_unit, coins, watch)?, sizes, request, coins, watch)
     }
 

@@ -16,7 +16,7 @@ use crate::pg::catalog::relation::Relation;
 use crate::pg::process::worker::{self, isolated};
 use crate::pg::write::rowset::{ResultRows, Value};
 use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
-use guarantee::{Answers, Counts, Groups};
+use guarantee::{AnswerGroups, Answers, Protects};
 use guarantee::{Cost, Guarantee};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -132,12 +132,12 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
                 "Name the columns of the groups in group_by.",
             ));
         }
-        (false, false) => Groups::None,
-        (true, true) => Groups::Public,
-        (true, false) => Groups::Private,
+        (false, false) => AnswerGroups::None,
+        (true, true) => AnswerGroups::Public,
+        (true, false) => AnswerGroups::Private,
     };
     let delta = options.get(&DELTA)?.map(budget::delta).transpose()?.unwrap_or(0.0);
-    if groups == Groups::Private && delta == 0.0 {
+    if groups == AnswerGroups::Private && delta == 0.0 {
         return Err(Error::argument(
             "option delta is missing",
             "Give every option that the label depends on.",
@@ -179,7 +179,7 @@ const DP_AGGREGATE: Method = Method::new(
     of: label,
 })
 .priced(Price {
-    counts: Counts::Units,
+    counts: Protects::Units,
     of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
 });
 

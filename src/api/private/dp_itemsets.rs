@@ -16,10 +16,10 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicColumn, PublicSource};
 use crate::rules::terms::TERMS;
-use guarantee::{Counts, Neighbours};
+use guarantee::{Protects, Neighbours};
 use pgrx::pg_sys::Datum;
 use question::Terms;
-use randomize::itemset::{Constants, Draws, Top, Wanted, check_space};
+use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};
 use table::{Bag, NONE, Recoding, Stop, Watch};
 
 const EPSILON_OF_DRAW: Argument<f64> = Argument {
@@ -85,8 +85,8 @@ const CONSTANTS: Argument<Constants> = Argument {
     read: choice,
 };
 
-fn draws(arguments: &Arguments<'_>) -> Result<Draws, Error> {
-    let draws = Draws {
+fn draws(arguments: &Arguments<'_>) -> Result<ItemsetDraws, Error> {
+    let draws = ItemsetDraws {
         epsilon: arguments.get(&EPSILON_OF_DRAW)?,
         draws: arguments.get(&DRAWS)?,
         theta: arguments.get(&THETA)?,
@@ -124,11 +124,11 @@ const DP_ITEMSETS: Method = Method::new(
     further: TERMS,
     of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
 })
-.priced(Price { counts: Counts::Rows, of: |arguments, _| Ok(Some(draws(arguments)?.charge())) });
+.priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(draws(arguments)?.charge())) });
 
 fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     let draws = draws(&call.arguments)?;
-    let source = Source::open(call, draws.max_length, Wanted::Draws(draws.draws))?;
+    let source = Source::open(call, draws.max_length, SamplerPurpose::Draws(draws.draws))?;
     let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
@@ -159,9 +159,9 @@ const DELTA: Argument<f64> = Argument {
     read: number,
 };
 
-fn top(arguments: &Arguments<'_>) -> Result<Top, Error> {
+fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
-    Ok(Top::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
+    Ok(TopItemsets::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
 }
 
 const DP_FREQUENT_ITEMSETS: Method = Method::new(
@@ -185,11 +185,11 @@ const DP_FREQUENT_ITEMSETS: Method = Method::new(
     further: TERMS,
     of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
 })
-.priced(Price { counts: Counts::Rows, of: |arguments, _| Ok(Some(top(arguments)?.charge())) });
+.priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(top(arguments)?.charge())) });
 
 fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let top = top(&call.arguments)?;
-    let wanted = Wanted::Distinct(call.get(&TOP)?);
+    let wanted = SamplerPurpose::Distinct(call.get(&TOP)?);
     let source = Source::open(call, call.get(&MAX_LENGTH)?, wanted)?;
     let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
@@ -212,7 +212,7 @@ struct Source(PublicSource, Option<Terms>);
 
 impl Source {
     /// Refuses all that can be refused without a row.
-    fn open(call: &Call, max_length: usize, wanted: Wanted) -> Result<Self, Error> {
+    fn open(call: &Call, max_length: usize, wanted: SamplerPurpose) -> Result<Self, Error> {
         let relation = Relation::open(call.get(&RELATION)?)?;
         let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;

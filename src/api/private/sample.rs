@@ -17,9 +17,9 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::typed;
 use crate::rules::public;
 use crate::rules::terms::TERMS;
-use guarantee::{Counts, DeltaMethod, Guarantee};
+use guarantee::{DeltaMethod, Guarantee, Protects};
 use pgrx::pg_sys::{Datum, Oid};
-use sample::{Design, Public, Request, Rule, Rules, Scheme};
+use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use table::{Bag, Item};
@@ -173,12 +173,12 @@ const RULES: Argument<Option<Json>> = Argument {
 };
 
 /// What is asked for, of so many columns.
-fn request(arguments: &Arguments<'_>, columns: usize) -> Result<Request, Error> {
+fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest, Error> {
     let is_public = arguments.has(&PUBLIC_SOURCE)? || arguments.has(&RULES)?;
     let usual = if is_public { Scheme::Public } else { Scheme::DpCounts };
     let scheme = arguments.get(&SCHEME)?.unwrap_or(usual);
     let theta1 = arguments.get(&THETA1)?;
-    Ok(Request {
+    Ok(SampleRequest {
         scheme,
         epsilon: arguments.get(&EPSILON)?,
         delta: arguments.get(&DELTA)?,
@@ -207,7 +207,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
 }
 
 /// Refuses public knowledge that the scheme does not use, and a threshold for a table that is not there.
-fn check_public(request: &Request, table: bool, rules: bool) -> Result<(), Error> {
+fn check_public(request: &SampleRequest, table: bool, rules: bool) -> Result<(), Error> {
     let is_public = request.scheme == Scheme::Public;
     if is_public != (table || rules) {
         return Err(Error::argument(
@@ -322,7 +322,7 @@ const DP_MII_SAMPLE: Method = Method::new(
 )
 .labelled(Label { further: TERMS, of: label })
 .priced(Price {
-    counts: Counts::Rows,
+    counts: Protects::Rows,
     of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
 });
 

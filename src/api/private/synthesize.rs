@@ -18,13 +18,13 @@ use crate::pg::write::typed::{self, TypedRows};
 use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
 use crate::rules::terms::{self, TERMS};
 use crate::rules::unit;
-use guarantee::{Charge, Cost, Counts, Guarantee, Synthetic};
+use guarantee::{Charge, Cost, Guarantee, Protects, Synthetic};
 use pgrx::pg_sys::Datum;
 use question::Terms;
 use random::{Coins, within_decimal};
 use serde_json::Value as Json;
 use std::borrow::Cow;
-use synth::{Drawer, Request, UnitBag};
+use synth::{RowDrawer, SynthesisRequest, UnitBag};
 use table::NONE;
 
 const DELTA: Argument<f64> = Argument {
@@ -101,7 +101,7 @@ fn workload(
 }
 
 const PRICE: Price =
-    Price { counts: Counts::Units, of: |arguments, _| charge(arguments).map(Some) };
+    Price { counts: Protects::Units, of: |arguments, _| charge(arguments).map(Some) };
 
 /// What (epsilon, delta) comes to, in the currency of the noise.
 fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
@@ -159,7 +159,7 @@ fn fit(
         None => (source.read_charged(None)?, 1),
     };
     let recoding = source.recoding(&table.bag, coins);
-    let request = Request { rho: charge.rho.unwrap_or(0.0), rows_per_unit, workload };
+    let request = SynthesisRequest { rho: charge.rho.unwrap_or(0.0), rows_per_unit, workload };
     let model = pool::run_telling(
         "fitting",
         table.memory(),
@@ -273,7 +273,7 @@ fn draw(
         places.push(relation.position(&column.name)?);
     }
     let key = coins.key();
-    let drawer = pool::run("preparing", 0, |watch| Drawer::new(&fitted.model, watch))?;
+    let drawer = pool::run("preparing", 0, |watch| RowDrawer::new(&fitted.model, watch))?;
     // The last code of a column that may be NULL is NULL.
     let nulls: Vec<u32> =
         columns.iter().map(|c| if c.nullable { c.values() as u32 } else { NONE }).collect();
@@ -283,9 +283,9 @@ fn draw(
     let width = columns.len();
     let mut row = vec![NONE; width];
     let part = |start: u64, count: usize, watch: &table::Watch| {
-        drawer.rows(start / Drawer::BLOCK, count, &key, watch)
+        drawer.rows(start / RowDrawer::BLOCK, count, &key, watch)
     };
-    draw_rows(0, width, n, Drawer::BLOCK, part, |cells| {
+    draw_rows(0, width, n, RowDrawer::BLOCK, part, |cells| {
         for ((cell, &code), &null) in row.iter_mut().zip(cells).zip(&nulls) {
             *cell = if code == null { NONE } else { code };
         }

@@ -9,7 +9,7 @@ use crate::rules::public::Public;
 use crate::rules::public_source::PublicColumn;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
-use synth::Model;
+use synth::SynthesisModel;
 
 const FORMAT: &str = "pg_sanitize synthesizer";
 const VERSION: u64 = 1;
@@ -18,7 +18,7 @@ const VERSION: u64 = 1;
 /// `dp_synthesize`.
 pub struct Synthesizer {
     pub columns: Vec<PublicColumn>,
-    pub model: Model,
+    pub model: SynthesisModel,
 }
 
 /// What the jsonb has.
@@ -28,7 +28,7 @@ struct Form {
     format: String,
     version: u64,
     columns: Vec<ColumnForm>,
-    model: Model,
+    model: SynthesisModel,
     /// For whoever reads the jsonb: drawing does not look at it.
     label: Json,
 }

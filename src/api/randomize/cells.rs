@@ -23,11 +23,11 @@ use crate::pg::write::typed::{self, ReadValues, TypedRows, Values};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicSource, PublicValues};
 use crate::rules::terms::TERMS;
-use guarantee::{Charge, Counts, Guarantee};
+use guarantee::{Charge, Guarantee, Protects};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
 use random::{Key, Ratio};
-use randomize::cells::{self, Column, Factor, Factors, RandomisedRows, Responses};
+use randomize::cells::{self, Factor, Factors, RandomisedColumn, RandomisedRows, Responses};
 use serde_json::Value as Json;
 use table::{Bag, CodedTable, Item, NONE, Recoding, Watch};
 
@@ -66,7 +66,7 @@ const RANDOMIZE_CELLS: Method = Method::new(
     },
 })
 .priced(Price {
-    counts: Counts::Contents,
+    counts: Protects::Contents,
     of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
 });
 
@@ -86,7 +86,11 @@ pub fn responses(
                 "A cell is replaced by values of its domain: declare some, or leave the column out.",
             ));
         }
-        columns.push(Column { values: column.values() as u32, nullable: column.nullable, weight });
+        columns.push(RandomisedColumn {
+            values: column.values() as u32,
+            nullable: column.nullable,
+            weight,
+        });
     }
     Ok(Responses::new(epsilon, &columns)?)
 }

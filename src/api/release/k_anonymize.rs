@@ -10,7 +10,7 @@ use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::rules::terms::TERMS;
-use guarantee::{Classes, Guarantee};
+use guarantee::{ClassTerms, Guarantee};
 use pgrx::pg_sys::Datum;
 use suppress::{Diversity, DiversityKind, Hierarchy, Request};
 
@@ -169,7 +169,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     let (k, max_length) = (options.get(&K)?, options.get(&MAX_LENGTH)?);
     let diversity = diversity(options)?;
-    let classes = Classes {
+    let classes = ClassTerms {
         generalized: options.get(&GENERALIZE)?,
         sensitive: diversity.as_ref().map(|(name, _)| name.as_str()),
         l: diversity.as_ref().and_then(|(_, diversity)| diversity.l),

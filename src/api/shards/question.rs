@@ -21,7 +21,7 @@ use crate::pg::call::{settings, sql};
 use crate::pg::catalog::types;
 use crate::pg::read::bounded_rows::{ENUM, Terms, encoding, is_known, kind, probe};
 use crate::pg::shards::partitions::{self, Leaf};
-use aggregate::{Kind, NO_VALUE};
+use aggregate::{MeasureKind, NO_VALUE};
 
 /// More columns than a call can have.
 const MOST_COLUMNS: usize = 90;
@@ -91,7 +91,7 @@ impl Posed {
     /// True if the measure only asks whether there is a value.
     fn asks_presence(&self, value: &ValueColumn) -> bool {
         let asked = &self.question.asked[value.measure];
-        asked.range.is_none() && asked.measure(None).kind != Kind::Distinct
+        asked.range.is_none() && asked.measure(None).kind != MeasureKind::Distinct
     }
 
     /// What a shard is asked for in place of a value, which it could not make.

@@ -1,7 +1,7 @@
 //! The labels of randomised cells, and of exact counts of independent rows.
 
 use super::units::SEVERAL_ROWS;
-use super::{Guarantee, Kind, Mode, Neighbours, Numeric, Unit};
+use super::{Guarantee, GuaranteeKind, Mode, Neighbours, Numeric, PrivacyUnit};
 use random::Source;
 
 impl Guarantee {
@@ -51,10 +51,10 @@ impl Guarantee {
     /// The belief about any row changes by a factor of at most e^epsilon with the release.
     fn bayesian(epsilon: f64, mechanism: &str) -> Self {
         Guarantee {
-            kind: if epsilon.is_finite() { Kind::Bayesian } else { Kind::None },
+            kind: if epsilon.is_finite() { GuaranteeKind::Bayesian } else { GuaranteeKind::None },
             epsilon: Some(epsilon).filter(|epsilon| epsilon.is_finite()),
             neighbours: Some(Neighbours::Replace),
-            unit: Some(Unit::Row),
+            unit: Some(PrivacyUnit::Row),
             mode: Mode::Default,
             numeric: Some(Numeric::F64),
             not_covered: vec![

@@ -1,12 +1,12 @@
 //! The labels of k-anonymous releases, with or without general values and diverse or close classes.
 
 use super::sentence::others;
-use super::{Guarantee, Kind};
+use super::{Guarantee, GuaranteeKind};
 use serde::Serialize;
 
 /// What the label of a k-anonymous release depends on beside k. Made from the arguments of `k_anonymize`.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Classes<'a> {
+pub struct ClassTerms<'a> {
     /// Cells may be shown at a level of their column's hierarchy.
     pub generalized: bool,
     /// The column that classes are diverse or close in; it is returned as it is.
@@ -60,8 +60,8 @@ const MINIMALITY: &str =
     "minimality attack: how coarse a cell is shown follows from the table, and tells of it";
 
 impl Guarantee {
-    /// Classes of k rows that look alike, found with little loss.
-    pub fn k_anonymize(k: u64, max_length: Option<usize>, classes: &Classes) -> Self {
+    /// k-anonymity with little loss: every released row looks like at least k - 1 others.
+    pub fn k_anonymize(k: u64, max_length: Option<usize>, classes: &ClassTerms) -> Self {
         let mechanism = match (classes.generalized, classes.sensitive) {
             (false, None) => "lean suppression to k-anonymity",
             (false, Some(_)) => "suppression to k-anonymity with diverse or close classes",
@@ -71,7 +71,7 @@ impl Guarantee {
             }
         };
         let mut label = Guarantee {
-            kind: Kind::KAnonymity,
+            kind: GuaranteeKind::KAnonymity,
             k: Some(k),
             assumptions: vec!["classes are rows that look equal in the release".into()],
             ..Guarantee::none(mechanism)
@@ -136,8 +136,12 @@ mod tests {
 
     #[test]
     fn diverse_classes_are_told() {
-        let classes =
-            Classes { sensitive: Some("ward"), l: Some(3.0), t: Some(0.2), ..Classes::default() };
+        let classes = ClassTerms {
+            sensitive: Some("ward"),
+            l: Some(3.0),
+            t: Some(0.2),
+            ..ClassTerms::default()
+        };
         let label = Guarantee::k_anonymize(5, None, &classes);
         assert_eq!(value(&label)["kind"], "k-anonymity");
         assert_eq!(
@@ -154,7 +158,7 @@ mod tests {
         ] {
             assert!(sentence.contains(part), "{part}: {sentence}");
         }
-        let entropy = Classes { entropy: true, t: None, ..classes };
+        let entropy = ClassTerms { entropy: true, t: None, ..classes };
         let label = Guarantee::k_anonymize(5, None, &entropy);
         assert_eq!(value(&label)["sensitive"], json!({"column": "ward", "entropy_l": 3.0}));
         assert!(label.sentence().contains("entropy of at least 3"));
@@ -162,7 +166,7 @@ mod tests {
 
     #[test]
     fn general_values_are_told() {
-        let classes = Classes { generalized: true, ..Classes::default() };
+        let classes = ClassTerms { generalized: true, ..ClassTerms::default() };
         let label = Guarantee::k_anonymize(2, None, &classes);
         assert!(label.mechanism.contains("local recoding"));
         assert!(label.not_covered.iter().any(|limit| limit.contains("how coarse")));

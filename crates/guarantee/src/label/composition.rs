@@ -1,7 +1,7 @@
 //! How earlier releases of the same source weaken a label.
 
 use super::sentence::not_covered;
-use super::{Guarantee, Kind};
+use super::{Guarantee, GuaranteeKind};
 use crate::Cost;
 
 const COMPOSITION: &str = "composition";
@@ -32,7 +32,7 @@ impl Guarantee {
     /// True for a promise that holds whatever else is released, because its epsilons add up. All other promises are
     /// about a single table.
     pub fn composes(&self) -> bool {
-        matches!(self.kind, Kind::Dp | Kind::Ldp)
+        matches!(self.kind, GuaranteeKind::Dp | GuaranteeKind::Ldp)
     }
 
     /// The cost of the release, also where the promise covers only a part of the output.
@@ -61,7 +61,7 @@ impl Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::{Answers, Classes};
+    use crate::label::{Answers, ClassTerms};
 
     fn lines(label: &Guarantee) -> Vec<&String> {
         label.not_covered.iter().filter(|line| line.starts_with(COMPOSITION)).collect()
@@ -71,7 +71,7 @@ mod tests {
     fn the_second_syntactic_release_says_so() {
         for label in [
             Guarantee::k_mii(5, None),
-            Guarantee::k_anonymize(5, None, &Classes::default()),
+            Guarantee::k_anonymize(5, None, &ClassTerms::default()),
             Guarantee::mii_suppress(4, None),
             Guarantee::generalize(),
             Guarantee::impute(None),

@@ -1,7 +1,7 @@
 //! The labels of itemsets that are drawn privately.
 
 use super::units::{ROWS_PUBLIC, SEVERAL_ROWS};
-use super::{Guarantee, Mode, Neighbours, Unit};
+use super::{Guarantee, Mode, Neighbours, PrivacyUnit};
 use crate::Cost;
 use random::Source;
 
@@ -29,7 +29,7 @@ impl Guarantee {
             draws => format!("{draws} draws, whose epsilons add up"),
         };
         let label = Guarantee::none(format!("itemset mechanism, {draws}")).with_itemset_limits();
-        let mut label = label.dp(drawn.cost, Unit::Row, source);
+        let mut label = label.dp(drawn.cost, PrivacyUnit::Row, source);
         label.neighbours = Some(drawn.neighbours);
         if drawn.neighbours == Neighbours::Replace {
             label.assumptions.push(ROWS_PUBLIC.into());
@@ -50,7 +50,7 @@ impl Guarantee {
             "itemsets taken one after the other by the exponential mechanism, supports with discrete \
              {noise} noise"
         );
-        Guarantee::none(mechanism).with_itemset_limits().dp(cost, Unit::Row, source)
+        Guarantee::none(mechanism).with_itemset_limits().dp(cost, PrivacyUnit::Row, source)
     }
 
     fn with_itemset_limits(mut self) -> Self {
@@ -67,7 +67,7 @@ impl Guarantee {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::GuaranteeKind;
 
     fn drawn(neighbours: Neighbours, claimed: Option<f64>) -> DrawnItemsets {
         let cost = Cost { epsilon: 2.0, delta: 0.0 };
@@ -77,7 +77,10 @@ mod tests {
     #[test]
     fn draws_are_labelled_with_what_all_of_them_cost() {
         let label = Guarantee::dp_itemsets(&drawn(Neighbours::Replace, None), Source::Os);
-        assert_eq!((label.kind, label.epsilon, label.delta), (Kind::Dp, Some(2.0), Some(0.0)));
+        assert_eq!(
+            (label.kind, label.epsilon, label.delta),
+            (GuaranteeKind::Dp, Some(2.0), Some(0.0))
+        );
         assert_eq!((label.neighbours, label.mode), (Some(Neighbours::Replace), Mode::Default));
         assert!(label.mechanism.contains("4 draws") && label.paper_claim.is_none());
         assert!(label.sentence().contains("what is in any one row"), "{}", label.sentence());
@@ -91,12 +94,12 @@ mod tests {
     #[test]
     fn a_seed_proves_nothing_of_what_comes_out() {
         let label = Guarantee::dp_itemsets(&drawn(Neighbours::Replace, None), Source::Seeded);
-        assert_eq!((label.kind, label.epsilon), (Kind::None, None));
+        assert_eq!((label.kind, label.epsilon), (GuaranteeKind::None, None));
         let cost = Cost { epsilon: 1.0, delta: 1e-9 };
         let label = Guarantee::dp_frequent_itemsets(cost, true, Source::Seeded);
-        assert_eq!(label.kind, Kind::None);
+        assert_eq!(label.kind, GuaranteeKind::None);
         let label = Guarantee::dp_frequent_itemsets(cost, true, Source::Os);
-        assert_eq!((label.kind, label.delta), (Kind::Dp, Some(1e-9)));
+        assert_eq!((label.kind, label.delta), (GuaranteeKind::Dp, Some(1e-9)));
         assert!(label.mechanism.contains("Gaussian"));
         assert!(
             !Guarantee::dp_frequent_itemsets(cost, false, Source::Os)

@@ -3,7 +3,7 @@
 
 use super::sentence::up;
 use super::units::{SEVERAL_ROWS, VOUCHED};
-use super::{DeltaMethod, Guarantee, Kind, Mode, Numeric, Proved, Unit};
+use super::{DeltaMethod, Guarantee, GuaranteeKind, Mode, Numeric, PrivacyUnit, Proved};
 use crate::Cost;
 use random::Source;
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ const SYNTACTIC_LIMITS: [&str; 3] = [
 #[derive(Debug, Clone, Default)]
 pub struct Answers<'a> {
     pub cost: Cost,
-    pub groups: Groups,
+    pub groups: AnswerGroups,
     /// The column that identifies people.
     pub unit: Option<&'a str>,
     pub rows_per_unit: Option<u64>,
@@ -46,7 +46,7 @@ pub struct Sampled {
 
 /// Where the groups of an answer come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Groups {
+pub enum AnswerGroups {
     #[default]
     None,
     /// From a public list.
@@ -78,7 +78,7 @@ impl Guarantee {
     /// k-MII: k-anonymous by equality classes.
     pub fn k_mii(k: u64, max_length: Option<usize>) -> Self {
         Guarantee {
-            kind: Kind::KAnonymity,
+            kind: GuaranteeKind::KAnonymity,
             k: Some(k),
             mode: Mode::Paper,
             paper_claim: Some("the release is k-anonymous".into()),
@@ -102,7 +102,7 @@ impl Guarantee {
         let Some(total) = sampled.total else {
             label.mode = Mode::Paper;
             label.proved = Some(Proved {
-                kind: Kind::KAnonymity,
+                kind: GuaranteeKind::KAnonymity,
                 epsilon: None,
                 delta: None,
                 k: label.k,
@@ -134,7 +134,7 @@ impl Guarantee {
         ];
         label.delta_method = Some(DeltaMethod::Exact);
         label.assumptions.extend(sampled.assumption.map(String::from));
-        label.dp(total, Unit::Row, source)
+        label.dp(total, PrivacyUnit::Row, source)
     }
 
     /// Noisy answers to a question about totals; the unit of protection is a person.
@@ -155,9 +155,11 @@ impl Guarantee {
             "bounds of values are public or found privately".to_string(),
         ];
         match answers.groups {
-            Groups::None => (),
-            Groups::Public => assumptions.push("the list of groups is public".into()),
-            Groups::Private => mechanism += "; groups are shown from a noisy number of people on",
+            AnswerGroups::None => (),
+            AnswerGroups::Public => assumptions.push("the list of groups is public".into()),
+            AnswerGroups::Private => {
+                mechanism += "; groups are shown from a noisy number of people on"
+            }
         }
         if let Some(unit) = answers.unit {
             assumptions.push(format!("a person has one value of {unit}"));
@@ -178,7 +180,7 @@ impl Guarantee {
             answers: true,
             ..Guarantee::none(mechanism)
         }
-        .dp(answers.cost, Unit::Person, Source::Os)
+        .dp(answers.cost, PrivacyUnit::Person, Source::Os)
     }
 
     /// Imputation of a released table. Differential privacy survives any processing of a release. Promises about how
@@ -207,8 +209,8 @@ impl Guarantee {
         (label.k, label.sensitive) = (None, None);
         label.metrics.clear();
         (label.paper_claim, label.paper_claim_holds) = (None, None);
-        if matches!(label.kind, Kind::KAnonymity | Kind::Syntactic) {
-            label.kind = Kind::None;
+        if matches!(label.kind, GuaranteeKind::KAnonymity | GuaranteeKind::Syntactic) {
+            label.kind = GuaranteeKind::None;
         }
         label
     }
@@ -286,7 +288,7 @@ impl Guarantee {
     /// rows still holds; what depends on the search does not.
     pub fn searched_in_sample(mut self, share: f64) -> Self {
         self.metrics.remove("min_support_in_source");
-        if self.kind == Kind::None {
+        if self.kind == GuaranteeKind::None {
             (self.paper_claim, self.paper_claim_holds) = (None, None);
         }
         self.incomplete = Some(format!(

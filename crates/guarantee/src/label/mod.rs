@@ -12,14 +12,14 @@ mod transactions;
 mod trees;
 mod units;
 
-pub use classes::{Classes, Sensitive};
+pub use classes::{ClassTerms, Sensitive};
 pub use composition::told_after;
 pub use itemsets::DrawnItemsets;
-pub use methods::{Answers, Groups, Sampled};
+pub use methods::{AnswerGroups, Answers, Sampled};
 pub use operators::RandomisedNumber;
 pub use synthetic::Synthetic;
 pub use transactions::RandomisedTransaction;
-pub use units::{Counts, Protected};
+pub use units::{Protected, Protects};
 
 use crate::Cost;
 use random::Source;
@@ -29,7 +29,7 @@ use std::collections::BTreeMap;
 /// The kind of a guarantee. It never exceeds what is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum GuaranteeKind {
     Dp,
     Ldp,
     KAnonymity,
@@ -69,7 +69,7 @@ pub enum Neighbours {
 /// Whose presence is protected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Unit {
+pub enum PrivacyUnit {
     Row,
     Cell,
     Person,
@@ -94,7 +94,7 @@ pub enum Numeric {
 /// A promise about a part of the output, where there is none about the whole.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Proved {
-    pub kind: Kind,
+    pub kind: GuaranteeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct Proved {
 /// The label. Fields that do not apply are left out of its JSON.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Guarantee {
-    pub kind: Kind,
+    pub kind: GuaranteeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epsilon: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -124,7 +124,7 @@ pub struct Guarantee {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub neighbours: Option<Neighbours>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unit: Option<Unit>,
+    pub unit: Option<PrivacyUnit>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -179,7 +179,7 @@ impl Guarantee {
     /// A label that promises nothing.
     fn none(mechanism: impl Into<String>) -> Self {
         Guarantee {
-            kind: Kind::None,
+            kind: GuaranteeKind::None,
             epsilon: None,
             delta: None,
             delta_method: None,
@@ -208,12 +208,12 @@ impl Guarantee {
 
     /// Makes the label one of differential privacy for rows or people that are added or removed, with exact
     /// probabilities. Anyone who knows a seed can repeat its coins, so a seed voids the promise.
-    fn dp(mut self, cost: Cost, unit: Unit, source: Source) -> Self {
+    fn dp(mut self, cost: Cost, unit: PrivacyUnit, source: Source) -> Self {
         self.rng = Some(source);
         self.numeric = Some(Numeric::Exact);
         self.neighbours = Some(Neighbours::AddRemove);
         self.unit = Some(unit);
-        self.kind = Kind::Dp;
+        self.kind = GuaranteeKind::Dp;
         self.epsilon = Some(cost.epsilon);
         self.delta = Some(cost.delta);
         if source == Source::Seeded {
@@ -229,18 +229,18 @@ impl Guarantee {
     /// Makes the label one of local differential privacy: each row is randomised by itself, so its output says little
     /// about it. Neighbours differ in one row's values; that a row exists is not secret.
     fn ldp(self, epsilon: f64, source: Source) -> Self {
-        let mut label = self.dp(Cost { epsilon, delta: 0.0 }, Unit::Row, source);
+        let mut label = self.dp(Cost { epsilon, delta: 0.0 }, PrivacyUnit::Row, source);
         label.neighbours = Some(Neighbours::Replace);
         match &mut label.proved {
-            Some(proved) => proved.kind = Kind::Ldp,
-            None => label.kind = Kind::Ldp,
+            Some(proved) => proved.kind = GuaranteeKind::Ldp,
+            None => label.kind = GuaranteeKind::Ldp,
         }
         label
     }
 
     /// Turns the promise about the output into one about a part of it.
     fn prove_only(&mut self) {
-        if self.kind != Kind::None {
+        if self.kind != GuaranteeKind::None {
             self.proved = Some(Proved {
                 kind: self.kind,
                 epsilon: self.epsilon.take(),
@@ -251,7 +251,7 @@ impl Guarantee {
                 one_row_each: self.one_row_each,
                 covers: "the released table".into(),
             });
-            self.kind = Kind::None;
+            self.kind = GuaranteeKind::None;
         }
     }
 
@@ -274,7 +274,7 @@ impl Guarantee {
     /// someone who sees the new keys knows that none of them is an old one, and about how many rows there were.
     pub fn with_new_keys(self, columns: &[&str]) -> Self {
         let kind = self.proved.as_ref().map_or(self.kind, |proved| proved.kind);
-        if !matches!(kind, Kind::Dp | Kind::Ldp) {
+        if !matches!(kind, GuaranteeKind::Dp | GuaranteeKind::Ldp) {
             return self;
         }
         self.apart_from(columns, |columns| {
@@ -293,7 +293,7 @@ impl Guarantee {
         self.not_covered.push(not_covered(&columns));
         self.prove_only();
         if self.proved.is_none() && !self.metrics.is_empty() {
-            self.kind = Kind::Syntactic;
+            self.kind = GuaranteeKind::Syntactic;
             self.prove_only();
         }
         if let Some(proved) = &mut self.proved {
@@ -339,7 +339,7 @@ mod tests {
         assert!(plain.sentence().starts_with(start), "{}", plain.sentence());
         let answers = Answers {
             cost: Cost { delta: 1e-6, ..cost },
-            groups: Groups::Private,
+            groups: AnswerGroups::Private,
             unit: Some("patient"),
             rows_per_unit: Some(3),
             groups_per_unit: Some(2),
@@ -350,7 +350,7 @@ mod tests {
             assert!(label.mechanism.contains(part), "{}", label.mechanism);
         }
         assert_eq!(label.assumptions.len(), 4);
-        let public = Answers { groups: Groups::Public, ..answers };
+        let public = Answers { groups: AnswerGroups::Public, ..answers };
         assert_eq!(Guarantee::dp_aggregate(&public).assumptions.len(), 5);
     }
 
@@ -361,7 +361,7 @@ mod tests {
         assert_eq!(label["metrics"], json!({"min_support_in_source": 5.0}));
         assert_eq!(value(&Guarantee::mii_suppress(4, Some(2))).get("metrics"), None);
         for label in
-            [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None, &Classes::default())]
+            [Guarantee::k_mii(5, None), Guarantee::k_anonymize(5, None, &ClassTerms::default())]
         {
             assert_eq!(value(&label)["kind"], "k-anonymity");
             assert!(label.sentence().contains("at least 4 others"));

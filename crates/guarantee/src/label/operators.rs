@@ -1,6 +1,6 @@
 //! The label of a number that a randomisation operator returns.
 
-use super::{Guarantee, Kind, Unit};
+use super::{Guarantee, GuaranteeKind, PrivacyUnit};
 use random::Source;
 
 /// What the label of a randomised value depends on. Made from its operator.
@@ -35,9 +35,9 @@ impl Guarantee {
         // No breach means gamma-amplification, which is local differential privacy with ln(gamma), rounded up.
         let epsilon = if gamma > 1.0 { gamma.ln().next_up().next_up() } else { 0.0 };
         let mut label = label.ldp(epsilon, source);
-        label.unit = Some(Unit::Cell);
-        if label.kind == Kind::Ldp {
-            label.kind = Kind::BreachBound;
+        label.unit = Some(PrivacyUnit::Cell);
+        if label.kind == GuaranteeKind::Ldp {
+            label.kind = GuaranteeKind::BreachBound;
             label.gamma = Some(gamma);
             (label.rho1, label.rho2) = breach.unzip();
         }

@@ -1,15 +1,15 @@
 //! The label as plain sentences.
 
-use super::{Guarantee, Kind, Neighbours, Proved, Unit};
+use super::{Guarantee, GuaranteeKind, Neighbours, PrivacyUnit, Proved};
 
 impl Guarantee {
     /// One or two plain sentences for a data-sharing agreement.
     pub fn sentence(&self) -> String {
         let mut text = match self.kind {
-            Kind::Dp | Kind::Ldp => self.dp_sentence(),
-            Kind::Bayesian => self.bayesian_sentence(),
-            Kind::BreachBound => self.breach_sentence(),
-            Kind::KAnonymity => String::from("The released table is k-anonymous."),
+            GuaranteeKind::Dp | GuaranteeKind::Ldp => self.dp_sentence(),
+            GuaranteeKind::Bayesian => self.bayesian_sentence(),
+            GuaranteeKind::BreachBound => self.breach_sentence(),
+            GuaranteeKind::KAnonymity => String::from("The released table is k-anonymous."),
             _ => format!(
                 "The released table ({}) comes with no privacy guarantee against an attacker.",
                 self.mechanism
@@ -35,9 +35,9 @@ impl Guarantee {
     fn dp_sentence(&self) -> String {
         let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
         let (subject, unit, verb) = match self.unit {
-            Some(Unit::Person) if self.answers => ("The answer", "person's rows", "are"),
-            Some(Unit::Person) => ("The released table", "person's rows", "are"),
-            Some(Unit::Cell) => ("The released table", "cell", "is"),
+            Some(PrivacyUnit::Person) if self.answers => ("The answer", "person's rows", "are"),
+            Some(PrivacyUnit::Person) => ("The released table", "person's rows", "are"),
+            Some(PrivacyUnit::Cell) => ("The released table", "cell", "is"),
             _ => ("The released table", "row", "is"),
         };
         let change = match self.neighbours {
@@ -90,9 +90,9 @@ pub(super) fn not_covered(lines: &[String]) -> String {
 }
 
 /// The guarantee in the words of its kind.
-fn private(kind: Kind, epsilon: f64, delta: f64) -> String {
+fn private(kind: GuaranteeKind, epsilon: f64, delta: f64) -> String {
     match kind {
-        Kind::Ldp => format!("{epsilon}-locally differentially private"),
+        GuaranteeKind::Ldp => format!("{epsilon}-locally differentially private"),
         _ => format!("({epsilon}, {})-differentially private", up(delta)),
     }
 }
@@ -101,7 +101,7 @@ impl Proved {
     fn sentence(&self) -> String {
         let mut text = format!(" Proved is only this, of {}: ", self.covers);
         let mut parts = Vec::new();
-        if matches!(self.kind, Kind::Dp | Kind::Ldp) {
+        if matches!(self.kind, GuaranteeKind::Dp | GuaranteeKind::Ldp) {
             let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
             parts.push(format!("it is {}", private(self.kind, epsilon, delta)));
         }

@@ -1,7 +1,7 @@
 //! The labels of synthetic tables.
 
 use super::units::SEVERAL_ROWS;
-use super::{Guarantee, Unit};
+use super::{Guarantee, PrivacyUnit};
 use crate::Cost;
 use random::Source;
 
@@ -28,21 +28,21 @@ impl Guarantee {
             not_covered: not_covered.map(String::from).into(),
             ..Guarantee::none(mechanism)
         }
-        .dp(synthetic.cost, Unit::Row, synthetic.coins)
+        .dp(synthetic.cost, PrivacyUnit::Row, synthetic.coins)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::{Kind, Neighbours};
+    use crate::label::{GuaranteeKind, Neighbours};
 
     const COST: Cost = Cost { epsilon: 1.0, delta: 1e-9 };
 
     #[test]
     fn rows_are_protected() {
         let label = Guarantee::dp_synthesize(&Synthetic { cost: COST, coins: Source::Os });
-        assert_eq!((label.kind, label.unit), (Kind::Dp, Some(Unit::Row)));
+        assert_eq!((label.kind, label.unit), (GuaranteeKind::Dp, Some(PrivacyUnit::Row)));
         assert_eq!((label.epsilon, label.delta), (Some(1.0), Some(1e-9)));
         assert_eq!(label.neighbours, Some(Neighbours::AddRemove));
     }
@@ -50,7 +50,7 @@ mod tests {
     #[test]
     fn a_seed_ends_the_promise() {
         let label = Guarantee::dp_synthesize(&Synthetic { cost: COST, coins: Source::Seeded });
-        assert_eq!((label.kind, label.epsilon), (Kind::None, None));
+        assert_eq!((label.kind, label.epsilon), (GuaranteeKind::None, None));
         assert_eq!(label.proved.unwrap().epsilon, Some(1.0));
     }
 }

@@ -7,14 +7,14 @@
 //! 4. `rows`: [`RandomisedRows`] randomises a whole bag in a random order, on many threads.
 //! 5. `support`: [`Factors`] estimates from randomised rows how many of the true ones contain an itemset.
 
+mod epsilon_split;
 mod response;
 mod responses;
 mod rows;
-mod split;
 mod support;
 
+pub use epsilon_split::split;
 pub use response::{Response, keep_probability};
-pub use responses::{Column, Responses};
+pub use responses::{RandomisedColumn, Responses};
 pub use rows::RandomisedRows;
-pub use split::split;
 pub use support::{Estimate, Factor, Factors};

@@ -8,7 +8,7 @@ use table::NONE;
 
 /// A column of a randomised row.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Column {
+pub struct RandomisedColumn {
     /// The number of values without NULL; their codes are below it.
     pub values: u32,
     /// NULL is one more value.
@@ -17,7 +17,7 @@ pub struct Column {
     pub weight: f64,
 }
 
-impl Column {
+impl RandomisedColumn {
     /// The number of values, NULL included.
     pub fn size(&self) -> u32 {
         self.values + u32::from(self.nullable)
@@ -35,7 +35,7 @@ type Null = u32;
 
 impl Responses {
     /// Splits a row's epsilon over the columns by their weights.
-    pub fn new(epsilon: f64, columns: &[Column]) -> Result<Self, Error> {
+    pub fn new(epsilon: f64, columns: &[RandomisedColumn]) -> Result<Self, Error> {
         let weights: Vec<f64> = columns.iter().map(|column| column.weight).collect();
         let responses = columns.iter().zip(split(epsilon, &weights)?).map(|(column, epsilon)| {
             let null = if column.nullable { column.values } else { NONE };
@@ -104,13 +104,13 @@ mod tests {
     /// Values, whether NULL is one more, weight.
     type Size = (u32, bool, f64);
 
-    fn columns(sizes: &[Size]) -> Vec<Column> {
-        let column = |&(values, nullable, weight)| Column { values, nullable, weight };
+    fn columns(sizes: &[Size]) -> Vec<RandomisedColumn> {
+        let column = |&(values, nullable, weight)| RandomisedColumn { values, nullable, weight };
         sizes.iter().map(column).collect()
     }
 
     /// All rows of the domains, NULL as NONE.
-    fn all_rows(columns: &[Column]) -> Vec<Vec<u32>> {
+    fn all_rows(columns: &[RandomisedColumn]) -> Vec<Vec<u32>> {
         columns.iter().fold(vec![Vec::new()], |rows, column| {
             let codes = (0..column.values).chain(column.nullable.then_some(NONE));
             let codes: Vec<u32> = codes.collect();

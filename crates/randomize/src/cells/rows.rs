@@ -127,7 +127,7 @@ impl Chunks<'_> {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Column;
+    use super::super::RandomisedColumn;
     use super::*;
     use random::Coins;
     use random::testing::{assert_fits, uniform};
@@ -144,7 +144,8 @@ mod tests {
     }
 
     fn responses(epsilon: f64) -> Responses {
-        Responses::new(epsilon, &[Column { values: 2, nullable: true, weight: 1.0 }]).unwrap()
+        Responses::new(epsilon, &[RandomisedColumn { values: 2, nullable: true, weight: 1.0 }])
+            .unwrap()
     }
 
     fn draw(copies: usize, epsilon: f64, parts: &[usize], threads: usize) -> Vec<u32> {

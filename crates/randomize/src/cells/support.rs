@@ -131,7 +131,7 @@ impl Factors {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Column;
+    use super::super::RandomisedColumn;
     use super::*;
     use table::NONE;
 
@@ -140,9 +140,9 @@ mod tests {
     }
 
     fn factors(epsilon_per_cell: f64, sizes: &[(u32, bool)]) -> (Responses, Factors) {
-        let columns: Vec<Column> = sizes
+        let columns: Vec<RandomisedColumn> = sizes
             .iter()
-            .map(|&(values, nullable)| Column { values, nullable, weight: 1.0 })
+            .map(|&(values, nullable)| RandomisedColumn { values, nullable, weight: 1.0 })
             .collect();
         let responses = Responses::new(epsilon_per_cell * sizes.len() as f64, &columns).unwrap();
         let factors = Factors::from(&responses);

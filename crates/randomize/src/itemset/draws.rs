@@ -1,7 +1,7 @@
 //! Independent draws from the itemset mechanism, and their cost. The proofs are in `draws.md`.
 
 use super::sampler::{Sampler, Weights};
-use super::threshold::Wanted;
+use super::threshold::SamplerPurpose;
 use dashu_int::UBig;
 use guarantee::{Charge, Cost, DrawnItemsets, Guarantee, Neighbours, check_epsilon};
 use rand::Rng;
@@ -24,7 +24,7 @@ impl Choice for Constants {
 
 /// A request for a number of draws at `epsilon` each.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Draws {
+pub struct ItemsetDraws {
     pub epsilon: f64,
     pub draws: u64,
     pub theta: u64,
@@ -33,7 +33,7 @@ pub struct Draws {
     pub constants: Constants,
 }
 
-impl Draws {
+impl ItemsetDraws {
     /// Refuses a number that is not a valid epsilon.
     pub fn check(&self) -> Result<(), Error> {
         check_epsilon(self.epsilon)
@@ -110,7 +110,7 @@ impl Draws {
         watch: &Watch,
     ) -> Result<Vec<Vec<Item>>, Error> {
         self.check()?;
-        let wanted = Wanted::Draws(self.draws);
+        let wanted = SamplerPurpose::Draws(self.draws);
         let sampler = Sampler::new(bag, self.weights()?, self.max_length, wanted, watch)?;
         watch.begin(self.draws);
         let mut drawn = Vec::new();
@@ -146,7 +146,7 @@ mod tests {
             let neighbours = if replace { Neighbours::Replace } else { Neighbours::AddRemove };
             let constants = if paper { Constants::Paper } else { Constants::Tight };
             let epsilon = f64::from(thousandths) / 1000.0;
-            let asked = Draws { draws: number, ..draws(epsilon, neighbours, constants) };
+            let asked = ItemsetDraws { draws: number, ..draws(epsilon, neighbours, constants) };
             let c = asked.weights().unwrap().c;
             let all = Ratio::new(c.numer() * number * asked.per_c(), c.denom().clone()).unwrap();
             prop_assert!(!all.exceeds(&Ratio::decimal("epsilon", asked.cost().epsilon).unwrap()));
@@ -154,8 +154,8 @@ mod tests {
         }
     }
 
-    fn draws(epsilon: f64, neighbours: Neighbours, constants: Constants) -> Draws {
-        Draws { epsilon, draws: 3, theta: 10, max_length: 4, neighbours, constants }
+    fn draws(epsilon: f64, neighbours: Neighbours, constants: Constants) -> ItemsetDraws {
+        ItemsetDraws { epsilon, draws: 3, theta: 10, max_length: 4, neighbours, constants }
     }
 
     #[test]

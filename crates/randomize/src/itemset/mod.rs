@@ -19,23 +19,23 @@
 //! law by its definition, and `joint_law` that of the output of [`TopItemsets`].
 
 mod draws;
+mod enclosed_choice;
+mod itemset_space;
 #[cfg(test)]
-mod joint;
-mod levels;
-mod masses;
+mod joint_law;
 mod powers;
 #[cfg(test)]
 mod reference;
 mod sampler;
-mod space;
 mod subsets;
 mod support;
+mod support_levels;
 #[cfg(test)]
 mod tests;
 mod threshold;
-mod top;
+mod top_itemsets;
 
-pub use draws::{Constants, Draws};
+pub use draws::{Constants, ItemsetDraws};
 pub use sampler::{Sampler, Weights, check_space};
-pub use threshold::Wanted;
-pub use top::{Found, Top};
+pub use threshold::SamplerPurpose;
+pub use top_itemsets::{Found, TopItemsets};

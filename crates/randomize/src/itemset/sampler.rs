@@ -1,12 +1,12 @@
 //! Draws itemsets with exact probabilities. The proofs are in `sampler.md`.
 
-use super::levels::Levels;
-use super::masses::{Masses, Uniform};
+use super::enclosed_choice::{Masses, Uniform};
+use super::itemset_space::ItemsetSpace;
 use super::powers::Powers;
-use super::space::Space;
 use super::subsets::Subsets;
 use super::support::Supports;
-use super::threshold::{self, Wanted};
+use super::support_levels::SupportLevels;
+use super::threshold::{self, SamplerPurpose};
 use dashu_int::{UBig, ops::BitTest};
 use rand::Rng;
 use random::enclosure::{ExpNeg, Real, bernoulli_real, ceil_div};
@@ -36,10 +36,10 @@ const FADED: f64 = 20.0;
 pub struct Sampler<'a> {
     weights: Weights,
     supports: Supports<'a>,
-    space: Space,
+    space: ItemsetSpace,
     count: UBig,
     subsets: Subsets<'a>,
-    levels: Levels,
+    levels: SupportLevels,
     /// The support from which all itemsets were mined.
     mined_from: u64,
     /// The largest support, up to theta, of an itemset that was not mined.
@@ -60,7 +60,7 @@ impl<'a> Sampler<'a> {
         bag: &'a Bag,
         weights: Weights,
         max_length: usize,
-        wanted: Wanted,
+        wanted: SamplerPurpose,
         watch: &'a Watch,
     ) -> Result<Self, Error> {
         let sampler = Sampler::without_mining(bag, weights, max_length, watch)?;
@@ -84,7 +84,7 @@ impl<'a> Sampler<'a> {
         watch: &'a Watch,
     ) -> Result<Self, Stop> {
         let sizes = bag.domains().iter().map(|domain| domain.len() as u32).collect();
-        let space = Space::new(sizes, max_length, watch)?;
+        let space = ItemsetSpace::new(sizes, max_length, watch)?;
         let subsets = Subsets::new(bag, max_length, watch)?;
         let count = space.count();
         Ok(Sampler {
@@ -94,7 +94,7 @@ impl<'a> Sampler<'a> {
             space,
             count,
             subsets,
-            levels: Levels::new(Default::default(), 0, watch)?,
+            levels: SupportLevels::new(Default::default(), 0, watch)?,
             mined_from: u64::MAX,
             most: 0,
             top: 0,
@@ -108,7 +108,7 @@ impl<'a> Sampler<'a> {
     pub(super) fn with_mined(
         mut self,
         mined_from: u64,
-        levels: Levels,
+        levels: SupportLevels,
         bag: &Bag,
     ) -> Result<Self, Stop> {
         self.most = self.weights.theta.min(mined_from.saturating_sub(1)).min(largest(bag));
@@ -252,12 +252,12 @@ impl<'a> Sampler<'a> {
         watch: &'a Watch,
     ) -> Self {
         let itemsets = mining::frequent(bag, mined_from, Some(max_length), watch).unwrap();
-        let levels = Levels::new(itemsets, weights.theta, watch).unwrap();
+        let levels = SupportLevels::new(itemsets, weights.theta, watch).unwrap();
         let sampler = Sampler::without_mining(bag, weights, max_length, watch).unwrap();
         Sampler { bits, ..sampler }.with_mined(mined_from, levels, bag).unwrap()
     }
 
-    pub(super) fn parts(&self) -> (&Levels, &Space, &Subsets<'a>, &Supports<'a>) {
+    pub(super) fn parts(&self) -> (&SupportLevels, &ItemsetSpace, &Subsets<'a>, &Supports<'a>) {
         (&self.levels, &self.space, &self.subsets, &self.supports)
     }
 
@@ -271,15 +271,15 @@ impl<'a> Sampler<'a> {
 pub fn check_space(
     sizes: Vec<u32>,
     max_length: usize,
-    wanted: Wanted,
+    wanted: SamplerPurpose,
     watch: &Watch,
 ) -> Result<(), Error> {
-    check_count(&Space::new(sizes, max_length, watch)?.count(), wanted)
+    check_count(&ItemsetSpace::new(sizes, max_length, watch)?.count(), wanted)
 }
 
-fn check_count(count: &UBig, wanted: Wanted) -> Result<(), Error> {
+fn check_count(count: &UBig, wanted: SamplerPurpose) -> Result<(), Error> {
     match wanted {
-        Wanted::Distinct(top) if *count < UBig::from(top) => {
+        SamplerPurpose::Distinct(top) if *count < UBig::from(top) => {
             let range = "the public domains do not make so many itemsets";
             Err(Error::argument("top", top, range))
         }

@@ -1,6 +1,6 @@
 //! The itemsets that rows contain, numbered row by row.
 
-use super::space::Space;
+use super::itemset_space::ItemsetSpace;
 use dashu_int::{UBig, ops::DivRem};
 use table::{Bag, Item, NONE, Stop, Watch};
 
@@ -8,13 +8,13 @@ use table::{Bag, Item, NONE, Stop, Watch};
 pub(super) struct Subsets<'a> {
     bag: &'a Bag,
     /// For a row with t items: the itemsets of the last t columns of one value each.
-    places: Space,
-    classes: Vec<Class>,
+    places: ItemsetSpace,
+    classes: Vec<RowLengthClass>,
     total: UBig,
 }
 
 /// The rows with the same number of items.
-struct Class {
+struct RowLengthClass {
     items: usize,
     /// The number of itemsets in each of them.
     itemsets: UBig,
@@ -27,7 +27,7 @@ impl<'a> Subsets<'a> {
     /// Groups the rows by the number of their items; the memory stays reserved.
     pub(super) fn new(bag: &'a Bag, max_length: usize, watch: &Watch) -> Result<Self, Stop> {
         let width = bag.width();
-        let places = Space::new(vec![1; width], max_length, watch)?;
+        let places = ItemsetSpace::new(vec![1; width], max_length, watch)?;
         watch.reserve(bag.distinct() as u64 * 24)?;
         let mut by_items: Vec<(Vec<u32>, Vec<u64>)> = vec![Default::default(); width + 1];
         for row in 0..bag.distinct() {
@@ -43,7 +43,7 @@ impl<'a> Subsets<'a> {
             let itemsets = places.count_of_last(items);
             if let Some(&last) = until.last().filter(|_| items > 0) {
                 total += &itemsets * last;
-                classes.push(Class { items, itemsets, rows, until });
+                classes.push(RowLengthClass { items, itemsets, rows, until });
             }
         }
         Ok(Subsets { bag, places, classes, total })

@@ -2,7 +2,7 @@
 
 use super::reference::{Law, all_itemsets, any_bag, any_table, bag, law, support, weights};
 use super::sampler::Sampler;
-use super::{Constants, Draws, Top, Wanted, Weights};
+use super::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, Weights};
 use guarantee::Neighbours;
 use proptest::prelude::*;
 use random::Coins;
@@ -169,13 +169,14 @@ fn all_can_be_taken() {
     let (bag, watch) = (public_bag(), Watch::unlimited());
     for c in [1e-300, 0.5, 1e300] {
         let mut sampler =
-            Sampler::new(&bag, weights(c, u64::MAX), 2, Wanted::Distinct(11), &watch).unwrap();
+            Sampler::new(&bag, weights(c, u64::MAX), 2, SamplerPurpose::Distinct(11), &watch)
+                .unwrap();
         let mut coins = Coins::seeded(7);
         let taken: BTreeMap<Vec<Item>, u64> =
             (0..11).map(|_| sampler.take(&mut coins).unwrap()).collect();
         assert_eq!(taken.len(), 11);
     }
-    assert!(Sampler::new(&bag, weights(1.0, 3), 2, Wanted::Distinct(12), &watch).is_err());
+    assert!(Sampler::new(&bag, weights(1.0, 3), 2, SamplerPurpose::Distinct(12), &watch).is_err());
 }
 
 #[test]
@@ -186,7 +187,8 @@ fn ends_of_the_range() {
     for (bag, theta) in [(&empty, 5), (&public_bag(), 0)] {
         let uniform = law(bag, &weights(0.0, 0), 2);
         let (itemsets, law): (Vec<_>, Vec<f64>) = uniform.into_iter().unzip();
-        let sampler = Sampler::new(bag, weights(1.0, theta), 2, Wanted::Draws(1), &watch).unwrap();
+        let sampler =
+            Sampler::new(bag, weights(1.0, theta), 2, SamplerPurpose::Draws(1), &watch).unwrap();
         assert_fits(&law, 5_000, || {
             let items = sampler.draw(&mut coins).unwrap();
             itemsets.iter().position(|known| *known == items).unwrap() as i64
@@ -195,14 +197,14 @@ fn ends_of_the_range() {
     // Sixty columns, all rows equal: 2^60 itemsets of the same support.
     let wide = bag(&[1; 60], &vec![vec![Some(0); 60]; 50]);
     for (c, theta, max_length) in [(1e-9, 10, 60), (1.0, 50, 4), (1e12, 1 << 62, 1000)] {
-        let wanted = Wanted::Draws(5);
+        let wanted = SamplerPurpose::Draws(5);
         let sampler = Sampler::new(&wide, weights(c, theta), max_length, wanted, &watch).unwrap();
         for _ in 0..5 {
             assert!((1..=max_length).contains(&sampler.draw(&mut coins).unwrap().len()));
         }
     }
     let none = bag(&[0], &[]);
-    assert!(Sampler::new(&none, weights(1.0, 1), 1, Wanted::Draws(1), &watch).is_err());
+    assert!(Sampler::new(&none, weights(1.0, 1), 1, SamplerPurpose::Draws(1), &watch).is_err());
 }
 
 #[test]
@@ -213,11 +215,11 @@ fn too_many_itemsets_are_no_error() {
     let bag = bag(&[2; 18], &rows);
     let narrow = Watch::new(2 << 20, 100);
     let mut coins = Coins::seeded(4);
-    let sampler = Sampler::new(&bag, weights(0.5, 40), 18, Wanted::Draws(100_000), &narrow);
+    let sampler = Sampler::new(&bag, weights(0.5, 40), 18, SamplerPurpose::Draws(100_000), &narrow);
     assert!(!sampler.unwrap().draw(&mut coins).unwrap().is_empty());
     let cancelled = Watch::unlimited();
     cancelled.cancel();
-    let sampler = Sampler::new(&bag, weights(0.5, 40), 18, Wanted::Draws(1), &cancelled);
+    let sampler = Sampler::new(&bag, weights(0.5, 40), 18, SamplerPurpose::Draws(1), &cancelled);
     assert_eq!(sampler.err(), Some(random::Error::Stop(Stop::Cancelled)));
 }
 
@@ -292,7 +294,7 @@ fn law_for(
 ) -> [Law; 2] {
     [Neighbours::Replace, Neighbours::AddRemove].map(|neighbours| {
         let constants = Constants::Tight;
-        let draws = Draws { epsilon, draws: 1, theta, max_length, neighbours, constants };
+        let draws = ItemsetDraws { epsilon, draws: 1, theta, max_length, neighbours, constants };
         law(&bag(sizes, rows), &draws.weights().unwrap(), max_length)
     })
 }
@@ -344,21 +346,26 @@ fn the_papers_constant_gives_what_was_found() {
 fn the_most_frequent_are_found_if_epsilon_is_large() {
     let (bag, watch) = (public_bag(), Watch::unlimited());
     for delta in [0.0, 1e-6] {
-        let top = Top::new(3, 500.0, delta, 2).unwrap();
+        let top = TopItemsets::new(3, 500.0, delta, 2).unwrap();
         let found = top.find(&bag, &mut Coins::seeded(1), &watch).unwrap();
         let supports: Vec<i128> = found.iter().map(|found| found.support).collect();
         assert_eq!(supports, [5, 4, 3]);
         assert_eq!(found[0].items, itemset([Some(0), None]));
     }
-    let all = Top::new(11, 0.01, 0.0, 2).unwrap();
+    let all = TopItemsets::new(11, 0.01, 0.0, 2).unwrap();
     assert_eq!(all.find(&bag, &mut Coins::seeded(2), &watch).unwrap().len(), 11);
-    assert!(Top::new(12, 1.0, 0.0, 2).unwrap().find(&bag, &mut Coins::seeded(2), &watch).is_err());
+    assert!(
+        TopItemsets::new(12, 1.0, 0.0, 2)
+            .unwrap()
+            .find(&bag, &mut Coins::seeded(2), &watch)
+            .is_err()
+    );
 }
 
 #[test]
 fn itemsets_that_no_row_has_can_come_out() {
     let (bag, watch) = (public_bag(), Watch::unlimited());
-    let top = Top::new(1, 0.001, 0.0, 2).unwrap();
+    let top = TopItemsets::new(1, 0.001, 0.0, 2).unwrap();
     let absent = itemset([Some(1), Some(2)]);
     let mut coins = Coins::seeded(5);
     let drawn = (0..300).map(|_| top.find(&bag, &mut coins, &watch).unwrap().remove(0));

@@ -4,36 +4,36 @@
 //! (weight of all) / (itemsets + excess of the mined + G pairs), where G is the excess over the support of the
 //! largest support that is not mined. Mining from a lower support makes G smaller, and takes longer.
 
-use super::levels::Levels;
+use super::itemset_space::ln;
 use super::sampler::Weights;
-use super::space::ln;
 use super::subsets::Subsets;
 use super::support::Supports;
+use super::support_levels::SupportLevels;
 use dashu_int::UBig;
 use random::{Coins, below_big};
 use table::{Bag, Itemsets, Stop, Watch};
 
 /// The purpose of a sampler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum SamplerPurpose {
     /// This number of independent draws.
     Draws(u64),
     /// This number of different itemsets.
     Distinct(u64),
 }
 
-impl Wanted {
+impl SamplerPurpose {
     fn number(self) -> u64 {
         match self {
-            Wanted::Draws(number) | Wanted::Distinct(number) => number,
+            SamplerPurpose::Draws(number) | SamplerPurpose::Distinct(number) => number,
         }
     }
 
     /// The number of itemsets of largest support that may be removed before the last draw.
     fn gone(self) -> u64 {
         match self {
-            Wanted::Draws(_) => 0,
-            Wanted::Distinct(number) => number,
+            SamplerPurpose::Draws(_) => 0,
+            SamplerPurpose::Distinct(number) => number,
         }
     }
 }
@@ -62,7 +62,7 @@ pub(super) struct Facts<'a> {
     pub(super) supports: &'a Supports<'a>,
     /// The largest support.
     pub(super) most: u64,
-    pub(super) wanted: Wanted,
+    pub(super) wanted: SamplerPurpose,
 }
 
 impl Facts<'_> {
@@ -73,9 +73,9 @@ impl Facts<'_> {
         bag: &Bag,
         max_length: usize,
         watch: &Watch,
-    ) -> Result<(u64, Levels), Stop> {
+    ) -> Result<(u64, SupportLevels), Stop> {
         let theta = self.weights.theta;
-        let levels = |itemsets| Levels::new(itemsets, theta, watch);
+        let levels = |itemsets| SupportLevels::new(itemsets, theta, watch);
         if self.needed(f64::NEG_INFINITY) > self.most || self.is_quick_without(watch)? {
             return Ok((u64::MAX, levels(Itemsets::new())?));
         }

@@ -1,16 +1,16 @@
 //! Draws the seed of a randomised transaction.
 
 use super::code::{Code, Seed, parity};
-use crate::transaction::{Marked, Operator};
+use crate::transaction::{Marked, SizeOperator};
 use rand::Rng;
 use random::{Error, below};
 use table::bits;
 
 impl Code {
     /// The operator whose outputs the seeds stand for. Refuses probabilities for another size.
-    pub fn operator(&self, keep: &[f64]) -> Result<Operator, Error> {
+    pub fn operator(&self, keep: &[f64]) -> Result<SizeOperator, Error> {
         let shape = self.shape();
-        let operator = Operator::dyadic(shape.a, shape.b, keep)?;
+        let operator = SizeOperator::dyadic(shape.a, shape.b, keep)?;
         if operator.size() != shape.size {
             let range = "it must be one more than the size of a transaction";
             return Err(Error::argument("the length of keep", keep.len(), range));
@@ -22,7 +22,7 @@ impl Code {
     /// and absent if not. Costs (b size)^2 operations on seeds.
     pub fn draw<R: Rng + ?Sized>(
         &self,
-        operator: &Operator,
+        operator: &SizeOperator,
         transaction: &[u32],
         coins: &mut R,
     ) -> Seed {

@@ -1,8 +1,8 @@
 //! Finds the best select-a-size operator for a breach limit.
 
-use super::discover::Convention;
+use super::discoverable::Convention;
 use super::estimate::Estimator;
-use super::operator::Operator;
+use super::operator::SizeOperator;
 use super::optimal::{check_size, keep, law};
 use random::Error;
 
@@ -25,7 +25,7 @@ const STEPS: usize = 60;
 
 /// The request for an operator.
 #[derive(Debug, Clone, Copy)]
-pub struct Request {
+pub struct DesignRequest {
     /// The number of items of a transaction.
     pub size: usize,
     /// No property of prior probability below `rho1` may become more likely than `rho2`.
@@ -42,7 +42,7 @@ pub struct Request {
 
 /// An operator with its amplification and the supports that it allows to discover.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Design {
+pub struct OperatorDesign {
     pub rho: f64,
     pub cut: usize,
     pub keep: Vec<f64>,
@@ -54,7 +54,7 @@ pub struct Design {
 
 /// The rho and cut with the smallest lowest discoverable support, for the size of itemsets where that is largest.
 /// Less than a second for ten items.
-pub fn design(request: &Request) -> Result<Design, Error> {
+pub fn design(request: &DesignRequest) -> Result<OperatorDesign, Error> {
     let gamma = limit(request)? * (1.0 - BELOW_LIMIT);
     let objective = |rho: f64, cut: usize| Candidate::new(request, gamma, rho, cut);
     let mut best = None;
@@ -74,13 +74,13 @@ pub fn design(request: &Request) -> Result<Design, Error> {
     let (best, keep) = best.ok_or_else(|| {
         Error::argument("size", request.size, "no operator lets supports be estimated at this size")
     })?;
-    let gamma = Operator::new(best.rho, &keep)?.gamma();
-    Ok(Design { rho: best.rho, cut: best.cut, keep, gamma, lds: best.lds })
+    let gamma = SizeOperator::new(best.rho, &keep)?.gamma();
+    Ok(OperatorDesign { rho: best.rho, cut: best.cut, keep, gamma, lds: best.lds })
 }
 
 /// The amplification at which a breach from rho1 to rho2 becomes possible.
-fn limit(request: &Request) -> Result<f64, Error> {
-    let Request { size, rho1, rho2, transactions, max_itemset, bits, .. } = *request;
+fn limit(request: &DesignRequest) -> Result<f64, Error> {
+    let DesignRequest { size, rho1, rho2, transactions, max_itemset, bits, .. } = *request;
     check_size(size)?;
     if !(rho1 > 0.0 && rho1 < 1.0) {
         return Err(Error::argument("rho1", rho1, "it must be a probability above 0 and below 1"));
@@ -108,7 +108,7 @@ struct Candidate {
 }
 
 impl Candidate {
-    fn new(request: &Request, gamma: f64, rho: f64, cut: usize) -> Self {
+    fn new(request: &DesignRequest, gamma: f64, rho: f64, cut: usize) -> Self {
         let keep = law(request.size, rho, gamma, cut);
         let lds = |itemset: usize| {
             Estimator::with(itemset, rho, &keep).map_or(f64::INFINITY, |estimator| {
@@ -188,7 +188,7 @@ fn golden_section((mut low, mut high): (f64, f64), objective: impl Fn(f64) -> f6
 mod tests {
     use super::*;
 
-    const USUAL: Request = Request {
+    const USUAL: DesignRequest = DesignRequest {
         size: 5,
         rho1: 0.05,
         rho2: 0.5,
@@ -295,7 +295,8 @@ mod tests {
                 [0.010596120031762997, 0.010838357882640356, 0.011086133531902579],
             ),
         ] {
-            let found = design(&Request { size, rho1, transactions, convention, ..USUAL }).unwrap();
+            let found =
+                design(&DesignRequest { size, rho1, transactions, convention, ..USUAL }).unwrap();
             assert_eq!(found.cut, cut);
             assert!((found.rho - rho).abs() < 1e-4, "{} {rho}", found.rho);
             let worst = |lds: &[f64]| lds.iter().fold(0.0, |a: f64, &b| a.max(b));
@@ -312,35 +313,35 @@ mod tests {
     #[test]
     fn few_digits_of_rho_cost_little() {
         let best = design(&USUAL).unwrap();
-        let short = design(&Request { bits: Some(1), ..USUAL }).unwrap();
+        let short = design(&DesignRequest { bits: Some(1), ..USUAL }).unwrap();
         assert_eq!((short.rho, short.cut), (0.5, 4));
         assert!(short.lds[2] > best.lds[2] && short.lds[2] < best.lds[2] * 1.05);
-        let longer = design(&Request { bits: Some(8), ..USUAL }).unwrap();
+        let longer = design(&DesignRequest { bits: Some(8), ..USUAL }).unwrap();
         assert_eq!(longer.rho, 131.0 / 256.0);
-        let longest = design(&Request { bits: Some(16), ..USUAL }).unwrap();
+        let longest = design(&DesignRequest { bits: Some(16), ..USUAL }).unwrap();
         assert!((longest.rho - best.rho).abs() < 1.0 / 65536.0);
     }
 
     #[test]
     fn small_transactions_have_small_itemsets() {
-        let found = design(&Request { size: 1, ..USUAL }).unwrap();
+        let found = design(&DesignRequest { size: 1, ..USUAL }).unwrap();
         assert_eq!((found.lds.len(), found.keep.len(), found.cut), (1, 2, 0));
     }
 
     #[test]
     fn what_makes_no_sense_is_refused() {
         for bad in [
-            Request { size: 0, ..USUAL },
-            Request { size: 65, ..USUAL },
-            Request { rho1: 0.0, ..USUAL },
-            Request { rho1: f64::NAN, ..USUAL },
-            Request { rho1: 0.5, ..USUAL },
-            Request { rho2: 1.0, ..USUAL },
-            Request { rho2: f64::NAN, ..USUAL },
-            Request { transactions: 0, ..USUAL },
-            Request { max_itemset: 0, ..USUAL },
-            Request { bits: Some(0), ..USUAL },
-            Request { bits: Some(17), ..USUAL },
+            DesignRequest { size: 0, ..USUAL },
+            DesignRequest { size: 65, ..USUAL },
+            DesignRequest { rho1: 0.0, ..USUAL },
+            DesignRequest { rho1: f64::NAN, ..USUAL },
+            DesignRequest { rho1: 0.5, ..USUAL },
+            DesignRequest { rho2: 1.0, ..USUAL },
+            DesignRequest { rho2: f64::NAN, ..USUAL },
+            DesignRequest { transactions: 0, ..USUAL },
+            DesignRequest { max_itemset: 0, ..USUAL },
+            DesignRequest { bits: Some(0), ..USUAL },
+            DesignRequest { bits: Some(17), ..USUAL },
         ] {
             assert!(design(&bad).is_err(), "{bad:?}");
         }

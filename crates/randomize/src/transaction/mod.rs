@@ -15,7 +15,7 @@
 //! Also: `linear` inverts small matrices.
 
 mod design;
-mod discover;
+mod discoverable;
 mod estimate;
 pub mod itemsets;
 mod linear;
@@ -23,11 +23,11 @@ mod matrix;
 mod operator;
 mod optimal;
 
-pub use design::{Design, Request, design};
-pub use discover::Convention;
+pub use design::{DesignRequest, OperatorDesign, design};
+pub use discoverable::Convention;
 pub use estimate::{Estimate, Estimator};
 pub use matrix::matrix;
-pub use operator::{Marked, Operator, transaction_of};
+pub use operator::{Marked, SizeOperator, transaction_of};
 pub use optimal::keep;
 
 /// The largest size of a transaction.

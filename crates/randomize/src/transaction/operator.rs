@@ -12,7 +12,7 @@ const ONE: u64 = 1 << DIGITS;
 /// A select-a-size operator, made from rho and keep and used for every transaction: rho is a / 2^63, the probability
 /// to keep j items W\[j\] / 2^63 with W\[j\] >= 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Operator {
+pub struct SizeOperator {
     rho: u64,
     weights: Vec<u64>,
 }
@@ -63,7 +63,7 @@ pub(super) fn check_keep(keep: &[f64]) -> Result<(), Error> {
     Ok(())
 }
 
-impl Operator {
+impl SizeOperator {
     /// The operator with these probabilities, rounded to 63 binary digits; the most likely number of kept items
     /// absorbs the rounding error.
     pub fn new(rho: f64, keep: &[f64]) -> Result<Self, Error> {
@@ -81,12 +81,12 @@ impl Operator {
             // At least 2^63 / 65, and the sum is within a thousand-millionth of 2^63.
             *largest = (u128::from(*largest) + u128::from(ONE) - sum) as u64;
         }
-        Ok(Operator { rho: digits(rho), weights })
+        Ok(SizeOperator { rho: digits(rho), weights })
     }
 
     /// With rho a / 2^b, as seeds have it.
     pub(crate) fn dyadic(a: u32, b: u32, keep: &[f64]) -> Result<Self, Error> {
-        Operator::new(f64::from(a) / f64::from(1u32 << b), keep)
+        SizeOperator::new(f64::from(a) / f64::from(1u32 << b), keep)
     }
 
     /// The number of items to which every transaction is cut or filled up.
@@ -112,7 +112,7 @@ impl Operator {
         Ratio::new(&most.0 * &least.1, &most.1 * &least.0)
     }
 
-    /// [`Operator::amplification`], rounded up.
+    /// [`SizeOperator::amplification`], rounded up.
     pub fn gamma(&self) -> f64 {
         // The float is within two units in the last place.
         let float = self.amplification().map_or(f64::INFINITY, |gamma| gamma.to_f64());

@@ -2,7 +2,7 @@
 
 use super::MAX_SIZE;
 use super::matrix::binomial;
-use super::operator::{Operator, check_rho};
+use super::operator::{SizeOperator, check_rho};
 use random::Error;
 
 /// The factors by which a law may have to stay below the requested gamma, so that its integers are within it.
@@ -23,7 +23,7 @@ pub fn keep(size: usize, rho: f64, gamma: f64, cut: usize) -> Result<Vec<f64>, E
     }
     for shade in SHADES {
         let keep = law(size, rho, gamma * (1.0 - shade), cut);
-        if Operator::new(rho, &keep).is_ok_and(|operator| operator.gamma() <= gamma) {
+        if SizeOperator::new(rho, &keep).is_ok_and(|operator| operator.gamma() <= gamma) {
             return Ok(keep);
         }
     }
@@ -103,7 +103,7 @@ mod tests {
         ) {
             let cut = (part * size as f64) as usize;
             let Ok(keep) = keep(size, rho, gamma, cut) else { return Ok(()) };
-            let found = Operator::new(rho, &keep).unwrap().gamma();
+            let found = SizeOperator::new(rho, &keep).unwrap().gamma();
             prop_assert!(found <= gamma, "{found} {gamma}");
             // Nothing is lost except by the factor and by rounding the smallest probability; for a probability of a
             // few units of 2^-63 that is much.

@@ -1,6 +1,6 @@
 //! Noisy counts of marginals: how many of them a row is in, which noise they get, and the cost of that noise.
 
-use super::Request;
+use super::SampleRequest;
 use guarantee::zcdp_rho;
 use random::{Error, Noise, Ratio};
 
@@ -38,7 +38,7 @@ pub(crate) fn count_rho(counts: u64, sigma2: &Ratio) -> f64 {
 }
 
 /// The number of marginals of at most the longest length: a row adds 1 to one count of each.
-pub(crate) fn marginals(request: &Request) -> Result<u64, Error> {
+pub(crate) fn marginals(request: &SampleRequest) -> Result<u64, Error> {
     let columns = request.columns as u128;
     let longest = request.max_length.unwrap_or(usize::MAX).min(request.columns);
     let (mut choose, mut sum) = (1u128, 0u128);
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn marginals_are_counted_exactly() {
-        let request = Request {
+        let request = SampleRequest {
             scheme: Scheme::DpCounts,
             epsilon: 1.0,
             delta: 1e-6,
@@ -93,7 +93,8 @@ mod tests {
             columns: 15,
             theta1: None,
         };
-        let count = |columns, max_length| marginals(&Request { columns, max_length, ..request });
+        let count =
+            |columns, max_length| marginals(&SampleRequest { columns, max_length, ..request });
         assert_eq!(count(15, Some(2)), Ok(120));
         assert_eq!(count(3, None), Ok(7));
         assert_eq!(count(2, Some(9)), Ok(3));

@@ -4,9 +4,9 @@ mod counts;
 mod label;
 mod request;
 
-pub use request::{Request, Scheme};
+pub use request::{SampleRequest, Scheme};
 
-use crate::draw::Worth;
+use crate::draw::ClassWorth;
 use crate::sampling::{check_delta, check_split};
 use crate::{Parameters, Rate, parameters};
 use counts::{count_noise, count_rho, marginals, with_margin};
@@ -18,7 +18,7 @@ use random::{Error, Noise, within_decimal};
 /// Made from a [`SampleRequest`]; used by [`crate::draw()`], by the ledger for its charge and by the label.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Design {
-    pub request: Request,
+    pub request: SampleRequest,
     /// The probability with which a row is sampled.
     pub beta: Rate,
     /// The probability with which a row goes to the part in which `dp_split` counts.
@@ -28,7 +28,7 @@ pub struct Design {
     /// The noise on each count.
     pub noise: Option<Noise>,
     /// The value of a class of rows when `dp_select` chooses columns.
-    pub(crate) worth: Option<Worth>,
+    pub(crate) worth: Option<ClassWorth>,
     /// What finding the rare combinations, or choosing the columns, costs.
     pub scheme_cost: Cost,
     /// The same in zCDP, if all rows pass through the scheme and through the sampling.
@@ -43,7 +43,7 @@ pub struct Design {
 
 impl Design {
     /// Divides the budget and fixes rate, noise and threshold.
-    pub fn new(request: Request) -> Result<Self, Error> {
+    pub fn new(request: SampleRequest) -> Result<Self, Error> {
         check_epsilon(request.epsilon)?;
         check_split(request.split)?;
         check_delta(request.delta)?;
@@ -54,7 +54,7 @@ impl Design {
             return Err(Error::argument("max_length", 0, "it must be at least 1"));
         }
         // Rate and noise are chosen for the decimal numbers that are charged.
-        let drawn = Request {
+        let drawn = SampleRequest {
             epsilon: within_decimal("epsilon", request.epsilon)?,
             delta: within_decimal("delta", request.delta)?,
             ..request
@@ -80,8 +80,8 @@ impl Design {
         })
     }
 
-    fn public(request: Request) -> Result<Self, Error> {
-        let Request { epsilon, delta, k, split, .. } = request;
+    fn public(request: SampleRequest) -> Result<Self, Error> {
+        let SampleRequest { epsilon, delta, k, split, .. } = request;
         let sampling = parameters(epsilon, delta, k, split, DeltaMethod::Exact)?;
         let cost = Cost { epsilon, delta: sampling.delta };
         Ok(Design {
@@ -94,8 +94,8 @@ impl Design {
 
     /// The scheme gets the share `split` of epsilon. The sampling gets the rest, and of delta as much as it can use
     /// of its own share; the scheme gets the remaining delta.
-    fn dp_counts(request: Request) -> Result<Self, Error> {
-        let Request { epsilon, delta, k, split, .. } = request;
+    fn dp_counts(request: SampleRequest) -> Result<Self, Error> {
+        let SampleRequest { epsilon, delta, k, split, .. } = request;
         let marginals = marginals(&request)?;
         let epsilon1 = epsilon * split;
         let epsilon2 = rest_of(epsilon, epsilon1);
@@ -126,8 +126,8 @@ impl Design {
     }
 
     /// A row is either counted or sampled, so each part may have the whole budget.
-    fn dp_split(request: Request) -> Result<Self, Error> {
-        let Request { epsilon, delta, k, split, .. } = request;
+    fn dp_split(request: SampleRequest) -> Result<Self, Error> {
+        let SampleRequest { epsilon, delta, k, split, .. } = request;
         let range = "it must be at least 2^-32";
         let part = Rate::at_most(split).ok_or_else(|| Error::argument("split", split, range))?;
         let sampling = parameters(epsilon, delta, k, part.get(), DeltaMethod::Exact)?;
@@ -146,8 +146,8 @@ impl Design {
     }
 
     /// The choice of columns gets the share `split` of epsilon; only the sampling needs delta.
-    fn dp_select(request: Request) -> Result<Self, Error> {
-        let Request { epsilon, delta, k, split, .. } = request;
+    fn dp_select(request: SampleRequest) -> Result<Self, Error> {
+        let SampleRequest { epsilon, delta, k, split, .. } = request;
         if let Some(length) = request.max_length {
             let range = "this scheme looks at whole rows and takes none";
             return Err(Error::argument("max_length", length, range));
@@ -156,8 +156,8 @@ impl Design {
         let epsilon2 = rest_of(epsilon, epsilon1);
         let sampling = parameters(epsilon2, delta, k, split, DeltaMethod::Exact)?;
         let worth = match request.theta1 {
-            Some(theta1) => Worth::above(theta1),
-            None => Worth::of_sampling(k, sampling.beta),
+            Some(theta1) => ClassWorth::above(theta1),
+            None => ClassWorth::of_sampling(k, sampling.beta),
         };
         let scheme_cost = Cost { epsilon: epsilon1, delta: 0.0 };
         let sample_cost = Cost { epsilon: epsilon2, delta: sampling.delta };
@@ -173,14 +173,14 @@ impl Design {
         })
     }
 
-    fn paper(request: Request) -> Result<Self, Error> {
-        let Request { epsilon, delta, k, split, .. } = request;
+    fn paper(request: SampleRequest) -> Result<Self, Error> {
+        let SampleRequest { epsilon, delta, k, split, .. } = request;
         let sampling = parameters(epsilon, delta, k, split, DeltaMethod::Li)?;
         Ok(Design::of(request, &sampling))
     }
 
     /// A design without noise that guarantees nothing.
-    fn of(request: Request, sampling: &Parameters) -> Self {
+    fn of(request: SampleRequest, sampling: &Parameters) -> Self {
         Design {
             request,
             beta: sampling.beta,
@@ -203,8 +203,8 @@ mod tests {
     use guarantee::zcdp_delta;
     use random::Ratio;
 
-    fn request(scheme: Scheme) -> Request {
-        Request {
+    fn request(scheme: Scheme) -> SampleRequest {
+        SampleRequest {
             scheme,
             epsilon: 1.0,
             delta: 1e-6,
@@ -225,7 +225,8 @@ mod tests {
             for epsilon in [0.01, 0.1, 1.0, 3.0] {
                 for delta in [1e-9, 1e-6, 1e-3] {
                     for (columns, split) in [(1, 0.1), (2, 0.3), (15, 0.1), (40, 0.9)] {
-                        let request = Request { epsilon, delta, columns, split, ..request(scheme) };
+                        let request =
+                            SampleRequest { epsilon, delta, columns, split, ..request(scheme) };
                         let design = Design::new(request).unwrap();
                         let total = design.total.unwrap();
                         assert!(total.epsilon <= epsilon, "{design:?}");
@@ -250,7 +251,7 @@ mod tests {
             let rho = 120.0 / (2.0 * sigma2.to_f64());
             assert!(zcdp_delta(rho, design.scheme_cost.epsilon) <= design.scheme_cost.delta);
         }
-        let few = Design::new(Request { columns: 1, ..request(Scheme::DpCounts) }).unwrap();
+        let few = Design::new(SampleRequest { columns: 1, ..request(Scheme::DpCounts) }).unwrap();
         assert!(matches!(few.noise, Some(Noise::Laplace { .. })));
         assert_eq!(few.scheme_cost.delta, 0.0);
     }
@@ -258,36 +259,37 @@ mod tests {
     #[test]
     fn the_paper_promises_nothing() {
         let design =
-            Design::new(Request { delta: 0.01, epsilon: 0.1, ..request(Scheme::Paper) }).unwrap();
+            Design::new(SampleRequest { delta: 0.01, epsilon: 0.1, ..request(Scheme::Paper) })
+                .unwrap();
         assert_eq!((design.total, design.theta), (None, 17));
     }
 
     #[test]
     fn bad_requests_are_refused() {
-        let good = Request { max_length: None, ..request(Scheme::DpCounts) };
+        let good = SampleRequest { max_length: None, ..request(Scheme::DpCounts) };
         for bad in [
-            Request { epsilon: 0.0, ..good },
-            Request { epsilon: f64::NAN, ..good },
-            Request { delta: 0.0, ..good },
-            Request { delta: 1.5, ..good },
-            Request { split: 1.0, ..good },
-            Request { k: 0, ..good },
-            Request { columns: 0, ..good },
-            Request { max_length: Some(0), ..good },
-            Request { epsilon: 1e-300, ..good },
+            SampleRequest { epsilon: 0.0, ..good },
+            SampleRequest { epsilon: f64::NAN, ..good },
+            SampleRequest { delta: 0.0, ..good },
+            SampleRequest { delta: 1.5, ..good },
+            SampleRequest { split: 1.0, ..good },
+            SampleRequest { k: 0, ..good },
+            SampleRequest { columns: 0, ..good },
+            SampleRequest { max_length: Some(0), ..good },
+            SampleRequest { epsilon: 1e-300, ..good },
         ] {
             for scheme in Scheme::ALL {
-                assert!(Design::new(Request { scheme, ..bad }).is_err(), "{bad:?}");
+                assert!(Design::new(SampleRequest { scheme, ..bad }).is_err(), "{bad:?}");
             }
         }
-        let long = Request { max_length: Some(3), ..request(Scheme::DpSelect) };
+        let long = SampleRequest { max_length: Some(3), ..request(Scheme::DpSelect) };
         assert!(Design::new(long).is_err());
     }
 
     #[test]
     fn a_threshold_by_hand_takes_the_place_of_ours() {
         for scheme in Scheme::ALL {
-            let design = |theta1| Design::new(Request { theta1, ..request(scheme) }).unwrap();
+            let design = |theta1| Design::new(SampleRequest { theta1, ..request(scheme) }).unwrap();
             let margin = design(None).noise.map_or(0, |noise| (2.0 * noise.stddev()).ceil() as u64);
             assert_eq!(design(Some(1000)).theta, 1000 + margin, "{scheme:?}");
             // Nothing else depends on it.
@@ -300,7 +302,8 @@ mod tests {
     fn charges_tell_the_cost_in_both_currencies() {
         for scheme in PRIVATE {
             for (columns, delta) in [(1, 1e-6), (15, 1e-6), (40, 1e-9)] {
-                let design = Design::new(Request { columns, delta, ..request(scheme) }).unwrap();
+                let design =
+                    Design::new(SampleRequest { columns, delta, ..request(scheme) }).unwrap();
                 let (charge, total) = (design.charge().unwrap(), design.total.unwrap());
                 assert_eq!(charge.whole, Cost { epsilon: 1.0, delta: total.delta });
                 match scheme {

@@ -58,7 +58,7 @@ impl Scheme {
 
 /// The request for a private sample.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Request {
+pub struct SampleRequest {
     pub scheme: Scheme,
     pub epsilon: f64,
     pub delta: f64,

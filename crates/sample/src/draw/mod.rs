@@ -1,23 +1,23 @@
 //! Draws a private sample of a table by the scheme of its design.
 
-mod chance;
+mod column_scores;
 #[cfg(test)]
-mod exact;
-mod levels;
-mod noisy;
+mod exact_law;
+mod noisy_counts;
 mod paper;
+mod random_choices;
+mod rare_cells;
 mod rules;
-mod select;
 
 pub use rules::{Rule, Rules};
 
-pub(crate) use select::Worth;
+pub(crate) use column_scores::ClassWorth;
 
 use crate::{Design, Scheme};
-use chance::{Chance, Flipped};
-use levels::{Above, Cells, Verdict};
+use column_scores::Subset;
 use random::{Coins, Error};
-use select::Subset;
+use random_choices::{Flipped, RandomChoices};
+use rare_cells::{Above, Cells, Verdict};
 use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
 
 /// Public knowledge, for [`Scheme::Public`].
@@ -65,7 +65,7 @@ struct Draw<'a> {
 
 impl Draw<'_> {
     /// A sample by a scheme that guarantees something.
-    fn sample(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
+    fn sample(&self, public: Public, chance: &mut impl RandomChoices) -> Result<Release, Error> {
         match self.design.request.scheme {
             Scheme::Public => self.public(public, chance),
             Scheme::DpCounts => self.counts(chance),
@@ -75,7 +75,7 @@ impl Draw<'_> {
         }
     }
 
-    fn public(&self, public: Public, chance: &mut impl Chance) -> Result<Release, Error> {
+    fn public(&self, public: Public, chance: &mut impl RandomChoices) -> Result<Release, Error> {
         if public.table.is_none() && public.rules.is_none() {
             let range = "this scheme needs a public table or rules";
             return Err(Error::argument("public", "missing", range));
@@ -98,7 +98,7 @@ impl Draw<'_> {
         })
     }
 
-    fn counts(&self, chance: &mut impl Chance) -> Result<Release, Error> {
+    fn counts(&self, chance: &mut impl RandomChoices) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let weights = self.bag.weights();
         let copies = chance.thin(self.design.beta, weights, self.watch)?;
@@ -106,7 +106,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn split(&self, chance: &mut impl Chance) -> Result<Release, Error> {
+    fn split(&self, chance: &mut impl RandomChoices) -> Result<Release, Error> {
         let noisy = self.noisy(chance)?;
         let part = self.design.part.ok_or_else(|| self.no_design())?;
         let counted = chance.thin(part, self.bag.weights(), self.watch)?;
@@ -117,7 +117,7 @@ impl Draw<'_> {
         self.release(&copies, |number, _, mask| judged.blank(number, mask))
     }
 
-    fn select(&self, chance: &mut impl Chance) -> Result<Release, Error> {
+    fn select(&self, chance: &mut impl RandomChoices) -> Result<Release, Error> {
         let chosen = self.choose(chance)?;
         let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         self.release(&copies, |_, _, mask| {
@@ -129,17 +129,17 @@ impl Draw<'_> {
     }
 
     /// The columns that are shown, chosen by the exponential mechanism.
-    fn choose(&self, chance: &mut impl Chance) -> Result<Subset, Error> {
+    fn choose(&self, chance: &mut impl RandomChoices) -> Result<Subset, Error> {
         let worth = self.design.worth.ok_or_else(|| self.no_design())?;
         let columns = self.bag.width();
         let mut family = chance.family(columns);
-        let scores = select::scores(self.bag, &family, worth, self.watch)?;
+        let scores = column_scores::scores(self.bag, &family, worth, self.watch)?;
         let epsilon = self.design.scheme_cost.epsilon;
-        let exponents = select::exponents(&scores, worth, columns, epsilon)?;
+        let exponents = column_scores::exponents(&scores, worth, columns, epsilon)?;
         Ok(family.swap_remove(chance.choose(&exponents, self.watch)?))
     }
 
-    fn noisy<C: Chance>(&self, chance: &mut C) -> Result<C::Noisy, Error> {
+    fn noisy<C: RandomChoices>(&self, chance: &mut C) -> Result<C::Noisy, Error> {
         let noise = self.design.noise.as_ref().ok_or_else(|| self.no_design())?;
         Ok(chance.noisy(noise, self.design.theta))
     }

@@ -1,7 +1,7 @@
 //! Neighbouring tables on which sampling schemes are audited.
 
 use guarantee::audit::epsilon_bound;
-use pg_sanitize_sample::{Design, Public, Request, Scheme, draw};
+use pg_sanitize_sample::{Design, Public, SampleRequest, Scheme, draw};
 use random::Coins;
 use std::fmt;
 use table::{Bag, Release, Watch};
@@ -38,7 +38,7 @@ impl Shown {
 
 pub struct Case {
     pub name: &'static str,
-    pub request: Request,
+    pub request: SampleRequest,
     /// The table with the row and without it.
     pub tables: [Bag; 2],
     pub public: Bag,
@@ -101,15 +101,15 @@ fn pair(width: usize, rest: &[(Vec<&str>, usize)], row: &[&str]) -> [Bag; 2] {
     [bag(width, &with), bag(width, rest)]
 }
 
-fn request(epsilon: f64, delta: f64, k: u64, max_length: usize, columns: usize) -> Request {
+fn request(epsilon: f64, delta: f64, k: u64, max_length: usize, columns: usize) -> SampleRequest {
     let (scheme, split, max_length) = (Scheme::Public, 0.1, Some(max_length));
-    Request { scheme, epsilon, delta, k, split, max_length, columns, theta1: None }
+    SampleRequest { scheme, epsilon, delta, k, split, max_length, columns, theta1: None }
 }
 
 /// The same request with another scheme.
-fn of_scheme(request: Request, scheme: Scheme) -> Request {
+fn of_scheme(request: SampleRequest, scheme: Scheme) -> SampleRequest {
     let max_length = request.max_length.filter(|_| scheme != Scheme::DpSelect);
-    Request { scheme, max_length, ..request }
+    SampleRequest { scheme, max_length, ..request }
 }
 
 /// A class of the size at which the sampling theorem is tight.
@@ -129,7 +129,7 @@ pub fn tight_class() -> Case {
 
 /// A class whose count lies at the threshold of `dp_counts`, so that the noise decides.
 pub fn class_at_the_threshold(scheme: Scheme) -> Case {
-    let request = Request { split: 0.5, ..request(2.0, 0.01, 4, 1, 1) };
+    let request = SampleRequest { split: 0.5, ..request(2.0, 0.01, 4, 1, 1) };
     let design = Design::new(of_scheme(request, scheme)).unwrap();
     let size = match design.part {
         Some(part) => design.theta as f64 / part.get(),
@@ -147,7 +147,7 @@ pub fn class_at_the_threshold(scheme: Scheme) -> Case {
 /// m identical rows against m + 1, where floor(beta m) differs.
 pub fn identical_rows() -> Case {
     let request = request(0.1, 0.01, 10, 2, 1);
-    let design = Design::new(Request { scheme: Scheme::Paper, ..request }).unwrap();
+    let design = Design::new(SampleRequest { scheme: Scheme::Paper, ..request }).unwrap();
     let drawn = |m: u64| design.beta.of(m - (m as f64 * request.split).floor() as u64);
     let m = (500..).find(|&m| drawn(m) != drawn(m + 1)).unwrap() as usize;
     Case {
@@ -163,8 +163,9 @@ pub fn identical_rows() -> Case {
 /// stay rare, and a whole class is blanked.
 pub fn pairs_at_the_threshold() -> Case {
     let width = 6;
-    let request = Request { split: 0.3, ..request(0.1, 0.01, 10, 3, width) };
-    let theta = Design::new(Request { scheme: Scheme::Paper, ..request }).unwrap().theta as usize;
+    let request = SampleRequest { split: 0.3, ..request(0.1, 0.01, 10, 3, width) };
+    let theta =
+        Design::new(SampleRequest { scheme: Scheme::Paper, ..request }).unwrap().theta as usize;
     let row = |set: &[usize]| -> Vec<&str> {
         (0..width).map(|column| if set.contains(&column) { "t" } else { "o" }).collect()
     };

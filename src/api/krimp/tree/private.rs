@@ -18,7 +18,7 @@ use crate::pg::write::typed::{self, TypedRows};
 use crate::rules::charged_rows::Bound;
 use crate::rules::public_source::PublicSource;
 use crate::rules::terms::TERMS;
-use guarantee::{Charge, Counts, Guarantee};
+use guarantee::{Charge, Guarantee, Protects};
 use krimp::{Channel, Progress, Sanitised, Walk, apportion};
 use pgrx::pg_sys::Datum;
 use random::{Coins, Key};
@@ -61,7 +61,7 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::new(
     },
 })
 .priced(Price {
-    counts: Counts::Contents,
+    counts: Protects::Contents,
     of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
 });
 

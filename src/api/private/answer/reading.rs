@@ -15,7 +15,7 @@ use crate::pg::catalog::rights;
 use crate::pg::read::unit_rows::{self, Fit, Groups, Query, Visit, guarded};
 use crate::pg::write::held_rows::Held;
 use crate::rules::below;
-use aggregate::{Answer, Bounded, Kind, NO_VALUE, Plan, Range, Scales, UnitRows};
+use aggregate::{Answer, Bounded, MeasureKind, NO_VALUE, NoisePlan, Range, Scales, UnitRows};
 use pgrx::pg_sys::Oid;
 use question::Key;
 use random::Coins;
@@ -102,7 +102,7 @@ impl<'a> Reading<'a> {
     /// Totals that Postgres has added up, a row for each group.
     fn answer_totals(
         &mut self,
-        plan: &Plan,
+        plan: &NoisePlan,
         text: &str,
         width: usize,
         sending: &mut Sending<'_>,
@@ -130,9 +130,9 @@ impl<'a> Reading<'a> {
             for (i, measure) in plan.measures() {
                 let mut number = || numbers.next().unwrap_or(0);
                 let (count, sum) = match measure.kind {
-                    Kind::Units => (units, 0),
-                    Kind::Sum(_) => (0, number()),
-                    Kind::Mean(_) => (number(), number()),
+                    MeasureKind::Units => (units, 0),
+                    MeasureKind::Sum(_) => (0, number()),
+                    MeasureKind::Mean(_) => (number(), number()),
                     _ => (number(), 0),
                 };
                 plan.add_many(slots, i, count, sum);
@@ -193,7 +193,7 @@ impl<'a> Reading<'a> {
 
     fn answer_gathered(
         &mut self,
-        plan: &Plan,
+        plan: &NoisePlan,
         mut gathered: Gathered,
         sending: &mut Sending<'_>,
     ) -> Result<(), Error> {
@@ -225,7 +225,7 @@ impl<'a> Reading<'a> {
     /// public ones.
     fn answer_sorted(
         &mut self,
-        plan: &Plan,
+        plan: &NoisePlan,
         columns: &ValueColumns,
         sending: &mut Sending<'_>,
     ) -> Result<(), Error> {

@@ -1,13 +1,13 @@
 //! Totals of rows that come sorted: nothing is held but the integers of one group.
 
 use crate::pg::read::unit_rows::Visit;
-use aggregate::{Kind, Plan};
+use aggregate::{MeasureKind, NoisePlan};
 use question::Key;
 use random::Coins;
 
 /// Adds up rows that come in the order of their groups, of their measures, and of their values.
 pub struct Sorted<'a> {
-    plan: &'a Plan,
+    plan: &'a NoisePlan,
     /// The measures that count values once, and those that count units.
     distinct: Vec<usize>,
     unit_counts: Vec<usize>,
@@ -20,14 +20,14 @@ pub struct Sorted<'a> {
 }
 
 impl<'a> Sorted<'a> {
-    pub fn new(plan: &'a Plan) -> Self {
-        let of_kind = |kind: Kind| -> Vec<usize> {
+    pub fn new(plan: &'a NoisePlan) -> Self {
+        let of_kind = |kind: MeasureKind| -> Vec<usize> {
             plan.measures().filter(|(_, m)| m.kind == kind).map(|(i, _)| i).collect()
         };
         Sorted {
             plan,
-            distinct: of_kind(Kind::Distinct),
-            unit_counts: of_kind(Kind::Units),
+            distinct: of_kind(MeasureKind::Distinct),
+            unit_counts: of_kind(MeasureKind::Units),
             key: None,
             slots: vec![0; plan.slots()],
             units: 0,

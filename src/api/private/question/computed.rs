@@ -18,7 +18,7 @@ use super::query::HELD;
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
 use crate::rules::unit::as_text;
-use aggregate::Kind;
+use aggregate::MeasureKind;
 use question::{Condition, Key};
 use std::collections::BTreeMap;
 
@@ -151,7 +151,7 @@ impl Posed {
         columns.extend(self.question.group_by.iter().map(|&column| (column, true)));
         for asked in &self.question.asked {
             // Whether there is a value is known without it.
-            let counts = asked.counts_values || asked.measure(None).kind == Kind::CountOf;
+            let counts = asked.counts_values || asked.measure(None).kind == MeasureKind::CountOf;
             if let Some(column) = asked.column {
                 *columns.entry(column).or_default() |= !counts;
             }

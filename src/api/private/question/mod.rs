@@ -18,7 +18,7 @@ use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::{rights, types};
 use crate::pg::shards::{citus, owner, reach};
 use crate::rules::unit;
-use aggregate::Plan;
+use aggregate::NoisePlan;
 use pgrx::pg_sys::Oid;
 use question::{Arguments, ColumnType, Question, Schema};
 use serde::{Deserialize, Serialize};
@@ -120,7 +120,7 @@ impl Posed {
     }
 
     /// Refuses a plan that costs more than was charged.
-    pub fn check_price(&self, plan: &Plan) -> Result<(), Error> {
+    pub fn check_price(&self, plan: &NoisePlan) -> Result<(), Error> {
         match self.question.covers(plan)? {
             true => Ok(()),
             false => Err(Error::Broken { what: "the answers cost more than was charged".into() }),

@@ -9,7 +9,7 @@ pub use super::computed::{condition, group_value};
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::types;
 use crate::rules::unit::{as_text, short_identity};
-use aggregate::{Kind, Range, Step};
+use aggregate::{MeasureKind, Range, Step};
 use question::Asked;
 
 /// The name under which rows are held that another server may send. They are asked for once: who sees the statements
@@ -71,10 +71,10 @@ fn row_value(asked: &Asked, column: &Column) -> String {
     match (asked.range, types::is_integer(column.base_type)) {
         (Some(range), true) if range.step == Step::ONE => format!("({name})::pg_catalog.int8"),
         (Some(range), _) => in_steps(&name, range),
-        (None, true) if kind == Kind::Distinct => format!("({name})::pg_catalog.int8"),
+        (None, true) if kind == MeasureKind::Distinct => format!("({name})::pg_catalog.int8"),
         // Equal texts have equal hashes; that two others have is as good as impossible, and no matter
         // for privacy.
-        (None, false) if kind == Kind::Distinct => {
+        (None, false) if kind == MeasureKind::Distinct => {
             format!("pg_catalog.hashtextextended({}, 0)", as_text(column))
         }
         (None, _) => format!("(CASE WHEN {name} IS NOT NULL THEN 0 END)::pg_catalog.int8"),
@@ -125,10 +125,10 @@ fn group_totals(
     match (asked.measure(None).kind, column) {
         _ if asked.per_unit || asked.private_bounds => None,
         // The number of units comes first in any case.
-        (Kind::Units, _) => Some(Vec::new()),
-        (Kind::Count, _) => Some(vec!["pg_catalog.count(*)".into()]),
-        (Kind::CountOf, Some(column)) => Some(vec![count(column)]),
-        (kind @ (Kind::Sum(range) | Kind::Mean(range)), Some(column)) => {
+        (MeasureKind::Units, _) => Some(Vec::new()),
+        (MeasureKind::Count, _) => Some(vec!["pg_catalog.count(*)".into()]),
+        (MeasureKind::CountOf, Some(column)) => Some(vec![count(column)]),
+        (kind @ (MeasureKind::Sum(range) | MeasureKind::Mean(range)), Some(column)) => {
             let (low, high) = (i32::try_from(range.low).ok()?, i32::try_from(range.high).ok()?);
             if !types::is_short_integer(column.base_type) || range.step != Step::ONE {
                 return None;
@@ -142,7 +142,7 @@ fn group_totals(
                 true => clamped,
                 false => format!("(CASE WHEN {name} IS NOT NULL THEN {clamped} END)"),
             };
-            let counted = matches!(kind, Kind::Mean(_)).then(|| count(column));
+            let counted = matches!(kind, MeasureKind::Mean(_)).then(|| count(column));
             let sum = format!("pg_catalog.sum({})", computed.name(column, clamped));
             Some(counted.into_iter().chain([sum]).collect())
         }
@@ -270,7 +270,8 @@ impl Posed {
         };
         let mut queries = Vec::new();
         if reads_rows {
-            let is_count = |asked: &&(usize, &Asked)| asked.1.measure(None).kind == Kind::Count;
+            let is_count =
+                |asked: &&(usize, &Asked)| asked.1.measure(None).kind == MeasureKind::Count;
             let asked: Vec<(usize, &Asked)> = self.question.asked.iter().enumerate().collect();
             let counts =
                 asked.iter().filter(is_count).map(|(i, _)| format!("({}, NULL, 0)", i + 1));

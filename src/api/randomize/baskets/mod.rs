@@ -17,7 +17,7 @@ use crate::pg::call::serve::Call;
 use crate::pg::write::rowset::int_array;
 use guarantee::RandomisedTransaction;
 use pgrx::pg_sys::Datum;
-use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE, Operator, transaction_of};
+use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE, SizeOperator, transaction_of};
 
 /// A number of items from 1 to a largest.
 fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
@@ -119,7 +119,7 @@ fn checked(call: &Call, universe: u32, size: usize) -> Result<Vec<u32>, Error> {
     Ok(items)
 }
 
-fn randomised(operator: &Operator, size_public: bool) -> RandomisedTransaction {
+fn randomised(operator: &SizeOperator, size_public: bool) -> RandomisedTransaction {
     RandomisedTransaction {
         gamma: operator.gamma(),
         epsilon: operator.epsilon(),

@@ -11,14 +11,14 @@ use crate::pg::call::array;
 use crate::pg::call::signature::Returns;
 use crate::pg::write::rowset::{ResultRows, Value};
 use guarantee::Guarantee;
-use randomize::transaction::{self, Convention, Estimator, Operator, Request};
+use randomize::transaction::{self, Convention, DesignRequest, Estimator, SizeOperator};
 
 pub const SELECT_A_SIZE: Method = Method::new(
     "select_a_size",
     &[&ITEMS, &UNIVERSE, &RHO, &KEEP_LAW, &SEED, &SIZE_PUBLIC],
     Returns::One(Type::Ints),
     |call| {
-        let operator = Operator::new(call.get(&RHO)?, &call.get(&KEEP_LAW)?)?;
+        let operator = SizeOperator::new(call.get(&RHO)?, &call.get(&KEEP_LAW)?)?;
         let universe = call.get(&UNIVERSE)?;
         let items = checked(call, universe, operator.size())?;
         let items = operator.randomize(&items, universe, &mut coins(call.get(&SEED)?)?);
@@ -34,7 +34,7 @@ pub const SELECT_A_SIZE: Method = Method::new(
 .labelled(Label {
     further: &[],
     of: |options| {
-        let operator = Operator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
+        let operator = SizeOperator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
         let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
         Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
     },
@@ -123,7 +123,7 @@ pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
         ("lds", Type::Floats),
     ]),
     |call| {
-        let found = transaction::design(&Request {
+        let found = transaction::design(&DesignRequest {
             size: call.get(&SIZE)?,
             rho1: call.get(&RHO1)?,
             rho2: call.get(&RHO2)?,

@@ -1,5 +1,5 @@
 use super::*;
-use crate::transaction::{Operator, keep, matrix};
+use crate::transaction::{SizeOperator, keep, matrix};
 use random::Coins;
 
 fn assert_close(found: f64, expected: f64) {
@@ -99,7 +99,7 @@ fn supports_that_cannot_be_told_are_refused() {
 #[test]
 fn estimates_are_unbiased_and_intervals_cover() {
     let keep = keep(3, 0.4, 30.0, 1).unwrap();
-    let operator = Operator::new(0.4, &keep).unwrap();
+    let operator = SizeOperator::new(0.4, &keep).unwrap();
     // The itemset is {1, 2}; a fifth of the transactions contains it, others one of its items or none.
     let transactions: [(u32, &[u32]); 4] =
         [(40, &[1, 2, 5]), (60, &[2, 4, 6]), (60, &[4, 5, 6]), (40, &[1, 3])];

@@ -3,16 +3,16 @@
 use table::{Reservation, Stop, Watch};
 
 /// Itemsets of one size, ascending: those with the same first items are adjacent.
-pub struct Level<'w> {
+pub struct CandidateLevel<'w> {
     size: usize,
     items: Vec<u32>,
     _held: Option<Reservation<'w>>,
 }
 
-impl<'w> Level<'w> {
+impl<'w> CandidateLevel<'w> {
     /// The itemsets of one item.
     pub fn of_items(items: Vec<u32>) -> Self {
-        Level { size: 1, items, _held: None }
+        CandidateLevel { size: 1, items, _held: None }
     }
 
     /// The itemsets of one more item all whose subsets may grow: pairs of neighbours that differ in their last item.
@@ -44,7 +44,7 @@ impl<'w> Level<'w> {
             }
         }
         held.raise(4 * items.capacity() as u64)?;
-        Ok(Level { size: size + 1, items, _held: Some(held) })
+        Ok(CandidateLevel { size: size + 1, items, _held: Some(held) })
     }
 
     pub fn is_empty(&self) -> bool {
@@ -78,20 +78,21 @@ mod tests {
         let watch = Watch::unlimited();
         let grown = [vec![1, 2], vec![1, 3], vec![1, 4], vec![2, 3], vec![3, 4]];
         let level =
-            Level::above(&grown, |part| grown.iter().any(|one| one == part), &watch).unwrap();
+            CandidateLevel::above(&grown, |part| grown.iter().any(|one| one == part), &watch)
+                .unwrap();
         assert_eq!(level.itemsets().collect::<Vec<_>>(), [[1, 2, 3], [1, 3, 4]]);
         assert_eq!((level.len(), level.all_items()), (2, vec![1, 2, 3, 4]));
-        assert!(Level::above(&[vec![7]], |_| true, &watch).unwrap().is_empty());
-        assert!(Level::above(&[], |_| true, &watch).unwrap().is_empty());
+        assert!(CandidateLevel::above(&[vec![7]], |_| true, &watch).unwrap().is_empty());
+        assert!(CandidateLevel::above(&[], |_| true, &watch).unwrap().is_empty());
     }
 
     #[test]
     fn candidates_that_do_not_fit_are_refused() {
         let watch = Watch::new(1 << 20, 0);
         let grown: Vec<Vec<u32>> = (1..2000).map(|item| vec![item]).collect();
-        let stop = Level::above(&grown, |_| true, &watch).err();
+        let stop = CandidateLevel::above(&grown, |_| true, &watch).err();
         assert_eq!(stop, Some(Stop::Memory { limit: 1 << 20 }));
         watch.cancel();
-        assert_eq!(Level::above(&grown, |_| true, &watch).err(), Some(Stop::Cancelled));
+        assert_eq!(CandidateLevel::above(&grown, |_| true, &watch).err(), Some(Stop::Cancelled));
     }
 }

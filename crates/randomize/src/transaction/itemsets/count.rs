@@ -1,6 +1,6 @@
 //! Counts the transactions that contain each itemset of a level.
 
-use super::candidates::Level;
+use super::candidates::CandidateLevel;
 use super::transactions::{BLOCK, Reader, Transactions, WORDS};
 use rayon::prelude::*;
 use table::{Stop, Watch};
@@ -11,7 +11,7 @@ const ITEMS: usize = 1024;
 /// The number of transactions that contain each itemset, in the level's order. Threads share the blocks.
 pub fn count(
     transactions: &(impl Transactions + ?Sized),
-    level: &Level<'_>,
+    level: &CandidateLevel<'_>,
     watch: &Watch,
 ) -> Result<Vec<u64>, Stop> {
     let items = level.all_items();

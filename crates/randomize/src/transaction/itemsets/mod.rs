@@ -15,7 +15,7 @@ pub use transactions::{Listed, Reader, Seeded, Transactions};
 
 use super::matrix::choose;
 use super::{Estimate, Estimator};
-use candidates::Level;
+use candidates::CandidateLevel;
 use random::Error;
 use std::collections::HashMap;
 use table::{Reservation, Stop, Watch};
@@ -40,7 +40,7 @@ pub struct Found {
 }
 
 /// Itemsets that may still grow, with the number of randomised transactions that contain all their items.
-type Counts = HashMap<Vec<u32>, u64>;
+type SupportCounts = HashMap<Vec<u32>, u64>;
 
 impl Mining {
     /// Looks for itemsets of at most `max_itemset` items whose estimated share is at least `min_support`, in
@@ -85,8 +85,8 @@ impl Mining {
         if transactions.count() == 0 {
             return Ok(found);
         }
-        let mut counts = Counts::new();
-        let mut level = Level::of_items(transactions.items());
+        let mut counts = SupportCounts::new();
+        let mut level = CandidateLevel::of_items(transactions.items());
         for estimator in &self.estimators {
             if level.is_empty() {
                 break;
@@ -117,7 +117,7 @@ impl Mining {
             found[before..].sort_by(order);
             let itemsets: Vec<Vec<u32>> = grown.iter().map(|(items, _)| items.clone()).collect();
             counts.extend(grown);
-            level = Level::above(&itemsets, |items| counts.contains_key(items), watch)?;
+            level = CandidateLevel::above(&itemsets, |items| counts.contains_key(items), watch)?;
         }
         Ok(found)
     }
@@ -126,7 +126,7 @@ impl Mining {
 /// The number of transactions by the number of items that they share with an itemset, from the numbers that contain
 /// each of its subsets: transactions with exactly l of its items are the sum over subsets of j >= l items of (-1)^(j
 /// - l) C(j, l) times their count.
-fn observed(items: &[u32], support: u64, counts: &Counts, all: u64) -> Vec<u64> {
+fn observed(items: &[u32], support: u64, counts: &SupportCounts, all: u64) -> Vec<u64> {
     let k = items.len();
     let mut by_size = vec![0i128; k + 1];
     by_size[0] = i128::from(all);

@@ -1,6 +1,6 @@
 use super::*;
 use crate::seed::{Code, Shape};
-use crate::transaction::{Operator, keep};
+use crate::transaction::{SizeOperator, keep};
 use proptest::prelude::*;
 use random::Coins;
 
@@ -85,7 +85,7 @@ fn planted_itemsets_are_found() {
     let code = Code::new(shape).unwrap();
     let keep = keep(4, 0.25, 200.0, 2).unwrap();
     let operator = code.operator(&keep).unwrap();
-    assert_eq!(operator, Operator::new(0.25, &keep).unwrap());
+    assert_eq!(operator, SizeOperator::new(0.25, &keep).unwrap());
     let mut coins = Coins::seeded(3);
     let (mut lists, mut seeds) = (Listed::new(u64::MAX), Seeded::new(code.clone()));
     for i in 0..40_000u32 {

@@ -19,7 +19,7 @@ fn choose(n: usize, k: usize) -> UBig {
 
 /// The law of the output by definition, as integers over one denominator: all parts that a transaction may
 /// be cut to, all sets of kept places among its items and the dummies, all false items.
-fn law(operator: &Operator, transaction: usize, universe: usize) -> Vec<UBig> {
+fn law(operator: &SizeOperator, transaction: usize, universe: usize) -> Vec<UBig> {
     let size = operator.size();
     let items = transaction.count_ones() as usize;
     let common = (0..=size).fold(UBig::ONE, |all, j| all * choose(size, j));
@@ -63,7 +63,7 @@ fn no_output_tells_more_than_gamma() {
         (0.7, keep(2, 0.7, 19.0, 0).unwrap()),
         (0.1, keep(3, 0.1, 5.0, 1).unwrap()),
     ] {
-        let operator = Operator::new(rho, &keep).unwrap();
+        let operator = SizeOperator::new(rho, &keep).unwrap();
         let gamma = operator.amplification().unwrap();
         let universe = 4;
         let laws: Vec<_> = (0..1 << universe).map(|t| law(&operator, t, universe)).collect();
@@ -95,7 +95,7 @@ fn draws_follow_the_law() {
         (5, 0.8, vec![0.7, 0.3], vec![1, 2, 3, 4]),
         (6, 0.1, vec![0.25; 4], vec![1, 3]),
     ] {
-        let operator = Operator::new(rho, &keep).unwrap();
+        let operator = SizeOperator::new(rho, &keep).unwrap();
         let exact = law(&operator, bits_of(&transaction), universe);
         let sum: UBig = exact.iter().sum();
         let share = |p: &UBig| Ratio::new(p.clone(), sum.clone()).unwrap().to_f64();
@@ -111,7 +111,7 @@ fn draws_follow_the_law() {
 #[test]
 fn false_items_come_by_chance() {
     for (seed, rho) in [(1, 0.5), (2, 0.51160788573931), (3, 0.001), (4, 0.9)] {
-        let operator = Operator::new(rho, &[0.1, 0.1, 0.8]).unwrap();
+        let operator = SizeOperator::new(rho, &[0.1, 0.1, 0.8]).unwrap();
         let mut coins = Coins::seeded(seed);
         let mut seen = [0u32; 130];
         let draws = 4000;
@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused() {
         (0.5, &[-0.5, 1.5]),
         (0.5, &[1.0 / 66.0; 66]),
     ] {
-        assert!(Operator::new(rho, keep).is_err(), "{rho} {keep:?}");
+        assert!(SizeOperator::new(rho, keep).is_err(), "{rho} {keep:?}");
     }
     assert_eq!(transaction_of(&[3, 1, 3], 3), Ok(vec![1, 3]));
     for bad in [0, -1, 4, i32::MIN, i32::MAX] {
@@ -162,7 +162,7 @@ proptest! {
     ) {
         let sum: f64 = weights.iter().sum();
         let keep: Vec<f64> = weights.iter().map(|w| w / sum).collect();
-        let operator = Operator::new(rho, &keep).unwrap();
+        let operator = SizeOperator::new(rho, &keep).unwrap();
         prop_assert_eq!(operator.weights.iter().map(|&w| u128::from(w)).sum::<u128>(), 1 << 63);
         for (&weight, &p) in operator.weights.iter().zip(&keep) {
             prop_assert!(weight >= 1);
@@ -178,7 +178,7 @@ proptest! {
         size in 1usize..10,
         seed in 0i64..1000,
     ) {
-        let operator = Operator::new(0.5, &vec![1.0 / (size + 1) as f64; size + 1]).unwrap();
+        let operator = SizeOperator::new(0.5, &vec![1.0 / (size + 1) as f64; size + 1]).unwrap();
         let items: Vec<u32> = items.into_iter().collect();
         let marked = operator.mark(&items, &mut Coins::seeded(seed));
         prop_assert_eq!(marked.len(), items.len().min(size));

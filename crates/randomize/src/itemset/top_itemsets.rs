@@ -1,7 +1,7 @@
 //! The itemsets of the largest supports, chosen privately, with noisy supports. The proofs are in `top_itemsets.md`.
 
 use super::sampler::{Sampler, Weights};
-use super::threshold::Wanted;
+use super::threshold::SamplerPurpose;
 use dashu_int::UBig;
 use guarantee::{Charge, Cost, Guarantee, check_epsilon, pure_rho, rest_of, zcdp_rho};
 use rand::Rng;
@@ -11,7 +11,7 @@ use table::{Bag, Item, Watch};
 /// A request for the itemsets of the largest supports, and its noise: half of the budget chooses the itemsets, one
 /// after the other, the other half pays for the noise in their supports.
 #[derive(Debug, Clone)]
-pub struct Top {
+pub struct TopItemsets {
     top: u64,
     cost: Cost,
     /// The rho of the whole call, if it is zero-concentrated.
@@ -31,7 +31,7 @@ pub struct Found {
     pub support: i128,
 }
 
-impl Top {
+impl TopItemsets {
     /// The better of two ways: by epsilon alone, or with delta by zero-concentrated privacy. The second is taken
     /// where its noise is narrower; then it also chooses better.
     pub fn new(top: u64, epsilon: f64, delta: f64, max_length: usize) -> Result<Self, Error> {
@@ -42,11 +42,11 @@ impl Top {
         if top == 0 {
             return Err(Error::argument("top", top, "it must be 1 or more"));
         }
-        let pure = Top::pure(top, epsilon, max_length)?;
+        let pure = TopItemsets::pure(top, epsilon, max_length)?;
         if delta == 0.0 {
             return Ok(pure);
         }
-        let concentrated = Top::concentrated(top, Cost { epsilon, delta }, max_length)?;
+        let concentrated = TopItemsets::concentrated(top, Cost { epsilon, delta }, max_length)?;
         let narrower = concentrated.noise.stddev() < pure.noise.stddev();
         Ok(if narrower { concentrated } else { pure })
     }
@@ -61,7 +61,7 @@ impl Top {
         let c = ratio(exact.numer().clone(), exact.denom() * UBig::from(top) * 2u8)?;
         let each = (c.to_f64() * (1.0 + 1e-15)).powi(2);
         let choice = each / 8.0 * top as f64;
-        Ok(Top {
+        Ok(TopItemsets {
             top,
             cost: Cost { epsilon, delta: 0.0 },
             rho: ((choice + pure_rho(counts)) * (1.0 + 1e-15)).next_up(),
@@ -77,7 +77,7 @@ impl Top {
         let counts = rho / 2.0;
         // top c^2 / 8 is at most the rest after the counts; a part in 10^15 exceeds all rounding errors.
         let c = (rest_of(rho, counts) * 8.0 / top as f64).sqrt() * (1.0 - 1e-15);
-        Ok(Top {
+        Ok(TopItemsets {
             top,
             cost,
             rho,
@@ -117,7 +117,7 @@ impl Top {
         watch: &Watch,
     ) -> Result<Vec<Found>, Error> {
         let weights = Weights { c: self.c.clone(), theta: u64::MAX };
-        let wanted = Wanted::Distinct(self.top);
+        let wanted = SamplerPurpose::Distinct(self.top);
         let mut sampler = Sampler::new(bag, weights, self.max_length, wanted, watch)?;
         watch.begin(self.top);
         let mut found = Vec::new();
@@ -160,7 +160,7 @@ mod tests {
             top in 1u64..2000, exponent in -6f64..3.0, delta in prop::sample::select(vec![0.0, 1e-9, 1e-3]),
         ) {
             let epsilon = 10f64.powf(exponent);
-            let plan = Top::new(top, epsilon, delta, 4).unwrap();
+            let plan = TopItemsets::new(top, epsilon, delta, 4).unwrap();
             match &plan.noise {
                 Noise::Laplace { scale } => {
                     let counts = scale.divide(&UBig::from(top)).unwrap();
@@ -194,7 +194,7 @@ mod tests {
         for (top, epsilon, delta) in
             [(0, 1.0, 0.0), (1, 0.0, 0.0), (1, f64::NAN, 0.0), (1, 1.0, 1.0), (1, 1.0, -1e-9)]
         {
-            assert!(Top::new(top, epsilon, delta, 4).is_err(), "{top} {epsilon} {delta}");
+            assert!(TopItemsets::new(top, epsilon, delta, 4).is_err(), "{top} {epsilon} {delta}");
         }
     }
 }

@@ -50,12 +50,12 @@ fn rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
 }
 
 /// The numbers that get noise, each with its share of the whole.
-struct Parts {
+struct NoiseShares {
     parts: Vec<Vec<Sensitivity>>,
     shares: Vec<f64>,
 }
 
-impl Parts {
+impl NoiseShares {
     /// Epsilon or rho is split over the measures by weight, and each share evenly over the noisy
     /// numbers of a measure.
     fn new(measures: &[Measure], query: &Query) -> Result<Self, Error> {
@@ -69,7 +69,7 @@ impl Parts {
             measure.weight / weights / parts.len() as f64 * WHOLE
         };
         let shares = measures.iter().zip(&parts).map(share).collect();
-        Ok(Parts { parts, shares })
+        Ok(NoiseShares { parts, shares })
     }
 
     /// The noises of parts that get `whole` times their shares, and their total price by `price`.
@@ -112,7 +112,7 @@ pub fn spend(
     epsilon: f64,
     delta: f64,
 ) -> Result<Spending, Error> {
-    let parts = Parts::new(measures, query)?;
+    let parts = NoiseShares::new(measures, query)?;
     let private = query.private_groups;
     let count = measures.len() as f64;
     let choosing = if private { epsilon / (count + 1.0) * WHOLE } else { 0.0 };

@@ -1,6 +1,6 @@
 //! Noise on every cell of every marginal, computed only when it is needed.
 
-use super::levels::Verdict;
+use super::rare_cells::Verdict;
 use dashu_int::IBig;
 use random::{Key, Noise};
 

@@ -9,11 +9,11 @@ use table::Watch;
 ///
 /// `rate` is an exact fraction, so that the law is exactly the one that is charged.
 #[derive(Debug, Clone)]
-pub struct Rate {
+pub struct ExponentialRate {
     rate: Ratio,
 }
 
-impl Rate {
+impl ExponentialRate {
     /// The largest rate of few bits at which a choice among scores of this sensitivity costs at most `rho`. With
     /// weights exp(rate * score) the log-ratios of a choice have the range 2 * rate * sensitivity, so it costs (2 *
     /// rate * sensitivity)^2 / 8.
@@ -21,7 +21,7 @@ impl Rate {
         let rate = (2.0 * rho).sqrt() / sensitivity as f64 * (1.0 - 1e-12);
         // Few bits keep the sampler within machine words; dropping bits makes the rate smaller.
         let short = f64::from_bits(rate.to_bits() & !((1 << 32) - 1));
-        Ok(Rate { rate: Ratio::exact("rho", short)? })
+        Ok(ExponentialRate { rate: Ratio::exact("rho", short)? })
     }
 
     /// The rate itself.
@@ -95,7 +95,7 @@ mod tests {
         let numbered: Vec<(usize, i128)> = scores.into_iter().enumerate().collect();
         for (seed, sensitivity, rho) in [(1, 100, 0.5), (2, 100, 0.05), (3, 7, 0.001)] {
             let mut coins = Coins::seeded(seed);
-            let rate = Rate::new(sensitivity, rho).unwrap();
+            let rate = ExponentialRate::new(sensitivity, rho).unwrap();
             let price = rate.rho(sensitivity);
             assert!(price <= rho && price > 0.999_99 * rho, "{price} {rho}");
             // The largest rate that costs this.
@@ -115,11 +115,11 @@ mod tests {
         let (watch, mut coins) = (Watch::unlimited(), Coins::seeded(4));
         let far = [(0, i128::MIN / 4), (1, i128::MAX / 4), (2, 0)];
         for rho in [1e-300, 1e-9, 1.0, 1e6] {
-            let rate = Rate::new(1 << 40, rho).unwrap();
+            let rate = ExponentialRate::new(1 << 40, rho).unwrap();
             assert!(rate.choose(&mut coins, &far, |_| true, &watch).unwrap().is_some());
             assert_eq!(rate.choose(&mut coins, &far, |i| i == 0, &watch).unwrap(), Some(0));
         }
-        let rate = Rate::new(1, 1.0).unwrap();
+        let rate = ExponentialRate::new(1, 1.0).unwrap();
         assert_eq!(rate.choose(&mut coins, &far, |_| true, &watch).unwrap(), Some(1));
         assert_eq!(rate.choose(&mut coins, &far, |_| false, &watch).unwrap(), None);
         assert_eq!(rate.choose(&mut coins, &[], |_| true, &watch).unwrap(), None);

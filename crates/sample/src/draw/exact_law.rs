@@ -1,11 +1,11 @@
 //! The exact law of a sample of a tiny table, by enumerating all coins of the real code, and the audit that this
 //! allows: no label may be refuted, and a wrong constant must be.
 
-use super::chance::Chance;
-use super::levels::Verdict;
-use super::select::{self, Subset};
+use super::column_scores::{self, Subset};
+use super::random_choices::RandomChoices;
+use super::rare_cells::Verdict;
 use super::{Draw, Public, Rule, Rules};
-use crate::{Design, Rate, Request, Scheme};
+use crate::{Design, Rate, SampleRequest, Scheme};
 use guarantee::audit::{Law, divergence};
 use random::{Coins, Noise, Ratio, below};
 use std::collections::BTreeMap;
@@ -116,7 +116,7 @@ impl Every {
     }
 }
 
-impl Chance for Every {
+impl RandomChoices for Every {
     type Noisy = Oracle;
 
     fn thin(&mut self, rate: Rate, weights: &[u64], _: &Watch) -> Result<Vec<u64>, Stop> {
@@ -128,7 +128,7 @@ impl Chance for Every {
     }
 
     fn family(&mut self, columns: usize) -> Vec<Subset> {
-        select::family(columns, &mut Coins::seeded(0))
+        column_scores::family(columns, &mut Coins::seeded(0))
     }
 
     fn choose(&mut self, exponents: &[Ratio], _: &Watch) -> Result<usize, Stop> {
@@ -221,8 +221,8 @@ fn tables(columns: usize, largest: usize, random: usize) -> Vec<(Vec<Row>, Row)>
     tables
 }
 
-fn request(scheme: Scheme, epsilon: f64, columns: usize) -> Request {
-    Request {
+fn request(scheme: Scheme, epsilon: f64, columns: usize) -> SampleRequest {
+    SampleRequest {
         scheme,
         epsilon,
         delta: 1e-3,
@@ -235,13 +235,13 @@ fn request(scheme: Scheme, epsilon: f64, columns: usize) -> Request {
 }
 
 /// Most rows are counted, so that the effect of a counted row shows best.
-fn counting(epsilon: f64) -> Request {
-    Request { k: 3, split: 0.9, theta1: Some(6), ..request(Scheme::DpSplit, epsilon, 1) }
+fn counting(epsilon: f64) -> SampleRequest {
+    SampleRequest { k: 3, split: 0.9, theta1: Some(6), ..request(Scheme::DpSplit, epsilon, 1) }
 }
 
 const EPSILONS: [f64; 2] = [0.7, 2.0];
 
-fn assert_holds(request: Request, tables: &[(Vec<Row>, Row)], public: Public) {
+fn assert_holds(request: SampleRequest, tables: &[(Vec<Row>, Row)], public: Public) {
     let design = Design::new(request).unwrap();
     let Finding { worst, delta } = audit(&design, &design, tables, public);
     assert!(worst <= delta * (1.0 + 1e-9), "{request:?}: {worst} > {delta}");
@@ -281,7 +281,7 @@ fn rules_keep_their_label_exactly() {
 fn noisy_counts_keep_their_label_exactly() {
     assert_scheme_holds(Scheme::DpCounts, [Public::default(); 2], [(12, 16), (4, 16)]);
     // With more delta the noise is Gaussian.
-    let generous = Request { delta: 0.05, ..request(Scheme::DpCounts, 0.7, 2) };
+    let generous = SampleRequest { delta: 0.05, ..request(Scheme::DpCounts, 0.7, 2) };
     assert!(matches!(Design::new(generous).unwrap().noise, Some(Noise::Gaussian { .. })));
     assert_holds(generous, &tables(2, 4, 8), Public::default());
 }
@@ -349,7 +349,7 @@ fn noisy_counts_alone_cost_what_the_design_says() {
         for epsilon in EPSILONS {
             for (columns, counts) in [(1, 1), (2, 3), (4, 10)] {
                 for delta in [1e-3, 0.05] {
-                    let request = Request { delta, ..request(scheme, epsilon, columns) };
+                    let request = SampleRequest { delta, ..request(scheme, epsilon, columns) };
                     let design = Design::new(request).unwrap();
                     let (noise, cost) = (design.noise.unwrap(), design.scheme_cost);
                     let found = noise_divergence(&noise, counts, cost.epsilon);
@@ -409,7 +409,7 @@ fn form_at_the_threshold() -> (Vec<Row>, Row) {
 fn the_choice_alone_costs_what_the_design_says() {
     for epsilon in EPSILONS {
         for theta1 in [Some(1), Some(7), None] {
-            let request = Request { theta1, ..request(Scheme::DpSelect, epsilon, 2) };
+            let request = SampleRequest { theta1, ..request(Scheme::DpSelect, epsilon, 2) };
             let design = Design::new(request).unwrap();
             let allowed = design.scheme_cost.epsilon * (1.0 + 1e-12);
             let mut pairs = tables(2, 9, 60);
@@ -420,7 +420,7 @@ fn the_choice_alone_costs_what_the_design_says() {
             }
         }
         // And not much less: twice the weight would be detected.
-        let request = Request { theta1: Some(7), ..request(Scheme::DpSelect, epsilon, 2) };
+        let request = SampleRequest { theta1: Some(7), ..request(Scheme::DpSelect, epsilon, 2) };
         let design = Design::new(request).unwrap();
         let (rows, row) = form_at_the_threshold();
         let (largest, range) = loss(&rows, &row, &design);

@@ -4,15 +4,15 @@ use table::{Item, Itemsets, Stop, Watch, sort_watched};
 
 /// All itemsets from a support on, in groups of equal support, the largest first. Supports above theta count as
 /// theta.
-pub(super) struct Levels {
+pub(super) struct SupportLevels {
     itemsets: Itemsets,
     /// Itemset numbers, level by level; removed ones are at the end of their level.
     order: Vec<u32>,
-    levels: Vec<Level>,
+    levels: Vec<SupportLevel>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Level {
+pub(super) struct SupportLevel {
     pub(super) support: u64,
     /// The position of its first itemset.
     start: usize,
@@ -20,25 +20,25 @@ pub(super) struct Level {
     pub(super) left: usize,
 }
 
-impl Levels {
+impl SupportLevels {
     /// Groups itemsets; the memory stays reserved.
     pub(super) fn new(itemsets: Itemsets, theta: u64, watch: &Watch) -> Result<Self, Stop> {
         watch.reserve(itemsets.memory() + itemsets.len() as u64 * 12)?;
         let support = |number: u32| itemsets.support(number as usize).min(theta);
         let mut order: Vec<u32> = (0..itemsets.len() as u32).collect();
         sort_watched(&mut order, watch, |a, b| support(b).cmp(&support(a)).then(a.cmp(&b)))?;
-        let mut levels: Vec<Level> = Vec::new();
+        let mut levels: Vec<SupportLevel> = Vec::new();
         for (start, &number) in order.iter().enumerate() {
             watch.poll(start)?;
             match levels.last_mut() {
                 Some(level) if level.support == support(number) => level.left += 1,
-                _ => levels.push(Level { support: support(number), start, left: 1 }),
+                _ => levels.push(SupportLevel { support: support(number), start, left: 1 }),
             }
         }
-        Ok(Levels { itemsets, order, levels })
+        Ok(SupportLevels { itemsets, order, levels })
     }
 
-    pub(super) fn all(&self) -> &[Level] {
+    pub(super) fn all(&self) -> &[SupportLevel] {
         &self.levels
     }
 
@@ -50,7 +50,7 @@ impl Levels {
     /// Removes an itemset of this support. Returns its level; `None` if it is not in any level.
     pub(super) fn remove(&mut self, items: &[Item], support: u64) -> Option<usize> {
         let at = self.levels.binary_search_by(|level| support.cmp(&level.support)).ok()?;
-        let Level { start, left, .. } = self.levels[at];
+        let SupportLevel { start, left, .. } = self.levels[at];
         let place = (0..left).find(|&number| self.itemset(at, number) == items)?;
         self.order.swap(start + place, start + left - 1);
         self.levels[at].left -= 1;
@@ -69,8 +69,8 @@ mod tests {
         for (code, support) in [(0, 3), (1, 9), (2, 3), (3, 7), (4, 3)] {
             itemsets.push(&item(code), support);
         }
-        let mut levels = Levels::new(itemsets, 7, &Watch::unlimited()).unwrap();
-        let left = |levels: &Levels| {
+        let mut levels = SupportLevels::new(itemsets, 7, &Watch::unlimited()).unwrap();
+        let left = |levels: &SupportLevels| {
             levels.all().iter().map(|level| (level.support, level.left)).collect::<Vec<_>>()
         };
         assert_eq!(left(&levels), [(7, 2), (3, 3)]);

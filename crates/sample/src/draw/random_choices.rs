@@ -1,15 +1,15 @@
 //! The random choices of a private sample, behind a trait: a call makes them with coins, a test enumerates all of
 //! them.
 
-use super::levels::Verdict;
-use super::noisy::Noisy;
-use super::select::{self, Subset};
+use super::column_scores::{self, Subset};
+use super::noisy_counts::Noisy;
+use super::rare_cells::Verdict;
 use crate::{Rate, Thinning};
 use random::{Coins, Noise, Ratio, Source, below, bernoulli_exp};
 use table::{Bag, Stop, Watch};
 
 /// Every random choice that a scheme makes.
-pub(super) trait Chance {
+pub(super) trait RandomChoices {
     type Noisy: Verdict;
 
     /// How many copies of each distinct row are kept at this rate, with one coin for each copy.
@@ -46,7 +46,7 @@ impl<'a> Flipped<'a> {
     }
 }
 
-impl Chance for Flipped<'_> {
+impl RandomChoices for Flipped<'_> {
     type Noisy = Noisy;
 
     fn thin(&mut self, rate: Rate, weights: &[u64], watch: &Watch) -> Result<Vec<u64>, Stop> {
@@ -75,7 +75,7 @@ impl Chance for Flipped<'_> {
     }
 
     fn family(&mut self, columns: usize) -> Vec<Subset> {
-        select::family(columns, self.coins)
+        column_scores::family(columns, self.coins)
     }
 
     /// Proposes uniformly and accepts with probability exp(-exponent): the accepted proposal has the required law.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// A release of a fit and its price.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Charge {
+pub enum FitCharge {
     /// The exponential mechanism chose a pair.
     Choice { rho: f64 },
     /// Noise of this variance was added to the counts of a marginal.
@@ -16,7 +16,7 @@ pub enum Charge {
 /// A factor that exceeds the rounding of a few products and quotients.
 const UP: f64 = 1.0 + 1e-14;
 
-impl Charge {
+impl FitCharge {
     /// The charge of a marginal's counts, whose squared Euclidean sensitivity is `rows_per_unit`^2.
     pub fn measurement(columns: &[usize], rows_per_unit: u64, noise: &Noise) -> Self {
         let variance = match noise {
@@ -26,30 +26,30 @@ impl Charge {
         };
         let rows = rows_per_unit as f64;
         let rho = rows * rows / (2.0 * variance) * UP;
-        Charge::Measurement { columns: columns.to_vec(), variance, rho }
+        FitCharge::Measurement { columns: columns.to_vec(), variance, rho }
     }
 
     /// The price of the release.
     pub fn rho(&self) -> f64 {
         match self {
-            Charge::Choice { rho } | Charge::Measurement { rho, .. } => *rho,
+            FitCharge::Choice { rho } | FitCharge::Measurement { rho, .. } => *rho,
         }
     }
 
     /// The variance of its noise; 0 for a choice.
     pub fn variance(&self) -> f64 {
         match self {
-            Charge::Measurement { variance, .. } => *variance,
-            Charge::Choice { .. } => 0.0,
+            FitCharge::Measurement { variance, .. } => *variance,
+            FitCharge::Choice { .. } => 0.0,
         }
     }
 
     /// The same charge with other numbers of columns.
     pub(crate) fn renamed(self, names: &[usize]) -> Self {
         match self {
-            Charge::Measurement { columns, variance, rho } => {
+            FitCharge::Measurement { columns, variance, rho } => {
                 let columns = columns.iter().map(|&column| names[column]).collect();
-                Charge::Measurement { columns, variance, rho }
+                FitCharge::Measurement { columns, variance, rho }
             }
             choice => choice,
         }
@@ -60,7 +60,7 @@ impl Charge {
 pub struct Spending {
     rho: f64,
     spent: f64,
-    pub charges: Vec<Charge>,
+    pub charges: Vec<FitCharge>,
 }
 
 impl Spending {
@@ -76,7 +76,7 @@ impl Spending {
 
     /// Takes a charge; false, without taking anything, if not enough is left.
     #[must_use]
-    pub fn take(&mut self, charge: Charge) -> bool {
+    pub fn take(&mut self, charge: FitCharge) -> bool {
         let spent = (self.spent + charge.rho()).next_up();
         let enough = spent <= self.rho;
         if enough {
@@ -97,16 +97,16 @@ mod tests {
         fn no_more_is_taken_than_was_given(parts in prop::collection::vec(1e-12f64..1.0, 1..50)) {
             let mut spending = Spending::new(parts[0]);
             for &rho in &parts {
-                let (before, taken) = (spending.left(), spending.take(Charge::Choice { rho: rho * 0.1 }));
+                let (before, taken) = (spending.left(), spending.take(FitCharge::Choice { rho: rho * 0.1 }));
                 prop_assert!(!taken || rho * 0.1 <= before.next_up());
             }
             // All that is left can be taken, except what rounding needs.
             let rest = spending.left() - parts[0] * 1e-15;
-            let charge = Charge::Choice { rho: rest };
+            let charge = FitCharge::Choice { rho: rest };
             prop_assert!(rest <= 0.0 || spending.take(charge));
-            let more = |rho| Charge::Choice { rho };
+            let more = |rho| FitCharge::Choice { rho };
             prop_assert!(!spending.take(more(parts[0])) && !spending.take(more(f64::NAN)));
-            prop_assert!(spending.charges.iter().map(Charge::rho).sum::<f64>() <= parts[0] * (1.0 + 1e-15));
+            prop_assert!(spending.charges.iter().map(FitCharge::rho).sum::<f64>() <= parts[0] * (1.0 + 1e-15));
         }
     }
 }

@@ -6,7 +6,7 @@
 //! Columns of a table are in ascending order of their size, so that inner loops are long.
 
 /// A table of the tree.
-struct Node {
+struct SummedTable {
     parent: usize,
     /// The parent's cells form blocks of summed x inner cells; the first dimension is summed out.
     summed: usize,
@@ -15,8 +15,8 @@ struct Node {
 }
 
 /// The tree of tables of one clique. [`SummationTree::new`] makes it; networks use it in every iteration.
-pub struct Plan {
-    nodes: Vec<Node>,
+pub struct SummationTree {
+    nodes: Vec<SummedTable>,
     /// The table of each wanted set of columns in the tree.
     places: Vec<usize>,
     /// One number per cell of every table but the root's.
@@ -25,19 +25,23 @@ pub struct Plan {
     marked: Vec<bool>,
 }
 
-impl Plan {
+impl SummationTree {
     /// The tree for the marginals of the `wanted` columns of a clique; both are in the clique's order.
     pub fn new(sizes: &[u32], clique: &[usize], wanted: &[Vec<usize>]) -> Self {
-        let mut plan =
-            Plan { nodes: vec![], places: vec![0; wanted.len()], tables: vec![], marked: vec![] };
+        let mut plan = SummationTree {
+            nodes: vec![],
+            places: vec![0; wanted.len()],
+            tables: vec![],
+            marked: vec![],
+        };
         let cells = clique.iter().map(|&c| sizes[c] as usize).product();
-        plan.push(Node { parent: 0, summed: 0, inner: 0, cells });
+        plan.push(SummedTable { parent: 0, summed: 0, inner: 0, cells });
         plan.tables[0] = vec![];
         plan.divide(sizes, 0, clique, wanted, (0..wanted.len()).collect());
         plan
     }
 
-    fn push(&mut self, node: Node) {
+    fn push(&mut self, node: SummedTable) {
         self.tables.push(vec![0.0; node.cells]);
         self.nodes.push(node);
         self.marked.push(false);
@@ -74,7 +78,7 @@ impl Plan {
                 (count(&columns[..place]), count(&columns[place + 1..]));
             let summed = sizes[columns[place]] as usize;
             let child = self.nodes.len();
-            self.push(Node { parent: node, summed, inner, cells: outer * inner });
+            self.push(SummedTable { parent: node, summed, inner, cells: outer * inner });
             let mut fewer = columns.to_vec();
             let column = fewer.remove(place);
             let (below, others) = rest.iter().partition(|&&s| !wanted[s].contains(&column));
@@ -204,7 +208,7 @@ mod tests {
             let mut wanted: Vec<Vec<usize>> = factors.iter().map(|(set, _)| set.clone()).collect();
             wanted.extend([vec![], all.clone()]);
             let mut table = joint(&sizes, &factors);
-            let mut plan = Plan::new(&sizes, &all, &wanted);
+            let mut plan = SummationTree::new(&sizes, &all, &wanted);
             plan.gather(&table);
             for (set, columns) in wanted.iter().enumerate() {
                 assert_close(plan.marginal(&table, set), &marginal(&sizes, &table, &all, columns));

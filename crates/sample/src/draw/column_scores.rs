@@ -27,16 +27,16 @@ const LARGEST: u64 = 1 << 40;
 /// The value of a class of equal rows: nothing up to `none` rows, all of its rows from `all` on, and in between a
 /// share that grows linearly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Worth {
+pub(crate) struct ClassWorth {
     none: u64,
     all: u64,
 }
 
-impl Worth {
+impl ClassWorth {
     /// Rows count if more than `theta` of them share a form: the published utility, with theta = k - 1.
     pub(crate) fn above(theta: u64) -> Self {
         let none = theta.min(LARGEST - 1);
-        Worth { none, all: none + 1 }
+        ClassWorth { none, all: none + 1 }
     }
 
     /// The limits lie around the size at which the sample of a class has k rows. At a standard deviation below or
@@ -46,7 +46,7 @@ impl Worth {
         let none = ((k - k.sqrt()) / beta).floor().max(k - 1.0) as u64;
         let all = ((k + k.sqrt()) / beta).ceil() as u64;
         let none = none.min(LARGEST - 1);
-        Worth { none, all: all.clamp(none + 1, LARGEST) }
+        ClassWorth { none, all: all.clamp(none + 1, LARGEST) }
     }
 
     /// The size up to which a class has no value.
@@ -95,7 +95,7 @@ pub(super) fn family<R: Rng + ?Sized>(columns: usize, rng: &mut R) -> Vec<Subset
 pub(super) fn scores(
     bag: &Bag,
     family: &[Subset],
-    worth: Worth,
+    worth: ClassWorth,
     watch: &Watch,
 ) -> Result<Vec<u128>, Stop> {
     let _held = watch.hold((bag.distinct() * bag.width() * 4) as u64)?;
@@ -106,7 +106,7 @@ pub(super) fn scores(
     let score = |chunk: &[Subset]| {
         let mut refiner = Refiner::new(bag, &codes, worth);
         // The classes of the columns so far; sets with a common prefix share them.
-        let mut path: Vec<(u32, Classes)> = Vec::new();
+        let mut path: Vec<(u32, RowClasses)> = Vec::new();
         let mut held = Reservation::new(watch);
         let mut scores = Vec::with_capacity(chunk.len());
         for set in chunk {
@@ -136,7 +136,7 @@ pub(super) fn scores(
 /// epsilon (best - score) / sensitivity, exactly.
 pub(super) fn exponents(
     scores: &[u128],
-    worth: Worth,
+    worth: ClassWorth,
     columns: usize,
     epsilon: f64,
 ) -> Result<Vec<Ratio>, Error> {
@@ -155,13 +155,13 @@ pub(super) fn exponents(
 
 /// Classes of rows that are equal in some columns. Classes without value are left out, because their parts have no
 /// value either.
-struct Classes {
+struct RowClasses {
     /// Distinct rows, class by class.
     rows: Vec<u32>,
-    classes: Vec<Class>,
+    classes: Vec<RowClass>,
 }
 
-struct Class {
+struct RowClass {
     /// The end of its rows.
     end: u32,
     /// The number of copies of its rows.
@@ -170,46 +170,46 @@ struct Class {
     values: u32,
 }
 
-impl Classes {
-    fn score(&self, worth: Worth) -> u128 {
+impl RowClasses {
+    fn score(&self, worth: ClassWorth) -> u128 {
         self.classes.iter().map(|class| worth.of(class.weight) * u128::from(class.values)).sum()
     }
 
     fn memory(&self) -> u64 {
-        (self.rows.len() * 4 + self.classes.len() * size_of::<Class>()) as u64
+        (self.rows.len() * 4 + self.classes.len() * size_of::<RowClass>()) as u64
     }
 }
 
 struct Refiner<'a> {
     bag: &'a Bag,
     codes: &'a [Vec<u32>],
-    worth: Worth,
+    worth: ClassWorth,
     /// For each code of a column, and one more for NULL: copies and rows of the current class.
     slots: Vec<(u64, u32)>,
 }
 
 impl<'a> Refiner<'a> {
-    fn new(bag: &'a Bag, codes: &'a [Vec<u32>], worth: Worth) -> Self {
+    fn new(bag: &'a Bag, codes: &'a [Vec<u32>], worth: ClassWorth) -> Self {
         let longest = bag.domains().iter().map(|domain| domain.len()).max().unwrap_or(0);
         Refiner { bag, codes, worth, slots: vec![(0, 0); longest + 1] }
     }
 
     /// All rows as one class.
-    fn all(&self) -> Classes {
+    fn all(&self) -> RowClasses {
         let end = self.bag.distinct() as u32;
-        let class = Class { end, weight: self.bag.row_count(), values: 0 };
-        Classes { rows: (0..end).collect(), classes: vec![class] }
+        let class = RowClass { end, weight: self.bag.row_count(), values: 0 };
+        RowClasses { rows: (0..end).collect(), classes: vec![class] }
     }
 
     /// Splits the classes by one more column.
-    fn refine(&mut self, classes: &Classes, column: u32) -> Classes {
+    fn refine(&mut self, classes: &RowClasses, column: u32) -> RowClasses {
         let codes = &self.codes[column as usize];
         let null = self.bag.domain(column as usize).len();
         let slot = |row: u32| match codes[row as usize] {
             NONE => null,
             code => code as usize,
         };
-        let mut finer = Classes { rows: Vec::new(), classes: Vec::new() };
+        let mut finer = RowClasses { rows: Vec::new(), classes: Vec::new() };
         let (mut begin, mut seen) = (0, Vec::new());
         for class in &classes.classes {
             let rows = &classes.rows[begin..class.end as usize];
@@ -231,7 +231,7 @@ impl<'a> Refiner<'a> {
                     self.slots[slot].1 = end;
                     end += count;
                     let values = class.values + u32::from(slot != null);
-                    finer.classes.push(Class { end, weight, values });
+                    finer.classes.push(RowClass { end, weight, values });
                 }
             }
             finer.rows.resize(end as usize, 0);
@@ -262,11 +262,11 @@ mod tests {
         prop::collection::vec(row, 0..14)
     }
 
-    fn worths() -> impl Strategy<Value = Worth> {
-        (0u64..5, 1u64..4).prop_map(|(none, more)| Worth { none, all: none + more })
+    fn worths() -> impl Strategy<Value = ClassWorth> {
+        (0u64..5, 1u64..4).prop_map(|(none, more)| ClassWorth { none, all: none + more })
     }
 
-    fn scored(rows: &[Row], worth: Worth) -> Vec<u128> {
+    fn scored(rows: &[Row], worth: ClassWorth) -> Vec<u128> {
         let family = family(3, &mut Coins::seeded(1));
         scores(&Bag::from_text(3, rows.iter().cloned()), &family, worth, &Watch::unlimited())
             .unwrap()
@@ -310,22 +310,22 @@ mod tests {
 
     #[test]
     fn the_sensitivity_is_reached() {
-        for worth in [Worth::above(4), Worth { none: 3, all: 6 }] {
+        for worth in [ClassWorth::above(4), ClassWorth { none: 3, all: 6 }] {
             let row: Row = vec![Some("a".into()); 3];
             let score = |n| *scored(&vec![row.clone(); n], worth).iter().max().unwrap();
             assert_eq!(score(5) - score(4), worth.sensitivity(3));
         }
         // The published utility: a class that gets its k-th row adds k rows.
-        assert_eq!(Worth::above(4), Worth { none: 4, all: 5 });
+        assert_eq!(ClassWorth::above(4), ClassWorth { none: 4, all: 5 });
     }
 
     #[test]
     fn worth_by_sampling_lies_around_k_over_beta() {
         let rate = |beta| Rate::at_most(beta).unwrap();
-        let worth = Worth::of_sampling(25, rate(0.1));
+        let worth = ClassWorth::of_sampling(25, rate(0.1));
         assert!((199..=201).contains(&worth.none) && (300..=301).contains(&worth.all), "{worth:?}");
-        assert!(Worth::of_sampling(2, rate(1.0)).none >= 1);
-        let extreme = Worth::of_sampling(u64::from(u32::MAX), Rate::new(1).unwrap());
+        assert!(ClassWorth::of_sampling(2, rate(1.0)).none >= 1);
+        let extreme = ClassWorth::of_sampling(u64::from(u32::MAX), Rate::new(1).unwrap());
         assert!(extreme.none < extreme.all && extreme.all <= LARGEST);
     }
 
@@ -344,7 +344,7 @@ mod tests {
 
     #[test]
     fn exponents_are_exact() {
-        let found = exponents(&[0, 6, 12], Worth { none: 1, all: 3 }, 2, 0.5).unwrap();
+        let found = exponents(&[0, 6, 12], ClassWorth { none: 1, all: 3 }, 2, 0.5).unwrap();
         let ratio = |n: u64, d: u64| Ratio::new(n, d).unwrap();
         assert_eq!(found, [ratio(1, 1), ratio(1, 2), ratio(0, 1)]);
     }
@@ -355,6 +355,6 @@ mod tests {
         let watch = Watch::unlimited();
         watch.cancel();
         let family = family(1, &mut Coins::seeded(1));
-        assert_eq!(scores(&bag, &family, Worth::above(0), &watch), Err(Stop::Cancelled));
+        assert_eq!(scores(&bag, &family, ClassWorth::above(0), &watch), Err(Stop::Cancelled));
     }
 }

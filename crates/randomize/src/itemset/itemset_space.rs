@@ -9,14 +9,14 @@ use table::{Item, Stop, Watch};
 /// The non-empty itemsets with at most one value per column and at most `max_length` items.
 ///
 /// Made from the sizes of the domains alone. Itemsets are numbered by length, then by column and value.
-pub struct Space {
+pub struct ItemsetSpace {
     sizes: Vec<u32>,
     /// By column and length: the number of itemsets of that length in the columns from this one on, the elementary
     /// symmetric polynomial of their sizes. Has one more entry than there are columns.
     counts: Vec<Vec<UBig>>,
 }
 
-impl Space {
+impl ItemsetSpace {
     /// Counts columns x lengths itemsets; their memory stays reserved.
     pub fn new(sizes: Vec<u32>, max_length: usize, watch: &Watch) -> Result<Self, Stop> {
         let longest = max_length.min(sizes.len());
@@ -34,7 +34,7 @@ impl Space {
             counts.push(here);
         }
         counts.reverse();
-        Ok(Space { sizes, counts })
+        Ok(ItemsetSpace { sizes, counts })
     }
 
     /// The number of itemsets.
@@ -92,8 +92,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    fn space(sizes: &[u32], max_length: usize) -> Space {
-        Space::new(sizes.to_vec(), max_length, &Watch::unlimited()).unwrap()
+    fn space(sizes: &[u32], max_length: usize) -> ItemsetSpace {
+        ItemsetSpace::new(sizes.to_vec(), max_length, &Watch::unlimited()).unwrap()
     }
 
     #[test]
@@ -111,7 +111,7 @@ mod tests {
     #[test]
     fn a_space_beyond_the_memory_is_refused() {
         let watch = Watch::new(1 << 20, u64::MAX);
-        let refused = Space::new(vec![1000; 1600], 1600, &watch);
+        let refused = ItemsetSpace::new(vec![1000; 1600], 1600, &watch);
         assert_eq!(refused.err(), Some(Stop::Memory { limit: 1 << 20 }));
     }
 

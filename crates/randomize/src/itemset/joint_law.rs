@@ -2,7 +2,7 @@
 //! tables: compared with the label, and with the charge for people with several rows.
 
 use super::reference::{all_itemsets, bag, support};
-use super::top::Top;
+use super::top_itemsets::TopItemsets;
 use proptest::prelude::*;
 use random::testing::assert_fits;
 use random::{Coins, Noise};
@@ -17,15 +17,15 @@ const REACH: i64 = 80;
 type Rows = Vec<Vec<Option<u32>>>;
 
 /// The inputs of the law.
-struct Shown {
+struct OutputLaw {
     itemsets: Vec<Vec<Item>>,
     supports: Vec<i64>,
     /// The probability of each set of two itemsets, by their positions.
     pairs: Vec<((usize, usize), f64)>,
 }
 
-impl Shown {
-    fn new(top: &Top, bag: &Bag) -> Self {
+impl OutputLaw {
+    fn new(top: &TopItemsets, bag: &Bag) -> Self {
         let itemsets = all_itemsets(bag, MAX_LENGTH);
         let supports: Vec<i64> = itemsets.iter().map(|items| support(bag, items) as i64).collect();
         let c = top.parts().0.to_f64();
@@ -37,7 +37,7 @@ impl Shown {
         for b in 0..itemsets.len() {
             pairs.extend((0..b).map(|a| ((a, b), in_order(a, b) + in_order(b, a))));
         }
-        Shown { itemsets, supports, pairs }
+        OutputLaw { itemsets, supports, pairs }
     }
 }
 
@@ -54,7 +54,7 @@ fn noise(noise: &Noise) -> (Vec<f64>, f64) {
 }
 
 /// Calls `with` with the probabilities, on both tables, of every output within reach.
-fn each(top: &Top, one: &Shown, other: &Shown, mut with: impl FnMut(f64, f64)) {
+fn each(top: &TopItemsets, one: &OutputLaw, other: &OutputLaw, mut with: impl FnMut(f64, f64)) {
     let (near, _) = noise(top.parts().1);
     let at = |x: i64| usize::try_from(x + REACH).ok().and_then(|place| near.get(place)).copied();
     // The probabilities of a shown support on both tables.
@@ -73,7 +73,7 @@ fn each(top: &Top, one: &Shown, other: &Shown, mut with: impl FnMut(f64, f64)) {
 }
 
 /// The delta at `epsilon`: hockey-stick divergence, with everything beyond the reach counted fully.
-fn delta(top: &Top, one: &Shown, other: &Shown, epsilon: f64) -> f64 {
+fn delta(top: &TopItemsets, one: &OutputLaw, other: &OutputLaw, epsilon: f64) -> f64 {
     let (factor, mut sum, mut near) = (epsilon.exp(), 0.0, 0.0);
     each(top, one, other, |p, q| {
         near += p;
@@ -95,9 +95,9 @@ proptest! {
     fn pure_results_keep_the_label(
         rows in any_rows(0..6), unit in any_rows(1..4), epsilon in 0.3f64..4.0,
     ) {
-        let top = Top::new(2, epsilon, 0.0, MAX_LENGTH).unwrap();
+        let top = TopItemsets::new(2, epsilon, 0.0, MAX_LENGTH).unwrap();
         let with: Rows = rows.iter().chain(&unit).cloned().collect();
-        let [one, other] = [&rows, &with].map(|rows| Shown::new(&top, &bag(&SIZES, rows)));
+        let [one, other] = [&rows, &with].map(|rows| OutputLaw::new(&top, &bag(&SIZES, rows)));
         let charged = top.charge().of_rows(unit.len() as u64).whole;
         prop_assert!(charged.delta == 0.0);
         let mut most = 0.0f64;
@@ -111,9 +111,9 @@ proptest! {
         rows in any_rows(0..6), unit in any_rows(1..4), epsilon in 1.0f64..3.0,
         asked in prop::sample::select(vec![1e-2, 1e-3, 1e-5]),
     ) {
-        let top = Top::new(2, epsilon, asked, MAX_LENGTH).unwrap();
+        let top = TopItemsets::new(2, epsilon, asked, MAX_LENGTH).unwrap();
         let with: Rows = rows.iter().chain(&unit).cloned().collect();
-        let [one, other] = [&rows, &with].map(|rows| Shown::new(&top, &bag(&SIZES, rows)));
+        let [one, other] = [&rows, &with].map(|rows| OutputLaw::new(&top, &bag(&SIZES, rows)));
         let charged = top.charge().of_rows(unit.len() as u64).whole;
         for (p, q) in [(&one, &other), (&other, &one)] {
             let found = delta(&top, p, q, charged.epsilon);
@@ -127,9 +127,9 @@ proptest! {
         rows in any_rows(0..6), unit in any_rows(1..2), epsilon in 1.0f64..3.0,
         asked in prop::sample::select(vec![0.0, 1e-3]),
     ) {
-        let top = Top::new(2, epsilon, asked, MAX_LENGTH).unwrap();
+        let top = TopItemsets::new(2, epsilon, asked, MAX_LENGTH).unwrap();
         let with: Rows = rows.iter().chain(&unit).cloned().collect();
-        let [one, other] = [&rows, &with].map(|rows| Shown::new(&top, &bag(&SIZES, rows)));
+        let [one, other] = [&rows, &with].map(|rows| OutputLaw::new(&top, &bag(&SIZES, rows)));
         let rho = top.charge().rho.unwrap();
         for order in [1.2, 2.0, 8.0] {
             let mut sum = 0.0;
@@ -145,8 +145,8 @@ proptest! {
 fn a_row_reaches_half_of_the_label() {
     let rows: Rows = vec![vec![Some(0), Some(0)]; 40];
     let with: Rows = rows.iter().cloned().chain([vec![Some(0), Some(0)]]).collect();
-    let top = Top::new(2, 1.0, 0.0, MAX_LENGTH).unwrap();
-    let [one, other] = [&rows, &with].map(|rows| Shown::new(&top, &bag(&SIZES, rows)));
+    let top = TopItemsets::new(2, 1.0, 0.0, MAX_LENGTH).unwrap();
+    let [one, other] = [&rows, &with].map(|rows| OutputLaw::new(&top, &bag(&SIZES, rows)));
     let mut most = 0.0f64;
     each(&top, &one, &other, |p, q| most = most.max((p / q).ln().abs()));
     assert!((0.5..=1.0 + 1e-9).contains(&most), "{most}");
@@ -159,8 +159,8 @@ fn what_is_found_has_the_joint_law() {
         [[0, 0], [0, 0], [0, 1], [1, 0], [0, 0]].map(|row| row.map(Some).to_vec()).into();
     let (bag, watch) = (bag(&SIZES, &rows), Watch::unlimited());
     for (seed, delta) in [(1, 0.0), (2, 1e-2)] {
-        let top = Top::new(2, 4.0, delta, MAX_LENGTH).unwrap();
-        let shown = Shown::new(&top, &bag);
+        let top = TopItemsets::new(2, 4.0, delta, MAX_LENGTH).unwrap();
+        let shown = OutputLaw::new(&top, &bag);
         let (near, beyond) = noise(top.parts().1);
         let above = near[REACH as usize + 1..].iter().sum::<f64>() + beyond / 2.0;
         let chance = |is_above: bool| if is_above { above } else { 1.0 - above };

@@ -7,10 +7,10 @@
 //! (`refinement`). Up to these moves, the expected share of every value is that of the law. Rows of different blocks
 //! are independent.
 
-use crate::model::{Model, order};
+use crate::model::{SynthesisModel, order};
 use crate::network::Network;
 use crate::pairs::{Pairs, predict};
-use crate::refine::Targets;
+use crate::refinement::Targets;
 use crate::schema::{cells, projection};
 use rand::Rng;
 use random::{Key, shuffle};
@@ -19,12 +19,12 @@ use table::{Reservation, Stop, Watch};
 
 /// Draws rows from a model: holds the law of each clique's new columns given its separator, and the target
 /// frequencies of pairs of columns.
-pub struct Drawer<'m> {
+pub struct RowDrawer<'m> {
     order: Vec<usize>,
     sizes: Vec<u32>,
     steps: Vec<Step>,
     targets: Targets,
-    model: PhantomData<&'m Model>,
+    model: PhantomData<&'m SynthesisModel>,
 }
 
 /// A clique that adds new columns.
@@ -37,19 +37,19 @@ struct Step {
     sums: Vec<f64>,
 }
 
-impl<'m> Drawer<'m> {
+impl<'m> RowDrawer<'m> {
     /// The number of rows drawn together: block i starts with row i times `BLOCK`.
     pub const BLOCK: u64 = 1 << 16;
 
-    /// Prepares to draw from a model that [`Model::check`] accepts.
-    pub fn new(model: &'m Model, watch: &Watch) -> Result<Self, Stop> {
+    /// Prepares to draw from a model that [`SynthesisModel::check`] accepts.
+    pub fn new(model: &'m SynthesisModel, watch: &Watch) -> Result<Self, Stop> {
         let sizes = model.ranked();
         let _held = watch.hold(model.memory())?;
         let network = model.network();
         let targets = targets(&network, watch)?;
         let steps = (0..network.junction.cliques.len()).map(|clique| Step::new(&network, clique));
         let steps = steps.filter(|step| !step.fresh.is_empty()).collect();
-        Ok(Drawer { order: order(&model.sizes), sizes, steps, targets, model: PhantomData })
+        Ok(RowDrawer { order: order(&model.sizes), sizes, steps, targets, model: PhantomData })
     }
 
     /// The first `count` rows of a block, at most [`RowDrawer::BLOCK`], in random order: a code for each column, row
@@ -67,7 +67,7 @@ impl<'m> Drawer<'m> {
         let _held = watch.hold(bytes)?;
         let mut rng = key.stream(block);
         let mut rows = vec![0; count * width];
-        let mut groups = Groups::new(count);
+        let mut groups = SeparatorGroups::new(count);
         for step in &self.steps {
             watch.check()?;
             step.draw(&self.sizes, &mut rows, &mut groups, &mut rng);
@@ -97,7 +97,7 @@ fn targets(network: &Network, watch: &Watch) -> Result<Targets, Stop> {
 }
 
 /// Rows grouped by a cell of a separator.
-struct Groups {
+struct SeparatorGroups {
     cells: Vec<u32>,
     /// Rows, group by group.
     rows: Vec<u32>,
@@ -105,9 +105,9 @@ struct Groups {
     starts: Vec<u32>,
 }
 
-impl Groups {
+impl SeparatorGroups {
     fn new(count: usize) -> Self {
-        Groups { cells: vec![0; count], rows: vec![0; count], starts: vec![] }
+        SeparatorGroups { cells: vec![0; count], rows: vec![0; count], starts: vec![] }
     }
 
     /// Groups rows by the values of some columns: `groups` is the number of their cells.
@@ -164,7 +164,13 @@ impl Step {
     }
 
     /// Gives each row values of the new columns.
-    fn draw<R: Rng>(&self, sizes: &[u32], rows: &mut [u32], groups: &mut Groups, rng: &mut R) {
+    fn draw<R: Rng>(
+        &self,
+        sizes: &[u32],
+        rows: &mut [u32],
+        groups: &mut SeparatorGroups,
+        rng: &mut R,
+    ) {
         let count = self.sums.len() / self.inner;
         groups.group(sizes, rows, &self.separator, count);
         for (group, sums) in self.sums.chunks_exact(self.inner).enumerate() {
@@ -202,7 +208,7 @@ mod tests {
     const SIZES: [u32; 4] = [2, 3, 3, 4];
 
     /// A chain of pairs with arbitrary factors.
-    fn model(reach: f64) -> (Model, Vec<f64>) {
+    fn model(reach: f64) -> (SynthesisModel, Vec<f64>) {
         let mut factors = vec![];
         for pair in [[0, 1], [1, 2], [2, 3]] {
             let logs = (0..cells(&SIZES, &pair))
@@ -215,7 +221,8 @@ mod tests {
             logs: logs.clone(),
         };
         let marginals = factors.iter().map(kept).collect();
-        let model = Model { sizes: SIZES.to_vec(), total: 1000, marginals, charges: vec![] };
+        let model =
+            SynthesisModel { sizes: SIZES.to_vec(), total: 1000, marginals, charges: vec![] };
         (model, joint(&SIZES, &factors))
     }
 
@@ -223,7 +230,7 @@ mod tests {
     fn single_rows_follow_the_law() {
         let (model, law) = model(0.3);
         let watch = Watch::unlimited();
-        let drawer = Drawer::new(&model, &watch).unwrap();
+        let drawer = RowDrawer::new(&model, &watch).unwrap();
         let mut coins = Coins::seeded(1);
         assert_fits(&law, 20_000, || {
             let row = drawer.rows(0, 1, &coins.key(), &watch).unwrap();
@@ -237,7 +244,7 @@ mod tests {
     fn many_rows_have_the_pairs_of_the_law() {
         let (model, law) = model(0.7);
         let watch = Watch::unlimited();
-        let drawer = Drawer::new(&model, &watch).unwrap();
+        let drawer = RowDrawer::new(&model, &watch).unwrap();
         let count = 20_000;
         let rows = drawer.rows(7, count, &Coins::seeded(1).key(), &watch).unwrap();
         for b in 0..4 {
@@ -268,7 +275,7 @@ mod tests {
         model.marginals.truncate(2);
         model.marginals.push(one(vec![3], logs));
         let watch = Watch::unlimited();
-        let drawer = Drawer::new(&model, &watch).unwrap();
+        let drawer = RowDrawer::new(&model, &watch).unwrap();
         let key = Coins::seeded(5).key();
         let seen: usize = (0..200)
             .map(|block| {
@@ -284,11 +291,11 @@ mod tests {
     fn blocks_replay_and_differ() {
         let (model, _) = model(0.5);
         let (watch, key) = (Watch::unlimited(), Coins::seeded(1).key());
-        let drawer = Drawer::new(&model, &watch).unwrap();
+        let drawer = RowDrawer::new(&model, &watch).unwrap();
         let rows = |block| drawer.rows(block, 500, &key, &watch).unwrap();
         assert_eq!(
             rows(1),
-            Drawer::new(&model, &watch).unwrap().rows(1, 500, &key, &watch).unwrap()
+            RowDrawer::new(&model, &watch).unwrap().rows(1, 500, &key, &watch).unwrap()
         );
         assert_ne!(rows(1), rows(2));
         assert_eq!(watch.memory(), 0);
