@@ -1,12 +1,11 @@
-//! Mines a file of rows and says how long that takes: for benchmarks.
+//! Mines a file of rows and prints how long that takes: for benchmarks.
 //!
 //! Usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
 //!
-//! A line is a row, its cells separated by white space, `?` for NULL; the rows of the most common
-//! length are used, and the position is the column. Prints the number of itemsets by length and
-//! the shortest time of the runs, without reading and coding. `visit` marks the cells that lie in
-//! MIIs without listing them, `mark` also skips what is marked already; `candidates` lists what
-//! `frequent` does, but for single items, in the form that Krimp takes.
+//! A line is a row, its cells separated by white space, `?` for NULL; the rows of the most common length are used,
+//! and the position is the column. Prints the number of itemsets by length and the shortest time of the runs, without
+//! reading and coding. `visit` marks the cells that lie in MIIs without listing them, `mark` also skips marked cells;
+//! `candidates` lists the same itemsets as `frequent`, except single items, in the form that Krimp takes.
 
 use pg_sanitize_mining::{Kind, Subtree, Visitor, candidates, closed, frequent, miis, visit_miis};
 use std::collections::BTreeMap;

@@ -1,14 +1,14 @@
-//! Which rows have an item, as a bitmap for each item, and all pairs of items.
+//! Bitmaps of the rows that have an item, and a parallel loop over all pairs of items.
 
 use crate::mii::Sink;
 use rayon::prelude::*;
 use table::bits::{self, BitSets};
 use table::{Bag, Item, NONE, Stop, Watch};
 
-/// Items by number, to make bitmaps of rows with.
+/// Numbers of items, to make bitmaps of rows.
 pub(crate) struct Numbering<'a> {
     bag: &'a Bag,
-    /// By column and value; [`NONE`] for what has no number.
+    /// By column and value; [`NONE`] for items without a number.
     numbers: Vec<Vec<u32>>,
     /// The columns of the items that have numbers, ascending.
     columns: Vec<u32>,
@@ -40,8 +40,8 @@ impl<'a> Numbering<'a> {
         self.columns.dedup();
     }
 
-    /// Makes `having` the bitmaps of these rows, by item number. What has no number has one together, after the
-    /// others, so that no branch depends on a value.
+    /// Fills `having` with the bitmaps of these rows, by item number. Items without a number share one bitmap after
+    /// the others, so that no branch depends on a value.
     pub(crate) fn fill(
         &self,
         rows: &[u32],
@@ -63,20 +63,20 @@ impl<'a> Numbering<'a> {
         Ok(())
     }
 
-    /// The columns that have numbered items.
+    /// The number of columns that have numbered items.
     pub(crate) fn width(&self) -> usize {
         self.columns.len()
     }
 }
 
-/// The bytes of so many rows and the bitmaps of so many items.
+/// The number of bytes of this number of rows and the bitmaps of this number of items.
 pub(crate) fn memory(rows: usize, items: usize) -> u64 {
     (rows * size_of::<u32>() + (items + 1) * bits::words(rows) * size_of::<u64>()) as u64
 }
 
-/// Looks at all pairs of items of different columns, with several threads. `visit` gets the numbers of two items, puts
-/// what it finds into the sink and says whether they are frequent together. Returns what was found, and for each item
-/// the later ones that are frequent with it.
+/// Visits all pairs of items of different columns, with several threads. `visit` gets the numbers of two items, puts
+/// what it finds into the sink and returns whether they are frequent together. Returns the findings, and for each
+/// item the later ones that are frequent with it.
 pub(crate) fn each_pair<S: Sink, T: Default>(
     items: &[Item],
     watch: &Watch,

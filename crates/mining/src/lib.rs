@@ -1,41 +1,39 @@
 //! Minimal infrequent itemsets (MIIs), frequent and closed itemsets of a [`table::Bag`].
 //!
-//! An item is a (column, value) pair, an itemset has at most one value per column, and its
-//! support is the number of rows that contain it. A NULL cell is no item. An MII occurs, has a
-//! support of at most theta, and every proper non-empty subset of it has more.
+//! An item is a (column, value) pair, an itemset has at most one value per column, and its support is the number of
+//! rows that contain it. A NULL cell is no item. An MII occurs, has a support of at most theta, and every proper
+//! non-empty subset of it has a larger support.
 //!
-//! # Who asks for what
+//! # The functions and their callers
 //!
-//! | call | gives | asked by |
+//! | call | result | callers |
 //! |---|---|---|
 //! | [`miis`] | a list of MIIs | `mine_miis` |
 //! | [`visit_miis`] | each MII with its rows to a [`Visitor`], no list | suppression, private samples, leak measures |
 //! | [`risk`] | counts by column and value | `mii_risk` |
 //! | [`frequent()`], [`closed`] | a list of itemsets | `frequent_itemsets`, the comparison of itemsets |
 //! | [`candidates()`] | itemsets in one fixed order, few bytes each | Krimp |
-//! | [`candidates_of`] | the same of a list that was found elsewhere | code trees of randomised rows |
-//! | [`bound`], [`orthogonal`] | how many MIIs there can be, and tables that have them | `mii_bound`, `orthogonal_array` |
+//! | [`candidates_of`] | the same for a list that was found elsewhere | code trees of randomised rows |
+//! | [`bound`], [`orthogonal`] | the largest number of MIIs, tables that have them | `mii_bound`, `orthogonal_array` |
 //!
-//! # How a search goes
+//! # The steps of a search
 //!
-//! `project` makes the data smaller step by step: items are ranked by support, the rows that
-//! contain a prefix are reduced to the items that may still follow, and rows that become equal are
-//! merged into groups. `mii` and `frequent` are depth-first searches over these projections, a
-//! rayon task per first item or two; where few groups are left, a set of groups is a few machine
-//! words and the search goes on with those (`narrow`). Where rows have many items, nothing is projected
-//! and supports are counted from `bitmaps` of the items' rows. What is found goes to a `Sink`: a list
-//! within the limits of the watch, or a visitor. `reference` has all of it by definition, for tests.
+//! `project` reduces the data step by step: items are ranked by support, the rows that contain a prefix are reduced
+//! to the items that may still follow, and rows that become equal are merged into groups. `mii` and `frequent` are
+//! depth-first searches over these projections, with a rayon task per first item or two. Where few groups are left, a
+//! set of groups is a few machine words and a narrow search continues with those. Where rows have many items, nothing
+//! is projected and supports are counted from `bitmaps` of the items' rows. Results go to a `Sink`: an `itemset_list`
+//! within the limits of the watch, or a visitor. `reference` has all definitions for tests.
 //!
 //! # Why frequent itemsets are mined in two ways
 //!
-//! [`frequent()`] lists itemsets in no fixed order from projections, which hold only what rows
-//! contain: a table of a thousand sparse columns costs its cells, and the search has no recursion.
-//! [`candidates()`] needs them in item order, in a form that is sorted by support without a copy of
-//! each set, and has to leave out what is forbidden on the way: it grows a prefix tree column by
-//! column over sorted rows, whose nodes are the candidates. That also takes less (Adult at a support
-//! of 500, sorting included: 0.80 against 1.13 thousand million instructions, and 12 bytes a set
-//! against 75); but it holds two numbers for every cell, NULL or not, and recurses as deep
-//! as there are columns. Closed candidates come from [`closed`] and are put into such a tree.
+//! [`frequent()`] lists itemsets in no particular order from projections, which hold only items of rows: the cost of
+//! a table of a thousand sparse columns depends on its cells, and the search has no recursion. [`candidates()`] needs
+//! itemsets in item order, in a form that can be sorted by support without a copy of each set, and has to omit
+//! forbidden ones during the search: it grows a prefix tree column by column over sorted rows, whose nodes are the
+//! candidates. That is also cheaper (Adult at a support of 500, sorting included: 0.80 against 1.13 thousand million
+//! instructions, and 12 bytes a set against 75). But it holds two numbers for every cell, NULL or not, and recurses
+//! as deep as there are columns. Closed candidates come from [`closed`] and are put into such a tree.
 #![forbid(unsafe_code)]
 
 mod bitmaps;

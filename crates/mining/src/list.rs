@@ -4,14 +4,14 @@ use crate::mii::{Sink, Subtree};
 use std::mem::{swap, take};
 use table::{Item, Itemsets, Reservation, Stop, Watch};
 
-/// Itemsets between two reports to the watch: its counters are shared by all threads.
+/// The number of itemsets between two reports to the watch, whose counters all threads share.
 const BATCH: u64 = 256;
 
 /// Itemsets found by a part of a search.
 pub(crate) struct List<'w> {
     budget: Reservation<'w>,
     itemsets: Itemsets,
-    /// Found and not yet reported.
+    /// The number of itemsets found and not yet reported.
     found: u64,
 }
 

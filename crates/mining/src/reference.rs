@@ -1,4 +1,4 @@
-//! Brute force: every definition word by word, for tests on small tables.
+//! Brute force by definition, for tests on small tables.
 
 use std::collections::BTreeMap;
 use table::{Bag, Item};
@@ -47,8 +47,8 @@ pub fn frequent(bag: &Bag, min_support: u64, max_length: Option<usize>) -> Found
     found
 }
 
-/// Closed frequent itemsets by definition: no superset has the same support. (If one has, then
-/// so has one with a single item more.)
+/// Closed frequent itemsets by definition: no superset has the same support. (If a superset has, then also one with a
+/// single additional item.)
 pub fn closed(bag: &Bag, min_support: u64, max_length: Option<usize>) -> Found {
     let mut found = frequent(bag, min_support, max_length);
     for (items, support) in occurring(bag) {

@@ -1,4 +1,4 @@
-//! The miners against the definitions, on thousands of small random tables.
+//! The miners compared with the definitions, on thousands of small random tables.
 
 use crate::list::List;
 use crate::mii::{Forward, Way};
@@ -25,7 +25,7 @@ fn large() -> impl Strategy<Value = Bag> {
 }
 
 fn tables(width: usize, values: u8, rows: usize) -> impl Strategy<Value = Bag> {
-    // Each column has its own number of values; low ones are the more frequent.
+    // Each column has its own number of values; low ones are more frequent.
     let cell = (0.0f64..1.0, 0.0f64..1.0).prop_map(|(a, b)| a * b);
     let row = prop::collection::vec(prop::option::weighted(0.9, cell), width);
     let columns = prop::collection::vec(1..=values, width);
@@ -38,7 +38,7 @@ fn tables(width: usize, values: u8, rows: usize) -> impl Strategy<Value = Bag> {
     })
 }
 
-/// Small ones more often, but also more than a small table has rows.
+/// Small thresholds more often, but also larger than the number of rows of a small table.
 fn thresholds() -> impl Strategy<Value = u64> {
     prop_oneof![4 => 0u64..4, 2 => 4u64..12, 1 => 12u64..50, 1 => Just(u64::MAX)]
 }
@@ -141,7 +141,7 @@ static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
     [1, 2, 4].into_iter().map(|threads| pool(threads).unwrap()).collect()
 });
 
-/// On each pool the same list in the same order; returns it.
+/// Checks that the list and its order are the same on each pool; returns the list.
 fn same_on_all_pools(mine: impl Fn() -> Result<Itemsets, Stop> + Sync) -> Itemsets {
     let lists: Vec<Itemsets> = POOLS.iter().map(|pool| pool.install(&mine).unwrap()).collect();
     for list in &lists[1..] {
@@ -350,7 +350,7 @@ fn wide_tables_are_mined_up_to_a_length() {
 
 #[test]
 fn the_widest_table_ends_at_the_cap() {
-    // As many columns as a relation can have: the search goes as deep before it lists much.
+    // The largest number of columns of a relation: the search goes that deep before it lists much.
     let row = |i: u32| (0..1600u32).map(move |c| Some((i >> (c % 3) & 1).to_string()));
     let bag = Bag::from_text(1600, (0..4).map(row));
     for mine in [miis, frequent, closed] {

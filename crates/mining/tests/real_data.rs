@@ -1,5 +1,5 @@
-//! Known numbers on public data sets, which are not part of the repository: looked for in the
-//! folder that PG_SANITIZE_DATA names, or beside the checkout. What is absent is named and skipped.
+//! Known numbers on public data sets, which are not part of the repository. They are expected in the folder that
+//! PG_SANITIZE_DATA names, or beside the checkout. Missing ones are named and skipped.
 
 use pg_sanitize_mining::{closed, frequent, miis};
 use std::collections::BTreeMap;
@@ -61,7 +61,7 @@ fn chess_has_the_published_miis() {
 
 #[test]
 fn mushroom_has_the_known_closed_itemsets() {
-    // 238,708 by other programs, which do not count the item that every row has.
+    // Other programs find 238,708, because they do not count the item that every row has.
     if let Some(bag) = modal("fimi/mushroom.dat") {
         let list = closed(&bag, 1, None, &Watch::unlimited()).unwrap();
         assert_eq!(list.len(), 238_709);
@@ -72,7 +72,7 @@ fn mushroom_has_the_known_closed_itemsets() {
 fn adult_has_the_known_frequent_itemsets() {
     if let Some(bag) = modal("lucs/adult.D97.N48842.C2.num") {
         let list = frequent(&bag, 4522, None, &Watch::unlimited()).unwrap();
-        // As many as pyfim's sam finds.
+        // The number that pyfim's sam finds.
         assert_eq!(list.len(), 27_933);
     }
 }

@@ -1,4 +1,4 @@
-//! All frequent itemsets as a prefix tree in item order.
+//! Grows the prefix tree of all frequent itemsets, in item order.
 //!
 //! Rows are sorted with the last column as the most significant. The rows that contain an itemset
 //! then stay sorted by the columns after its last one, so rows that agree on those columns are
@@ -9,10 +9,10 @@ use crate::candidates::tree::{Keys, Link, NO_NODE, Tree};
 use rayon::prelude::*;
 use table::{Bag, Item, NONE, Stop, Watch};
 
-/// Nodes made between two looks at the watch.
+/// The number of nodes made between two polls of the watch.
 const STEP: usize = 1024;
 
-/// Rows that agree on the columns still to come: one of them, and the weight of all.
+/// Rows that agree on the remaining columns: one of them, and the weight of all.
 #[derive(Clone, Copy)]
 struct Entry {
     row: u32,
@@ -21,7 +21,7 @@ struct Entry {
 
 const ENTRY_BYTES: u64 = size_of::<Entry>() as u64;
 
-/// The bag prepared for the search.
+/// The bag prepared for the search for frequent itemsets.
 pub(crate) struct Grower<'a> {
     keys: Keys,
     min_support: u64,
@@ -29,12 +29,12 @@ pub(crate) struct Grower<'a> {
     watch: &'a Watch,
     width: usize,
     items: Vec<Item>,
-    /// Where each column's items begin; one more than there are columns.
+    /// The position of each column's first item; one more entry than there are columns.
     starts: Vec<usize>,
     /// Item numbers, row after row; [`NONE`] for NULL and infrequent values.
     cells: Vec<u32>,
-    /// Row after row and one more than there are columns: rows with equal cells from a column on
-    /// have equal numbers there.
+    /// Row after row, with one more entry than there are columns: rows with equal cells from a column on have equal
+    /// numbers there.
     suffixes: Vec<u32>,
     weights: Vec<u64>,
 }
@@ -111,7 +111,7 @@ impl<'a> Grower<'a> {
         self.cells[row as usize * self.width + column]
     }
 
-    /// Adds an entry to a list that will only be looked at from `column` on.
+    /// Adds an entry to a list that will only be read from `column` on.
     #[inline]
     fn merge(&self, list: &mut Vec<Entry>, entry: Entry, column: usize) {
         let suffix = |row: u32| self.suffixes[row as usize * (self.width + 1) + column];
@@ -141,9 +141,9 @@ impl<'a> Grower<'a> {
             self.watch.release(bytes);
         }
         self.watch.begin(lists.len() as u64);
-        // A task per pair of items: the sets that begin with one item are too uneven in number.
-        // Left to itself, rayon makes a few tasks of all pairs, one of which takes most of the
-        // time: two threads were hardly faster than one.
+        // One task per pair of items: the numbers of sets that begin with one item are too uneven. By itself, rayon
+        // makes a few tasks of all pairs, one of which takes most of the time: two threads were hardly faster than
+        // one.
         let branches = lists
             .into_par_iter()
             .with_max_len(1)
@@ -179,7 +179,7 @@ impl<'a> Grower<'a> {
             .collect::<Result<Vec<_>, Stop>>()?;
         let nodes = branches.iter().flatten().map(|part| part.links.len()).sum();
         Tree::check(nodes)?;
-        // The parts go as they are copied, but the allocator keeps what they took, in pieces.
+        // The parts are freed as they are copied, but the allocator keeps their memory in pieces.
         self.watch.reserve(nodes as u64 * Tree::NODE_BYTES)?;
         let (links, keys) = (Vec::with_capacity(nodes), Vec::with_capacity(nodes));
         let mut tree = Tree { items: self.items, links, keys };
@@ -199,19 +199,19 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// A part of the search, by one thread.
+/// A part of the search, run by one thread.
 struct Branch<'a, F> {
     grower: &'a Grower<'a>,
     allowed: &'a F,
     prefix: Vec<Item>,
     tree: Tree,
-    /// Nodes that the watch knows of.
+    /// The number of nodes that were reported to the watch.
     counted: usize,
-    /// Lists by depth and item of the current column, kept to be filled again.
+    /// Lists by depth and item of the current column, kept for reuse.
     lists: Vec<Vec<Vec<Entry>>>,
     /// Supports by depth and item.
     counts: Vec<Vec<u64>>,
-    /// The most entries so far, by depth.
+    /// The largest number of entries so far, by depth.
     most: Vec<usize>,
     /// Bytes reserved for these.
     reserved: u64,
@@ -250,8 +250,8 @@ impl<'a, F: Fn(&[Item]) -> bool> Branch<'a, F> {
         self.grower.watch.reserve(new * Tree::NODE_BYTES)
     }
 
-    /// Reserves what lists and counts of a depth may take: lists grow by doubling, and the first
-    /// visit of a depth is the one with the most items to come, or nearly so.
+    /// Reserves memory for the lists and counts of a depth: lists grow by doubling, and the first visit of a depth
+    /// has about the largest number of remaining items.
     #[cold]
     fn make_room(&mut self, depth: usize, entries: usize, items: usize) -> Result<(), Stop> {
         let known = self.most[depth];
@@ -373,7 +373,7 @@ impl<'a, F: Fn(&[Item]) -> bool> Branch<'a, F> {
         Ok(())
     }
 
-    /// [`Branch::extend`] for one entry: every subset of what is left has its weight as support.
+    /// [`Branch::extend`] for one entry: every subset of the remaining items has its weight as support.
     fn chain(&mut self, node: u32, entry: Entry, from: usize) -> Result<(), Stop> {
         for column in from..self.grower.width {
             let item = self.grower.cell(entry.row, column);

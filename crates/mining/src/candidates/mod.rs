@@ -1,7 +1,7 @@
 //! Itemsets as candidates of a compressor: few bytes each, in one fixed order.
 //!
-//! `grow` makes a `tree` of all frequent itemsets; closed ones, and short ones of wide tables, are mined first and
-//! put into a tree here. The nodes are then sorted into candidate order by a key of support and length.
+//! `tree_growth` makes a `tree` of all frequent itemsets; closed itemsets, and short ones of wide tables, are mined
+//! first and put into a tree here. The nodes are then sorted into candidate order by a key of support and length.
 
 mod grow;
 mod tree;
@@ -17,7 +17,7 @@ pub enum Kind {
     /// All of them.
     #[default]
     All,
-    /// Those without a superset of equal support.
+    /// Itemsets without a superset of equal support.
     Closed,
 }
 
@@ -31,11 +31,10 @@ pub struct Run {
     pub end: usize,
 }
 
-/// Itemsets of two or more items in candidate order: support descending, then length descending,
-/// then item order.
+/// Itemsets of two or more items in candidate order: support descending, then length descending, then item order.
 ///
-/// A prefix tree holds them: each set is a node that knows its last item and the node of the
-/// others. With its place in the order a set takes twelve bytes, whatever its length.
+/// They are stored in a prefix tree: each set is a node with its last item and the node of the other items. Including
+/// its position in the order a set takes twelve bytes, whatever its length.
 pub struct CandidateList {
     items: Vec<Item>,
     links: Vec<Link>,
@@ -68,9 +67,8 @@ impl CandidateList {
     /// Writes the item numbers of the candidates `start..end` of one run, each in item order, one
     /// candidate after the other.
     pub fn write(&self, run: &Run, start: usize, end: usize, numbers: &mut Vec<u32>) {
-        // The nodes of neighbours lie far apart in memory. Walking up from several at once lets
-        // their cache misses overlap: without it, fetching six million candidates takes longer
-        // than evaluating them.
+        // The nodes of neighbours are far apart in memory. Walking up from several at once lets their cache misses
+        // overlap: without it, fetching six million candidates takes longer than evaluating them.
         const LANES: usize = 8;
         let length = run.length;
         numbers.clear();
@@ -90,7 +88,7 @@ impl CandidateList {
         }
     }
 
-    /// The bytes reserved of the watch, to be released by whoever drops the candidates.
+    /// The number of bytes reserved of the watch, which the owner releases when it drops the candidates.
     pub fn reserved(&self) -> u64 {
         self.reserved
     }
@@ -98,8 +96,8 @@ impl CandidateList {
 
 /// The frequent itemsets of two or more items that `allowed` accepts, in candidate order.
 ///
-/// `allowed` must accept every subset of what it accepts: the search does not go beyond an
-/// itemset that it refuses.
+/// `allowed` must accept every subset of an itemset that it accepts: the search does not go beyond an itemset that it
+/// refuses.
 pub fn candidates(
     bag: &Bag,
     kind: Kind,
@@ -122,15 +120,13 @@ pub fn candidates(
     list(tree, bag.width(), before, watch)
 }
 
-/// The itemsets of a list that have two or more items, in candidate order. `width` is the number of
-/// columns that they are from.
+/// The itemsets of a list that have two or more items, in candidate order. `width` is the number of their columns.
 pub fn candidates_of(sets: &Itemsets, width: usize, watch: &Watch) -> Result<CandidateList, Stop> {
     let before = watch.memory();
     list(tree_of(sets, width, &|_| true, watch)?, width, before, watch)
 }
 
-/// The list of a tree's sets. Of what has been reserved since there were `before` bytes, the list keeps
-/// its own.
+/// The candidate list of a tree's sets. Of the bytes reserved beyond `before`, only those of the list stay reserved.
 fn list(tree: Tree, width: usize, before: u64, watch: &Watch) -> Result<CandidateList, Stop> {
     let (order, runs) = candidate_order(tree.keys, Keys::new(width), watch)?;
     let reserved = tree.links.len() as u64 * Tree::LINK_BYTES + order.len() as u64 * 4;
@@ -188,7 +184,7 @@ fn candidate_order(
     let is_candidate = |key: &u64| keys.length(*key) > 1;
     let count = nodes.iter().filter(|key| is_candidate(key)).count();
     let largest = nodes.iter().max().copied().unwrap_or(0);
-    // A node's number and key, once as they are and once as they are moved to.
+    // A node's number and key, before and after each move.
     let bytes = count as u64 * (4 + Tree::KEY_BYTES);
     watch.reserve(bytes)?;
     let sets = (0..).zip(nodes.iter().copied()).filter(|(_, key)| is_candidate(key));
@@ -218,10 +214,10 @@ fn candidate_order(
     Ok((order, runs))
 }
 
-/// Bits of the keys that are sorted by at a time.
+/// The number of bits of the keys that are sorted at a time.
 const DIGIT: u32 = 11;
 
-/// Writes numbers and keys in descending order of the digit at `shift`, equal ones as they come.
+/// Writes numbers and keys in descending order of the digit at `shift`; equal ones keep their order.
 fn scatter(
     sets: impl Iterator<Item = (u32, u64)> + Clone,
     shift: u32,
@@ -324,7 +320,7 @@ mod tests {
         assert_eq!(stopped, Some(Stop::Memory { limit: 10 << 20 }));
     }
 
-    /// Short itemsets of wide tables come from bitmaps, and in the same order.
+    /// Short itemsets of wide tables come from bitmaps, in the same order.
     #[test]
     fn wide_tables_have_the_same_candidates() {
         let row =

@@ -1,4 +1,4 @@
-//! Itemsets as a prefix tree.
+//! A prefix tree of itemsets with supports.
 
 use table::{Item, Stop};
 
@@ -38,8 +38,7 @@ impl Keys {
     }
 }
 
-/// Itemsets in depth-first order, which is item order: an itemset comes after its prefixes and
-/// before what follows it.
+/// Itemsets in depth-first order, which is item order: an itemset comes after its prefixes and before its successors.
 #[derive(Default)]
 pub(crate) struct Tree {
     pub items: Vec<Item>,

@@ -1,11 +1,11 @@
 //! Frequent itemsets by a bitmap for each item: for tables of many columns with few values each.
 //!
 //! Where rows do not become equal, a projection is as large as the rows that it was made of, and making it takes
-//! longer than what is counted in it. Here the rows that have an itemset are a bitmap, and its support with a further
-//! item is the size of an intersection. A row that occurs several times has as many bits.
+//! longer than counting in it. Here the rows that have an itemset are a bitmap, and its support with a further item
+//! is the size of an intersection. A row that occurs several times has as many bits.
 //!
-//! Closed itemsets are those of which no two rows, and so on to the last, agree on a further item. Rows of wide tables
-//! that have a few items in common seldom agree on more, so that a look at a few of them is enough.
+//! An itemset is closed if its rows do not all agree on a further item. Rows of wide tables that share a few items
+//! seldom agree on more, so that comparing a few of them is enough.
 
 use crate::bitmaps::{Numbering, each_pair, memory};
 use crate::list::List;
@@ -15,25 +15,26 @@ use std::collections::HashMap;
 use table::bits::{self, BitSets};
 use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
 
-/// Items per row from which on rows that share a few hardly become equal: projections merge too little then.
+/// The number of items per row from which rows that share a few items hardly become equal: projections merge too
+/// little then.
 const WIDE: f64 = 24.0;
 
-/// The longest closed itemsets that are found here. There may be far fewer of these than frequent ones, the more so
-/// the longer they are.
+/// The length of the longest closed itemsets that are searched here. There may be far fewer closed itemsets than
+/// frequent ones, the more so the longer they are.
 const LONGEST_CLOSED: usize = 4;
 
-/// Rows that are looked at before closed itemsets are searched for, and how many of them an item must be in to tell
-/// something.
+/// The number of rows in a pilot before closed itemsets are searched, and in how many of them an item must be to
+/// count.
 const PILOT_ROWS: usize = 1000;
 const PILOT_SUPPORT: u64 = 30;
 
-/// Words that are intersected and counted while a row gets one bit in a bitmap.
+/// The number of words that are intersected and counted in the time in which a row gets one bit in a bitmap.
 const WORDS_PER_BIT: usize = 6;
 
-/// Intersections between two looks at the watch.
+/// The number of intersections between two polls of the watch.
 const STEP: usize = 1 << 10;
 
-/// What is searched for.
+/// The request of a search.
 #[derive(Clone, Copy)]
 pub(super) struct Asked {
     pub min_support: u64,
@@ -41,8 +42,8 @@ pub(super) struct Asked {
     pub closed: bool,
 }
 
-/// Whether the search goes by bitmaps, for these items: whether the table is wide and all pairs of bitmaps have fewer
-/// words than the rows have pairs of cells, which projections go through.
+/// Whether the search uses bitmaps for these items: whether the table is wide and all pairs of bitmaps have fewer
+/// words than the rows have pairs of cells, which projections visit.
 pub(super) fn pay(
     bag: &Bag,
     supports: &[Vec<u64>],
@@ -61,9 +62,9 @@ pub(super) fn pay(
         && (!asked.closed || asked.max_length <= LONGEST_CLOSED && rows_differ(bag))
 }
 
-/// Whether rows that share an item seldom agree on another one, all of them: by a look at some rows.
+/// Whether the rows that share an item seldom all agree on another one, judged by some rows.
 fn rows_differ(bag: &Bag) -> bool {
-    // Of each item the first row that has it, how many do, and where they agree.
+    // For each item the first row that has it, how many rows do, and the columns where they agree.
     let mut seen: HashMap<Item, (usize, u64, Vec<u32>), Keyed> = HashMap::default();
     for number in (0..bag.distinct()).step_by(bag.distinct().div_ceil(PILOT_ROWS).max(1)) {
         let row = bag.row(number);
@@ -120,7 +121,7 @@ pub(super) fn search<'w>(
     if max_length == 2 {
         return Ok(found);
     }
-    // The larger part first: what is second is copied.
+    // The larger part first, because the second is copied.
     bitmaps.longer(&root, watch)?.then(found)
 }
 
@@ -132,23 +133,23 @@ struct Bitmaps<'a> {
     frequent: BitSets,
 }
 
-/// Items that extend a prefix, and which rows have prefix and item.
+/// Items that extend a prefix, and the rows that have prefix and item.
 #[derive(Default)]
 struct Level {
     /// The ranks of the items, ascending.
     items: Vec<u32>,
-    /// By position in `items`; may have one more.
+    /// By position in `items`; may have one more set.
     having: BitSets,
-    /// The rows of the prefix, if the bitmaps are of them.
+    /// The rows of the prefix, if the bitmaps refer to them.
     rows: Vec<u32>,
-    /// The number of the level whose rows the bitmaps are of, if it is another one.
+    /// The number of the level to whose rows the bitmaps refer, if it is another one.
     base: Option<usize>,
     /// The next item to extend the prefix by.
     next: usize,
 }
 
 impl Level {
-    /// Empties it for these items.
+    /// Empties the level and sets its items.
     fn begin(&mut self, items: impl Iterator<Item = u32>) {
         self.items.clear();
         self.items.extend(items);
@@ -157,7 +158,7 @@ impl Level {
         self.next = 0;
     }
 
-    /// The rows that the bitmaps are of.
+    /// The rows to which the bitmaps refer.
     fn rows<'l>(&'l self, levels: &'l [Level], root: &'l Level) -> &'l [u32] {
         match self.base {
             Some(0) => &root.rows,
@@ -172,7 +173,7 @@ impl Level {
 }
 
 impl Bitmaps<'_> {
-    /// The frequent pairs; learns which these are.
+    /// The frequent pairs; also records them for later.
     fn pairs<'w>(&mut self, root: &Level, watch: &'w Watch) -> Result<List<'w>, Stop> {
         let list = || List::new(watch);
         let visit = |pair: [usize; 2], found: &mut List<'w>, columns: &mut Vec<u32>| {
@@ -208,7 +209,7 @@ impl Bitmaps<'_> {
             .try_reduce(|| List::new(watch), List::then)
     }
 
-    /// Whether a frequent itemset is asked for; its rows are those of `rows` that two bitmaps have in common.
+    /// Whether a frequent itemset is requested; its rows are those of `rows` that two bitmaps share.
     #[inline]
     fn is_asked(
         &self,
@@ -232,19 +233,19 @@ impl Bitmaps<'_> {
     }
 }
 
-/// A part of the search, by one thread.
+/// A part of the search, run by one thread.
 struct Task<'a, 'w> {
     bitmaps: &'a Bitmaps<'a>,
     root: &'a Level,
     numbering: Numbering<'a>,
     found: List<'w>,
-    /// The itemset reached.
+    /// The current itemset.
     set: Vec<Item>,
-    /// A level for each prefix of the set. That of the empty one, number 0, is `root`.
+    /// A level for each prefix of the set. The level of the empty prefix, number 0, is `root`.
     levels: Vec<Level>,
-    /// Levels not in use, kept to be filled again.
+    /// Unused levels, kept for reuse.
     spare: Vec<Level>,
-    /// Of the items that a new level takes over, the positions in the one before.
+    /// The positions in the previous level of the items that a new level takes over.
     positions: Vec<usize>,
     columns: Vec<u32>,
     budget: Reservation<'w>,
@@ -292,7 +293,7 @@ impl<'a, 'w> Task<'a, 'w> {
     }
 
     /// Extends the set by an item of its level and lists it with each later item with which it is frequent. These
-    /// are the next level, if longer sets are asked for.
+    /// items form the next level, if longer sets are requested.
     fn extend(&mut self, at: usize) -> Result<(), Stop> {
         let Bitmaps { items, frequent, asked, .. } = self.bitmaps;
         let Some(level) = self.levels.last() else { return Ok(()) };
@@ -326,7 +327,7 @@ impl<'a, 'w> Task<'a, 'w> {
         self.descend(at)
     }
 
-    /// Makes the level of the items at `positions` of the present one, after the set has got the item at `at`.
+    /// Makes the level of the items at `positions` of the current one, after the set has got the item at `at`.
     fn descend(&mut self, at: usize) -> Result<(), Stop> {
         let mut child = self.spare.pop().unwrap_or_default();
         let held: u64 = self.levels.iter().chain(&self.spare).map(Level::memory).sum();
@@ -335,7 +336,7 @@ impl<'a, 'w> Task<'a, 'w> {
         let own = level.having.set(at);
         let (items, rows) = (child.items.len(), bits::count(own) as usize);
         self.numbering.assign(child.items.iter().map(|&rank| self.bitmaps.items[rank as usize]));
-        // To count pairs takes less time in bitmaps of these rows only, but they have to be made.
+        // Counting pairs takes less time in bitmaps of these rows only, but these have to be made.
         let pairs = items * items / 2;
         let anew = rows * self.numbering.width() * WORDS_PER_BIT + pairs * bits::words(rows);
         if anew < (items + pairs) * own.len() {

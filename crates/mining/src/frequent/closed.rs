@@ -1,4 +1,4 @@
-//! Closed itemsets.
+//! The search for closed itemsets (LCM).
 
 use crate::frequent::bitmaps::{self, Asked};
 use crate::frequent::closed_narrow::ClosedNarrow;
@@ -10,13 +10,13 @@ use rayon::prelude::*;
 use std::mem::replace;
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
-/// Every non-empty closed itemset (no superset has the same support, whatever its length) with a
-/// support of at least `min_support` (at least 1) and a length of at most `max_length`, in no
-/// fixed order but the same one whatever the number of threads.
+/// Every non-empty closed itemset (no superset has the same support, whatever its length) with a support of at least
+/// `min_support` (at least 1) and a length of at most `max_length`. The order is not specified, but does not depend
+/// on the number of threads.
 ///
-/// LCM (Uno, Kiyomi, Arimura: "LCM ver. 2"): a closed set is extended by an item of higher rank
-/// than the last one that was, and closed again. That gives each closed set once if extensions
-/// whose closure has a new item of lower rank are dropped.
+/// LCM (Uno, Kiyomi, Arimura: "LCM ver. 2"): a closed set is extended by an item of higher rank than the last one
+/// added, and closed again. That gives each closed set once if extensions whose closure has a new item of lower rank
+/// are dropped.
 pub fn closed(
     bag: &Bag,
     min_support: u64,
@@ -81,11 +81,11 @@ pub(crate) fn search(
     found.then(all)?.finish()
 }
 
-/// What all tasks share.
+/// State that all tasks share.
 struct Shared<'a, 'w> {
     min_support: u64,
     max_length: usize,
-    /// Tables of at most this many groups are searched with a few words per set of groups.
+    /// The largest number of groups of a table that is searched with a few words per set of groups.
     narrow: usize,
     items: &'a [Item],
     watch: &'w Watch,
@@ -95,10 +95,10 @@ struct Shared<'a, 'w> {
 #[derive(Default)]
 pub(crate) struct Table {
     pub projection: Projection,
-    /// The ranks of the items below the last one added, outside the set, that all rows of a
-    /// group have; ascending, group after group. Merging rows keeps what they have in common.
+    /// The ranks of the items below the last one added, outside the set, that all rows of a group have; ascending,
+    /// group after group. Merging rows keeps the ranks that they share.
     below: Vec<u32>,
-    /// Where each group's ranks are.
+    /// The position of each group's ranks.
     spans: Vec<(u32, u32)>,
 }
 
@@ -118,7 +118,7 @@ impl Table {
         self.below(group).iter().copied().chain(earlier.map(|&i| self.projection.ranks[i as usize]))
     }
 
-    /// Whether all rows with `item` have an item in common that is below it and outside the set.
+    /// Whether all rows with `item` share an item that is below it and outside the set.
     fn implies_below(&self, item: u32, common: &mut Vec<u32>) -> bool {
         let mut rows = self.projection.occurrences(item).iter();
         common.clear();
@@ -130,7 +130,7 @@ impl Table {
         }) && !common.is_empty()
     }
 
-    /// Makes this the table of `parent`'s rows with `item`, for the items in `scratch.kept`.
+    /// Makes this the table of the rows of `parent` with `item`, for the items in `scratch.kept`.
     fn gather(
         &mut self,
         parent: &Table,
@@ -165,8 +165,8 @@ impl Table {
     }
 }
 
-/// Leaves the ranks that are also in `others` at the beginning of `ranks` and returns how many;
-/// both are ascending.
+/// Moves the ranks that are also in `others` to the beginning of `ranks` and returns their number; both are
+/// ascending.
 fn intersect(ranks: &mut [u32], mut others: impl Iterator<Item = u32>) -> usize {
     let mut left = 0;
     let mut other = others.next();
@@ -182,13 +182,13 @@ fn intersect(ranks: &mut [u32], mut others: impl Iterator<Item = u32>) -> usize 
     left
 }
 
-/// A part of the search, by one thread.
+/// A part of the search, run by one thread.
 struct Task<'a, 'w> {
     shared: &'a Shared<'a, 'w>,
     list: List<'w>,
-    /// The closed set reached.
+    /// The current closed set.
     set: Vec<Item>,
-    /// Tables not in use, kept to be filled again.
+    /// Unused tables, kept for reuse.
     spare: Vec<Table>,
     /// Bytes of the tables in use.
     held: usize,
@@ -214,7 +214,7 @@ impl<'a, 'w> Task<'a, 'w> {
         }
     }
 
-    /// Does what [`Task::extend`] does, with several tasks if there is much to do.
+    /// Same as [`ClosedTask::extend`], with several tasks if there is much to do.
     fn extend_in_parallel(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
         let length = self.set.len();
         let Some(child) = self.child(table, item)? else {
@@ -273,7 +273,7 @@ impl<'a, 'w> Task<'a, 'w> {
         }
     }
 
-    /// Goes back to the set of the given length; `table` is not needed any more.
+    /// Goes back to the set of the given length; `table` is no longer needed.
     fn leave(&mut self, table: Table, length: usize) {
         self.held -= table.memory();
         self.spare.push(table);
@@ -286,8 +286,8 @@ impl<'a, 'w> Task<'a, 'w> {
         self.narrow.search(table, items, min_support, max_length, &mut self.set, &mut self.list)
     }
 
-    /// Extends the set by `item` and closes it, if that is new and short enough, and returns the
-    /// table of the result if it can be extended further.
+    /// Extends the set by `item` and closes it, if the result is new and short enough. Returns the table of the
+    /// result if it can be extended further.
     fn child(&mut self, table: &Table, item: u32) -> Result<Option<Table>, Stop> {
         let Shared { min_support, max_length, items, watch, .. } = *self.shared;
         watch.check()?;

@@ -1,4 +1,4 @@
-//! The search for closed itemsets in a table of few groups: a set of groups is a few words.
+//! The search for closed itemsets in a table of few groups, where a set of groups is a few machine words.
 
 use crate::frequent::closed::Table;
 use crate::list::List;
@@ -13,20 +13,20 @@ pub(crate) struct ClosedNarrow {
     min_support: u64,
     max_length: usize,
     weights: Vec<u64>,
-    /// By item: its name, the groups that contain it, whether it is in the closed set reached.
+    /// By item: its name, the groups that contain it, whether it is in the current closed set.
     names: Vec<Item>,
     sets: Vec<BitSet<WORDS>>,
     inside: Vec<bool>,
-    /// The ranks below that occur, and the groups that have each.
+    /// The ranks below that occur, and the groups that have each of them.
     ranks: Vec<u32>,
     below: Vec<BitSet<WORDS>>,
-    /// Items that may extend the set reached, with the groups that contain both; then the same for
-    /// the next set, and so on.
+    /// Items that may extend the current set, with the groups that contain both; then the same for the next set, and
+    /// so on.
     tails: Vec<(u32, BitSet<WORDS>)>,
 }
 
 impl ClosedNarrow {
-    /// The most groups that a table may have.
+    /// The largest number of groups of a table.
     pub(crate) const GROUPS: usize = WORDS * 64;
 
     /// Lists the closed sets that extend `set`, whose table is `table`.
@@ -76,9 +76,9 @@ impl ClosedNarrow {
         self.extend(table, 0, tails, set, list)
     }
 
-    /// Whether all `groups` have an item below `item` that is not in the set reached.
+    /// Whether all `groups` have an item below `item` that is not in the current set.
     fn implies_below(&self, table: &Table, item: u32, groups: BitSet<WORDS>) -> bool {
-        // Such an item is in any of the groups.
+        // Such an item would be in each of the groups, so one group is enough to look for it.
         let Some(one) = groups.iter().next() else { return false };
         let one = one as u32;
         let earlier = table.projection.groups.row(one).iter().take_while(|&&other| other < item);
@@ -89,7 +89,7 @@ impl ClosedNarrow {
         })
     }
 
-    /// Extends the set reached by each of the tails from `begin` to `end` and by more of them.
+    /// Extends the current set by each of the tails from `begin` to `end` and by further ones.
     fn extend(
         &mut self,
         table: &Table,

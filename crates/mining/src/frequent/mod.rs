@@ -1,5 +1,5 @@
-//! Frequent itemsets: all of them here, closed ones in `closed`, which goes on in `closed_narrow`
-//! where few groups of rows are left; `bitmaps` finds either where columns are many.
+//! The search for frequent itemsets. All of them are found here; `closed` finds closed ones and uses `closed_narrow`
+//! where few groups of rows are left; `bitmaps` finds both kinds in tables of many columns.
 
 mod bitmaps;
 mod closed;
@@ -18,9 +18,9 @@ use rayon::prelude::*;
 use std::mem::replace;
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
-/// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of
-/// at most `max_length`, in no fixed order but the same one whatever the number of threads. The
-/// memory of the result stays reserved.
+/// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of at most
+/// `max_length`. The order is not specified, but does not depend on the number of threads. The memory of the result
+/// stays reserved.
 pub fn frequent(
     bag: &Bag,
     min_support: u64,
@@ -30,10 +30,10 @@ pub fn frequent(
     search(bag, min_support, max_length, Way::Cheapest, watch)
 }
 
-/// The longest itemsets that [`few_by_bitmaps`] lists: where longer ones are asked for, they may be too many for a list.
+/// The length of the longest itemsets that [`few_by_bitmaps`] lists: longer ones may be too many for a list.
 const FEW: usize = 3;
 
-/// What [`frequent`] gives if only short itemsets are asked for and bitmaps find them soonest.
+/// The result of [`frequent`] if only short itemsets are requested and bitmaps find them fastest.
 pub(crate) fn few_by_bitmaps(
     bag: &Bag,
     min_support: u64,
@@ -121,16 +121,16 @@ pub(crate) fn search(
         .finish()
 }
 
-/// A part of the search, by one thread.
+/// A part of the search, run by one thread.
 struct Task<'a> {
     min_support: u64,
     max_length: usize,
     items: &'a [Item],
     list: List<'a>,
-    /// The itemset reached.
+    /// The current itemset.
     set: Vec<Item>,
     scratch: Scratch<'a>,
-    /// Projections not in use, kept to be filled again.
+    /// Unused projections, kept for reuse.
     spare: Vec<Projection>,
     /// Bytes of the projections in use.
     held: usize,
@@ -160,14 +160,13 @@ impl Task<'_> {
         }
     }
 
-    /// Keeps a projection that is not needed any more, to be filled again.
+    /// Keeps a projection that is no longer needed for reuse.
     fn leave(&mut self, projection: Projection) {
         self.held -= projection.memory();
         self.spare.push(projection);
     }
 
-    /// Extends the set by `item` and lists it; returns its projection if it can be extended
-    /// further.
+    /// Extends the set by `item` and lists it; returns its projection if it can be extended further.
     fn child(&mut self, projection: &Projection, item: u32) -> Result<Option<Projection>, Stop> {
         let support = projection.count(item, &mut self.scratch)?;
         self.set.push(self.items[projection.ranks[item as usize] as usize]);

@@ -1,10 +1,10 @@
 //! MIIs of at most three items by a bitmap for each item: for tables of many columns with few values each.
 //!
-//! Projections pay where they make the data smaller from step to step. In a table of a hundred columns nearly every
-//! pair is frequent, and each would be projected to almost all that there is. Here nothing is projected: the rows that
-//! have an itemset are an intersection of bitmaps, which is counted only until it is known to have more than theta
-//! rows. 100,000 rows of 100 columns with 2 to 10 values: pairs in 0.03 s instead of 10, triples in 2.8 s (theta 1) and
-//! 4.9 s (theta 50, 4.3 million itemsets) instead of a minute and more.
+//! Projections are worth it where they reduce the data from step to step. In a table of a hundred columns nearly
+//! every pair is frequent, and each would be projected to almost the whole table. Here nothing is projected: the rows
+//! that have an itemset are an intersection of bitmaps, which is counted only until it has more than theta rows.
+//! 100,000 rows of 100 columns with 2 to 10 values: pairs in 0.03 s instead of 10, triples in 2.8 s (theta 1) and 4.9
+//! s (theta 50, 4.3 million itemsets) instead of a minute and more.
 
 use crate::bitmaps::{each_pair, memory};
 use crate::mii::Sink;
@@ -12,14 +12,15 @@ use rayon::prelude::*;
 use table::bits::{self, BitSets};
 use table::{Bag, Item, Reservation, Stop, Watch};
 
-/// The longest itemsets that are found here. Longer ones need to know which of their parts are frequent.
+/// The length of the longest itemsets that are searched here. Longer ones would need to know which of their subsets
+/// are frequent.
 const LONGEST: usize = 3;
 
-/// Words that are counted between two looks at the count.
+/// The number of words that are counted between two comparisons with theta.
 const BLOCK: usize = 16;
 
-/// Whether the search goes by bitmaps, for these items: whether all pairs of bitmaps have fewer words than the
-/// rows have pairs of cells, which projections go through. Rare items have bitmaps that are mostly empty.
+/// Whether the search uses bitmaps for these items: whether all pairs of bitmaps have fewer words than the rows have
+/// pairs of cells, which projections visit. Rare items have bitmaps that are mostly empty.
 pub(super) fn pay(
     bag: &Bag,
     supports: &[Vec<u64>],
@@ -33,12 +34,12 @@ pub(super) fn pay(
     let free = watch.memory_limit().saturating_sub(watch.memory());
     max_length <= LONGEST
         && words <= cells * cells / bag.row_count() as f64
-        // Counts are of distinct rows, which says little where each stands for many.
+        // Counts are of distinct rows, which says little where each stands for many rows.
         && bag.row_count() <= 2 * bag.distinct() as u64
         && memory(bag.distinct(), items.len()) <= free / 4
 }
 
-/// Finds the MIIs of two and, if `max_length` says so, three items.
+/// Finds the MIIs of two and, if `max_length` allows, three items.
 pub(super) fn search<S: Sink>(
     bag: &Bag,
     theta: u64,
@@ -58,7 +59,7 @@ pub(super) fn search<S: Sink>(
     if max_length == 2 {
         return Ok(pairs);
     }
-    // The larger part first: what is second is copied.
+    // The larger part first, because the second is copied.
     bitmaps.triples(&rows, watch, sink)?.then(pairs)
 }
 
@@ -72,7 +73,7 @@ struct Bitmaps<'a> {
     frequent: BitSets,
 }
 
-/// Some distinct rows, and which of them have an item, by its rank.
+/// Some distinct rows, and a bitmap of them for each item, by its rank.
 #[derive(Default)]
 struct Rows {
     numbers: Vec<u32>,
@@ -96,8 +97,7 @@ impl<'a> Bitmaps<'a> {
         Bitmaps { bag, theta, items, ranks, frequent: BitSets::new(0, items.len()) }
     }
 
-    /// Makes the bitmaps of the rows whose numbers are there. Rare items have one together, so that no branch
-    /// depends on a value.
+    /// Makes the bitmaps of the listed rows. Rare items share one bitmap, so that no branch depends on a value.
     fn fill(&self, rows: &mut Rows) {
         let Rows { numbers, having } = rows;
         having.reset(self.items.len() + 1, numbers.len());
@@ -110,7 +110,7 @@ impl<'a> Bitmaps<'a> {
         }
     }
 
-    /// The MIIs of two items, given all rows; learns which pairs are frequent.
+    /// The MIIs of two items, given all rows; also records which pairs are frequent.
     fn pairs<S: Sink>(
         &mut self,
         rows: &Rows,
@@ -165,7 +165,7 @@ impl<'a> Bitmaps<'a> {
             .try_reduce(sink, S::then)
     }
 
-    /// Whether more than theta of the rows have both items; if not, finds those that have.
+    /// Whether more than theta of the rows have both items; if not, finds the rows that have them.
     #[inline]
     fn is_frequent(&self, rows: &Rows, a: usize, b: usize, common: &mut Common) -> bool {
         let [a, b] = [a, b].map(|item| rows.having.set(item));
@@ -198,7 +198,7 @@ impl<'a> Bitmaps<'a> {
         false
     }
 
-    /// The bytes of so many rows.
+    /// The number of bytes of this number of rows.
     fn memory(&self, rows: usize) -> u64 {
         memory(rows, self.items.len())
     }

@@ -1,9 +1,9 @@
 //! The search for minimal infrequent itemsets.
 //!
-//! This file has the phases: rare items, pairs, and what is longer, each begun by one task per
-//! item. `task` extends a prefix depth first along a `path` of projections; `narrow` takes over
-//! where few groups are left. `bitmaps` does it all where columns are many and lengths limited. `visitor` says who is told of what is found, `risk` is one who counts.
-//! `sperner` bounds how many there can be.
+//! This file has the phases: rare items, pairs, and longer itemsets, each started with one task per item.
+//! `search_task` extends a prefix depth first along a `projection_path`; `narrow_search` takes over where few groups
+//! are left. `bitmaps` does the whole search where columns are many and lengths limited. `visitor` receives the MIIs,
+//! and `risk` is a visitor that counts. `sperner` bounds their number.
 
 mod bitmaps;
 mod narrow;
@@ -28,11 +28,11 @@ use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
-/// The groups that a projection may have to be searched with a few words per set of groups.
+/// The largest number of groups of a projection that is searched with a few words per set of groups.
 const NARROW: usize = FEW_WORDS * 64;
 
-/// Every MII of length at most `max_length` with its support, in no fixed order but the same
-/// one whatever the number of threads. The memory of the result stays reserved.
+/// Every MII of length at most `max_length` with its support. The order is not specified, but does not depend on the
+/// number of threads. The memory of the result stays reserved.
 pub fn miis(
     bag: &Bag,
     theta: u64,
@@ -53,15 +53,15 @@ pub fn visit_miis<V: Visitor>(
     search(bag, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
 }
 
-/// How itemsets are searched for; what is found is the same.
+/// The method of a search; the result is the same.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
-    /// By what the bag and the lengths promise.
+    /// Chosen by the bag and the lengths.
     Cheapest,
     /// By bitmaps, which find short MIIs only.
     #[cfg(test)]
     Bitmaps,
-    /// By projections; with at most so many groups they are searched as narrow ones.
+    /// Projections; those with at most `narrow` groups are searched as narrow ones.
     #[cfg(test)]
     Projections { narrow: usize },
 }
@@ -107,7 +107,7 @@ pub(crate) fn search<S: Sink>(
     if max_length == 2 {
         return Ok(found);
     }
-    // The larger part first: what is second is copied.
+    // The larger part first, because the second is copied.
     longer(&shared, watch, &sink)?.then(found)
 }
 
@@ -191,7 +191,7 @@ fn pairs<S: Sink>(
     watch: &Watch,
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<S, Stop> {
-    // What is kept serves every task, but longer itemsets and the result need memory too.
+    // The kept projections serve every task, but longer itemsets and the result need memory too.
     let quota = watch.memory_limit().saturating_sub(watch.memory()) / 2;
     let kept = AtomicU64::new(0);
     let keep = |node: &Node| {

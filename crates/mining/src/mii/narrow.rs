@@ -1,4 +1,4 @@
-//! The search in a projection of few groups: a set of groups is a few machine words.
+//! The search for MIIs in a projection of few groups, where a set of groups is a few machine words.
 
 use crate::mii::task::Finder;
 use crate::mii::visitor::Sink;
@@ -14,10 +14,10 @@ pub(crate) struct Narrow<const W: usize> {
     sets: Vec<BitSet<W>>,
     heavy: BitSet<W>,
     light: BitSet<W>,
-    /// The items chosen after the prefix, and the groups that contain those before each.
+    /// The items chosen after the prefix, and for each the groups that contain the items before it.
     chosen: Vec<(u32, BitSet<W>)>,
-    /// Items that may extend what is chosen, with the groups that contain both; then the same for
-    /// one more item chosen, and so on.
+    /// Items that may extend the chosen ones, with the groups that contain both; then the same for one more chosen
+    /// item, and so on.
     tails: Vec<(u32, BitSet<W>)>,
 }
 
@@ -59,8 +59,8 @@ impl<const W: usize> Narrow<W> {
         self.extend(0, items as usize, BitSet::ALL, finder)
     }
 
-    /// Extends what is chosen, which `before` contain, by each of the tails from `begin` to `end`
-    /// and by more of them.
+    /// Extends the chosen items, which the groups `before` contain, by each of the tails from `begin` to `end` and by
+    /// further ones.
     fn extend<S: Sink>(
         &mut self,
         begin: usize,
@@ -103,7 +103,7 @@ impl<const W: usize> Narrow<W> {
             .filter(|&support| support <= self.theta)
     }
 
-    /// Hands on the prefix, what is chosen and `item`, in the groups `set`, if that is an MII.
+    /// Hands on the prefix, the chosen items and `item`, in the groups `set`, if they are an MII.
     fn judge<S: Sink>(
         &mut self,
         item: u32,
@@ -120,8 +120,8 @@ impl<const W: usize> Narrow<W> {
         })
     }
 
-    /// Whether the chosen items and `item` stay frequent with any but the last of the chosen ones
-    /// left out; without the last one that is known.
+    /// Whether the chosen items and `item` stay frequent when any of the chosen ones but the last is left out; for
+    /// the last one that is known.
     fn minimal(&self, item: u32) -> bool {
         let mut later = self.sets[item as usize];
         self.chosen.iter().enumerate().rev().all(|(i, &(chosen, before))| {

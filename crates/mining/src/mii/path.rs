@@ -1,4 +1,4 @@
-//! The way from the root of the search to where it is: one projection per item of the prefix.
+//! The path from the root of the search to the current prefix: one projection per item.
 
 use crate::project::Projection;
 use crate::project::sets::Sets;
@@ -27,13 +27,13 @@ impl Node {
     }
 }
 
-/// What all parts of a search share.
+/// State that all parts of a search share.
 pub(crate) struct Shared<'w> {
     pub theta: u64,
     pub max_length: usize,
-    /// Projections of at most this many groups are searched with a few words per set of groups.
+    /// The largest number of groups of a projection that is searched with a few words per set of groups.
     pub narrow: usize,
-    /// Columns of the bag.
+    /// The number of columns of the bag.
     pub width: usize,
     /// By rank: ascending support.
     pub items: Vec<Item>,
@@ -49,9 +49,9 @@ impl Shared<'_> {
         let Some(lowest) = (0..ranks.len()).min_by_key(|&i| ranks[i]) else { return true };
         match &self.first[ranks[lowest] as usize] {
             Some(node) => {
-                // An item that the projection lacks is infrequent with the lowest one. (It could
-                // also be in all rows of the lowest one, but then it would not reduce the support
-                // of any set with it, and the search would not have got here.)
+                // An item that the projection lacks is infrequent with the lowest one. (It could also be in all rows
+                // of the lowest one, but then it would not reduce the support of any set with it, and the search
+                // would not have reached this point.)
                 ranks.swap_remove(lowest);
                 ranks.iter_mut().all(|rank| match node.projection.ranks.binary_search(rank) {
                     Ok(number) => {
@@ -66,13 +66,13 @@ impl Shared<'_> {
     }
 }
 
-/// A prefix and the projections to it and to its beginnings.
+/// A prefix and the projections to it and to its own prefixes.
 pub(crate) struct Path<'a> {
     pub shared: &'a Shared<'a>,
     /// The projection to the first item.
     pub first: &'a Node,
-    /// The projections to the first two items, the first three and so on; the last ones may be
-    /// left over from another prefix.
+    /// The projections to the first two items, the first three and so on; the last ones may be left over from another
+    /// prefix.
     pub nodes: Vec<Node>,
     /// The prefix: the number of each item in the projection to the items before it.
     pub prefix: Vec<u32>,
@@ -126,8 +126,8 @@ impl<'a> Path<'a> {
         true
     }
 
-    /// Calls `accept` with the rows of the bag that a group of the projection at `depth` stands
-    /// for, until it is false; whether it never was.
+    /// Calls `accept` with the rows of the bag that a group of the projection at `depth` stands for, until it returns
+    /// false; true if it never does.
     pub(crate) fn all_rows(
         &self,
         depth: usize,

@@ -1,4 +1,4 @@
-//! Which columns and values make rows stand out.
+//! Counts the MIIs of each column and value, to report which of them make rows stand out.
 
 use crate::mii::visit_miis;
 use crate::mii::visitor::Visitor;
@@ -26,8 +26,8 @@ pub struct ColumnRisk {
     pub values: Vec<Counts>,
 }
 
-/// The risk of each column and value: MIIs of length at most `max_length` are counted as they
-/// are found, and none is kept.
+/// The risk of each column and value: MIIs of length at most `max_length` are counted as they are found, without
+/// keeping them.
 pub fn risk(
     bag: &Bag,
     theta: u64,
@@ -44,7 +44,7 @@ pub fn risk(
     Ok(risk)
 }
 
-/// MIIs by item, and the cells that lie in one.
+/// The number of MIIs by item, and the cells that lie in one.
 struct Census {
     /// MIIs of each item: `miis[column][code]`.
     miis: Vec<Vec<AtomicU64>>,

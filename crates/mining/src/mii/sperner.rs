@@ -1,8 +1,8 @@
-//! How many minimal infrequent itemsets a table can have at most.
+//! The largest possible number of minimal infrequent itemsets of a table.
 
 use dashu_int::UBig;
 
-/// The widest table that [`bound`] is computed for; its bound has about three thousand digits.
+/// The largest number of columns for which [`bound`] is computed; its bound has about three thousand digits.
 pub const BOUND_COLUMNS: u32 = 10_000;
 
 /// The largest possible number of MIIs of a table with `rows` rows and `columns` columns, in

@@ -10,9 +10,9 @@ use table::{Item, Reservation, Stop, Watch, bits};
 
 /// One task of the search: a path that it lengthens and shortens, and the MIIs found.
 ///
-/// An MII extends a prefix only by items that are frequent with it (all but the last one), that
-/// reduce its support (else the MII without some item would have the same support) and that
-/// occur in light groups (in a heavy group everything is frequent).
+/// An MII extends a prefix only by items that are frequent with it (all but the last one), that reduce its support
+/// (else the MII without some item would have the same support) and that occur in light groups (in a heavy group
+/// everything is frequent).
 pub(crate) struct Task<'a, S> {
     finder: Finder<'a, S>,
     scratch: Scratch<'a>,
@@ -23,7 +23,7 @@ pub(crate) struct Task<'a, S> {
     narrow_more: Narrow<FEW_WORDS>,
 }
 
-/// The path, and where MIIs are handed to.
+/// The path, and the sink of the MIIs.
 pub(crate) struct Finder<'a, S> {
     pub path: Path<'a>,
     pub watch: &'a Watch,
@@ -54,7 +54,7 @@ impl<'a, S: Sink> Task<'a, S> {
         }
     }
 
-    /// What was found.
+    /// The findings of the task.
     pub(crate) fn finish(self) -> S {
         self.finder.sink
     }
@@ -100,8 +100,8 @@ impl<'a, S: Sink> Task<'a, S> {
         }
     }
 
-    /// Finds the MIIs that are the prefix, `item` and one more item; adds `item` to the prefix and
-    /// projects to it. False if no longer MII can begin so.
+    /// Finds the MIIs that are the prefix, `item` and one more item; adds `item` to the prefix and projects to it.
+    /// False if no longer MII begins with them.
     fn child(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
         let Task { finder, scratch, .. } = self;
         let theta = finder.path.shared.theta;
@@ -133,8 +133,7 @@ impl<'a, S: Sink> Task<'a, S> {
         self.lengthen(depth, item, support)
     }
 
-    /// Adds `item` to the prefix of `depth` items and projects to what was kept. False if no MII
-    /// can lie below.
+    /// Adds `item` to the prefix of `depth` items and projects to the kept items. False if no MII can lie below.
     fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
         let Task { finder, scratch, .. } = self;
         let path = &mut finder.path;
@@ -144,7 +143,7 @@ impl<'a, S: Sink> Task<'a, S> {
         if path.nodes.len() < depth {
             path.nodes.resize_with(depth, Default::default);
         }
-        // Out of the path while it is filled, since its parent is in there too.
+        // Taken out of the path while it is filled, since its parent is in the path too.
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
         node.projection.gather(parent, item, support, scratch, |_, _, _| {})?;
@@ -201,8 +200,8 @@ impl<S: Sink> Finder<'_, S> {
         self.sink.mii(&self.items, &self.rows, support)
     }
 
-    /// Finds the groups of `child` that the sink needs no MIIs from; `child` is a projection of
-    /// the one at `depth`, not yet on the path.
+    /// Finds the groups of `child` from which the sink needs no MIIs; `child` is a projection of the one at `depth`,
+    /// not yet on the path.
     fn skip(&mut self, depth: usize, child: &mut Projection) {
         let Finder { path, columns, sink, .. } = self;
         let words = bits::words(path.shared.width);

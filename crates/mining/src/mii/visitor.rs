@@ -1,4 +1,4 @@
-//! Who is told of the MIIs as they are found.
+//! Visitors, which receive MIIs as they are found.
 
 use crate::mii::path::Path;
 use crate::project::groups::Groups;
@@ -6,7 +6,7 @@ use table::{Item, Stop};
 
 /// Receives MIIs as they are found, from several threads and in no fixed order.
 ///
-/// [`crate::visit_miis`] is compiled for each visitor, so what a visitor does not use costs nothing.
+/// [`crate::visit_miis`] is compiled for each visitor, so unused features cost nothing.
 pub trait Visitor: Sync {
     /// Whether [`Visitor::skip`] is ever true.
     const SKIPS: bool = false;
@@ -15,8 +15,8 @@ pub trait Visitor: Sync {
     /// given, ascending), and its support. An error ends the search.
     fn mii(&self, items: &[Item], rows: &[u32], support: u64) -> Result<(), Stop>;
 
-    /// True if the visitor needs to know of no MII that uses only the columns of `part` and occurs
-    /// only in its rows. An MII that also occurs elsewhere may still be handed over.
+    /// True if the visitor needs no MII that uses only the columns of `part` and occurs only in its rows. An MII that
+    /// also occurs elsewhere may still be handed over.
     fn skip(&self, part: &Subtree<'_>) -> bool {
         let _ = part;
         false
@@ -35,8 +35,8 @@ pub struct Subtree<'a> {
 }
 
 impl Subtree<'_> {
-    /// Whether `accept` is true of every distinct row, a number of the bag given; stops at the
-    /// first for which it is not. Rows of a part that was skipped before are left out.
+    /// Whether `accept` is true for every distinct row, a number of the bag given; stops at the first for which it is
+    /// not. Rows of a part that was skipped before are left out.
     pub fn all_rows(&self, mut accept: impl FnMut(u32) -> bool) -> bool {
         let parent = &self.path.node(self.depth).projection.groups;
         let mut origins = self.groups.origins(self.group).filter(|&origin| !parent.skipped(origin));
@@ -44,7 +44,7 @@ impl Subtree<'_> {
     }
 }
 
-/// What one task of the search does with the MIIs it finds.
+/// Receives the MIIs that one task of the search finds.
 pub(crate) trait Sink: Send {
     /// Whether rows are needed.
     const ROWS: bool;
@@ -55,7 +55,7 @@ pub(crate) trait Sink: Send {
 
     fn skip(&self, part: &Subtree<'_>) -> bool;
 
-    /// What this and then a later part of the search have found.
+    /// The findings of this and of a later part of the search.
     fn then(self, later: Self) -> Result<Self, Stop>
     where
         Self: Sized;

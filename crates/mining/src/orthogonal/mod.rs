@@ -14,7 +14,7 @@ pub use field::MAX_ORDER as MAX_LEVELS;
 /// The most rows an array may have.
 pub const MAX_ROWS: u64 = i32::MAX as u64;
 
-/// Why there is no array with the given parameters.
+/// The reasons why there is no array with the given parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OrthogonalError {
     /// The number of levels must be a power of a prime, at most [`MAX_LEVELS`].
@@ -48,7 +48,7 @@ impl fmt::Display for OrthogonalError {
 
 impl std::error::Error for OrthogonalError {}
 
-/// An orthogonal array, row by row in ascending order; nothing is held but one row's levels.
+/// An orthogonal array, row by row in ascending order; only one row is held in memory.
 ///
 /// Bush: the rows are the polynomials f of degree < t over GF(s), the columns f(0), …, f(s-1) and
 /// then the coefficient of x^(t-1). A polynomial is determined by its values at 0, …, t-1, so

@@ -1,18 +1,18 @@
-//! Rows of local item numbers, equal rows merged into groups with weights.
+//! Groups: rows of local item numbers, with equal rows merged and their weights added.
 
 use table::{NONE, Slots};
 
-/// No row.
+/// Marks the end of a list of rows.
 const EMPTY: u32 = u32::MAX;
 
-/// Distinct rows of item numbers (ascending) with weights, and where each came from.
+/// Distinct rows of item numbers (ascending) with weights and origins.
 #[derive(Default)]
 pub(crate) struct Groups {
     cells: Vec<u32>,
-    /// Where each group's cells begin; one more than there are groups.
+    /// The position of each group's first cell; one more entry than there are groups.
     starts: Vec<u32>,
     weights: Vec<u64>,
-    /// The groups that nobody needs MIIs from; empty if there are none.
+    /// The groups from which no MIIs are needed; empty if there are none.
     skipped: Vec<bool>,
     /// Whether the following three are kept.
     track: bool,
@@ -24,8 +24,7 @@ pub(crate) struct Groups {
 }
 
 impl Groups {
-    /// Makes the groups empty; at most `rows` rows will be added. With `track`, their origins are
-    /// remembered.
+    /// Empties the groups; at most `rows` rows will be added. With `track`, their origins are remembered.
     pub(crate) fn clear(&mut self, rows: usize, track: bool, slots: &mut Slots) {
         self.track = track;
         self.cells.clear();
@@ -92,7 +91,7 @@ impl Groups {
     /// `numbers` keeps the order. Rows that become equal are merged.
     pub(crate) fn renumber(&mut self, numbers: &[u32], slots: &mut Slots) {
         slots.clear(self.len());
-        // What is written never overtakes what is read.
+        // The write position never overtakes the read position.
         let (mut groups, mut end, mut from) = (0, 0, 0);
         for group in 0..self.len() {
             let to = self.starts[group + 1] as usize;
@@ -186,18 +185,18 @@ impl Groups {
         &self.weights
     }
 
-    /// Says for each group whether it is skipped.
+    /// Sets for each group whether it is skipped.
     pub(crate) fn skip(&mut self, skipped: impl Iterator<Item = bool>) {
         self.skipped.extend(skipped);
     }
 
-    /// Whether nobody needs MIIs from a group.
+    /// Whether no MIIs are needed from a group.
     #[inline]
     pub(crate) fn skipped(&self, group: u32) -> bool {
         self.skipped.get(group as usize).is_some_and(|&skipped| skipped)
     }
 
-    /// Whether a group can contain MIIs that somebody needs.
+    /// Whether a group can contain MIIs that are needed.
     #[inline]
     pub(crate) fn light(&self, group: u32, theta: u64) -> bool {
         self.weight(group) <= theta && !self.skipped(group)

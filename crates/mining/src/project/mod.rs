@@ -1,7 +1,7 @@
-//! The rows that contain a prefix, reduced to the items that may still extend it.
+//! Projections: the rows that contain a prefix, reduced to the items that may still extend it.
 //!
-//! What the searches for MIIs, frequent and closed itemsets stand on. `ranking` orders the items,
-//! `groups` holds rows with equal ones merged, `sets` answers from bits whether items are frequent.
+//! The searches for MIIs, frequent and closed itemsets are built on them. `ranking` orders the items, `groups` holds
+//! rows with equal ones merged, `group_sets` answers from bits whether items are frequent.
 
 pub(crate) mod groups;
 pub(crate) mod ranking;
@@ -10,10 +10,10 @@ pub(crate) mod sets;
 use crate::project::groups::Groups;
 use table::{Bag, Item, NONE, Slots, Stop, Watch};
 
-/// Rows between two looks at the watch.
+/// The number of rows between two polls of the watch.
 const STEP: usize = 1 << 14;
 
-/// Items per row from which on a projection counts as sparse.
+/// The number of items per row from which a projection counts as sparse.
 const SPARSE: usize = 64;
 
 /// The rows that contain a prefix, without the items that cannot extend it, equal rows merged.
@@ -28,13 +28,13 @@ pub(crate) struct Projection {
     pub ranks: Vec<u32>,
     /// The number of each item in the projection that this one was made from.
     pub up: Vec<u32>,
-    /// Where each item occurs: (group, position after it among the groups' cells).
+    /// The occurrences of each item: (group, position after it among the groups' cells).
     occurrences: Vec<(u32, u32)>,
-    /// Where each item's occurrences begin; one more than there are items.
+    /// The position of each item's first occurrence; one more entry than there are items.
     first: Vec<u32>,
 }
 
-/// What projecting works with, kept between calls.
+/// Buffers of a projection, kept between calls.
 pub(crate) struct Scratch<'w> {
     watch: &'w Watch,
     /// Whether the origins of groups are kept: for a projection the groups of its parent.
@@ -106,7 +106,7 @@ impl Projection {
         Ok(root)
     }
 
-    /// The bytes that [`Projection::root`] takes at most.
+    /// The largest number of bytes that [`Projection::root`] takes.
     pub(crate) fn root_memory(bag: &Bag) -> u64 {
         // Per cell its item and its occurrence; per row start, weight, origin, list and slots.
         let rows = bag.distinct() as u64;
@@ -118,15 +118,15 @@ impl Projection {
         self.ranks.len()
     }
 
-    /// Where `item` occurs: (group, position after it among the groups' cells).
+    /// The occurrences of `item`: (group, position after it among the groups' cells).
     #[inline]
     pub(crate) fn occurrences(&self, item: u32) -> &[(u32, u32)] {
         &self.occurrences
             [self.first[item as usize] as usize..self.first[item as usize + 1] as usize]
     }
 
-    /// Counts the later items in the rows that contain `item`: leaves those that occur in
-    /// `scratch.seen` and returns the support of `item`.
+    /// Counts the later items in the rows that contain `item`: leaves the items that occur in `scratch.seen` and
+    /// returns the support of `item`.
     pub(crate) fn count(&self, item: u32, scratch: &mut Scratch<'_>) -> Result<u64, Stop> {
         let Scratch { watch, counts, seen, .. } = scratch;
         let mut support = 0;
@@ -147,7 +147,7 @@ impl Projection {
             }
         };
         let later = item as usize + 1..self.items();
-        // With many items and few rows, going through the rows again is less than through the items.
+        // With many items and few rows, a second pass over the rows is cheaper than one over the items.
         if self.occurrences(item).len() * SPARSE < later.len() {
             for &(group, position) in self.occurrences(item) {
                 for &cell in self.groups.row_from(group, position) {
@@ -244,7 +244,7 @@ impl Projection {
         self.ranks.extend(self.up.iter().map(|&item| parent.ranks[item as usize]));
     }
 
-    /// Indexes the occurrences once the items are named: needed to count and to project further.
+    /// Indexes the occurrences once the items are named, which counting and further projections need.
     pub(crate) fn index(&mut self) {
         let Projection { groups, first, occurrences, ranks, .. } = self;
         first.clear();
@@ -255,7 +255,7 @@ impl Projection {
         for item in 2..first.len() {
             first[item] += first[item - 1];
         }
-        // first[i + 1] is where the next occurrence of item i goes, so in the end where i ends.
+        // first[i + 1] is the position of the next occurrence of item i, and in the end the end of item i.
         occurrences.clear();
         occurrences.resize(groups.cells(), (0, 0));
         for group in 0..groups.len() as u32 {

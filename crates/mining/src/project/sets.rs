@@ -3,23 +3,22 @@
 use crate::project::Projection;
 use table::bits::{self, BitSet, BitSets};
 
-/// Sets of so few words are always made.
+/// Sets of at most this number of words are always made.
 pub(crate) const FEW_WORDS: usize = 4;
 
 /// For each item of a projection the groups that contain it, as bits.
 #[derive(Default)]
 pub(crate) struct Sets {
-    /// One set per item; of no words if they were too sparse to be worth the memory.
+    /// One set per item; without words if the sets were too sparse to be worth the memory.
     of_items: BitSets,
     /// The groups of more than theta rows.
     heavy: Vec<u64>,
-    /// The groups that can contain MIIs that somebody needs.
+    /// The groups that can contain MIIs that are needed.
     light: Vec<u64>,
 }
 
 impl Sets {
-    /// Takes the sets of `projection`, unless they are many and take more memory than its
-    /// occurrences do.
+    /// Makes the sets of `projection`, unless they are many and take more memory than its occurrences.
     pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
         let groups = &projection.groups;
         let words = bits::words(groups.len());
@@ -44,7 +43,7 @@ impl Sets {
         }
     }
 
-    /// Whether more than `theta` rows of `projection` contain all of `items`, which are not none.
+    /// Whether more than `theta` rows of `projection` contain all of `items`, which must not be empty.
     pub(crate) fn frequent(&self, projection: &Projection, items: &[u32], theta: u64) -> bool {
         let groups = &projection.groups;
         let mut support = 0;
@@ -86,7 +85,7 @@ impl Sets {
         &self.heavy
     }
 
-    /// The groups that can contain MIIs that somebody needs.
+    /// The groups that can contain MIIs that are needed.
     pub(crate) fn light(&self) -> &[u64] {
         &self.light
     }
@@ -96,7 +95,7 @@ impl Sets {
     }
 }
 
-/// The sum of the weights of groups, or a part of the sum that is at least `enough`.
+/// The sum of the weights of groups, or a partial sum that is at least `enough`.
 #[inline]
 pub(crate) fn weight_up_to<const W: usize>(groups: BitSet<W>, enough: u64, weights: &[u64]) -> u64 {
     let mut sum = 0;
