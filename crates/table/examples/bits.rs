@@ -1,9 +1,9 @@
-//! Measures our bit sets beside the crate bitvec, in what the searches do most: for benchmarks.
+//! Compares our bit sets with the crate bitvec in the operations that the searches do most: for benchmarks.
 //!
 //! Usage: bits [RUNS]
 //!
-//! Prints for each task the nanoseconds of one operation with ours and with bitvec, the shortest of
-//! the runs. Both must come to the same result.
+//! Prints for each task the nanoseconds of one operation with ours and with bitvec, the shortest of the runs. Both
+//! must return the same result.
 
 use bitvec::prelude::{BitArray, BitVec, Lsb0};
 use pg_sanitize_table::bits::{self, BitSet, BitSets};
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Rows of the bitmaps of the cover.
 const ROWS: usize = 8192;
 
-/// Numbers of a fixed sequence without a pattern.
+/// A fixed sequence of numbers without a pattern.
 struct Sequence(u64);
 
 impl Sequence {
@@ -45,8 +45,8 @@ fn show(task: &str, ours: (f64, u64), theirs: (f64, u64)) {
     println!("{task}|{:.2}|{:.2}", ours.0, theirs.0);
 }
 
-/// A step of the search for MIIs: two sets of groups are intersected, the result is dropped if it
-/// has no light group or is the first one, else its groups are weighed up to a threshold.
+/// A step of the search for MIIs: two sets of groups are intersected. The result is dropped if it has no light group
+/// or is the first one, else its groups are weighed up to a threshold.
 fn narrow<const W: usize>(runs: usize) {
     let mut sequence = Sequence(7);
     let words: Vec<[u64; W]> =
@@ -103,7 +103,7 @@ fn narrow<const W: usize>(runs: usize) {
     show(&format!("intersect and weigh, {} groups", W * 64), ours, theirs);
 }
 
-/// A step of the cover: the rows that several bitmaps have in common are listed.
+/// A step of the cover: lists the rows that several bitmaps share.
 fn cover(runs: usize, halvings: usize) {
     const ITEMS: usize = 5;
     let mut sequence = Sequence(11);

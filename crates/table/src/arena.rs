@@ -1,13 +1,12 @@
-//! Byte strings by number, and an interner of them: each distinct value once, numbered in the order of
-//! arrival.
+//! Byte strings by number, and an interner of them: each distinct value once, numbered in the order of arrival.
 
 use crate::Index;
 
-/// Bytes of one arena chunk. Chunks keep a growing dictionary from being copied, so its peak
-/// is its size and not one and a half times that.
+/// The number of bytes of one arena chunk. With chunks a growing dictionary is not copied, so its peak is its size
+/// and not one and a half times that.
 const CHUNK: usize = 1 << 18;
 
-/// Where a value is: chunk, offset, length.
+/// The position of a value: chunk, offset, length.
 type Span = (u32, u32, u32);
 
 /// Byte strings by number, one after the other in chunks.
@@ -15,7 +14,7 @@ type Span = (u32, u32, u32);
 pub(crate) struct Texts {
     chunks: Vec<Vec<u8>>,
     spans: Vec<Span>,
-    /// Of all chunks, capacity included.
+    /// The bytes of all chunks, capacity included.
     bytes: usize,
 }
 
@@ -47,7 +46,7 @@ impl Texts {
         self.spans.push((chunk as u32, offset as u32, value.len() as u32));
     }
 
-    /// The place of a value, if they are in ascending order.
+    /// The number of a value, if the values are in ascending order.
     pub(crate) fn search(&self, value: &[u8]) -> Option<u32> {
         self.spans.binary_search_by(|&span| self.at(span).cmp(value)).ok().map(|i| i as u32)
     }
@@ -72,10 +71,10 @@ impl<'a> FromIterator<&'a [u8]> for Texts {
     }
 }
 
-/// Slots of the cache of recent values.
+/// The number of slots of the cache of recent values.
 const SLOTS: usize = 256;
 
-/// A value seen lately: its length, its first and last bytes, its number.
+/// A value seen recently: its length, its first and last bytes, its number.
 #[derive(Clone, Copy)]
 struct Recent {
     length: u32,
@@ -86,8 +85,8 @@ struct Recent {
 /// An empty slot: no value has that number.
 const EMPTY: Recent = Recent { length: u32::MAX, number: u32::MAX, ends: (0, 0) };
 
-/// The first and the last eight bytes of a value, or what there is of them. Together with the
-/// length they determine a value of up to 16 bytes.
+/// The first and the last eight bytes of a value, or fewer if it is shorter. Together with the length they determine
+/// a value of up to 16 bytes.
 #[inline]
 fn ends(value: &[u8]) -> (u64, u64) {
     let n = value.len();
@@ -105,9 +104,9 @@ fn ends(value: &[u8]) -> (u64, u64) {
 
 /// Distinct byte strings by number, and back.
 ///
-/// Columns repeat few values many times, so a small cache answers most questions without hashing
-/// the value or touching the index. Coding the Adult table takes half the time with it where the
-/// values are numbers, two thirds where they are words.
+/// Columns repeat few values many times, so a small cache answers most look-ups without hashing the value or touching
+/// the index. Coding the Adult table takes half the time with it where the values are numbers, two thirds where they
+/// are words.
 pub(crate) struct Interner {
     recent: Box<[Recent; SLOTS]>,
     texts: Texts,

@@ -24,7 +24,7 @@ impl Domain {
         texts: Texts,
         watch: &Watch,
     ) -> Result<(Self, Vec<u32>), Stop> {
-        // Their order and the sorted half of it; later the order, the codes and the new places.
+        // Their order and the sorted half of it; later the order, the codes and the new positions.
         let _sorting = watch.hold(texts.len() as u64 * 20)?;
         let mut order: Vec<u32> = (0..texts.len() as u32).collect();
         sort_watched(&mut order, watch, |a, b| texts.get(a).cmp(texts.get(b)))?;
@@ -166,9 +166,8 @@ impl Bag {
         self.map(columns, |_, code| code, |_| (), watch)
     }
 
-    /// The bag of the given columns with `cell(column, code)` for each cell, where the columns are
-    /// numbered anew. Equal rows are merged; `became` is told of each distinct row, in order, which
-    /// row it became.
+    /// The bag of the given columns with `cell(column, code)` for each cell, where the columns are renumbered. Equal
+    /// rows are merged; `became` is called for each distinct row, in order, with the row that it became.
     pub(crate) fn map(
         &self,
         columns: &[usize],
@@ -219,7 +218,7 @@ impl Bag {
     /// Puts the rows into ascending order of their codes (NULL last), so that equal bags are
     /// equal byte for byte.
     pub fn sort(&mut self, watch: &Watch) -> Result<(), Stop> {
-        // The order, once more while it is sorted, and the rows in it beside the rows as they were.
+        // The order, a copy while it is sorted, and the sorted rows beside the unsorted ones.
         let _held = watch.hold(self.distinct() as u64 * 8 + self.own_memory())?;
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         sort_watched(&mut order, watch, |a, b| self.row(a as usize).cmp(self.row(b as usize)))?;
@@ -236,7 +235,7 @@ impl Bag {
         domains as u64 + self.own_memory()
     }
 
-    /// The bytes held without the domains: what a bag takes that shares them with another one.
+    /// The bytes held without the domains: the memory of a bag that shares them with another one.
     pub fn own_memory(&self) -> u64 {
         (self.rows.memory() + self.weights.capacity() * 8) as u64
     }

@@ -1,14 +1,13 @@
 //! Sets of small numbers as bits: number `i` is bit `i % 64` of word `i / 64`.
 //!
-//! Every bit set of the project is one of these. A few words that are copied about are a
-//! [`BitSet`] (columns of a row, groups of a narrow search); many sets of equal size side by side
-//! are [`BitSets`] (rows by item, blanked columns by form); those that several threads write to are
-//! [`Marks`] (cells by row). The functions work on the words themselves: the inner loops of mining
-//! and covering combine words of several sets at a time and stop early.
+//! Every bit set of the project is one of these. A few words that are copied are a [`BitSet`] (columns of a row,
+//! groups of a narrow search); many sets of equal size in one list are [`BitSets`] (rows by item, blanked columns by
+//! form); sets that several threads write to are [`Marks`] (cells by row). The functions work on the words
+//! themselves: the inner loops of mining and covering combine words of several sets at a time and stop early.
 //!
-//! Why not the crate bitvec: its sets may begin and end within a word, which every operation has to
-//! look at, and words of several sets cannot be combined without leaving it. In nanoseconds
-//! (`scripts/bench bits`, which measures what the searches do most with both):
+//! Why not the crate bitvec: its sets may begin and end within a word, which every operation has to check, and words
+//! of several sets cannot be combined within it. In nanoseconds (`scripts/bench bits`, which measures the most
+//! frequent operations of the searches with both):
 //!
 //! | | ours | bitvec |
 //! |---|---|---|
@@ -49,15 +48,15 @@ pub fn insert(set: &mut [u64], number: usize) {
     set[word] |= bit;
 }
 
-/// Takes a number out of a set.
+/// Removes a number from a set.
 #[inline]
 pub fn remove(set: &mut [u64], number: usize) {
     let (word, bit) = place(number);
     set[word] &= !bit;
 }
 
-/// Makes room for a number: those from it on become one more, and the set does not have it. The
-/// largest that there is room for is lost.
+/// Makes room for a number: all numbers from it on grow by one, and the set does not contain the number itself. The
+/// largest number that fits is lost.
 pub fn open(set: &mut [u64], number: usize) {
     let (first, bit) = place(number);
     for word in (first + 1..set.len()).rev() {
@@ -67,7 +66,7 @@ pub fn open(set: &mut [u64], number: usize) {
     set[first] = set[first] & low | (set[first] & !low) << 1;
 }
 
-/// Undoes [`open`]: drops a number, and those above it become one less.
+/// Undoes [`open`]: removes a number, and all larger ones shrink by one.
 pub fn close(set: &mut [u64], number: usize) {
     let (first, bit) = place(number);
     let low = bit - 1;
@@ -84,20 +83,20 @@ pub fn numbers(set: &[u64]) -> impl Iterator<Item = usize> {
     set.iter().enumerate().flat_map(|(word, &bits)| ones(bits).map(move |bit| word * WORD + bit))
 }
 
-/// The numbers that two sets have in common, ascending.
+/// The numbers that two sets share, ascending.
 #[inline]
 pub fn common<'a>(a: &'a [u64], b: &'a [u64]) -> impl Iterator<Item = usize> + 'a {
     let words = a.iter().zip(b).enumerate();
     words.flat_map(|(word, (a, b))| ones(a & b).map(move |bit| word * WORD + bit))
 }
 
-/// How many numbers a set has.
+/// The size of a set.
 #[inline]
 pub fn count(set: &[u64]) -> u64 {
     set.iter().map(|word| u64::from(word.count_ones())).sum()
 }
 
-/// How many numbers two sets have in common.
+/// The number of elements that two sets share.
 #[inline]
 pub fn count_common(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
@@ -174,7 +173,7 @@ impl<const W: usize> BitSet<W> {
         self.0.iter().zip(&other.0).all(|(a, b)| b & !a == 0)
     }
 
-    /// Whether the two have a number in common.
+    /// Whether the two share a number.
     #[inline]
     pub fn meets(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).fold(0, |any, (a, b)| any | (a & b)) != 0
@@ -190,7 +189,7 @@ impl<const W: usize> BitSet<W> {
         BitSet(std::array::from_fn(|i| self.0[i] & !other.0[i]))
     }
 
-    /// The number that has `n` others before it; there must be one.
+    /// The number that has `n` others before it, which must exist.
     #[inline]
     pub fn nth(&self, mut n: usize) -> usize {
         for (i, &word) in self.0.iter().enumerate() {
@@ -319,13 +318,13 @@ impl BitSets {
         self.words[set * self.stride + word] |= bit;
     }
 
-    /// Adds a number to a set if so told; without a branch, for what nobody can predict.
+    /// Adds a number to a set if `added`; without a branch, for conditions that processors cannot predict.
     #[inline]
     pub fn insert_if(&mut self, set: usize, number: usize, added: bool) {
         self.words[set * self.stride + number / WORD] |= u64::from(added) << (number % WORD);
     }
 
-    /// Takes a number out of a set; returns the word that it was in.
+    /// Removes a number from a set; returns the word that it was in.
     #[inline]
     pub fn remove(&mut self, set: usize, number: usize) -> u64 {
         let (word, bit) = place(number);
@@ -346,7 +345,7 @@ impl BitSets {
         self.words.extend_from_slice(&other.words);
     }
 
-    /// Makes `times` as many sets of these, all of them and then all of them again.
+    /// Repeats the list of sets `times` times.
     pub fn repeat(&mut self, times: usize) {
         self.words = self.words.repeat(times);
     }
@@ -363,7 +362,7 @@ impl BitSets {
         self.words.chunks_exact_mut(self.stride).for_each(|set| open(set, number));
     }
 
-    /// Drops a number from all sets, as [`close`] does.
+    /// Removes a number from all sets, as [`close`] does.
     pub fn close(&mut self, number: usize) {
         self.words.chunks_exact_mut(self.stride).for_each(|set| close(set, number));
     }

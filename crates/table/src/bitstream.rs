@@ -1,14 +1,14 @@
-//! Numbers of so many bits each, one after the other, the lowest bit first.
+//! Streams of numbers with a given number of bits each, the lowest bit first.
 
-/// The bits that numbers up to `most` need.
+/// The number of bits that numbers up to `most` need.
 pub(crate) fn bits_for(most: u64) -> u32 {
     u64::BITS - most.leading_zeros()
 }
 
-/// Writes bits behind bytes.
+/// Appends bits to bytes.
 pub(crate) struct BitWriter<'a> {
     bytes: &'a mut Vec<u8>,
-    /// What has no byte yet: fewer than eight bits between two calls.
+    /// Bits without a byte yet: fewer than eight between two calls.
     pending: u64,
     count: u32,
 }
@@ -30,7 +30,7 @@ impl<'a> BitWriter<'a> {
         }
     }
 
-    /// Writes a number from 1 on: as many zeros as it has bits behind its first, a one, those bits.
+    /// Writes a number from 1 on: as many zeros as it has bits after its first, a one, and those bits.
     #[inline]
     pub(crate) fn put_count(&mut self, number: u64) {
         let more = bits_for(number).saturating_sub(1);
@@ -101,7 +101,7 @@ impl<'a> BitReader<'a> {
         Some(1 << more | second << 32 | first)
     }
 
-    /// True if nothing but the zeros of the last byte is left.
+    /// True if only the zeros of the last byte are left.
     pub(crate) fn is_at_end(&self) -> bool {
         self.bytes.is_empty() && self.count < 8 && self.pending == 0
     }

@@ -1,4 +1,4 @@
-//! Bags made from another bag: the same columns and domains, other rows.
+//! Builds a bag with the columns and domains of another bag, and other rows.
 
 use crate::rows::RowSet;
 use crate::{Bag, Domain};
@@ -20,8 +20,8 @@ impl Bag {
 impl BagBuilder {
     /// Adds `weight` copies of a row; returns its number among the distinct rows.
     ///
-    /// `row` has a cell per column, each [`NONE`](crate::NONE), a code of that column's domain, or a number
-    /// beyond it that whoever uses the bag has a text for: a general value that no row of the source has.
+    /// `row` has a cell per column: [`NONE`](crate::NONE), a code of that column's domain, or a number beyond it for
+    /// which the user of the bag has a text: a general value that no row of the source has.
     pub fn add(&mut self, row: &[u32], weight: u64) -> usize {
         debug_assert_eq!(row.len(), self.domains.len());
         self.rows.add(row, weight)

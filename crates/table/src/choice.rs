@@ -1,25 +1,24 @@
-//! Named choices: what a text argument can say, in one list for reading it and for telling it.
+//! Named choices: the values of a text argument, in one list for reading it and for printing it.
 
 /// A type whose values have names.
 ///
-/// Implemented beside each such enum; whoever reads an argument calls [`Choice::named`], and says
-/// [`Choice::list`] where the name is none of these.
+/// Implemented beside each such enum. Code that reads an argument calls [`Choice::named`], and puts [`Choice::list`]
+/// into the error for an unknown name.
 pub trait Choice: Copy + PartialEq + 'static {
     /// Every value once with its name, in the order in which messages list them.
     const NAMES: &'static [(&'static str, Self)];
 
-    /// The value of a name.
+    /// The value with a name.
     fn named(name: &str) -> Option<Self> {
         Self::NAMES.iter().find(|choice| choice.0 == name).map(|choice| choice.1)
     }
 
-    /// The name of a value; empty for a value that the list leaves out, which a test of each
-    /// implementation rules out.
+    /// The name of a value; empty for a value that the list leaves out, which a test of each implementation excludes.
     fn name(self) -> &'static str {
         Self::NAMES.iter().find(|choice| choice.1 == self).map_or("", |choice| choice.0)
     }
 
-    /// The names as a sentence has them: `'all', 'closed' or 'pairs'`.
+    /// The names as part of a sentence: `'all', 'closed' or 'pairs'`.
     fn list() -> String {
         let mut list = String::new();
         for (i, (name, _)) in Self::NAMES.iter().enumerate() {

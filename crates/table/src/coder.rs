@@ -1,4 +1,4 @@
-//! Coding while reading: cells become dictionary codes, equal rows are counted once.
+//! Codes cells while they are read: cells become dictionary codes, and equal rows are counted once.
 
 use crate::arena::{Interner, Texts};
 use crate::words::Words;
@@ -17,12 +17,12 @@ pub enum Encoding {
 struct ColumnCoder {
     name: String,
     texts: Interner,
-    /// For [`Encoding::Raw`]: known bytes, so that the text of a value is made once and not per row.
+    /// For [`Encoding::Raw`]: known bytes, so that the text of a value is made once and not for each row.
     raws: Option<Interner>,
     raw_codes: Vec<u32>,
 }
 
-/// A column whose values are all read.
+/// A column whose values were all read.
 struct ReadColumn {
     name: String,
     texts: Texts,
@@ -57,20 +57,20 @@ pub struct Coder {
     rows: RowCounter,
 }
 
-/// What a [`Coder`] has read: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
+/// The result of a [`Coder`]: the bag, and for each column of [`Encoding::Raw`] one raw form per code.
 pub struct CodedTable {
     pub bag: Bag,
     pub(crate) raws: Vec<Option<Raws>>,
 }
 
-/// The bytes that the values of a column were read from, and for each code the number of one of them.
+/// The bytes from which the values of a column were read, and for each code the number of one of them.
 pub(crate) struct Raws {
     values: Texts,
     of_code: Vec<u32>,
 }
 
 impl CodedTable {
-    /// The bytes that were read for a code: what its text was made from (the first of them).
+    /// The (first) bytes from which the text of a code was made.
     pub fn raw(&self, column: usize, code: u32) -> &[u8] {
         match &self.raws[column] {
             Some(raws) => raws.values.get(raws.of_code[code as usize]),
@@ -107,12 +107,13 @@ impl Coder {
         }
     }
 
-    /// The codes of the current row, for whoever counts rows elsewhere and calls [`Coder::with_rows`] at the end.
+    /// The codes of the current row, for a caller that counts rows elsewhere and calls [`Coder::with_rows`] at the
+    /// end.
     pub fn row(&self) -> &[u32] {
         &self.row
     }
 
-    /// The coder with rows that were counted elsewhere, in place of its own.
+    /// The coder with rows that were counted elsewhere, instead of its own.
     pub fn with_rows(self, rows: RowCounter) -> Self {
         Coder { rows, ..self }
     }
@@ -129,9 +130,9 @@ impl Coder {
         self.row[column] = NONE;
     }
 
-    /// Sets a cell of the current row from its bytes in one word, the length included where it differs
-    /// within the column, if they are known; false if not, and then the caller sets the cell otherwise
-    /// and calls [`Coder::remember`].
+    /// Sets a cell of the current row from its bytes in one word, with the length where it differs within the column,
+    /// if that word is known. Returns false otherwise; then the caller sets the cell in another way and calls
+    /// [`Coder::remember`].
     #[inline]
     pub fn word(&mut self, column: usize, word: u64) -> bool {
         let found = self.words[column].find(word);
@@ -141,13 +142,13 @@ impl Coder {
         found.is_some()
     }
 
-    /// Remembers by which word the cell of the current row is known.
+    /// Remembers the word of the cell of the current row.
     pub fn remember(&mut self, column: usize, word: u64) {
         self.words[column].add(word, self.row[column]);
     }
 
-    /// Sets a cell of the current row from its raw bytes if they are known; false if not, and
-    /// then the caller makes the text and calls [`Coder::raw_text`].
+    /// Sets a cell of the current row from its raw bytes if they are known. Returns false otherwise; then the caller
+    /// makes the text and calls [`Coder::raw_text`].
     #[inline]
     pub fn raw(&mut self, column: usize, raw: &[u8]) -> bool {
         let coder = &mut self.columns[column];
@@ -195,8 +196,8 @@ impl Coder {
         self.add_rows(bag, &codes, watch)
     }
 
-    /// Adds all rows of a bag: `codes` has, for each of its columns and codes, the code of this coder. The cells
-    /// of further columns are those of the current row.
+    /// Adds all rows of a bag: `codes` has, for each of its columns and codes, the code of this coder. The cells of
+    /// further columns are those of the current row.
     pub fn add_rows(&mut self, bag: &Bag, codes: &[Vec<u32>], watch: &Watch) -> Result<(), Stop> {
         let before = self.memory();
         for (i, (row, &weight)) in bag.rows.iter().zip(&bag.weights).enumerate() {
@@ -243,7 +244,7 @@ impl Coder {
     pub fn finish(self, watch: &Watch) -> Result<CodedTable, Stop> {
         let mut held = watch.hold(self.memory())?;
         let (mut rows, weights) = self.rows.finish();
-        // Nothing is looked up by its value any more: the indexes go before anything comes.
+        // No value is looked up any more: the indexes are freed before anything is allocated.
         let columns = self.columns.into_iter().map(ReadColumn::from);
         let columns: Vec<ReadColumn> = columns.collect();
         let texts: usize = columns.iter().map(ReadColumn::memory).sum();

@@ -1,9 +1,9 @@
-//! Rows of codes while they are read: equal ones are counted once.
+//! Counts rows of codes while they are read, equal ones once.
 
 use crate::Rows;
 use crate::rows::RowSet;
 
-/// After so many rows a counter that may list them decides.
+/// The number of rows after which a counter that may list rows decides whether to.
 pub(crate) const SAMPLE: u64 = 1 << 16;
 
 /// Counts rows. A [`crate::Coder`] has one; another thread may count in its place, see
@@ -15,13 +15,13 @@ pub struct RowCounter {
 }
 
 impl RowCounter {
-    /// For rows of so many codes.
+    /// A counter for rows of this number of codes.
     pub fn new(width: usize) -> Self {
         RowCounter { rows: RowSet::new(width), read: 0, may_list: false }
     }
 
-    /// Lets equal rows stay apart where most rows are distinct, for whoever does not ask which are equal:
-    /// looking each row up is then most of the work, and saves little memory.
+    /// Allows equal rows to stay separate where most rows are distinct, for callers that do not need equal rows
+    /// merged: looking each row up is then most of the work, and saves little memory.
     pub fn listing(self) -> Self {
         RowCounter { may_list: true, ..self }
     }

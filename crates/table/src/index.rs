@@ -1,13 +1,12 @@
-//! Grouping by hash: numbers by what they stand for, which is kept elsewhere and hashed from there.
+//! Hash indexes: numbers by keys that are kept elsewhere and hashed from there.
 //!
-//! Two tables, one for each way of use. An [`Index`] grows with what is put in and is the one to
-//! take: coding values, distinct rows, equality classes, lists of itemsets. [`Slots`] is emptied
-//! for every set of rows that is merged, millions of times in a search for itemsets, and costs what
-//! that set is large, where clearing an `Index` costs what it ever was.
+//! There are two tables, one for each kind of use. An [`Index`] grows with its contents and is the usual choice:
+//! coding values, distinct rows, equality classes, lists of itemsets. [`Slots`] is emptied for every set of rows that
+//! is merged, millions of times in a search for itemsets. Emptying it costs the size of that set, while clearing an
+//! `Index` costs the largest size that it ever had.
 //!
-//! Both are keyed per process, so the author of a table, who chooses values and rows, cannot aim
-//! for collisions. What comes out never depends on the key: numbers are given in the order of
-//! arrival.
+//! Both are keyed per process, so the author of a table, who chooses values and rows, cannot provoke collisions.
+//! Results never depend on the key: numbers are given in the order of arrival.
 
 use foldhash::fast::RandomState;
 use hashbrown::HashTable;
@@ -16,7 +15,7 @@ use std::hash::{BuildHasher, Hash, Hasher};
 /// The keyed hash of all hash maps whose keys come from a table; about twice as fast as std's.
 pub type Keyed = RandomState;
 
-/// Numbers from 0 on, each for another key; keys are found by a function of the number.
+/// Numbers from 0 on, one for each key; a function of the number gives its key.
 #[derive(Debug, Clone, Default)]
 pub struct Index {
     numbers: HashTable<u32>,
@@ -28,7 +27,7 @@ impl Index {
         Index::default()
     }
 
-    /// With room for so many numbers.
+    /// An index with room for this number of numbers.
     pub fn with_capacity(numbers: usize) -> Self {
         Index { numbers: HashTable::with_capacity(numbers), hasher: Keyed::default() }
     }
@@ -50,8 +49,8 @@ impl Index {
         self.numbers.find(hash, |&number| key_of(number) == key).copied()
     }
 
-    /// The number of a key that is known, or as an error the next number, which it gets now.
-    /// `key_of` is asked for numbers given before, so whoever keeps the keys adds a new one after.
+    /// The number of a known key, or as an error the next number, which the key gets now. `key_of` is only called for
+    /// numbers given before, so the caller adds a new key to its own list afterwards.
     #[inline]
     pub fn number<K: Hash + Eq>(&mut self, key: K, key_of: impl Fn(u32) -> K) -> Result<u32, u32> {
         let hash = self.hasher.hash_one(&key);
@@ -75,7 +74,7 @@ impl Index {
     }
 }
 
-/// Codes one after the other as a key, where no slice has them.
+/// Codes in sequence as a key, where no slice has them.
 pub struct Codes<I>(pub I);
 
 impl<I: Iterator<Item = u32> + Clone> Hash for Codes<I> {
@@ -94,7 +93,7 @@ impl<I: Iterator<Item = u32> + Clone> PartialEq for Codes<I> {
 
 impl<I: Iterator<Item = u32> + Clone> Eq for Codes<I> {}
 
-/// No number.
+/// Marks an empty slot.
 const EMPTY: u32 = u32::MAX;
 
 /// Odd, with no pattern in its bits: 2^64 divided by the golden ratio.

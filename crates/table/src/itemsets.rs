@@ -40,7 +40,7 @@ impl Itemsets {
         self.supports.extend_from_slice(&other.supports);
     }
 
-    /// Gives back memory that more itemsets would have used.
+    /// Frees memory that was allocated for more itemsets.
     pub fn shrink_to_fit(&mut self) {
         self.items.shrink_to_fit();
         self.ends.shrink_to_fit();
@@ -84,7 +84,7 @@ impl Itemsets {
         Ok(order)
     }
 
-    /// The bytes held by `len` itemsets of `items` items in all.
+    /// The bytes held by `len` itemsets with `items` items in total.
     pub fn bytes(len: usize, items: usize) -> u64 {
         (len * 16 + items * size_of::<Item>()) as u64
     }

@@ -1,21 +1,21 @@
-//! Coded tables: one dictionary per column, distinct rows with weights, and what is released of them.
+//! Coded tables: one dictionary per column, distinct rows with weights, and releases of them.
 //!
 //! Every algorithm of the project works on a [`Bag`]: the distinct rows of a relation as
 //! dictionary codes, each with the number of times it occurs. NULL is no item. A relation goes
 //! through these types:
 //!
-//! * [`Coder`] takes cells while they are read and gives a [`CodedTable`]: the bag, and the bytes
-//!   that its values were read from. Bags also come from bytes ([`Bag::decode`]), from projections
-//!   and filters of other bags, and from a [`BagBuilder`].
-//! * [`pack`] makes text of a bag's bytes, for servers that send every value as text.
-//! * [`Part`] is some of the columns as a bag of their own, where the others are kept as they are.
+//! * [`Coder`] takes cells while they are read and returns a [`CodedTable`]: the bag, and the bytes from which its
+//!   values were read. Bags also come from bytes ([`Bag::decode`]), from projections and filters of other bags, and
+//!   from a [`BagBuilder`].
+//! * [`pack`] turns a bag's bytes into text, for servers that send every value as text.
+//! * [`ColumnPart`] is some of the columns as a bag of their own, while the other columns are kept unchanged.
 //! * [`Recoding`] turns a bag into one of other domains: public ones, known without its rows.
-//! * `units`: how many rows of each unit there are, where the last column tells units apart.
-//! * [`Itemsets`] is what miners return.
-//! * [`Release`] is what of a bag is released: crates that suppress, fill or sample make it, and
-//!   [`Release::rows`] turns it into rows to hand out.
-//! * [`Watch`] is the handle between a computation and its caller: cancelling, progress, and memory,
-//!   which is held as [`Reservation`]s of its limit.
+//! * `units`: the number of rows of each unit, where the last column identifies units.
+//! * [`Itemsets`] are the results of miners.
+//! * [`Release`] is a release of a bag: crates that suppress, fill or sample make it, and [`Release::rows`] turns it
+//!   into the released rows.
+//! * [`Watch`] is the handle between a computation and its caller: cancelling, progress, and memory, which is held as
+//!   [`Reservation`]s of its limit.
 #![forbid(unsafe_code)]
 
 mod arena;

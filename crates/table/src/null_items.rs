@@ -1,12 +1,12 @@
-//! Bags in which NULL is a value.
+//! Turns NULL into a value of its column.
 
 use crate::{Bag, Domain, NONE};
 use std::sync::Arc;
 
 impl Bag {
-    /// The bag in which NULL is one more value of each column that has it, after all others; and
-    /// by column the code it got. That value's text stands for nothing: it is the last value's
-    /// with a byte appended, so that values still ascend.
+    /// The bag in which NULL is one more value of each column that has it, after all others; and by column the code
+    /// of that value. Its text has no meaning: it is the last value's with a byte appended, so that values still
+    /// ascend.
     pub fn with_null_items(&self) -> (Bag, Vec<Option<u32>>) {
         let mut has_null = vec![false; self.width()];
         for row in self.rows.iter() {

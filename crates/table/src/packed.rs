@@ -1,12 +1,12 @@
-//! Bytes as text of seven bits a character, as bags travel between servers that write every value as text.
+//! Bytes as text of seven bits a character, for bags that travel between servers that write every value as text.
 //!
-//! Text has no zero byte, so two of the 128 characters stand for none by themselves: the pair that would be
-//! least frequent. The first character says which pair that is. For `n` bytes that makes at most
-//! `n * 8 / 7 * 65 / 64` characters and a few more: 1.161 times as many as bytes.
+//! Text has no zero byte, so two of the 128 characters need an escape: the pair that would be least frequent. The
+//! first character says which pair that is. `n` bytes become at most `n * 8 / 7 * 65 / 64` characters and a few more:
+//! 1.161 times the number of bytes.
 
 use crate::{Stop, Watch};
 
-/// Before a character 1 or 2, which stands for 0 or 1.
+/// Stands before a character 1 or 2, which means 0 or 1.
 const ESCAPE: u8 = 1;
 
 /// Hands each seven bits of the bytes over, the lowest first.
@@ -26,7 +26,7 @@ fn each_seven(bytes: &[u8], mut take: impl FnMut(u8)) {
     }
 }
 
-/// Bytes between two looks at the watch: seven, many times.
+/// The number of bytes between two polls of the watch: a multiple of seven.
 const CHUNK: usize = 7 << 16;
 
 /// The bytes as ASCII text without a zero byte.
@@ -41,7 +41,7 @@ pub fn pack(bytes: &[u8], watch: &Watch) -> Result<Vec<u8>, Stop> {
     let room = bytes.len() * 8 / 7 + counts[usize::from(rarest)] as usize + 3;
     let mut packed = Vec::with_capacity(room);
     packed.push(rarest + 1);
-    // Chunks end where seven bits end, but for the last.
+    // All chunks but the last end where seven bits end.
     for chunk in bytes.chunks(CHUNK) {
         watch.check()?;
         each_seven(chunk, |seven| match seven ^ (rarest * 2) {
@@ -52,7 +52,7 @@ pub fn pack(bytes: &[u8], watch: &Watch) -> Result<Vec<u8>, Stop> {
     Ok(packed)
 }
 
-/// What [`pack`] packed; `None` if it is no such text.
+/// The bytes that [`pack`] packed; `None` if the text is not its result.
 pub fn unpack(packed: &[u8], watch: &Watch) -> Result<Option<Vec<u8>>, Stop> {
     let Some((&first @ 1..=64, rest)) = packed.split_first() else { return Ok(None) };
     let key = (first - 1) * 2;
@@ -79,7 +79,7 @@ pub fn unpack(packed: &[u8], watch: &Watch) -> Result<Option<Vec<u8>>, Stop> {
             bits -= 8;
         }
     }
-    // What is left is what fills the last character up.
+    // The remaining bits are the padding of the last character.
     Ok((!escaped && bits < 7 && word == 0).then_some(bytes))
 }
 

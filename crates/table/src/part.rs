@@ -1,9 +1,9 @@
-//! Some columns of a table as a bag of their own.
+//! Some columns of a table as a bag of their own, while the other columns are kept unchanged.
 
 use crate::{Bag, NONE, Stop, Watch};
 
-/// The first columns of a table, equal rows merged, where the other columns are kept as they are: a
-/// release is decided on the part, and its rows are those of the table.
+/// The first columns of a table with equal rows merged, where the other columns are kept unchanged: a release is
+/// decided on this part, and its rows are rows of the table.
 pub struct Part {
     pub bag: Bag,
     /// For each distinct row of the table, its row of the part.
@@ -16,8 +16,8 @@ impl Part {
         Part::map(table, width, |_, code| code, watch)
     }
 
-    /// The first columns of a table without the values that are not known: they become NULL.
-    /// `known` says of each such column, by code, which are.
+    /// The first columns of a table, in which unknown values become NULL. `known` has for each such column, by code,
+    /// whether the value is known.
     pub fn of_known(table: &Bag, known: &[Vec<bool>], watch: &Watch) -> Result<Self, Stop> {
         let keep = |column: usize, code: u32| {
             if code != NONE && known[column][code as usize] { code } else { NONE }

@@ -1,15 +1,15 @@
-//! Bags in the codes of other domains: what private mechanisms read, whose domains are public.
+//! Recodes bags to other domains: private mechanisms read bags whose domains are public.
 
 use crate::{Bag, Domain, NONE, Stop, Watch};
 use std::sync::Arc;
 
-/// What the cells of each column become. Made from a bag and from domains that are known without it, used
-/// by [`Bag::recoded`] and by whatever recodes on its way.
+/// The new code of each cell of each column. Made from a bag and from domains that are known without it, used by
+/// [`Bag::recoded`] and by code that recodes while it reads.
 #[derive(Debug, Clone)]
 pub struct Recoding {
     /// By column and code: the code in the new domain, or [`NONE`].
     pub codes: Vec<Vec<u32>>,
-    /// By column: what NULL becomes.
+    /// By column: the new code of NULL.
     pub nulls: Vec<u32>,
 }
 
@@ -22,7 +22,7 @@ impl Recoding {
 }
 
 impl Domain {
-    /// A domain of the given values, in whatever order.
+    /// A domain of the given values, in any order.
     pub fn from_values(name: String, mut values: Vec<Vec<u8>>) -> Self {
         values.sort_unstable();
         values.dedup();
@@ -31,7 +31,7 @@ impl Domain {
 }
 
 impl Bag {
-    /// The bag with these domains, whose codes the recoding has. Equal rows are merged.
+    /// The bag with these domains, to whose codes the recoding leads. Equal rows are merged.
     pub fn recoded(
         &self,
         recoding: &Recoding,

@@ -1,21 +1,21 @@
-//! Memory taken from a watch, given back when its holder goes.
+//! Memory that is reserved of a watch's limit, and released when its holder is dropped.
 
 use crate::{Stop, Watch};
 
-/// Bytes reserved of a watch's limit, for as long as this lives. Whoever allocates holds one beside
-/// what it allocated, so that what is freed is given back and what is held twice counts twice.
+/// Bytes reserved of a watch's limit, as long as this value lives. Code that allocates keeps one beside its
+/// allocation, so that freed memory is released and memory that is held twice counts twice.
 pub struct Reservation<'w> {
     watch: &'w Watch,
     bytes: u64,
 }
 
 impl<'w> Reservation<'w> {
-    /// Nothing reserved yet.
+    /// A reservation of nothing yet.
     pub fn new(watch: &'w Watch) -> Self {
         Reservation { watch, bytes: 0 }
     }
 
-    /// The watch it is taken from.
+    /// The watch from which it is taken.
     pub fn watch(&self) -> &'w Watch {
         self.watch
     }
@@ -25,7 +25,7 @@ impl<'w> Reservation<'w> {
         self.bytes
     }
 
-    /// Reserves as much as is needed for `bytes` in all; never gives any back.
+    /// Reserves as much as is needed for a total of `bytes`; never releases any.
     pub fn raise(&mut self, bytes: u64) -> Result<(), Stop> {
         if bytes > self.bytes {
             self.watch.reserve(bytes - self.bytes)?;
@@ -39,7 +39,7 @@ impl<'w> Reservation<'w> {
         self.raise(self.bytes.saturating_add(bytes))
     }
 
-    /// Gives back what is beyond `bytes`.
+    /// Releases everything beyond `bytes`.
     pub fn lower(&mut self, bytes: u64) {
         if bytes < self.bytes {
             self.watch.release(self.bytes - bytes);
@@ -47,7 +47,7 @@ impl<'w> Reservation<'w> {
         }
     }
 
-    /// Leaves `bytes` reserved, for whoever takes over what they are for, and gives back the rest.
+    /// Leaves `bytes` reserved for a new owner, and releases the rest.
     pub fn hand_over(mut self, bytes: u64) -> Result<(), Stop> {
         self.raise(bytes)?;
         self.bytes -= bytes;

@@ -2,7 +2,7 @@
 
 use crate::Index;
 
-/// Rows of one chunk: chunks keep a growing table from being copied.
+/// The number of rows of one chunk: with chunks a growing table is not copied.
 const CHUNK_ROWS: usize = 1 << 14;
 
 /// Rows of equal width, stored in chunks.
@@ -71,7 +71,7 @@ impl Rows {
 pub(crate) struct RowSet {
     rows: Rows,
     weights: Vec<u64>,
-    /// `None` once rows are listed as they come.
+    /// `None` once rows are listed without merging.
     index: Option<Index>,
 }
 
@@ -96,7 +96,7 @@ impl RowSet {
         rows.len() - 1
     }
 
-    /// From now on every row is a new one.
+    /// From now on every row is added as a new one.
     pub(crate) fn list(&mut self) {
         self.index = None;
     }

@@ -1,12 +1,12 @@
-//! Sorting that can be stopped: std's sorts cannot, and sorting millions of texts takes seconds.
+//! Sorting that can be cancelled: std's sorts cannot, and sorting millions of texts takes seconds.
 
 use crate::{Stop, Watch};
 use std::cmp::Ordering;
 
-/// Elements sorted or merged between two looks at the watch: a few milliseconds.
+/// The number of elements sorted or merged between two polls of the watch: a few milliseconds.
 const RUN: usize = 1 << 15;
 
-/// Sorts numbers by `compare`, which orders any two of them strictly.
+/// Sorts numbers by `compare`, which must be a strict order.
 pub fn sort_watched(
     numbers: &mut Vec<u32>,
     watch: &Watch,

@@ -1,9 +1,9 @@
-//! Units of which a bag's last column tells the rows apart.
+//! Bags whose last column identifies the unit of each row.
 
 use crate::{Bag, CodedTable, Stop, Watch};
 
 impl Bag {
-    /// True if some unit has more than `most` rows, or a row has none. The unit is the last column.
+    /// True if some unit has more than `most` rows, or a row has no unit. The unit is the last column.
     pub fn exceeds(&self, most: u64, watch: &Watch) -> Result<bool, Stop> {
         let Some(last) = self.width().checked_sub(1) else { return Ok(self.row_count() > 0) };
         let _held = watch.hold(8 * self.domain(last).len() as u64)?;

@@ -1,12 +1,12 @@
-//! What a long computation obeys and reports: cancellation, a memory limit, a cap on results
-//! and counters of progress. Shared by reference between threads.
+//! The handle of a long computation: cancellation, a memory limit, a cap on results and counters of progress. Threads
+//! share it by reference.
 
 use crate::Reservation;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 
-/// Why a computation ended before its result was whole.
+/// The reasons why a computation ended before its result was complete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Stop {
     /// The caller asked to stop.
@@ -46,7 +46,7 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Rows or itemsets between two looks of [`Watch::poll`].
+    /// The number of rows or itemsets between two checks of [`Watch::poll`].
     pub const STEP: usize = 4096;
 
     /// A watch with a memory limit in bytes and a cap on the itemsets found.
@@ -67,8 +67,8 @@ impl Watch {
         Watch::new(u64::MAX, u64::MAX)
     }
 
-    /// A watch for a part of the computation that may give up: it has limits of its own and is
-    /// cancelled with this one. Whoever asks for it reserves what the part may take.
+    /// A watch for a part of the computation that may give up: it has its own limits and is cancelled with this one.
+    /// The caller reserves the memory that the part may take.
     pub fn part(&self, memory_limit: u64, itemset_limit: u64) -> Self {
         let cancelled = Arc::clone(&self.cancelled);
         Watch { cancelled, ..Watch::new(memory_limit, itemset_limit) }
@@ -84,15 +84,14 @@ impl Watch {
         if self.cancelled.load(Relaxed) { Err(Stop::Cancelled) } else { Ok(()) }
     }
 
-    /// [`Watch::check`] for a loop over rows or itemsets, of which `done` are done: looks every
-    /// few thousand, well under a millisecond of such work.
+    /// [`Watch::check`] for a loop over rows or itemsets, of which `done` are done: checks every few thousand, well
+    /// under a millisecond of such work.
     #[inline]
     pub fn poll(&self, done: usize) -> Result<(), Stop> {
         self.poll_every(Watch::STEP, done)
     }
 
-    /// As [`Watch::poll`]; also does what `look` does whenever it looks, such as reserving what has
-    /// grown since.
+    /// Like [`Watch::poll`]; also calls `look` at each check, for example to reserve what has grown since.
     #[inline]
     pub fn poll_with(
         &self,
@@ -106,7 +105,7 @@ impl Watch {
         look()
     }
 
-    /// As [`Watch::poll`] where one step takes longer or much less: looks every `step` of them.
+    /// Like [`Watch::poll`] for steps that take longer or much less: checks every `step` of them.
     #[inline]
     pub fn poll_every(&self, step: usize, done: usize) -> Result<(), Stop> {
         if done.is_multiple_of(step) { self.check() } else { Ok(()) }
@@ -129,12 +128,12 @@ impl Watch {
         Ok(())
     }
 
-    /// Gives back what [`Watch::reserve`] took.
+    /// Releases what [`Watch::reserve`] reserved.
     pub fn release(&self, bytes: u64) {
         self.memory.fetch_sub(bytes, Relaxed);
     }
 
-    /// Fails if `bytes` more than what is reserved would pass the limit.
+    /// Fails if `bytes` in addition to the reserved ones would exceed the limit.
     pub fn room_for(&self, bytes: u64) -> Result<(), Stop> {
         if self.memory().saturating_add(bytes) > self.memory_limit {
             return Err(Stop::Memory { limit: self.memory_limit });
@@ -142,7 +141,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Counts `n` itemsets found and fails past the cap.
+    /// Counts `n` itemsets found; fails above the cap.
     pub fn found(&self, n: u64) -> Result<(), Stop> {
         let before = self.itemsets.fetch_add(n, Relaxed);
         if before.saturating_add(n) > self.itemset_limit {
@@ -151,7 +150,7 @@ impl Watch {
         Ok(())
     }
 
-    /// Announces the units of work of the phase that begins.
+    /// Announces the number of units of work of the next phase.
     pub fn begin(&self, total: u64) {
         self.done.store(0, Relaxed);
         self.total.store(total, Relaxed);

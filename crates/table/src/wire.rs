@@ -1,10 +1,10 @@
-//! Bags as bytes: on disk, between parallel workers, between servers.
+//! The binary format of bags: on disk, between parallel workers, between servers.
 //!
 //! Layout of version 2, integers as LEB128: magic, version; the encoding of the values; the number of columns; per
 //! column its name, the number of values, the values in the order of their bytes; the number of distinct rows; the
 //! rows in ascending order as bits; a CRC-32 of all that. A row is the number of cells that it shares with the row
-//! before, the other cells (0 for NULL, else code + 1) and its weight: each number has the bits that the largest one
-//! in its place needs, the weight those that it needs itself. Equal bags give equal bytes: values that no row has
+//! before, the other cells (0 for NULL, else code + 1) and its weight. Each number has the bits that the largest one
+//! in its position needs, the weight as many as it needs itself. Equal bags give equal bytes: values that no row has
 //! are left out, and so is the encoding if all values are ASCII, which is the same in every encoding.
 //!
 //! Version 1 had no encoding, no checksum, and a row's weight and cells as LEB128. It is still read.
@@ -21,7 +21,7 @@ const VERSION: u8 = 2;
 /// Bytes of the checksum.
 const CHECKSUM: usize = 4;
 
-/// Why bytes are no bag.
+/// The reasons why bytes are not a bag.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum WireError {
     /// The bytes do not begin as a bag does.
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
         Ok(number)
     }
 
-    /// A count of things of which at least one takes a byte if there are `per_byte`: so it cannot exceed what is left.
+    /// Reads a count of things of which `per_byte` need at least one byte: so it cannot exceed the bytes left.
     fn count_of(&mut self, per_byte: u64) -> Result<usize, WireError> {
         let number = self.number()?;
         if number / per_byte > self.0.len() as u64 {
@@ -129,7 +129,7 @@ impl<'a> Reader<'a> {
         Ok(domains)
     }
 
-    /// The rows of version 1, which end the bytes.
+    /// The rows of version 1, at the end of the bytes.
     fn rows_of_1(
         &mut self,
         domains: &[Arc<Domain>],
@@ -153,7 +153,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The rows, which end the bytes.
+    /// The rows, at the end of the bytes.
     fn rows(
         &mut self,
         domains: &[Arc<Domain>],
@@ -178,7 +178,7 @@ impl<'a> Reader<'a> {
             {
                 *cell = cell_of(bits.take(bits_of).ok_or(CUT)?.into(), domain)?;
             }
-            // The first cell that differs tells the order.
+            // The first cell that differs decides the order.
             if i > 0 && first >= row.get(shared).copied() || i == 0 && shared > 0 {
                 return Err(WireError::Damaged("the rows are not in order"));
             }
@@ -196,7 +196,7 @@ impl<'a> Reader<'a> {
 
 /// The bits of a number of shared cells, and of a cell of each column.
 fn widths(domains: &[Arc<Domain>]) -> (u32, Vec<u32>) {
-    // All cells are never shared: the row would be the same one.
+    // Two rows never share all cells: they would be equal.
     let shared = bits_for(domains.len().saturating_sub(1) as u64);
     (shared, domains.iter().map(|domain| bits_for(domain.len() as u64)).collect())
 }
@@ -208,7 +208,7 @@ fn cell_of(number: u64, domain: &Domain) -> Result<u32, WireError> {
     }
 }
 
-/// The rows so far and those of one more weight.
+/// The number of rows so far plus another weight.
 fn added(total: u64, weight: u64) -> Result<u64, WireError> {
     total
         .checked_add(weight)
@@ -217,7 +217,8 @@ fn added(total: u64, weight: u64) -> Result<u64, WireError> {
 }
 
 impl Bag {
-    /// The same rows without values that no row has, in ascending order, equal ones in one: equal bags become equal.
+    /// The same rows without values that no row has, in ascending order, with equal ones merged: equal bags become
+    /// identical.
     fn normalize(&mut self, watch: &Watch) -> Result<(), Stop> {
         let supports = self.supports();
         if supports.iter().flatten().any(|&support| support == 0) {
@@ -249,7 +250,7 @@ impl Bag {
         self.sort(watch)
     }
 
-    /// The bag as bytes, whose values are in the named encoding; sorts the rows first.
+    /// The bag as bytes; `encoding` names the encoding of its values. Sorts the rows first.
     pub fn encode(&mut self, encoding: &str, watch: &Watch) -> Result<Vec<u8>, Stop> {
         self.normalize(watch)?;
         let mut bytes = Vec::new();
@@ -290,9 +291,9 @@ impl Bag {
         Ok(bytes)
     }
 
-    /// Reads what [`Bag::encode`] wrote, and gives the name of the encoding too; it is empty if the values are in
-    /// ASCII, or if a bag of version 1 does not tell. Any other bytes give an error, never a panic, and never take
-    /// more memory than the watch allows.
+    /// Reads the result of [`Bag::encode`], and returns the name of the encoding too. The name is empty if the values
+    /// are ASCII, or for a bag of version 1, which does not have it. Any other bytes give an error, never a panic,
+    /// and never take more memory than the watch allows.
     pub fn decode<'a>(bytes: &'a [u8], watch: &Watch) -> Result<(Bag, &'a str), WireError> {
         let rest = bytes.strip_prefix(MAGIC).ok_or(WireError::NotABag)?;
         let (&version, rest) = rest.split_first().ok_or(WireError::NotABag)?;
@@ -400,7 +401,7 @@ mod tests {
             prop_assert!(decode(&bytes).is_err());
         }
 
-        /// Whoever damages a bag may mend its checksum.
+        /// Someone who damages a bag may also correct its checksum.
         #[test]
         fn forged_bytes_never_panic(rows in cells(), at in any::<prop::sample::Index>(), byte: u8, cut: bool) {
             let mut bytes = encode(Bag::from_text(3, rows));

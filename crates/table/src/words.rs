@@ -1,12 +1,12 @@
-//! Codes of short values by their bytes, which fit into one word.
+//! A cache of the codes of short values, whose bytes fit into one word.
 
 use crate::{Keyed, NONE};
 use std::hash::BuildHasher;
 
-/// Places where a value may belong.
+/// The number of buckets.
 const PLACES: usize = 256;
 
-/// Slots from its place on in which a value may be.
+/// The number of slots from its bucket on in which a value may be.
 const WAYS: usize = 4;
 
 #[derive(Clone, Copy)]
@@ -16,13 +16,14 @@ struct Slot {
     code: u32,
 }
 
-/// The codes of values of one column that were seen lately.
+/// The codes of values of one column that were seen recently.
 ///
-/// A look takes 3 ns where a look into a dictionary takes 15: reading 5 million rows of 15 columns was mostly
-/// that. Several slots for a value, as two values of a column often share a place and would then take turns.
+/// A look-up takes 3 ns, one in a dictionary 15: that was most of the time of reading 5 million rows of 15 columns. A
+/// value has several slots, because two values of a column often share a bucket and would otherwise replace each
+/// other in turn.
 pub(crate) struct Words {
     slots: Box<[Slot; PLACES + WAYS]>,
-    /// Odd, and another one in every process: whoever writes the table cannot aim for one place.
+    /// Odd, and different in every process: the author of a table cannot aim for one bucket.
     multiplier: u64,
 }
 
@@ -45,7 +46,7 @@ impl Words {
         slots.iter().find(|slot| slot.word == word && slot.code != NONE).map(|slot| slot.code)
     }
 
-    /// Remembers the code of a value that is not known, and forgets another one where there is no room.
+    /// Remembers the code of an unknown value, and forgets another one if there is no room.
     pub(crate) fn add(&mut self, word: u64, code: u32) {
         let place = self.place(word);
         let slots = &mut self.slots[place..place + WAYS];
@@ -71,7 +72,7 @@ mod tests {
             words.add(word, word as u32 / 2);
             assert_eq!(words.find(word), Some(word as u32 / 2));
         }
-        // Some were forgotten, none has another one's code.
+        // Some were forgotten, and none has the code of another.
         let known: Vec<u64> = (0..2000).filter(|&word| words.find(word).is_some()).collect();
         assert!((PLACES / 2..=PLACES + WAYS).contains(&known.len()));
         assert!(known.iter().all(|&word| words.find(word) == Some(word as u32 / 2)));

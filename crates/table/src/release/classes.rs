@@ -31,10 +31,10 @@ impl Release {
         self.classes_on(bag, bag.width(), watch)
     }
 
-    /// As [`Release::classes`], where rows are equal that are so in the first `width` columns.
+    /// [`Release::classes`] by the first `width` columns only.
     pub fn classes_on(&self, bag: &Bag, width: usize, watch: &Watch) -> Result<Classes, Stop> {
         let piece = |number: u32| &self.pieces[number as usize];
-        // Blanked cells need no look at what they are filled with: a tenth of the work.
+        // Without filled cells there is no need to look at fills, which saves a tenth of the work.
         if self.fills() {
             self.group(|number| self.cells(bag, piece(number)).take(width), watch)
         } else {
@@ -47,8 +47,8 @@ impl Release {
         cells: impl Fn(u32) -> I,
         watch: &Watch,
     ) -> Result<Classes, Stop> {
-        // The class of each piece; and as if each were a class: its size, and a place in an index
-        // that is grown by doubling.
+        // The class of each piece; and as if each piece were a class, its size and a slot in an index that grows by
+        // doubling.
         let _held = watch.hold(self.pieces.len() as u64 * (4 + 8 + 40))?;
         let mut index = Index::new();
         // A piece of each class.
@@ -73,8 +73,8 @@ impl Release {
         Ok(self.classes(bag, watch)?.sizes.iter().copied().min())
     }
 
-    /// The release without the rows whose class has fewer than `k`. The other classes lose no row,
-    /// so all that are left have `k`.
+    /// The release without the rows of classes with fewer than `k` rows. The other classes lose no row, so all
+    /// remaining classes have at least `k`.
     pub fn without_small_classes(mut self, bag: &Bag, k: u64, watch: &Watch) -> Result<Self, Stop> {
         let classes = self.classes(bag, watch)?;
         let mut number = 0;

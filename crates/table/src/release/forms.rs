@@ -1,15 +1,15 @@
-//! What is done to a row: which cells are blanked, or filled and with what.
+//! The forms of released rows: which cells are blanked, or filled and with what.
 
 use crate::{BitSets, Index};
 
-/// Forms, each kept once and known by its number, which follow the order of arrival.
+/// Forms, each kept once and identified by its number, in the order of arrival.
 #[derive(Debug, Clone)]
 pub(super) struct Forms {
     /// The columns of the cells that a form changes.
     masks: BitSets,
-    /// The codes that the changed cells get, in order of the columns; none if they are blanked.
+    /// The codes that the changed cells get, in order of the columns; none if the form blanks them.
     fills: Vec<u32>,
-    /// Where the fills of each form end.
+    /// The end of the fills of each form.
     ends: Vec<usize>,
     index: Index,
 }
@@ -34,7 +34,7 @@ impl Forms {
         self.masks.set(form as usize)
     }
 
-    /// The codes that the changed cells of a form get; empty if they are blanked.
+    /// The codes that the changed cells of a form get; empty if the form blanks them.
     #[inline]
     pub fn fills(&self, form: u32) -> &[u32] {
         fills(&self.fills, &self.ends, form)

@@ -1,4 +1,4 @@
-//! What is released of a bag: of which rows how many copies, and what is shown of them.
+//! A release of a bag: how many copies of which rows, and what is shown of them.
 
 mod classes;
 mod forms;
@@ -11,31 +11,30 @@ pub use classes::Classes;
 use crate::{Bag, NONE, Stop, Watch, bits};
 use forms::Forms;
 
-/// Copies of a distinct row that are released alike.
+/// Copies of a distinct row that are released in the same form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Piece {
     /// The distinct row, as a number of the bag.
     pub row: u32,
     /// The number of the form: which cells are blanked or filled.
     pub form: u32,
-    /// The number of copies; those who draw with replacement may release a row more often than it
-    /// occurs.
+    /// The number of copies; a draw with replacement may release a row more often than it occurs.
     pub weight: u64,
 }
 
 /// A table as it is released: for each distinct row of a bag the forms in which copies of it are
 /// shown. Copies in no piece are dropped.
 ///
-/// Suppression, imputation and private samples make one by [`Release::push`] or
-/// [`Release::push_filled`]; [`Release::rows`] makes the rows that are handed out. The bag that a
-/// release was made for goes with it to each function: the same one every time.
+/// Suppression, imputation and private samples make one by [`Release::push`] or [`Release::push_filled`];
+/// [`Release::rows`] makes the released rows. Every function takes the bag for which the release was made, and it
+/// must be the same one every time.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Release {
     forms: Forms,
     pieces: Vec<Piece>,
 }
 
-/// The size of a release. Cells that were NULL before are cells, but not suppressed ones.
+/// The size of a release. Cells that were NULL before count as cells, but not as suppressed ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Rows of the table.
@@ -44,12 +43,12 @@ pub struct Counts {
     pub kept: u64,
     /// Cells of the rows kept.
     pub cells: u64,
-    /// Those of them that are suppressed.
+    /// The number of suppressed cells among them.
     pub suppressed: u64,
 }
 
 impl Counts {
-    /// The share of the rows kept; 1 of an empty table.
+    /// The share of the rows that is kept; 1 for an empty table.
     pub fn kept_share(&self) -> f64 {
         if self.rows == 0 { 1.0 } else { self.kept as f64 / self.rows as f64 }
     }
@@ -61,7 +60,7 @@ impl Counts {
 }
 
 impl Release {
-    /// Nothing yet, of a bag of `width` columns.
+    /// An empty release of a bag of `width` columns.
     pub fn new(width: usize) -> Self {
         Release { forms: Forms::new(width), pieces: Vec::new() }
     }
@@ -85,21 +84,21 @@ impl Release {
         self.push_filled(row, mask, &[], weight);
     }
 
-    /// As [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns,
-    /// [`NONE`] for those that are blanked. Codes from the size of the domain on are the caller's own.
+    /// Like [`Release::push`]; the cells of `mask` get the codes `fills`, in order of the columns, [`NONE`] for cells
+    /// that are blanked. Codes from the size of the domain on have a meaning for the caller only.
     pub fn push_filled(&mut self, row: u32, mask: &[u64], fills: &[u32], weight: u64) {
         debug_assert!(fills.is_empty() || fills.len() == bits::numbers(mask).count());
         let form = self.forms.intern(mask, fills);
         self.pieces.push(Piece { row, form, weight });
     }
 
-    /// Puts the pieces into the order of their rows; those of a row stay in theirs.
+    /// Sorts the pieces by row; the pieces of a row keep their order.
     pub fn sort(&mut self) {
         self.pieces.sort_by_key(|piece| piece.row);
     }
 
-    /// What is released, ascending by row. Mostly one piece per distinct row; the copies of a
-    /// row may be released in several forms.
+    /// The released pieces, ascending by row. Mostly one piece per distinct row; the copies of a row may be released
+    /// in several forms.
     pub fn pieces(&self) -> &[Piece] {
         &self.pieces
     }
@@ -127,7 +126,7 @@ impl Release {
         })
     }
 
-    /// As [`Release::cells`], of a piece in whose form cells are blanked and none is filled.
+    /// [`Release::cells`] of a piece whose form blanks cells and fills none.
     #[inline]
     fn blanked<'a>(
         &'a self,
@@ -170,7 +169,7 @@ impl Release {
         counts
     }
 
-    /// The same rows in other numbers: `weight` gives the copies of each piece, 0 to drop it.
+    /// The same rows with other numbers of copies: `weight` returns that of each piece, 0 to drop it.
     pub fn reweigh(mut self, mut weight: impl FnMut(usize) -> u64) -> Self {
         let mut number = 0;
         self.pieces.retain_mut(|piece| {

@@ -1,15 +1,15 @@
-//! The rows that are handed out.
+//! The rows of a release, in an order that reveals nothing.
 
 use super::Release;
 use crate::{Bag, NONE, Part, Reservation, Stop, Watch};
 
 impl Release {
-    /// The released rows of a table, sorted by what they show, so that their order tells nothing of
-    /// what was blanked, nor of their place in the heap.
+    /// The released rows of a table, sorted by what they show. Their order reveals neither what was blanked nor their
+    /// place in the heap.
     ///
-    /// The release was made for the table, or for a part of it: then the other columns come back as
-    /// they are. Where copies of a row of the part differ in these, its pieces take them in the
-    /// order of the table, and in that order again if a row is released more often than it occurs.
+    /// The release was made for the table, or for a part of its columns: then the other columns are returned
+    /// unchanged. Where copies of a row of the part differ in these, its pieces take them in the order of the table,
+    /// and start again if a row is released more often than it occurs.
     pub fn rows(&self, table: &Bag, part: Option<&Part>, watch: &Watch) -> Result<Bag, Stop> {
         let mut held = Reservation::new(watch);
         let mut builder = table.builder();
@@ -43,11 +43,11 @@ impl Release {
 struct Copies<'a> {
     table: &'a Bag,
     of: &'a [u32],
-    /// The rows of the table by their row of the part, those of rows to come.
+    /// The rows of the table by their row of the part.
     order: Vec<u32>,
     next: usize,
-    /// The row of the part whose copies are taken, its rows of the table as places in the order,
-    /// the one that is taken from, and how many copies of it are left.
+    /// The current row of the part, the range of its rows of the table in the order, the next one of them, and the
+    /// number of its copies that are left.
     current: Option<u32>,
     places: std::ops::Range<usize>,
     at: usize,
@@ -57,7 +57,7 @@ struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     fn new(table: &'a Bag, part: &'a Part, watch: &'a Watch) -> Result<Self, Stop> {
-        // The order, and once more while it is sorted.
+        // The order, and a copy while it is sorted.
         let held = watch.hold(table.distinct() as u64 * 8)?;
         let of = part.rows();
         let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
@@ -72,7 +72,7 @@ impl<'a> Copies<'a> {
         self.table.weight(self.order[place] as usize)
     }
 
-    /// Goes on to a row of the part; rows come in ascending order.
+    /// Goes on to a row of the part; rows must come in ascending order.
     fn seek(&mut self, row: u32) {
         if self.current == Some(row) {
             return;
@@ -87,8 +87,8 @@ impl<'a> Copies<'a> {
         self.left = if begin < end { self.weight(begin) } else { 0 };
     }
 
-    /// Some copies of the current row, at most `wanted`: the row of the table, and how many. `None`
-    /// if none is wanted.
+    /// Takes some copies of the current row, at most `wanted`: the row of the table, and their number. `None` if none
+    /// is wanted.
     fn take(&mut self, wanted: u64) -> Option<(u32, u64)> {
         if wanted == 0 || self.places.is_empty() {
             return None;

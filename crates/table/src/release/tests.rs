@@ -67,7 +67,7 @@ fn filled_cells_get_their_codes() {
     let rows: Vec<&[u32]> = (0..3).map(|i| shown.row(i)).collect();
     assert_eq!(rows, [[0, 0, 0], [0, NONE, 0], [1, 0, NONE]]);
     assert_eq!(shown.weights(), [2, 1, 1]);
-    // What is filled is not suppressed, and not the same as what is blanked in the same columns.
+    // Filled cells are not suppressed, and differ from blanked cells in the same columns.
     assert_eq!(release.counts(&bag).suppressed, 1);
     assert_ne!(release.pieces()[1].form, release.pieces()[2].form);
     assert_eq!(release.mask(1), release.mask(2));
@@ -127,8 +127,8 @@ fn memory_is_limited() {
     assert_eq!(release.classes(&bag, &Watch::new(150, 0)).err(), Some(Stop::Memory { limit: 150 }));
 }
 
-/// A table of four columns, of which a release is made for the first `width`: for each row of that
-/// part some pieces, in random forms and numbers.
+/// A table of four columns, and a release for the first `width` of them: for each row of that part some pieces, in
+/// random forms and numbers.
 fn releases() -> impl Strategy<Value = (Bag, usize, Vec<Vec<(u8, u64)>>)> {
     let cell = prop::option::weighted(0.8, "[a-b]");
     let rows = prop::collection::vec(prop::collection::vec(cell, 4), 1..30);
@@ -149,7 +149,7 @@ proptest! {
                 release.push(row as u32, &[u64::from(form) & ((1 << width) - 1)][..width.min(1)], weight);
             }
         }
-        // Each copy by itself: those of a row of the part, in the order of the table, again and again.
+        // Each copy by itself: the copies of a row of the part, in the order of the table, repeated.
         let mut expected: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for row in 0..bag.distinct() {
             let same = |i: &usize| table.row(*i)[..width] == *bag.row(row);
