@@ -1,6 +1,6 @@
 //! Krimp: the patterns that describe a table in few bits.
 
-use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options, run};
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options};
 use crate::api::measure::compare::Pair;
 use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
 use crate::api::shared::input::Input;
@@ -12,12 +12,13 @@ use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
 use crate::pg::catalog::relation::Relation;
+use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::rowset::{ResultRows, Value};
 use krimp::{CodeTable, Data, Model, Options};
 use pgrx::IntoDatum;
 use pgrx::pg_sys::{Datum, Oid};
-use table::Bag;
+use table::{Bag, Watch};
 
 /// The code table that a call asks for, and the rows that it describes.
 fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
@@ -130,7 +131,7 @@ fn modelled(relation: Oid, model: &Model) -> Result<Bag, Error> {
 }
 
 /// What progress notices say meanwhile.
-fn encoding() -> String {
+fn encoding(_: &Watch) -> String {
     "rows are covered".into()
 }
 
@@ -158,9 +159,9 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
     let bag = modelled(call.get(&RELATION)?, &model)?;
     let texts = Texts::of(&bag);
-    let encoded = run("encoding", bag.memory(), encoding, |watch| {
+    let encoded = pool::run_telling("encoding", bag.memory(), encoding, |watch| {
         krimp::encode(&model, texts.data(&bag), watch)
-    })??;
+    })?;
     let sizes = encoded.sizes;
     let mut rows = ResultRows::begin(call)?;
     rows.push([
@@ -197,11 +198,11 @@ fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
     let model = call.get(&MODEL)?;
     let bag = modelled(call.get(&RELATION)?, &model)?;
     let texts = Texts::of(&bag);
-    let (codes, order) = run("encoding", bag.memory(), encoding, |watch| {
+    let (codes, order) = pool::run_telling("encoding", bag.memory(), encoding, |watch| {
         let codes = krimp::row_bits(&model, texts.data(&bag), watch)?;
         let order = krimp::shortest_first(&codes, &bag, watch)?;
-        Ok((codes, order))
-    })??;
+        Ok::<_, krimp::Error>((codes, order))
+    })?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&bag);
     for row in order.into_iter().map(|row| row as usize) {
@@ -262,11 +263,11 @@ fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     let models = call.get(&MODELS)?;
     let mut bag = modelled(call.get(&RELATION)?, &models[0].1)?;
     let (held, texts) = (bag.memory(), Texts::of(&bag));
-    let (bag, classes) = run("encoding", held, encoding, |watch| {
+    let (bag, classes) = pool::run_telling("encoding", held, encoding, |watch| {
         bag.sort(watch)?;
         let classes = krimp::classify(&models, texts.data(&bag), watch)?;
-        Ok((bag, classes))
-    })??;
+        Ok::<_, krimp::Error>((bag, classes))
+    })?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&bag);
     let names: Vec<Vec<u8>> = models.iter().map(|(name, _)| text::from_utf8(name)).collect();
@@ -315,9 +316,9 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
         |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
     let (model_a, model_b) = (model(a)?, model(b)?);
     let (texts_a, texts_b) = (Texts::of(a), Texts::of(b));
-    let found = run("encoding", held, encoding, |watch| {
+    let found = pool::run_telling("encoding", held, encoding, |watch| {
         krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
-    })??;
+    })?;
     Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 }
 

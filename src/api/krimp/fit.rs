@@ -164,24 +164,6 @@ pub fn forbidden(call: &Call, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, E
     Ok(found)
 }
 
-/// Runs a job of the crate in the pool; `held` are the bytes of memory that the call holds already.
-pub fn run<T: Send>(
-    phase: &'static str,
-    held: u64,
-    tell: impl Fn() -> String,
-    job: impl FnOnce(&Watch) -> Result<T, krimp::Error> + Send,
-) -> Result<Result<T, krimp::Error>, Error> {
-    pool::run_telling(
-        phase,
-        held,
-        |_| tell(),
-        |watch| match job(watch) {
-            Err(krimp::Error::Stop(stop @ Stop::Cancelled)) => Err(stop),
-            done => Ok(done),
-        },
-    )
-}
-
 /// How far a fit is.
 pub fn told(now: Snapshot) -> String {
     let percent = now.ratio * 100.0;
@@ -192,7 +174,8 @@ pub fn told(now: Snapshot) -> String {
 pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> {
     let progress = Progress::new();
     let tell = || told(progress.snapshot());
-    let fitted = run("fitting", held, tell, |watch| krimp::fit(bag, options, watch, &progress))?;
+    let job = |watch: &Watch| Ok::<_, Stop>(krimp::fit(bag, options, watch, &progress));
+    let fitted = pool::run_telling("fitting", held, |_| tell(), job)?;
     // What helps against a limit depends on where candidates come from.
     let table = fitted.map_err(|error| match error {
         krimp::Error::Stop(stop) if options.candidates != Candidates::Pairs => too_many(stop),

@@ -1,7 +1,6 @@
 //! What a generated table shows of its original.
 
 use super::compare::Pair;
-use crate::api::krimp::fit::run;
 use crate::api::mining::itemsets::MII_RISK;
 use crate::api::shared::arguments::{
     COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
@@ -11,10 +10,11 @@ use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::process::pool;
 use crate::pg::write::rowset::{ResultRows, Value};
-
 use krimp::{Correction, DomainOrder, Generator, Model};
 use pgrx::pg_sys::Datum;
+use table::Watch;
 
 /// Rows drawn to see how many patterns they take.
 const DRAWN: usize = 10_000;
@@ -65,10 +65,10 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
         Some(model) => {
             let key = coins.key();
             let generator = Generator::new(model, &Correction::new(0.001)?, DomainOrder::Random)?;
-            let drawing = || String::from("rows are drawn");
-            let drawn = run("drawing rows", 0, drawing, |watch| {
+            let drawing = |_: &Watch| String::from("rows are drawn");
+            let drawn = pool::run_telling("drawing rows", 0, drawing, |watch| {
                 generator.rows(0, DRAWN, |chunk| key.stream(chunk), watch)
-            })??;
+            })?;
             Some(drawn.elements as f64 / DRAWN as f64)
         }
         None => None,

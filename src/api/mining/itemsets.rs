@@ -30,7 +30,7 @@ fn itemsets(
         let itemsets = mine(bag, watch)?;
         watch.reserve(4 * itemsets.len() as u64)?;
         let order = itemsets.result_order(watch)?;
-        Ok((itemsets, order))
+        Ok::<_, Stop>((itemsets, order))
     })?;
     let json = ItemsetJson::new(&input.bag);
     for i in order {

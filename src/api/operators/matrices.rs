@@ -144,12 +144,8 @@ fn run<T: Send>(
     operator: &Operator,
     job: impl FnOnce(&Watch) -> Result<T, random::Error> + Send,
 ) -> Result<T, Error> {
-    let job = |watch: &Watch| match job(watch) {
-        Err(random::Error::Stop(stop)) => Err(stop),
-        outcome => Ok(outcome),
-    };
     let tell = |_: &Watch| format!("{} inputs", operator.inputs());
-    Ok(pool::run_telling(phase, operator.memory(), tell, job)??)
+    pool::run_telling(phase, operator.memory(), tell, job)
 }
 
 const BREACH_GAMMA: Method =

@@ -20,7 +20,7 @@ use guarantee::{Protects, Neighbours};
 use pgrx::pg_sys::Datum;
 use question::Terms;
 use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};
-use table::{Bag, NONE, Recoding, Stop, Watch};
+use table::{Bag, NONE, Recoding, Stop};
 
 const EPSILON_OF_DRAW: Argument<f64> = Argument {
     name: "epsilon",
@@ -132,7 +132,8 @@ fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let drawn = run("drawing itemsets", bag.memory(), |watch| draws.draw(&bag, &mut coins, watch))?;
+    let drawn =
+        pool::run("drawing itemsets", bag.memory(), |watch| draws.draw(&bag, &mut coins, watch))?;
     let json = ItemsetJson::new(&bag);
     for (draw, items) in (1..).zip(&drawn) {
         rows.push([Value::Int(draw), Value::Made(&|| json.datum(items))]);
@@ -194,7 +195,8 @@ fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let found = run("choosing itemsets", bag.memory(), |watch| top.find(&bag, &mut coins, watch))?;
+    let found =
+        pool::run("choosing itemsets", bag.memory(), |watch| top.find(&bag, &mut coins, watch))?;
     let json = ItemsetJson::new(&bag);
     for one in &found {
         rows.push([
@@ -239,7 +241,7 @@ impl Source {
             ));
         }
         let sizes = source.columns.iter().map(|column| column.values() as u32).collect();
-        run("counting itemsets", 0, |watch| check_space(sizes, max_length, wanted, watch))?;
+        pool::run("counting itemsets", 0, |watch| check_space(sizes, max_length, wanted, watch))?;
         Ok(Source(source, terms))
     }
 
@@ -258,22 +260,9 @@ impl Source {
             let mut bag = table.bag.recoded(&recoding, domains.to_vec(), watch)?;
             // What comes of a seed does not depend on where rows lie.
             bag.sort(watch)?;
-            Ok(bag)
+            Ok::<_, Stop>(bag)
         })
     }
-}
-
-/// Runs in the pool what may refuse an argument as well as be stopped.
-fn run<T: Send>(
-    phase: &'static str,
-    held: u64,
-    job: impl FnOnce(&Watch) -> Result<T, random::Error> + Send,
-) -> Result<T, Error> {
-    let outcome = pool::run(phase, held, |watch| match job(watch) {
-        Err(random::Error::Stop(stop)) => Err::<_, Stop>(stop),
-        other => Ok(other),
-    })?;
-    Ok(outcome?)
 }
 
 methods! {

@@ -166,20 +166,16 @@ fn fit(
         |_| String::from("marginals are measured"),
         |watch| {
             let (bag, domains) = (&table.bag, source.domains());
-            let fitted = match unit {
+            match unit {
                 Some(_) => UnitBag { bag, recoding: &recoding, domains }
                     .fit(&sizes, &request, coins, watch),
                 None => {
                     let bag = bag.recoded(&recoding, domains.to_vec(), watch)?;
                     synth::fit(&bag, &sizes, &request, coins, watch)
                 }
-            };
-            match fitted {
-                Err(random::Error::Stop(stop)) => Err(stop),
-                fitted => Ok(fitted),
             }
         },
-    )??;
+    )?;
     let mut label = label(&call.arguments)?;
     if let Some(terms) = &terms {
         let (unit, assumed_stable) = (terms.unit.as_str(), terms.assume_stable);

@@ -29,7 +29,7 @@ use pgrx::pg_sys::{Datum, Oid};
 use random::{Key, Ratio};
 use randomize::cells::{self, Factor, Factors, RandomisedColumn, RandomisedRows, Responses};
 use serde_json::Value as Json;
-use table::{Bag, CodedTable, Item, NONE, Recoding, Watch};
+use table::{Bag, CodedTable, Item, NONE, Recoding, Stop, Watch};
 
 /// Bytes of rows that are drawn at a time.
 const PART: usize = 2 << 20;
@@ -216,14 +216,14 @@ impl Draw<'_> {
         let step = (PART / size / CHUNK * CHUNK).max(CHUNK);
         // One part is drawn, one waits, one is handed on.
         let held = self.table.memory() + held + 3 * (step * size) as u64;
-        let job = |watch: &Watch, sender: &Sender<(), Vec<T>>| {
+        let job = |watch: &Watch, sender: &Sender<Vec<T>>| {
             let Draw { table, recoding, responses, key } = self;
             let mut rows =
                 RandomisedRows::new(&table.bag, recoding, responses, key.clone(), watch)?;
             while let Some(part) = rows.next(step, |cells| made(cells, sender.is_awaited()))? {
                 sender.send(part)?;
             }
-            Ok(())
+            Ok::<_, Stop>(())
         };
         let drawing = |_: &Watch| String::from("rows are drawn");
         pool::run_sending("randomising", held, drawing, job, |part| {

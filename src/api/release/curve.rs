@@ -1,7 +1,6 @@
 //! What k-anonymity costs for several k, before one is chosen.
 
 use super::hierarchy::of_columns;
-use super::suppression::unless_stopped;
 use crate::api::shared::arguments::{COLUMNS, RELATION, yes_or_no};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
@@ -86,16 +85,16 @@ fn general(bag: &Bag, k: u64, hierarchies: &[Hierarchy]) -> Result<(f64, u64), E
     let request = Request { k, hierarchies, weights: None, sensitive: None };
     let recoded = pool::run("generalising", bag.memory(), |watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        unless_stopped(suppress::generalize(bag, &request, watch))
-    })??;
+        suppress::generalize(bag, &request, watch)
+    })?;
     Ok((recoded.loss, recoded.dropped))
 }
 
 /// The same if cells can only be blanked.
 fn blanked(bag: &Bag, k: u64) -> Result<(f64, u64), Error> {
     let release = pool::run("suppressing", bag.memory(), |watch| {
-        unless_stopped(suppress::k_anonymize(bag, k, None, None, watch))
-    })??;
+        suppress::k_anonymize(bag, k, None, None, watch)
+    })?;
     let counts = release.counts(bag);
     let dropped = counts.rows - counts.kept;
     let lost = counts.suppressed + dropped * bag.width() as u64;

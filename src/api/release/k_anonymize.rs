@@ -1,6 +1,6 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
-use super::suppression::{keeping, release, unless_stopped};
+use super::suppression::{keeping, release};
 use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
 use crate::api::shared::typed_source::TypedSource;
 use crate::api::shared::weights;
@@ -161,8 +161,8 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
     let request = Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
     let recoded = source.run("generalising", |bag, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        unless_stopped(suppress::generalize(bag, &request, watch))
-    })??;
+        suppress::generalize(bag, &request, watch)
+    })?;
     source.release_shown(call, recoded.release, &hierarchies)
 }
 

@@ -17,7 +17,7 @@ use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 use std::borrow::Cow;
 use suppress::Method as Imputation;
-use table::{Bag, Release, Stop, Watch};
+use table::{Bag, Release, Watch};
 
 impl From<suppress::Error> for Error {
     fn from(error: suppress::Error) -> Self {
@@ -50,19 +50,8 @@ pub fn release(
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
 ) -> Result<Datum, Error> {
-    let release =
-        source.run("suppressing", |bag, watch| unless_stopped(suppress(bag, watch)))??;
+    let release = source.run("suppressing", suppress)?;
     source.release(call, release)
-}
-
-/// A stop is the pool's to tell; what else is wrong is the caller's.
-pub fn unless_stopped<T>(
-    decided: Result<T, suppress::Error>,
-) -> Result<Result<T, suppress::Error>, Stop> {
-    match decided {
-        Err(suppress::Error::Stopped(stop)) => Err(stop),
-        decided => Ok(decided),
-    }
 }
 
 /// The share of the rows in which itemsets are searched for.

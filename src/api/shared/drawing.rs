@@ -17,36 +17,29 @@ pub fn step(width: usize, chunk: u64) -> u64 {
 
 /// Draws `n` rows of `width` cells, `step` at a time: `part` draws so many rows from a place on, on the pool's
 /// threads, `emit` takes them one by one on the backend's own. The call holds `held` bytes already.
-pub fn draw_rows<E: Send>(
+pub fn draw_rows<E: From<Stop> + Into<Error> + Send>(
     held: u64,
     width: usize,
     n: u64,
     step: u64,
     mut part: impl FnMut(u64, usize, &Watch) -> Result<Vec<u32>, E> + Send,
     mut emit: impl FnMut(&[u32]),
-) -> Result<(), Error>
-where
-    Error: From<E>,
-{
+) -> Result<(), Error> {
     // One part is drawn, one waits, one is handed on.
     let held = held + 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
-    let draw = move |watch: &Watch, sender: &Sender<Result<(), E>, Vec<u32>>| {
+    let draw = move |watch: &Watch, sender: &Sender<Vec<u32>>| {
         let mut start = 0;
         watch.begin(n);
         while start < n {
             let rows = step.min(n - start);
-            match part(start, rows as usize, watch) {
-                Ok(cells) => sender.send(cells)?,
-                Err(error) => return Ok::<_, Stop>(Err(error)),
-            }
+            sender.send(part(start, rows as usize, watch)?)?;
             start += rows;
             watch.advance(rows);
         }
-        Ok(Ok(()))
+        Ok::<_, E>(())
     };
     let drawing = |_: &Watch| String::from("rows are drawn");
-    let done = pool::run_sending("generating", held, drawing, draw, |cells: Vec<u32>| {
+    pool::run_sending("generating", held, drawing, draw, |cells: Vec<u32>| {
         cells.chunks_exact(width.max(1)).for_each(&mut emit);
-    })?;
-    Ok(done?)
+    })
 }

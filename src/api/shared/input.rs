@@ -8,7 +8,7 @@ use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use table::{Bag, Stop, Watch};
+use table::{Bag, Watch};
 
 /// Rows to work on, and what to call them in messages.
 pub struct Input {
@@ -76,10 +76,10 @@ impl Input {
     }
 
     /// Runs work on the rows in the pool; their memory counts against the call's budget.
-    pub fn run<T: Send>(
+    pub fn run<T: Send, E: Into<Error> + Send>(
         &self,
         phase: &'static str,
-        job: impl FnOnce(&Bag, &Watch) -> Result<T, Stop> + Send,
+        job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
     ) -> Result<T, Error> {
         let bag = &self.bag;
         pool::run(phase, bag.memory(), |watch| job(bag, watch))

@@ -18,7 +18,7 @@ use crate::rules::public;
 use pgrx::pg_sys::{self, Datum};
 use std::collections::HashSet;
 use suppress::Hierarchy;
-use table::{Bag, CodedTable, Part, Release, Stop, Watch};
+use table::{Bag, CodedTable, Part, Release, Watch};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
 /// they are.
@@ -230,10 +230,10 @@ impl TypedSource {
     }
 
     /// Runs work on the columns that take part in the pool.
-    pub fn run<T: Send>(
+    pub fn run<T: Send, E: Into<Error> + Send>(
         &self,
         phase: &'static str,
-        job: impl FnOnce(&Bag, &Watch) -> Result<T, Stop> + Send,
+        job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
     ) -> Result<T, Error> {
         let bag = self.bag();
         pool::run(phase, self.memory(), |watch| job(bag, watch))

@@ -730,6 +730,11 @@ pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
     SERVED.replace(method)
 }
 
+/// True while a call from SQL is served.
+pub fn is_serving() -> bool {
+    SERVED.get().is_some()
+}
+
 /// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by
 /// another one of ours, the error comes back through the guard of pgrx, which does not know that SQLSTATE
 /// and takes it for an internal error.
@@ -804,6 +809,9 @@ impl From<Stop> for Error {
 
 impl From<WireError> for Error {
     fn from(error: WireError) -> Self {
-        Error::Bag(error)
+        match error {
+            WireError::Stopped(stop) => stop.into(),
+            error => Error::Bag(error),
+        }
     }
 }

@@ -4,6 +4,7 @@ use super::argument::{Argument, Arguments};
 use super::error::{self, Error};
 use super::signature;
 use crate::method::Method;
+use crate::pg::process::pool;
 use crate::pg::shards::keeper;
 use pgrx::fcinfo;
 use pgrx::pg_sys::{
@@ -99,6 +100,9 @@ pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -
         let outcome = catch_unwind(AssertUnwindSafe(run));
         let outcome = outcome.map(|outcome| outcome.map_err(Error::raised));
         error::serving(outer);
+        if outer.is_none() {
+            pool::end_of_call();
+        }
         match outcome {
             Ok(outcome) => outcome.unwrap_or_else(Error::leave),
             // Errors of Postgres travel as panics too.

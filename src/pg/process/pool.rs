@@ -2,13 +2,14 @@
 //! cancellation and tells the progress.
 
 use super::progress::Progress;
-use crate::pg::call::error::Error;
+use crate::pg::call::error::{self, Error};
 use crate::pg::call::settings;
 use pgrx::pg_sys;
+use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::convert::Infallible;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, SyncSender, sync_channel};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use table::{Stop, Watch};
 
@@ -72,30 +73,54 @@ fn cancel_requested() -> bool {
     unsafe { pg_sys::QueryCancelPending != 0 || pg_sys::ProcDiePending != 0 }
 }
 
-/// Runs `job` on a pool of `pg_sanitize.threads` threads, under the limits in force; `held` are the
-/// bytes that the call holds already.
-pub fn run<T: Send>(
+/// The pool of the SQL call that is served: its phases follow each other on the same threads.
+static KEPT: Mutex<Option<Arc<ThreadPool>>> = Mutex::new(None);
+
+/// Ends the threads that the phases of a call have shared. A call from SQL does this when it ends, in any way.
+pub(in crate::pg) fn end_of_call() {
+    drop(KEPT.lock().ok().and_then(|mut kept| kept.take()));
+}
+
+/// `pg_sanitize.threads` threads for one phase. They are new if the call has none, or if they are at work: a
+/// phase may run a query that calls another function of ours.
+fn threads() -> Result<Arc<ThreadPool>, Error> {
+    let number = settings::threads();
+    let mut kept = KEPT.lock().map_err(Error::fault)?;
+    if let Some(pool) = &*kept
+        && Arc::strong_count(pool) == 1
+        && pool.current_num_threads() == number
+    {
+        return Ok(pool.clone());
+    }
+    let _blocked = SignalsBlocked::new();
+    let builder = ThreadPoolBuilder::new().num_threads(number).stack_size(STACK);
+    let pool = Arc::new(builder.build().map_err(no_threads)?);
+    // A background worker serves no call whose end would end them.
+    if error::is_serving() {
+        *kept = Some(pool.clone());
+    }
+    Ok(pool)
+}
+
+/// Runs `job` on the threads of the call, under the limits in force; `held` are the bytes that the call holds
+/// already.
+pub fn run<T: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
-    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
+    job: impl FnOnce(&Watch) -> Result<T, E> + Send,
 ) -> Result<T, Error> {
     run_telling(phase, held, |watch| format!("{} itemsets", watch.itemsets()), job)
 }
 
 /// As [`run`]; `tell` says what there is so far, for the progress notices.
-pub fn run_telling<T: Send>(
+pub fn run_telling<T: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
     tell: impl Fn(&Watch) -> String,
-    job: impl FnOnce(&Watch) -> Result<T, Stop> + Send,
+    job: impl FnOnce(&Watch) -> Result<T, E> + Send,
 ) -> Result<T, Error> {
-    run_sending(
-        phase,
-        held,
-        tell,
-        |watch, _: &Sender<T, Infallible>| job(watch),
-        |never| match never {},
-    )
+    let job = |watch: &Watch, _: &Sender<Infallible>| job(watch);
+    run_sending(phase, held, tell, job, |never| match never {})
 }
 
 /// Parts that go to another thread, and come back to be filled anew.
@@ -130,18 +155,14 @@ pub fn feed<P: Send, T>(
         // Its receiver is at hand, and there is room.
         let _ = back.send(empty_part());
     }
-    std::thread::scope(|scope| {
-        let keeper = {
-            let _blocked = SignalsBlocked::new();
-            std::thread::Builder::new().spawn_scoped(scope, move || {
-                for mut part in filled {
-                    keep(&mut part);
-                    // The reader may have left.
-                    let _ = back.send(part);
-                }
-            })
-        };
-        keeper.map_err(no_threads)?;
+    threads()?.in_place_scope(|scope| {
+        scope.spawn(move |_| {
+            for mut part in filled {
+                keep(&mut part);
+                // The reader may have left.
+                let _ = back.send(part);
+            }
+        });
         let mut feed = Feed { part: empty_part(), full, empty };
         let outcome = read(&mut feed)?;
         feed.next();
@@ -153,19 +174,13 @@ fn no_threads(error: impl std::fmt::Display) -> Error {
     Error::argument(format!("no threads can be started: {error}"), "Lower pg_sanitize.threads.")
 }
 
-/// What a worker says to the waiting thread.
-enum Message<T, P> {
-    Part(P),
-    Done(Result<T, Stop>),
-}
-
 /// Hands parts of a result to the waiting thread.
-pub struct Sender<T, P> {
-    messages: SyncSender<Message<T, P>>,
+pub struct Sender<P> {
+    parts: SyncSender<P>,
     idle: Arc<AtomicBool>,
 }
 
-impl<T, P> Sender<T, P> {
+impl<P> Sender<P> {
     /// True while the waiting thread has nothing to do: then it may do more of the work on a part.
     pub fn is_awaited(&self) -> bool {
         self.idle.load(Ordering::Relaxed)
@@ -174,51 +189,35 @@ impl<T, P> Sender<T, P> {
     /// Waits until the part before has been taken.
     pub fn send(&self, part: P) -> Result<(), Stop> {
         // Nobody listens any more only if the waiting thread unwinds.
-        self.messages.send(Message::Part(part)).map_err(|_| Stop::Cancelled)
+        self.parts.send(part).map_err(|_| Stop::Cancelled)
     }
 }
 
 /// As [`run_telling`]; what `job` sends is consumed on the backend's own thread while the job goes
 /// on with the next part.
-pub fn run_sending<T: Send, P: Send>(
+pub fn run_sending<T: Send, P: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
     tell: impl Fn(&Watch) -> String,
-    job: impl FnOnce(&Watch, &Sender<T, P>) -> Result<T, Stop> + Send,
+    job: impl FnOnce(&Watch, &Sender<P>) -> Result<T, E> + Send,
     mut consume: impl FnMut(P),
 ) -> Result<T, Error> {
     let watch = &settings::watch();
     let _held = watch.hold(held)?;
     let _trim = TrimOnDrop;
-    let pool = {
-        let _blocked = SignalsBlocked::new();
-        rayon::ThreadPoolBuilder::new()
-            .num_threads(settings::threads())
-            .stack_size(STACK)
-            .build()
-            .map_err(no_threads)?
-    };
-    let mut progress = Progress::begin(phase);
-    let outcome = pool.in_place_scope(|scope| {
-        let (messages, receiver) = sync_channel(1);
-        let idle = Arc::new(AtomicBool::new(true));
-        let sender = Sender { messages, idle: idle.clone() };
-        scope.spawn(move |_| {
-            let done = job(watch, &sender);
-            // The receiver is gone only if the waiting thread unwinds: then nobody wants the result.
-            let _ = sender.messages.send(Message::Done(done));
-        });
+    let mut outcome = None;
+    let mut wait = |parts: Receiver<P>, idle: &AtomicBool| {
         let _guard = CancelOnDrop(watch);
+        let mut progress = Progress::begin(phase);
         loop {
-            match receiver.recv_timeout(TICK) {
-                Ok(Message::Part(part)) => {
+            match parts.recv_timeout(TICK) {
+                Ok(part) => {
                     idle.store(false, Ordering::Relaxed);
                     consume(part);
                     idle.store(true, Ordering::Relaxed);
                 }
-                Ok(Message::Done(outcome)) => return Some(outcome),
-                // The job panicked; leaving the scope hands its panic on.
-                Err(RecvTimeoutError::Disconnected) => return None,
+                // The job has ended, or panicked: leaving the scope hands its panic on.
+                Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if cancel_requested() => watch.cancel(),
                 Err(RecvTimeoutError::Timeout) => {
                     pgrx::check_for_interrupts!();
@@ -226,12 +225,16 @@ pub fn run_sending<T: Send, P: Send>(
                 }
             }
         }
+    };
+    threads()?.in_place_scope(|scope| {
+        let (parts, received) = sync_channel(1);
+        let idle = Arc::new(AtomicBool::new(true));
+        let sender = Sender { parts, idle: idle.clone() };
+        let outcome = &mut outcome;
+        scope.spawn(move |_| *outcome = Some(job(watch, &sender)));
+        wait(received, &idle);
     });
-    // A cancel request is answered by Postgres in its own words, now that no thread is left.
+    // A cancel request is answered by Postgres in its own words, now that no thread works.
     pgrx::check_for_interrupts!();
-    match outcome {
-        Some(Ok(value)) => Ok(value),
-        Some(Err(stop)) => Err(stop.into()),
-        None => Err(Error::Cancelled),
-    }
+    outcome.map_or(Err(Error::Cancelled), |outcome| outcome.map_err(Into::into))
 }

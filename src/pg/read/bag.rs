@@ -7,17 +7,13 @@ use crate::pg::call::text;
 use crate::pg::process::pool;
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{direct_function_call_as_datum, varlena};
-use table::{Bag, WireError};
+use table::Bag;
 
 /// Reads a bag's bytes, beside `held` bytes of others; every value is checked to be text of this
 /// database.
 pub fn decode(bytes: &[u8], held: u64) -> Result<Bag, Error> {
-    let (bag, encoding) = pool::run("reading the bag", held + bytes.len() as u64, |watch| {
-        Ok(match Bag::decode(bytes, watch) {
-            Err(WireError::Stopped(stop)) => return Err(stop),
-            decoded => decoded,
-        })
-    })??;
+    let (bag, encoding) =
+        pool::run("reading the bag", held + bytes.len() as u64, |watch| Bag::decode(bytes, watch))?;
     // In SQL_ASCII nobody knows what the bytes mean: they are taken if they can be text here.
     let unknown = ["", "SQL_ASCII"];
     let here = text::encoding();

@@ -23,7 +23,7 @@ use krimp::{Channel, Progress, Sanitised, Walk, apportion};
 use pgrx::pg_sys::Datum;
 use random::{Coins, Key};
 use randomize::cells::{Factors, RandomisedRows, Responses};
-use table::{NONE, Reservation};
+use table::{NONE, Reservation, Watch};
 
 /// Cells that are randomised at a time: 4 MB of codes.
 const PART: usize = 1 << 20;
@@ -175,10 +175,10 @@ impl Wanted {
     ) -> Result<(), Error> {
         let held = sanitised.memory();
         let progress = Progress::new();
-        let tell = || fit::told(progress.snapshot());
-        let tree = fit::run("fitting", held, tell, |watch| {
+        let tell = |_: &Watch| fit::told(progress.snapshot());
+        let tree = pool::run_telling("fitting", held, tell, |watch| {
             sanitised.tree(self.min_support, self.threshold, self.max_length, watch, &progress)
-        })??;
+        })?;
         draw(&tree, self.walk, n, key, held, emit)
     }
 
