@@ -1,6 +1,6 @@
 //! What the terms of a protection make of a label: as the ledger counts, so the label says.
 
-use crate::api::shared::arguments::{COLUMNS, KEEP, yes_or_no};
+use crate::api::shared::arguments::{COLUMNS, KEEP};
 use crate::catalog::protection;
 use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
@@ -13,36 +13,20 @@ use serde_json::{Map, Value as Json};
 /// What a call finds in the terms of the protection, a label is told.
 pub const TERMS: &[&dyn Declared] = &[&UNIT, &MAX_ROWS_PER_UNIT, &ASSUME_STABLE];
 
-pub const UNIT: Argument<Option<String>> = Argument {
-    name: "unit",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The column that tells units apart.",
-    read: |given| given.text(),
-};
+pub const UNIT: Argument<Option<String>> =
+    Argument::of("unit").about("The column that tells units apart.");
 
-pub const MAX_ROWS_PER_UNIT: Argument<Option<u64>> = Argument {
-    name: "max_rows_per_unit",
-    of: Type::Int8,
-    default: Some("null"),
-    about: "How many rows of a unit count at most.",
-    read: at_least_one,
-};
+pub const MAX_ROWS_PER_UNIT: Argument<Option<u64>> =
+    Argument::new("max_rows_per_unit", Type::Int8, at_least_one)
+        .or_null()
+        .about("How many rows of a unit count at most.");
 
-pub const ASSUME_STABLE: Argument<bool> = Argument {
-    name: "assume_stable",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "True if the owner vouches that a row of the view depends on its own unit alone.",
-    read: yes_or_no,
-};
+pub const ASSUME_STABLE: Argument<bool> = Argument::of("assume_stable")
+    .or("false")
+    .about("True if the owner vouches that a row of the view depends on its own unit alone.");
 
 pub fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
-    let read = |n: i64| match n >= 1 {
-        true => Ok(n as u64),
-        false => Err(given.refuse(n, format!("{} is 1 or more.", given.name()))),
-    };
-    given.int8()?.map(read).transpose()
+    given.if_given(|given| given.at_least(1, format!("{} is 1 or more.", given.name())))
 }
 
 /// What a unit of at most so many rows is charged, if one row or one unit has this price.

@@ -2,7 +2,7 @@
 
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options};
 use crate::api::measure::compare::Pair;
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION, relation};
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION};
 use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
@@ -99,13 +99,10 @@ const KRIMP_MODEL: Method = Method::new(
 );
 
 /// A model made by `krimp_model`.
-pub const MODEL: Argument<Model> = Argument {
-    name: "model",
-    of: Type::Json,
-    default: None,
-    about: "A model made by krimp_model.",
-    read: |given| Ok(Model::from_json(given.needed(given.json()?)?.as_ref())?),
-};
+pub const MODEL: Argument<Model> = Argument::new("model", Type::Json, |given| {
+    Ok(Model::from_json(given.needed(given.json()?)?.as_ref())?)
+})
+.about("A model made by krimp_model.");
 
 /// The texts of a bag's values by column and code, which threads cannot ask Postgres for; `None` where
 /// the values are UTF-8 already.
@@ -217,28 +214,23 @@ fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
 }
 
 /// Models by the names of their classes.
-const MODELS: Argument<Vec<(String, Model)>> = Argument {
-    name: "models",
-    of: Type::Json,
-    default: None,
-    about: "A model made by krimp_model for each class: {\"yes\": …, \"no\": …}.",
-    read: |given| {
-        const HINT: &str = "models is an object with a model of sanitize.krimp_model for each class: jsonb_object_agg(class, model).";
-        let models = given.needed(given.json()?)?;
-        let Some(models) = models.as_object().filter(|models| !models.is_empty()) else {
-            return Err(Error::argument("models has no model by class", HINT));
-        };
-        let mut read = Vec::with_capacity(models.len());
-        for (class, model) in models {
-            let model = Model::from_json(model).map_err(|error| {
-                Error::argument(format!("models: class \"{class}\": {error}"), HINT)
-            })?;
-            read.push((class.clone(), model));
-        }
-        krimp::comparable(&read)?;
-        Ok(read)
-    },
-};
+const MODELS: Argument<Vec<(String, Model)>> = Argument::new("models", Type::Json, |given| {
+    const HINT: &str = "models is an object with a model of sanitize.krimp_model for each class: jsonb_object_agg(class, model).";
+    let models = given.needed(given.json()?)?;
+    let Some(models) = models.as_object().filter(|models| !models.is_empty()) else {
+        return Err(Error::argument("models has no model by class", HINT));
+    };
+    let mut read = Vec::with_capacity(models.len());
+    for (class, model) in models {
+        let model = Model::from_json(model).map_err(|error| {
+            Error::argument(format!("models: class \"{class}\": {error}"), HINT)
+        })?;
+        read.push((class.clone(), model));
+    }
+    krimp::comparable(&read)?;
+    Ok(read)
+})
+.about("A model made by krimp_model for each class: {\"yes\": …, \"no\": …}.");
 
 const KRIMP_CLASSIFY: Method = Method::new(
     "krimp_classify",
@@ -282,16 +274,9 @@ fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const A: Argument<Oid> =
-    Argument { name: "a", of: Type::Relation, default: None, about: "A relation.", read: relation };
+const A: Argument<Oid> = Argument::of("a").about("A relation.");
 
-const B: Argument<Oid> = Argument {
-    name: "b",
-    of: Type::Relation,
-    default: None,
-    about: "Another relation with the same columns.",
-    read: relation,
-};
+const B: Argument<Oid> = Argument::of("b").about("Another relation with the same columns.");
 
 const KRIMP_DISSIMILARITY: Method = Method::new(
     "krimp_dissimilarity",

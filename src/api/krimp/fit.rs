@@ -1,6 +1,6 @@
 //! Fitting code tables: what the Krimp functions ask for and how it is said.
 
-use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT, choice, text, yes_or_no};
+use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice;
@@ -11,7 +11,6 @@ use crate::pg::catalog::relation::positions;
 use crate::pg::process::pool;
 use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
 use serde_json::Value as Json;
-use std::borrow::Cow;
 use std::time::Duration;
 use table::{Bag, Choice, Item, Stop, Watch};
 
@@ -44,28 +43,16 @@ impl From<krimp::Error> for Error {
     }
 }
 
-pub const CANDIDATES: Argument<Candidates> = Argument {
-    name: "candidates",
-    of: Type::Text,
-    default: Some("\"all\""),
-    about: "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",
-    read: choice,
-};
+pub const CANDIDATES: Argument<Candidates> = Argument::choice("candidates").or("\"all\"").about(
+    "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",
+);
 
-pub const PRUNE: Argument<bool> = Argument {
-    name: "prune",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "Whether patterns that no longer help are taken out again.",
-    read: yes_or_no,
-};
+pub const PRUNE: Argument<bool> = Argument::of("prune")
+    .or("false")
+    .about("Whether patterns that no longer help are taken out again.");
 
-pub const MAX_TIME: Argument<Option<Duration>> = Argument {
-    name: "max_time",
-    of: Type::Interval,
-    default: Some("null"),
-    about: "How long to look for patterns; needs candidates 'pairs'.",
-    read: |given| {
+pub const MAX_TIME: Argument<Option<Duration>> =
+    Argument::new("max_time", Type::Interval, |given| {
         let Some(time) = given.interval()? else { return Ok(None) };
         let days = i128::from(time.months()) * 30 + i128::from(time.days());
         let micros = days * 86_400_000_000 + i128::from(time.micros());
@@ -76,33 +63,25 @@ pub const MAX_TIME: Argument<Option<Duration>> = Argument {
                 "Give for example '10 seconds', or leave it out for no limit.",
             )),
         }
-    },
-};
+    })
+    .or_null()
+    .about("How long to look for patterns; needs candidates 'pairs'.");
 
-pub const NULLS: Argument<Nulls> = Argument {
-    name: "nulls",
-    of: Type::Text,
-    default: Some("\"missing\""),
-    about: "What a NULL cell is: 'missing', no item, or a 'value' like any other.",
-    read: |given| {
-        let name = text(given)?;
-        Nulls::named(&name).ok_or_else(|| {
-            given.refuse(
-                format_args!("\"{name}\""),
-                "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
-            )
-        })
-    },
-};
+pub const NULLS: Argument<Nulls> = Argument::new("nulls", Type::Text, |given| {
+    let name = given.get::<String>()?;
+    Nulls::named(&name).ok_or_else(|| {
+        given.refuse(
+            format_args!("\"{name}\""),
+            "nulls is 'missing' (a NULL is no item) or 'value' (it is one like any other).",
+        )
+    })
+})
+.or("\"missing\"")
+.about("What a NULL cell is: 'missing', no item, or a 'value' like any other.");
 
 /// Combinations that no pattern may contain; what they mean depends on the rows.
-pub const FORBIDDEN: Argument<Option<Json>> = Argument {
-    name: "forbidden",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
-    read: |given| Ok(given.json()?.map(Cow::into_owned)),
-};
+pub const FORBIDDEN: Argument<Option<Json>> = Argument::of("forbidden")
+    .about("Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].");
 
 /// What the arguments of a call ask for.
 pub fn options(call: &Call) -> Result<Options, Error> {

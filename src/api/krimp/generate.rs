@@ -4,7 +4,7 @@ use super::code_table::MODEL;
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::reject::{REJECT, Rejected};
 use crate::api::shared::arguments::{
-    CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of, number,
+    CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of,
 };
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::{Label, Method, methods};
@@ -25,26 +25,19 @@ use serde_json::Value as Json;
 use std::cell::Cell;
 use table::{Bag, Item, NONE, Watch};
 
-const LAPLACE: Argument<f64> = Argument {
-    name: "laplace",
-    of: Type::Float8,
-    default: Some("0.001"),
-    about: "What is added to every usage, so that no value is impossible.",
-    read: |given| {
-        let correction = number(given)?;
-        // What is wrong with it is said before the source is read.
-        Correction::new(correction)?;
-        Ok(correction)
-    },
-};
+const LAPLACE: Argument<f64> = Argument::new("laplace", Type::Float8, |given| {
+    let correction = given.get::<f64>()?;
+    // What is wrong with it is said before the source is read.
+    Correction::new(correction)?;
+    Ok(correction)
+})
+.or("0.001")
+.about("What is added to every usage, so that no value is impossible.");
 
-const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> = Argument {
-    name: "laplace_by",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
-    read: by_column,
-};
+const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> =
+    Argument::new("laplace_by", Type::Json, by_column).or_null().about(
+        "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
+    );
 
 /// What is added to the usages.
 struct Corrections {

@@ -8,13 +8,11 @@ use crate::pg::catalog::relation::Relation;
 use krimp::{Model, Reject};
 use table::Item;
 
-pub const REJECT: Argument<Vec<NamedItemset>> = Argument {
-    name: "reject",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Itemsets that no row may contain; such rows are drawn again: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].",
-    read: |given| Ok(itemsets(given)?.unwrap_or_default()),
-};
+pub const REJECT: Argument<Vec<NamedItemset>> = Argument::new("reject", Type::Json, |given| {
+    Ok(itemsets(given)?.unwrap_or_default())
+})
+.or_null()
+.about("Itemsets that no row may contain; such rows are drawn again: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].");
 
 /// Itemsets that no row may contain, whose columns are among those that are generated.
 pub struct Rejected(Vec<NamedItemset>);

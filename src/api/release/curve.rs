@@ -1,7 +1,7 @@
 //! What k-anonymity costs for several k, before one is chosen.
 
 use super::hierarchy::of_columns;
-use crate::api::shared::arguments::{COLUMNS, RELATION, yes_or_no};
+use crate::api::shared::arguments::{COLUMNS, RELATION};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::error::Error;
@@ -15,13 +15,9 @@ use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Request};
 use table::Bag;
 
-const KS: Argument<Vec<u64>> = Argument {
-    name: "ks",
-    of: Type::Ints,
-    default: Some("[2, 3, 5, 10, 20, 50, 100]"),
-    about: "The numbers of rows that must look alike, each of which is tried.",
-    read: ks,
-};
+const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
+    .or("[2, 3, 5, 10, 20, 50, 100]")
+    .about("The numbers of rows that must look alike, each of which is tried.");
 
 fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
     let hint = "ks is a list of numbers of rows that must look alike: {2, 5, 10}.";
@@ -36,13 +32,9 @@ fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
     ks.iter().map(k).collect()
 }
 
-const GENERALIZE: Argument<bool> = Argument {
-    name: "generalize",
-    of: Type::Bool,
-    default: Some("true"),
-    about: "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
-    read: yes_or_no,
-};
+const GENERALIZE: Argument<bool> = Argument::of("generalize").or("true").about(
+    "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
+);
 
 const LOSS_CURVE: Method = Method::new(
     "loss_curve",

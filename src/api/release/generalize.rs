@@ -16,13 +16,10 @@ use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Loss, Written};
 
-const LEVELS: Argument<levels::Named> = Argument {
-    name: "levels",
-    of: Type::Json,
-    default: None,
-    about: "The level of its hierarchy at which a column is shown, by name; 0 where it says nothing.",
-    read: |given| given.needed(levels::read(given)?),
-};
+const LEVELS: Argument<levels::Named> =
+    Argument::new("levels", Type::Json, |given| given.needed(levels::read(given)?)).about(
+        "The level of its hierarchy at which a column is shown, by name; 0 where it says nothing.",
+    );
 
 const GENERALIZE: Method = Method::new(
     "generalize",

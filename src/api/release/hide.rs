@@ -16,18 +16,14 @@ use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
 use table::Item;
 
-const ITEMSETS: Argument<Vec<NamedItemset>> = Argument {
-    name: "itemsets",
-    of: Type::Json,
-    default: None,
-    about: "The itemsets to hide: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].",
-    read: |given| match given.needed(itemsets(given)?)? {
+const ITEMSETS: Argument<Vec<NamedItemset>> =
+    Argument::new("itemsets", Type::Json, |given| match given.needed(itemsets(given)?)? {
         itemsets if itemsets.is_empty() => {
             Err(given.refuse("an empty list", "Name at least one itemset."))
         }
         itemsets => Ok(itemsets),
-    },
-};
+    })
+    .about("The itemsets to hide: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].");
 
 const HIDE_ITEMSETS: Method = Method::new(
     "hide_itemsets",

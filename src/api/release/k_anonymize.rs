@@ -1,7 +1,7 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
 use super::suppression::{keeping, release};
-use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, choice, yes_or_no};
+use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF};
 use crate::api::shared::typed_source::TypedSource;
 use crate::api::shared::weights;
 use crate::method::{Label, Method, methods};
@@ -15,68 +15,41 @@ use pgrx::pg_sys::Datum;
 use suppress::{Diversity, DiversityKind, Hierarchy, Request};
 
 /// What a cell of each column is worth.
-const WEIGHTS: Argument<Option<weights::Named>> = Argument {
-    name: "weights",
-    of: Type::Json,
-    default: Some("null"),
-    about: "What a cell of a column is worth, by name; 1 where it says nothing.",
-    read: weights::read,
-};
+const WEIGHTS: Argument<Option<weights::Named>> =
+    Argument::new("weights", Type::Json, weights::read)
+        .or_null()
+        .about("What a cell of a column is worth, by name; 1 where it says nothing.");
 
-const GENERALIZE: Argument<bool> = Argument {
-    name: "generalize",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
-    read: yes_or_no,
-};
+const GENERALIZE: Argument<bool> = Argument::of("generalize").or("false").about(
+    "Whether cells may be shown at a level of their column's hierarchy before they are blanked.",
+);
 
-const SENSITIVE: Argument<Option<String>> = Argument {
-    name: "sensitive",
-    of: Type::Text,
-    default: Some("null"),
-    about: "A column that comes back as it is, and in which every class must be diverse (l), close to all rows (t) or both.",
-    read: |given| given.text(),
-};
+const SENSITIVE: Argument<Option<String>> = Argument::of("sensitive")
+    .about("A column that comes back as it is, and in which every class must be diverse (l), close to all rows (t) or both.");
 
-const L: Argument<Option<f64>> = Argument {
-    name: "l",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "How diverse the sensitive column must be in every class.",
-    read: |given| match given.float8()? {
-        Some(l) if !(l >= 1.0 && l.is_finite()) => {
-            Err(given.refuse(l, "l is a number of values: 1 or more."))
-        }
-        l => Ok(l),
-    },
-};
+const L: Argument<Option<f64>> = Argument::new("l", Type::Float8, |given| {
+    given.if_fitting(|l: f64| l >= 1.0 && l.is_finite(), "l is a number of values: 1 or more.")
+})
+.or_null()
+.about("How diverse the sensitive column must be in every class.");
 
-const L_KIND: Argument<DiversityKind> = Argument {
-    name: "l_kind",
-    of: Type::Text,
-    default: Some("\"distinct\""),
-    about: "What l counts: 'distinct' values, or as many equally frequent ones as have the class's 'entropy'.",
-    read: |given| {
-        Ok(match choice(given)? {
-            measures::Diversity::Distinct => DiversityKind::Distinct,
-            measures::Diversity::Entropy => DiversityKind::Entropy,
-        })
-    },
-};
+const L_KIND: Argument<DiversityKind> = Argument::new("l_kind", Type::Text, |given| {
+    Ok(match given.choice()? {
+        measures::Diversity::Distinct => DiversityKind::Distinct,
+        measures::Diversity::Entropy => DiversityKind::Entropy,
+    })
+})
+.or("\"distinct\"")
+.about("What l counts: 'distinct' values, or as many equally frequent ones as have the class's 'entropy'.");
 
-const T: Argument<Option<f64>> = Argument {
-    name: "t",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "How far the sensitive column of a class may be from that of all released rows, 0 to 1.",
-    read: |given| match given.float8()? {
-        Some(t) if !(0.0..=1.0).contains(&t) => {
-            Err(given.refuse(t, "t is a distance between distributions: 0 to 1."))
-        }
-        t => Ok(t),
-    },
-};
+const T: Argument<Option<f64>> = Argument::new("t", Type::Float8, |given| {
+    given.if_fitting(
+        |t: f64| (0.0..=1.0).contains(&t),
+        "t is a distance between distributions: 0 to 1.",
+    )
+})
+.or_null()
+.about("How far the sensitive column of a class may be from that of all released rows, 0 to 1.");
 
 /// What a call asks of the sensitive column, and its name.
 fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, Error> {

@@ -16,13 +16,9 @@ const HINT: &str = "Levels are whole numbers by column name, 0 for the value its
 pub type Named = Map<String, Value>;
 
 /// Levels at which columns are looked at.
-pub const LEVELS: Argument<Option<Named>> = Argument {
-    name: "levels",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Levels of their hierarchies at which columns are looked at, by name.",
-    read,
-};
+pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, read)
+    .or_null()
+    .about("Levels of their hierarchies at which columns are looked at, by name.");
 
 /// Reads an argument that has levels by name.
 pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {

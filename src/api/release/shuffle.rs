@@ -16,26 +16,21 @@ use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 use table::NONE;
 
-const GROUPS: Argument<Vec<Vec<String>>> = Argument {
-    name: "groups",
-    of: Type::Json,
-    default: None,
-    about: "Lists of columns that stay together: [[\"sex\", \"age\"], [\"zip\"]].",
-    read: |given| {
-        let refuse = |what: &Json| {
-            Error::argument(
-                format!("groups has {what}"),
-                "groups is an array of lists of columns: [[\"sex\", \"age\"], [\"zip\"]].",
-            )
-        };
-        let groups = given.needed(given.json()?)?;
-        let list = |value: &Json| {
-            value.as_array().filter(|list| !list.is_empty()).ok_or_else(|| refuse(value)).cloned()
-        };
-        let name = |name: &Json| name.as_str().map(String::from).ok_or_else(|| refuse(name));
-        list(&groups)?.iter().map(|group| list(group)?.iter().map(name).collect()).collect()
-    },
-};
+const GROUPS: Argument<Vec<Vec<String>>> = Argument::new("groups", Type::Json, |given| {
+    let refuse = |what: &Json| {
+        Error::argument(
+            format!("groups has {what}"),
+            "groups is an array of lists of columns: [[\"sex\", \"age\"], [\"zip\"]].",
+        )
+    };
+    let groups = given.needed(given.json()?)?;
+    let list = |value: &Json| {
+        value.as_array().filter(|list| !list.is_empty()).ok_or_else(|| refuse(value)).cloned()
+    };
+    let name = |name: &Json| name.as_str().map(String::from).ok_or_else(|| refuse(name));
+    list(&groups)?.iter().map(|group| list(group)?.iter().map(name).collect()).collect()
+})
+.about("Lists of columns that stay together: [[\"sex\", \"age\"], [\"zip\"]].");
 
 const SHUFFLE_GROUPS: Method = Method::new(
     "shuffle_groups",

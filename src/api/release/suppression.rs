@@ -1,8 +1,6 @@
 //! Releases by suppression.
 
-use crate::api::shared::arguments::{
-    COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, choice, coins,
-};
+use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, coins};
 use crate::api::shared::registry;
 use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
@@ -15,7 +13,6 @@ use crate::rules::terms::TERMS;
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
-use std::borrow::Cow;
 use suppress::Method as Imputation;
 use table::{Bag, Release, Watch};
 
@@ -55,19 +52,12 @@ pub fn release(
 }
 
 /// The share of the rows in which itemsets are searched for.
-const SAMPLE_SHARE: Argument<Option<f64>> = Argument {
-    name: "sample_share",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.",
-    read: |given| match given.float8()? {
-        Some(share) if !(share > 0.0 && share <= 1.0) => Err(given.refuse(
-            share,
-            "sample_share is above 0 and at most 1. Leave it out to search all rows.",
-        )),
-        share => Ok(share),
-    },
-};
+const SAMPLE_SHARE: Argument<Option<f64>> = Argument::new("sample_share", Type::Float8, |given| {
+    let hint = "sample_share is above 0 and at most 1. Leave it out to search all rows.";
+    given.if_fitting(|share: f64| share > 0.0 && share <= 1.0, hint)
+})
+.or_null()
+.about("The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.");
 
 /// A label that says whether only a sample was searched.
 fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
@@ -141,30 +131,15 @@ const K_MII: Method = Method::new(
     },
 });
 
-const METHOD: Argument<Imputation> = Argument {
-    name: "method",
-    of: Type::Text,
-    default: Some("\"conditional\""),
-    about: "Where values come from: 'conditional', rows that share as much as possible, or 'marginal', all rows.",
-    read: choice,
-};
+const METHOD: Argument<Imputation> = Argument::choice("method")
+    .or("\"conditional\"")
+    .about("Where values come from: 'conditional', rows that share as much as possible, or 'marginal', all rows.");
 
 /// The method that made the release, for the label.
-const OF: Argument<Option<String>> = Argument {
-    name: "of",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The method that made the release.",
-    read: |given| given.text(),
-};
+const OF: Argument<Option<String>> = Argument::of("of").about("The method that made the release.");
 
-const OF_OPTIONS: Argument<Option<Value>> = Argument {
-    name: "of_options",
-    of: Type::Json,
-    default: Some("null"),
-    about: "The options of that method.",
-    read: |given| Ok(given.json()?.map(Cow::into_owned)),
-};
+const OF_OPTIONS: Argument<Option<Value>> =
+    Argument::of("of_options").about("The options of that method.");
 
 const IMPUTE: Method =
     Method::new("impute", &[&ROWS_OF, &COLUMNS, &METHOD, &SEED], Returns::Set(Type::Any), impute)

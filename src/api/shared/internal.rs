@@ -9,7 +9,7 @@ use pgrx::pg_sys::Datum;
 
 /// An argument that Postgres passes.
 pub const fn passed(name: &'static str, of: Type) -> Argument<()> {
-    Argument { name, of, default: None, about: "What Postgres passes.", read: |_| Ok(()) }
+    Argument::new(name, of, |_| Ok(())).about("What Postgres passes.")
 }
 
 /// Such a function.

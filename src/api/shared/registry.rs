@@ -1,6 +1,6 @@
 //! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
 
-use super::arguments::{RELATION, text};
+use super::arguments::RELATION;
 use crate::catalog::ledger::{self, Asker};
 use crate::catalog::protection;
 use crate::method::{Exported, Method, methods};
@@ -101,21 +101,11 @@ pub fn one_of(names: impl Iterator<Item = &'static str>) -> String {
     }
 }
 
-pub const METHOD: Argument<String> = Argument {
-    name: "method",
-    of: Type::Text,
-    default: None,
-    about: "The function that makes the release.",
-    read: text,
-};
+pub const METHOD: Argument<String> =
+    Argument::of("method").about("The function that makes the release.");
 
-pub const OPTIONS: Argument<Json> = Argument {
-    name: "options",
-    of: Type::Json,
-    default: Some("{}"),
-    about: "Its arguments by name: {\"k\": 5}.",
-    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
-};
+pub const OPTIONS: Argument<Json> =
+    Argument::of("options").or("{}").about("Its arguments by name: {\"k\": 5}.");
 
 const GUARANTEE: Method =
     Method::new("guarantee", &[&METHOD, &OPTIONS], Returns::One(Type::Json), |call| {

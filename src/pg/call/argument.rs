@@ -195,6 +195,10 @@ impl<'a> Given<'a> {
         self.name
     }
 
+    pub fn of(&self) -> Type {
+        self.of
+    }
+
     /// Refuses what was given; `hint` says what it should be.
     pub fn refuse(&self, what: impl Display, hint: impl Into<String>) -> Error {
         let option = if matches!(self.raw, Raw::Option(_)) { "option " } else { "" };

@@ -6,7 +6,7 @@
 mod plain;
 mod private;
 
-use crate::api::shared::arguments::{CLASS, COLUMNS, choice, number};
+use crate::api::shared::arguments::{CLASS, COLUMNS};
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::methods;
 use crate::pg::call::argument::{Argument, Given, Type};
@@ -19,44 +19,27 @@ use random::Key;
 use table::Watch;
 
 /// A share of the rows that has to be given.
-const MIN_SUPPORT: Argument<f64> = Argument {
-    name: "min_support",
-    of: Type::Float8,
-    default: None,
-    about: "The share of the rows that must have what counts as frequent.",
-    read: min_support,
-};
+const MIN_SUPPORT: Argument<f64> = Argument::new("min_support", Type::Float8, min_support)
+    .about("The share of the rows that must have what counts as frequent.");
 
 /// The same, where a tenth will do.
-const MIN_SUPPORT_OR_TENTH: Argument<f64> = Argument { default: Some("0.1"), ..MIN_SUPPORT };
+const MIN_SUPPORT_OR_TENTH: Argument<f64> = MIN_SUPPORT.or("0.1");
 
 fn min_support(given: &Given<'_>) -> Result<f64, Error> {
-    let share = number(given)?;
-    if share > 0.0 && share <= 1.0 {
-        return Ok(share);
-    }
-    Err(given.refuse(share, "min_support is a share of the rows: above 0, and at most 1."))
+    let hint = "min_support is a share of the rows: above 0, and at most 1.";
+    given.fitting(|share: f64| share > 0.0 && share <= 1.0, hint)
 }
 
-const TREE_THRESHOLD: Argument<Option<f64>> = Argument {
-    name: "tree_threshold",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "The share of the rows that patterns must occur together in more than to be joined in the tree; min_support if it is left out.",
-    read: |given| match given.float8()? {
-        Some(share) if !(0.0..1.0).contains(&share) => Err(given
-            .refuse(share, "tree_threshold is a share of the rows: 0 or more, and less than 1.")),
-        share => Ok(share),
-    },
-};
+const TREE_THRESHOLD: Argument<Option<f64>> = Argument::new("tree_threshold", Type::Float8, |given| {
+    let hint = "tree_threshold is a share of the rows: 0 or more, and less than 1.";
+    given.if_fitting(|share: f64| (0.0..1.0).contains(&share), hint)
+})
+.or_null()
+.about("The share of the rows that patterns must occur together in more than to be joined in the tree; min_support if it is left out.");
 
-const GENERATOR: Argument<Walk> = Argument {
-    name: "generator",
-    of: Type::Text,
-    default: Some("\"backoff\""),
-    about: "How rows go through the tree: 'backoff', the longest path that fits decides, or 'literal', as published.",
-    read: choice,
-};
+const GENERATOR: Argument<Walk> = Argument::choice("generator")
+    .or("\"backoff\"")
+    .about("How rows go through the tree: 'backoff', the longest path that fits decides, or 'literal', as published.");
 
 /// Draws rows and hands them on; `held` are the bytes that the call holds already.
 fn draw(

@@ -27,7 +27,7 @@ use std::sync::Arc;
 use table::{Bag, Domain, Item, NONE};
 
 /// Rows are drawn with NULLs where the source has them.
-const NULLS_AS_VALUES: Argument<Nulls> = Argument { default: Some("\"value\""), ..NULLS };
+const NULLS_AS_VALUES: Argument<Nulls> = NULLS.or("\"value\"");
 
 /// What a tree of plain rows is asked for.
 struct Asked {

@@ -38,13 +38,8 @@ use serde_json::{Value as Json, json};
 use spec::Levels;
 use table::{Bag, NONE};
 
-const LEVELS: Argument<Json> = Argument {
-    name: "levels",
-    of: Type::Json,
-    default: None,
-    about: "The levels between a value and a blank cell: ranges, dates, prefix, tree or table.",
-    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
-};
+const LEVELS: Argument<Json> = Argument::of("levels")
+    .about("The levels between a value and a blank cell: ranges, dates, prefix, tree or table.");
 
 const DECLARE_HIERARCHY: Method = Method::new(
     "declare_hierarchy",
