@@ -3,7 +3,7 @@
 
 use super::budget;
 use super::question::{Posed, Request};
-use crate::api::shared::arguments::{EPSILON, RELATION, names};
+use crate::api::shared::arguments::{EPSILON, RELATION};
 use crate::catalog::answers::{self, ResultRow};
 use crate::catalog::ledger::{self, Asker};
 use crate::method::{Label, Method, Price, methods};
@@ -26,63 +26,41 @@ use serde_json::json;
 const OLDEST: i128 = 1000 * 365 * 86_400_000_000;
 
 /// The measures, as their text: the reader parses it again.
-const MEASURES: Argument<String> = Argument {
-    name: "measures",
-    of: Type::Json,
-    default: None,
-    about: "What to compute, by name: {\"n\": \"count\", \"pay\": {\"avg\": \"salary\", \"low\": 0, \"high\": 200000}}.",
-    read: |given| given.needed(given.json_text()?),
-};
+const MEASURES: Argument<String> = Argument::new("measures", Type::Json, |given| {
+    given.needed(given.json_text()?)
+})
+.about("What to compute, by name: {\"n\": \"count\", \"pay\": {\"avg\": \"salary\", \"low\": 0, \"high\": 200000}}.");
 
-const DELTA: Argument<Option<f64>> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "The chance with which epsilon may be passed: needed for groups that rows show, and for Gaussian noise.",
-    read: |given| given.float8(),
-};
+const DELTA: Argument<Option<f64>> = Argument::of("delta")
+    .about("The chance with which epsilon may be passed: needed for groups that rows show, and for Gaussian noise.");
 
-const GROUP_BY: Argument<Option<Vec<String>>> = Argument {
-    name: "group_by",
-    of: Type::Texts,
-    default: Some("null"),
-    about: "The columns whose values tell groups apart.",
-    read: names,
-};
+const GROUP_BY: Argument<Option<Vec<String>>> =
+    Argument::of("group_by").about("The columns whose values tell groups apart.");
 
-const FILTER: Argument<Option<String>> = Argument {
-    name: "filter",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Which rows count: conditions by column, all of which must hold.",
-    read: |given| given.json_text(),
-};
+const FILTER: Argument<Option<String>> =
+    Argument::new("filter", Type::Json, |given| given.json_text())
+        .or_null()
+        .about("Which rows count: conditions by column, all of which must hold.");
 
-const GROUPS: Argument<Option<String>> = Argument {
-    name: "groups",
-    of: Type::Json,
-    default: Some("null"),
-    about: "The groups to answer for, if they are public: a list of values or of objects by column, or lists by column for all combinations.",
-    read: |given| given.json_text(),
-};
+const GROUPS: Argument<Option<String>> = Argument::new("groups", Type::Json, |given| {
+    given.json_text()
+})
+.or_null()
+.about("The groups to answer for, if they are public: a list of values or of objects by column, or lists by column for all combinations.");
 
 /// In microseconds.
-const REUSE: Argument<Option<i64>> = Argument {
-    name: "reuse",
-    of: Type::Interval,
-    default: Some("null"),
-    about: "How old an answer to the same question may be that is returned again for free.",
-    read: |given| {
-        let age = given.interval()?.map(|age| age.as_micros().clamp(-1, OLDEST) as i64);
-        match age {
-            Some(age) if age < 0 => Err(Error::argument(
-                "reuse is below 0",
-                "It is how old an answer may be that is returned again: '1 day'.",
-            )),
-            age => Ok(age),
-        }
-    },
-};
+const REUSE: Argument<Option<i64>> = Argument::new("reuse", Type::Interval, |given| {
+    let age = given.interval()?.map(|age| age.as_micros().clamp(-1, OLDEST) as i64);
+    match age {
+        Some(age) if age < 0 => Err(Error::argument(
+            "reuse is below 0",
+            "It is how old an answer may be that is returned again: '1 day'.",
+        )),
+        age => Ok(age),
+    }
+})
+.or_null()
+.about("How old an answer to the same question may be that is returned again for free.");
 
 const ASKED: &[&dyn Declared] =
     &[&RELATION, &MEASURES, &EPSILON, &DELTA, &GROUP_BY, &FILTER, &GROUPS, &REUSE];
@@ -103,13 +81,10 @@ fn request(arguments: &Arguments<'_>) -> Result<Request, Error> {
     })
 }
 
-const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> = Argument {
-    name: "max_groups_per_unit",
-    of: Type::Int8,
-    default: Some("null"),
-    about: "In how many groups a unit counts at most.",
-    read: at_least_one,
-};
+const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> =
+    Argument::new("max_groups_per_unit", Type::Int8, at_least_one)
+        .or_null()
+        .about("In how many groups a unit counts at most.");
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     if let Some(measures) = options.json(&MEASURES)?

@@ -1,6 +1,6 @@
 //! Charges to a budget, and how they add up.
 
-use crate::api::shared::arguments::{RELATION, number, text};
+use crate::api::shared::arguments::RELATION;
 use crate::catalog::ledger::account::Sums;
 use crate::catalog::ledger::{self, Asker, entries};
 use crate::catalog::protection::LARGEST;
@@ -54,37 +54,20 @@ pub fn role_name() -> String {
     rights::role_name(rights::current_user()).unwrap_or_default()
 }
 
-pub const EPSILON: Argument<f64> = Argument {
-    name: "epsilon",
-    of: Type::Float8,
-    default: None,
-    about: "How much it tells about one unit.",
-    read: |given| epsilon(number(given)?),
-};
+pub const EPSILON: Argument<f64> =
+    Argument::new("epsilon", Type::Float8, |given| epsilon(given.get::<f64>()?))
+        .about("How much it tells about one unit.");
 
-pub const DELTA: Argument<f64> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("0"),
-    about: "The chance with which epsilon may be passed.",
-    read: |given| delta(number(given)?),
-};
+pub const DELTA: Argument<f64> =
+    Argument::new("delta", Type::Float8, |given| delta(given.get::<f64>()?))
+        .or("0")
+        .about("The chance with which epsilon may be passed.");
 
-const WHAT: Argument<String> = Argument {
-    name: "what",
-    of: Type::Text,
-    default: None,
-    about: "What it is charged for, as the ledger will say.",
-    read: text,
-};
+const WHAT: Argument<String> =
+    Argument::of("what").about("What it is charged for, as the ledger will say.");
 
-const RHO_CHARGED: Argument<Option<f64>> = Argument {
-    name: "rho",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "That of Gaussian noise: sensitivity^2 / (2 sigma^2).",
-    read: |given| given.float8(),
-};
+const RHO_CHARGED: Argument<Option<f64>> =
+    Argument::of("rho").about("That of Gaussian noise: sensitivity^2 / (2 sigma^2).");
 
 const CHARGE: Method = Method::new(
     "charge",
@@ -176,22 +159,12 @@ fn spent(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const RHO: Argument<f64> = Argument {
-    name: "rho",
-    of: Type::Float8,
-    default: None,
-    about: "How much it tells, as concentrated privacy counts it.",
-    read: number,
-};
+const RHO: Argument<f64> =
+    Argument::of("rho").about("How much it tells, as concentrated privacy counts it.");
 
 /// Where the arithmetic itself says what makes sense.
-const ANY_DELTA: Argument<f64> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: None,
-    about: "The chance with which epsilon may be passed.",
-    read: number,
-};
+const ANY_DELTA: Argument<f64> =
+    Argument::of("delta").about("The chance with which epsilon may be passed.");
 
 const ZCDP_EPSILON: Method =
     Method::new("zcdp_epsilon", &[&RHO, &ANY_DELTA], Returns::One(Type::Float8), |call| {

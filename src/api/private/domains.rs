@@ -1,6 +1,6 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
-use crate::api::shared::arguments::{RELATION, text};
+use crate::api::shared::arguments::RELATION;
 use crate::catalog::bounds::{self, Bounds};
 use crate::catalog::domains;
 use crate::method::{Method, methods};
@@ -24,13 +24,7 @@ use std::collections::BTreeSet;
 use std::fmt::Arguments;
 use table::CodedTable;
 
-pub const COLUMN_NAME: Argument<String> = Argument {
-    name: "column_name",
-    of: Type::Text,
-    default: None,
-    about: "The column.",
-    read: text,
-};
+pub const COLUMN_NAME: Argument<String> = Argument::of("column_name").about("The column.");
 
 /// The relation of the call and the position of the column that it names.
 pub fn column(call: &Call) -> Result<(Relation, usize), Error> {
@@ -39,13 +33,9 @@ pub fn column(call: &Call) -> Result<(Relation, usize), Error> {
     Ok((relation, position))
 }
 
-const DOMAIN_VALUES: Argument<Vec<Option<String>>> = Argument {
-    name: "domain_values",
-    of: Type::Texts,
-    default: None,
-    about: "Every value that the column may have; NULL belongs to every domain by itself.",
-    read: |given| given.needed(given.texts()?),
-};
+const DOMAIN_VALUES: Argument<Vec<Option<String>>> =
+    Argument::new("domain_values", Type::Texts, |given| given.needed(given.texts()?))
+        .about("Every value that the column may have; NULL belongs to every domain by itself.");
 
 const DECLARE_DOMAIN: Method = Method::new(
     "declare_domain",
@@ -188,35 +178,17 @@ fn counted(
     Ok(counts.and_then(|counts| counts.try_into().ok()))
 }
 
-const LOW: Argument<Option<String>> = Argument {
-    name: "low",
-    of: Type::Text,
-    default: None,
-    about: "The smallest value that the column may have.",
-    read: |given| given.text(),
-};
+const LOW: Argument<Option<String>> = Argument::new("low", Type::Text, |given| given.text())
+    .about("The smallest value that the column may have.");
 
-const HIGH: Argument<Option<String>> = Argument {
-    name: "high",
-    of: Type::Text,
-    default: None,
-    about: "The largest; NULL for both takes the bounds back.",
-    read: |given| given.text(),
-};
+const HIGH: Argument<Option<String>> = Argument::new("high", Type::Text, |given| given.text())
+    .about("The largest; NULL for both takes the bounds back.");
 
-const BINS: Argument<i32> = Argument {
-    name: "bins",
-    of: Type::Int4,
-    default: Some("32"),
-    about: "Into how many parts the range is cut where values are binned.",
-    read: |given| match given.needed(given.int4()?)? {
-        bins if bins < 1 => Err(Error::argument(
-            format!("bins is {bins}"),
-            "It is into how many parts low..high is cut: 1 or more.",
-        )),
-        bins => Ok(bins),
-    },
-};
+const BINS: Argument<i32> = Argument::new("bins", Type::Int4, |given| {
+    given.at_least(1, "It is into how many parts low..high is cut: 1 or more.")
+})
+.or("32")
+.about("Into how many parts the range is cut where values are binned.");
 
 const DECLARE_BOUNDS: Method = Method::new(
     "declare_bounds",

@@ -1,8 +1,6 @@
 //! Itemsets that are drawn privately.
 
-use crate::api::shared::arguments::{
-    COLUMNS, EPSILON, RELATION, SEED, choice, coins, coins_of, number,
-};
+use crate::api::shared::arguments::{COLUMNS, EPSILON, RELATION, SEED, coins, coins_of};
 use crate::catalog::ledger;
 use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
@@ -22,68 +20,34 @@ use question::Terms;
 use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};
 use table::{Bag, NONE, Recoding, Stop};
 
-const EPSILON_OF_DRAW: Argument<f64> = Argument {
-    name: "epsilon",
-    of: Type::Float8,
-    default: None,
-    about: "What one draw may tell about one row: the call costs draws times as much.",
-    read: number,
-};
+const EPSILON_OF_DRAW: Argument<f64> = Argument::of("epsilon")
+    .about("What one draw may tell about one row: the call costs draws times as much.");
 
-const THETA: Argument<u64> = Argument {
-    name: "theta",
-    of: Type::Int8,
-    default: None,
-    about: "Supports count up to this one: larger ones make an itemset no likelier.",
-    read: |given| {
-        let theta = given.needed(given.int8()?)?;
-        u64::try_from(theta).map_err(|_| {
-            given.refuse(
-                theta,
-                "theta is a number of rows, 0 or more, that does not depend on the table.",
-            )
-        })
-    },
-};
+const THETA: Argument<u64> = Argument::new("theta", Type::Int8, |given| {
+    given.at_least(0, "theta is a number of rows, 0 or more, that does not depend on the table.")
+})
+.about("Supports count up to this one: larger ones make an itemset no likelier.");
 
-const DRAWS: Argument<u64> = Argument {
-    name: "draws",
-    of: Type::Int4,
-    default: Some("1"),
-    about: "How many itemsets are drawn, independently of each other; each costs epsilon.",
-    read: |given| match given.needed(given.int4()?)? {
-        draws if draws >= 1 => Ok(draws as u64),
-        draws => Err(given.refuse(draws, "draws is a number of itemsets: 1 or more.")),
-    },
-};
+const DRAWS: Argument<u64> = Argument::new("draws", Type::Int4, |given| {
+    given.at_least(1, "draws is a number of itemsets: 1 or more.")
+})
+.or("1")
+.about("How many itemsets are drawn, independently of each other; each costs epsilon.");
 
-const MAX_LENGTH: Argument<usize> = Argument {
-    name: "max_length",
-    of: Type::Int4,
-    default: Some("4"),
-    about: "The longest itemsets, in columns; NULL: no limit.",
-    read: |given| match given.int4()? {
-        None => Ok(usize::MAX),
-        Some(length) if length >= 1 => Ok(length as usize),
-        Some(length) => Err(given.refuse(length, "max_length is a number of columns: 1 or more.")),
-    },
-};
+const MAX_LENGTH: Argument<usize> = Argument::new("max_length", Type::Int4, |given| {
+    let hint = "max_length is a number of columns: 1 or more.";
+    Ok(given.if_given(|given| given.at_least(1, hint))?.unwrap_or(usize::MAX))
+})
+.or("4")
+.about("The longest itemsets, in columns; NULL: no limit.");
 
-const NEIGHBOURS: Argument<Neighbours> = Argument {
-    name: "neighbours",
-    of: Type::Text,
-    default: Some("\"replace\""),
-    about: "Which tables are hardly told apart: 'replace', one row changed, or 'add_remove', one row more or less.",
-    read: choice,
-};
+const NEIGHBOURS: Argument<Neighbours> = Argument::choice("neighbours")
+    .or("\"replace\"")
+    .about("Which tables are hardly told apart: 'replace', one row changed, or 'add_remove', one row more or less.");
 
-const CONSTANTS: Argument<Constants> = Argument {
-    name: "constants",
-    of: Type::Text,
-    default: Some("\"tight\""),
-    about: "How much of epsilon is used: 'tight', all of it, or 'paper', as published.",
-    read: choice,
-};
+const CONSTANTS: Argument<Constants> = Argument::choice("constants")
+    .or("\"tight\"")
+    .about("How much of epsilon is used: 'tight', all of it, or 'paper', as published.");
 
 fn draws(arguments: &Arguments<'_>) -> Result<ItemsetDraws, Error> {
     let draws = ItemsetDraws {
@@ -141,24 +105,14 @@ fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const TOP: Argument<u64> = Argument {
-    name: "top",
-    of: Type::Int4,
-    default: None,
-    about: "How many itemsets are found.",
-    read: |given| match given.needed(given.int4()?)? {
-        top if top >= 1 => Ok(top as u64),
-        top => Err(given.refuse(top, "top is a number of itemsets: 1 or more.")),
-    },
-};
+const TOP: Argument<u64> = Argument::new("top", Type::Int4, |given| {
+    given.at_least(1, "top is a number of itemsets: 1 or more.")
+})
+.about("How many itemsets are found.");
 
-const DELTA: Argument<f64> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("0"),
-    about: "The chance with which epsilon may be passed; above 0 it makes less noise where top is large.",
-    read: number,
-};
+const DELTA: Argument<f64> = Argument::of("delta").or("0").about(
+    "The chance with which epsilon may be passed; above 0 it makes less noise where top is large.",
+);
 
 fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);

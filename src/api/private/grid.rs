@@ -35,13 +35,8 @@ fn moved(time: i64, grid: Option<Duration>) -> i64 {
 }
 
 /// In microseconds.
-const TIME: Argument<Option<i64>> = Argument {
-    name: "moment",
-    of: Type::Time,
-    default: None,
-    about: "A moment.",
-    read: |given| given.time(),
-};
+const TIME: Argument<Option<i64>> =
+    Argument::new("moment", Type::Time, |given| given.time()).about("A moment.");
 
 const GRID_TIME: Method = Method::new("grid_time", &[&TIME], Returns::One(Type::Time), |call| {
     let time = call.get(&TIME)?.map(|time| moved(time, settings::answer_grid()));

@@ -1,7 +1,6 @@
 //! Exact noise for one's own aggregates.
 
 use super::budget::{self, EPSILON};
-use crate::api::shared::arguments::text;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -12,45 +11,21 @@ use pgrx::pg_sys::Datum;
 use random::{Coins, Noise, within_decimal};
 
 /// NULL without noise would tell that there was nothing to add noise to.
-const VALUE: Argument<i64> = Argument {
-    name: "value",
-    of: Type::Int8,
-    default: None,
-    about: "What the noise is added to.",
-    read: |given| given.needed(given.int8()?),
-};
+const VALUE: Argument<i64> = Argument::of("value").about("What the noise is added to.");
 
-const SENSITIVITY: Argument<u64> = Argument {
-    name: "sensitivity",
-    of: Type::Int8,
-    default: None,
-    about: "How far one person can move the value.",
-    read: |given| {
-        let sensitivity = given.needed(given.int8()?)?;
-        u64::try_from(sensitivity).ok().filter(|&s| s > 0).ok_or_else(|| {
-            Error::argument(
-                format!("sensitivity is {sensitivity}"),
-                "It is how far one person can move the value: 1 or more.",
-            )
-        })
-    },
-};
+const SENSITIVITY: Argument<u64> = Argument::new("sensitivity", Type::Int8, |given| {
+    given.at_least(1, "It is how far one person can move the value: 1 or more.")
+})
+.about("How far one person can move the value.");
 
-const MECHANISM: Argument<String> = Argument {
-    name: "mechanism",
-    of: Type::Text,
-    default: Some("\"laplace\""),
-    about: "Which noise: laplace, or gaussian.",
-    read: text,
-};
+const MECHANISM: Argument<String> =
+    Argument::of("mechanism").or("\"laplace\"").about("Which noise: laplace, or gaussian.");
 
-const DELTA: Argument<Option<f64>> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "The chance with which Gaussian noise may pass epsilon; without it the noise is epsilon^2/2-zCDP.",
-    read: |given| given.float8()?.map(budget::delta).transpose(),
-};
+const DELTA: Argument<Option<f64>> = Argument::new("delta", Type::Float8, |given| {
+    given.float8()?.map(budget::delta).transpose()
+})
+.or_null()
+.about("The chance with which Gaussian noise may pass epsilon; without it the noise is epsilon^2/2-zCDP.");
 
 const DP_NOISE: Method = Method::new(
     "dp_noise",

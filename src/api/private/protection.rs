@@ -2,11 +2,11 @@
 
 use super::budget::{self, role_name};
 use super::domains;
-use crate::api::shared::arguments::{RELATION, text, yes_or_no};
+use crate::api::shared::arguments::RELATION;
 use crate::catalog::ledger::entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
 use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::attempt::attempt;
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
@@ -64,102 +64,68 @@ fn check_shared(relation: &Relation) -> Result<(), Error> {
     Ok(())
 }
 
-const UNIT: Argument<String> = Argument {
-    name: "unit",
-    of: Type::Text,
-    default: None,
-    about: "The column that tells apart whom to protect: persons, as a rule.",
-    read: text,
-};
+const UNIT: Argument<String> =
+    Argument::of("unit").about("The column that tells apart whom to protect: persons, as a rule.");
 
-const EPSILON: Argument<f64> = Argument {
-    name: "epsilon",
-    about: "How much may be learnt about a unit, in total or in each window.",
-    ..budget::EPSILON
-};
+const EPSILON: Argument<f64> =
+    budget::EPSILON.about("How much may be learnt about a unit, in total or in each window.");
 
-const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument {
-    name: "max_rows_per_unit",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "How many rows of a unit count at most; 1 where the unit is a key, to be named anywhere else.",
-    read: |given| at_least_one(given, "the number of rows of one unit that count"),
-};
-
-const WINDOW_LENGTH: Argument<Option<String>> = Argument {
-    name: "window_length",
-    of: Type::Interval,
-    default: Some("null"),
-    about: "After how long the budget renews; never, if it is left out.",
-    read: |given| match given.interval()? {
-        None => Ok(None),
-        Some(length) if length.as_micros() > 0 => Ok(given.text_of()),
-        Some(_) => Err(Error::argument(
-            "window_length is not above 0",
-            "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
-        )),
+const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument::new(
+    "max_rows_per_unit",
+    Type::Int4,
+    |given| {
+        given.if_given(|given| {
+            given.at_least(1, "It is the number of rows of one unit that count: 1 or more.")
+        })
     },
-};
+)
+.or_null()
+.about(
+    "How many rows of a unit count at most; 1 where the unit is a key, to be named anywhere else.",
+);
 
-const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument {
-    name: "max_groups_per_unit",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "In how many groups a unit counts at most; as many as it has rows that count, if it is left out.",
-    read: |given| at_least_one(given, "the number of groups that a unit counts in"),
-};
+const WINDOW_LENGTH: Argument<Option<String>> = Argument::new("window_length", Type::Interval, |given| match given.interval()? {
+    None => Ok(None),
+    Some(length) if length.as_micros() > 0 => Ok(given.text_of()),
+    Some(_) => Err(Error::argument(
+        "window_length is not above 0",
+        "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
+    )),
+})
+.or_null()
+.about("After how long the budget renews; never, if it is left out.");
 
-const MIN_EPSILON: Argument<f64> = Argument {
-    name: "min_epsilon",
-    of: Type::Float8,
-    default: Some("0.001"),
-    about: "The least that a call may cost.",
-    read: |given| {
-        let least = given.needed(given.float8()?)?;
-        match (0.0..=LARGEST).contains(&least) {
-            true => Ok(least),
-            false => Err(Error::argument(
-                format!("min_epsilon is {least}"),
-                "It is the least that a call may cost: 0.001, or 0 for no such limit.",
-            )),
-        }
-    },
-};
+const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument::new("max_groups_per_unit", Type::Int4, |given| {
+    let hint = "It is the number of groups that a unit counts in: 1 or more.";
+    given.if_given(|given| given.at_least(1, hint))
+})
+.or_null()
+.about("In how many groups a unit counts at most; as many as it has rows that count, if it is left out.");
 
-const MIN_QUERY_SET: Argument<Option<i32>> = Argument {
-    name: "min_query_set",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "The smallest noisy number of units that is answered for.",
-    read: |given| at_least_one(given, "the smallest noisy count that is answered"),
-};
+const MIN_EPSILON: Argument<f64> = Argument::new("min_epsilon", Type::Float8, |given| {
+    given.fitting(
+        |least| (0.0..=LARGEST).contains(&least),
+        "It is the least that a call may cost: 0.001, or 0 for no such limit.",
+    )
+})
+.or("0.001")
+.about("The least that a call may cost.");
 
-const ASSUME_STABLE: Argument<bool> = Argument {
-    name: "assume_stable",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "True if the owner vouches that a row of the view depends on its own unit alone.",
-    read: yes_or_no,
-};
+const MIN_QUERY_SET: Argument<Option<i32>> = Argument::new("min_query_set", Type::Int4, |given| {
+    given.if_given(|given| {
+        given.at_least(1, "It is the smallest noisy count that is answered: 1 or more.")
+    })
+})
+.or_null()
+.about("The smallest noisy number of units that is answered for.");
 
-const ROW_COUNT_PUBLIC: Argument<bool> = Argument {
-    name: "row_count_public",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "True if everybody may know how many rows there are: methods that return a row for each row need it.",
-    read: yes_or_no,
-};
+const ASSUME_STABLE: Argument<bool> = Argument::of("assume_stable")
+    .or("false")
+    .about("True if the owner vouches that a row of the view depends on its own unit alone.");
 
-/// A number of things of which there is at least one; `None` if NULL.
-fn at_least_one(given: &Given<'_>, what: &str) -> Result<Option<i32>, Error> {
-    match given.int4()? {
-        Some(number) if number < 1 => Err(Error::argument(
-            format!("{} is {number}", given.name()),
-            format!("It is {what}: 1 or more."),
-        )),
-        number => Ok(number),
-    }
-}
+const ROW_COUNT_PUBLIC: Argument<bool> = Argument::of("row_count_public")
+    .or("false")
+    .about("True if everybody may know how many rows there are: methods that return a row for each row need it.");
 
 const PROTECT: Method = Method::new(
     "protect",
@@ -244,30 +210,22 @@ const UNPROTECT: Method =
          ledger stays",
     );
 
-const GRANTEE: Argument<Oid> = Argument {
-    name: "grantee",
-    of: Type::Role,
-    default: None,
-    about: "The role, which stands for its members too.",
-    read: |given| given.needed(given.role()?),
-};
+const GRANTEE: Argument<Oid> =
+    Argument::new("grantee", Type::Role, |given| given.needed(given.role()?))
+        .about("The role, which stands for its members too.");
 
 /// A share of the budget, or all of it.
-const EPSILON_SHARE: Argument<Option<f64>> = Argument {
-    name: "epsilon",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "A share of the budget of its own; without one the whole budget is its limit.",
-    read: |given| given.float8()?.map(budget::epsilon).transpose(),
-};
+const EPSILON_SHARE: Argument<Option<f64>> = Argument::new("epsilon", Type::Float8, |given| {
+    given.float8()?.map(budget::epsilon).transpose()
+})
+.or_null()
+.about("A share of the budget of its own; without one the whole budget is its limit.");
 
-const DELTA_SHARE: Argument<Option<f64>> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "A share of delta of its own; without one it is the part of the relation's delta that epsilon is of its epsilon.",
-    read: |given| given.float8()?.map(budget::delta).transpose(),
-};
+const DELTA_SHARE: Argument<Option<f64>> = Argument::new("delta", Type::Float8, |given| {
+    given.float8()?.map(budget::delta).transpose()
+})
+.or_null()
+.about("A share of delta of its own; without one it is the part of the relation's delta that epsilon is of its epsilon.");
 
 const ALLOW: Method = Method::new(
     "allow",

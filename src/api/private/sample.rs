@@ -2,7 +2,7 @@
 
 use crate::api::release::suppression::keeping;
 use crate::api::shared::arguments::{
-    COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, choice, coins, coins_of, number,
+    COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of,
 };
 use crate::api::shared::typed_source::{PublicDomains, TypedSource, chosen, same_columns};
 use crate::catalog::ledger;
@@ -21,7 +21,6 @@ use guarantee::{DeltaMethod, Guarantee, Protects};
 use pgrx::pg_sys::{Datum, Oid};
 use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};
 use serde_json::Value as Json;
-use std::borrow::Cow;
 use table::{Bag, Item};
 
 impl From<random::Error> for Error {
@@ -40,21 +39,13 @@ impl From<random::Error> for Error {
     }
 }
 
-const SPLIT: Argument<f64> = Argument {
-    name: "split",
-    of: Type::Float8,
-    default: Some("0.1"),
-    about: "The share of epsilon that goes to finding what is rare.",
-    read: number,
-};
+const SPLIT: Argument<f64> = Argument::of("split")
+    .or("0.1")
+    .about("The share of epsilon that goes to finding what is rare.");
 
-const METHOD: Argument<DeltaMethod> = Argument {
-    name: "method",
-    of: Type::Text,
-    default: Some("\"exact\""),
-    about: "How delta is found: 'exact', the smallest that holds, or 'li', the published bound.",
-    read: choice,
-};
+const METHOD: Argument<DeltaMethod> = Argument::choice("method")
+    .or("\"exact\"")
+    .about("How delta is found: 'exact', the smallest that holds, or 'li', the published bound.");
 
 const DP_MII_PARAMETERS: Method = Method::new(
     "dp_mii_parameters",
@@ -89,27 +80,12 @@ fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const SAMPLED: Argument<u64> = Argument {
-    name: "k",
-    of: Type::Int4,
-    default: None,
-    about: "How many sampled rows must share what is shown.",
-    read: |given| {
-        let k = given.needed(given.int4()?)?;
-        u64::try_from(k)
-            .ok()
-            .filter(|&k| k >= 1)
-            .ok_or_else(|| given.refuse(k, "k is a number of sampled rows: 1 or more."))
-    },
-};
+const SAMPLED: Argument<u64> = Argument::new("k", Type::Int4, |given| {
+    given.at_least(1, "k is a number of sampled rows: 1 or more.")
+})
+.about("How many sampled rows must share what is shown.");
 
-const BETA: Argument<f64> = Argument {
-    name: "beta",
-    of: Type::Float8,
-    default: None,
-    about: "The chance of each row to be sampled.",
-    read: number,
-};
+const BETA: Argument<f64> = Argument::of("beta").about("The chance of each row to be sampled.");
 
 const SAMPLING_DELTA: Method = Method::new(
     "sampling_delta",
@@ -132,45 +108,25 @@ const SAMPLING_DELTA: Method = Method::new(
 );
 
 /// A scheme; `None`: what is public decides.
-const SCHEME: Argument<Option<Scheme>> = Argument {
-    name: "scheme",
-    of: Type::Text,
-    default: Some("null"),
-    about: "How rare combinations are found: 'public', 'dp_counts', 'dp_split', 'dp_select' or, as published, 'paper'.",
-    read: |given| if given.is_null() { Ok(None) } else { choice(given).map(Some) },
-};
+const SCHEME: Argument<Option<Scheme>> = Argument::new("scheme", Type::Text, |given| {
+    given.if_given(|given| given.choice())
+})
+.or_null()
+.about("How rare combinations are found: 'public', 'dp_counts', 'dp_split', 'dp_select' or, as published, 'paper'.");
 
-const PUBLIC_SOURCE: Argument<Option<Oid>> = Argument {
-    name: "public_source",
-    of: Type::Relation,
-    default: Some("null"),
-    about: "A public relation with the same columns that says what is rare.",
-    read: |given| given.relation(),
-};
+const PUBLIC_SOURCE: Argument<Option<Oid>> = Argument::of("public_source")
+    .about("A public relation with the same columns that says what is rare.");
 
-const THETA1: Argument<Option<u64>> = Argument {
-    name: "theta1",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.",
-    read: |given| {
-        let read = |theta1: i32| {
-            u64::try_from(theta1).map_err(|_| {
-                given.refuse(theta1, "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.")
-            })
-        };
-        given.int4()?.map(read).transpose()
-    },
-};
+const THETA1: Argument<Option<u64>> = Argument::new("theta1", Type::Int4, |given| {
+    let hint = "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.";
+    given.if_given(|given| given.at_least(0, hint))
+})
+.or_null()
+.about("Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.");
 
 /// What is rare, said by hand; what it means depends on the rows.
-const RULES: Argument<Option<Json>> = Argument {
-    name: "rules",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].",
-    read: |given| Ok(given.json()?.map(Cow::into_owned)),
-};
+const RULES: Argument<Option<Json>> = Argument::of("rules")
+    .about("Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].");
 
 /// What is asked for, of so many columns.
 fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest, Error> {

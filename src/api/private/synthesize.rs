@@ -2,7 +2,7 @@
 
 use super::synthesizer::Synthesizer;
 use crate::api::shared::arguments::{
-    COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of, number,
+    COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of,
 };
 use crate::api::shared::drawing::draw_rows;
 use crate::catalog::ledger;
@@ -23,48 +23,25 @@ use pgrx::pg_sys::Datum;
 use question::Terms;
 use random::{Coins, within_decimal};
 use serde_json::Value as Json;
-use std::borrow::Cow;
 use synth::{RowDrawer, SynthesisRequest, UnitBag};
 use table::NONE;
 
-const DELTA: Argument<f64> = Argument {
-    name: "delta",
-    of: Type::Float8,
-    default: Some("1e-9"),
-    about: "The chance with which epsilon may be passed: above 0, as the noise is Gaussian.",
-    read: number,
-};
+const DELTA: Argument<f64> = Argument::of("delta")
+    .or("1e-9")
+    .about("The chance with which epsilon may be passed: above 0, as the noise is Gaussian.");
 
 /// `None`: a noisy number of rows.
-const ROWS: Argument<Option<u64>> = Argument {
-    name: "n",
-    of: Type::Int8,
-    default: Some("null"),
-    about: "How many rows are wanted; a noisy number of those that there are if it is left out.",
-    read: |given| {
-        let read = |n: i64| {
-            u64::try_from(n).map_err(|_| given.refuse(n, "n is a number of rows: 0 or more."))
-        };
-        given.int8()?.map(read).transpose()
-    },
-};
+const ROWS: Argument<Option<u64>> = Argument::new("n", Type::Int8, |given| {
+    given.if_given(|given| given.at_least(0, "n is a number of rows: 0 or more."))
+})
+.or_null()
+.about("How many rows are wanted; a noisy number of those that there are if it is left out.");
 
 /// What matters more; which columns there are is known later.
-const WORKLOAD: Argument<Option<Json>> = Argument {
-    name: "workload",
-    of: Type::Json,
-    default: Some("null"),
-    about: "Column sets that matter more: {\"columns\": [[\"age\", \"sex\"]], \"weights\": [5]}.",
-    read: |given| Ok(given.json()?.map(Cow::into_owned)),
-};
+const WORKLOAD: Argument<Option<Json>> = Argument::of("workload")
+    .about("Column sets that matter more: {\"columns\": [[\"age\", \"sex\"]], \"weights\": [5]}.");
 
-const MODEL: Argument<Json> = Argument {
-    name: "model",
-    of: Type::Json,
-    default: None,
-    about: "A model of dp_synthesizer.",
-    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
-};
+const MODEL: Argument<Json> = Argument::of("model").about("A model of dp_synthesizer.");
 
 const WORKLOAD_HINT: &str = "workload is {\"columns\": [[\"age\", \"sex\"], …], \"weights\": [2, …]}: sets of columns, and a number above 0 for each (1 if weights are left out).";
 

@@ -4,7 +4,7 @@
 use super::maker::{Maker, Written};
 use crate::api::private::budget::role_name;
 use crate::api::shards::release as sharded;
-use crate::api::shared::arguments::{RELATION, relation, text};
+use crate::api::shared::arguments::RELATION;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
 use crate::catalog::releases::{self, Made, Recipe};
 use crate::catalog::sharded as sharded_record;
@@ -217,29 +217,13 @@ pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error>
     jsonb::datum(&label)
 }
 
-const TARGET_NAME: Argument<String> = Argument {
-    name: "target",
-    of: Type::Text,
-    default: None,
-    about: "The name of the table to make, as CREATE TABLE has it; or a release that is replaced.",
-    read: text,
-};
+const TARGET_NAME: Argument<String> = Argument::of("target")
+    .about("The name of the table to make, as CREATE TABLE has it; or a release that is replaced.");
 
-const TARGET: Argument<Oid> = Argument {
-    name: "target",
-    of: Type::Relation,
-    default: None,
-    about: "The table of a release.",
-    read: relation,
-};
+const TARGET: Argument<Oid> = Argument::of("target").about("The table of a release.");
 
-const COMMENT: Argument<Option<String>> = Argument {
-    name: "comment",
-    of: Type::Text,
-    default: Some("null"),
-    about: "What the table's comment says before the label.",
-    read: |given| given.text(),
-};
+const COMMENT: Argument<Option<String>> =
+    Argument::of("comment").about("What the table's comment says before the label.");
 
 const PUBLISH: Method = Method::new(
     "publish",

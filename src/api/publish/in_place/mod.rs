@@ -6,7 +6,6 @@ mod rewrite;
 
 use super::maker::Maker;
 use super::releases::{as_owner, tell};
-use crate::api::shared::arguments::relation;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
 use crate::catalog::{protection, releases};
 use crate::method::{Method, methods};
@@ -27,21 +26,10 @@ use plan::{Plan, Replaced};
 use rewrite::Rewrite;
 use serde_json::{Value as Json, json};
 
-const TARGET: Argument<Oid> = Argument {
-    name: "target",
-    of: Type::Relation,
-    default: None,
-    about: "The table whose rows are replaced.",
-    read: relation,
-};
+const TARGET: Argument<Oid> = Argument::of("target").about("The table whose rows are replaced.");
 
-const CONFIRM: Argument<Option<String>> = Argument {
-    name: "confirm",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The name of the table once more, to say that its rows may go.",
-    read: |given| given.text(),
-};
+const CONFIRM: Argument<Option<String>> =
+    Argument::of("confirm").about("The name of the table once more, to say that its rows may go.");
 
 const SANITIZE_IN_PLACE: Method = Method::new(
     "sanitize_in_place",
