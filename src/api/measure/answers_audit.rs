@@ -25,13 +25,8 @@ use std::collections::HashMap;
 use std::ffi::CString;
 use table::Bag;
 
-const QUERIES: Argument<Json> = Argument {
-    name: "queries",
-    of: Type::Json,
-    default: None,
-    about: "The unit column, what everybody knows of a value, and the exact answers that were given: {\"unit\": …, \"low\": …, \"high\": …, \"answers\": […]}.",
-    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
-};
+const QUERIES: Argument<Json> = Argument::of("queries")
+    .about("The unit column, what everybody knows of a value, and the exact answers that were given: {\"unit\": …, \"low\": …, \"high\": …, \"answers\": […]}.");
 
 const AUDIT_ANSWERS: Method = Method::new(
     "audit_answers",

@@ -1,6 +1,6 @@
 //! Tables of counts without their small cells, and audits of such tables.
 
-use crate::api::shared::arguments::{RELATION, text};
+use crate::api::shared::arguments::RELATION;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -18,54 +18,32 @@ use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
 use table::{Bag, NONE};
 
-const ROW_COLUMN: Argument<String> = Argument {
-    name: "row_column",
-    of: Type::Text,
-    default: None,
-    about: "The column whose values are the rows of the table.",
-    read: text,
-};
+const ROW_COLUMN: Argument<String> =
+    Argument::of("row_column").about("The column whose values are the rows of the table.");
 
-const COLUMN_COLUMN: Argument<String> = Argument {
-    name: "column_column",
-    of: Type::Text,
-    default: None,
-    about: "The column whose values are the columns of the table.",
-    read: text,
-};
+const COLUMN_COLUMN: Argument<String> =
+    Argument::of("column_column").about("The column whose values are the columns of the table.");
 
-const THRESHOLD: Argument<u64> = Argument {
-    name: "threshold",
-    of: Type::Int8,
-    default: Some("5"),
-    about: "Counts from 1 to one below it are small.",
-    read: |given| match given.needed(given.int8()?)? {
+const THRESHOLD: Argument<u64> =
+    Argument::new("threshold", Type::Int8, |given| match given.needed(given.int8()?)? {
         threshold if (1..=MOST_COUNT as i64).contains(&threshold) => Ok(threshold as u64),
         threshold => Err(given.refuse(threshold, "threshold is a count: 1 or more.")),
-    },
-};
+    })
+    .or("5")
+    .about("Counts from 1 to one below it are small.");
 
-const PROTECTION: Argument<Option<u64>> = Argument {
-    name: "protection",
-    of: Type::Int8,
-    default: Some("null"),
-    about: "How wide the interval is at the least that can be told of a small cell; as threshold if it is left out.",
-    read: |given| match given.int8()? {
-        None => Ok(None),
-        Some(width) if (0..=MOST_COUNT as i64).contains(&width) => Ok(Some(width as u64)),
-        Some(width) => {
-            Err(given.refuse(width, "protection is the width of an interval: 0 or more."))
-        }
-    },
-};
+const PROTECTION: Argument<Option<u64>> = Argument::new("protection", Type::Int8, |given| match given.int8()? {
+    None => Ok(None),
+    Some(width) if (0..=MOST_COUNT as i64).contains(&width) => Ok(Some(width as u64)),
+    Some(width) => {
+        Err(given.refuse(width, "protection is the width of an interval: 0 or more."))
+    }
+})
+.or_null()
+.about("How wide the interval is at the least that can be told of a small cell; as threshold if it is left out.");
 
-const GROUP_COLUMN: Argument<Option<String>> = Argument {
-    name: "group_column",
-    of: Type::Text,
-    default: Some("null"),
-    about: "A coarser column that groups the rows, whose totals are published too.",
-    read: |given| given.text(),
-};
+const GROUP_COLUMN: Argument<Option<String>> = Argument::of("group_column")
+    .about("A coarser column that groups the rows, whose totals are published too.");
 
 const SUPPRESS_CELLS: Method = Method::new(
     "suppress_cells",
@@ -214,13 +192,10 @@ impl Counted {
     }
 }
 
-const CELLS: Argument<Published> = Argument {
-    name: "cells",
-    of: Type::Json,
-    default: None,
-    about: "The cells of a table as a list of {\"row_value\": …, \"column_value\": …, \"cell\": …}, with null for totals and for suppressed cells.",
-    read: |given| Published::read(given.needed(given.json()?)?.as_ref()),
-};
+const CELLS: Argument<Published> = Argument::new("cells", Type::Json, |given| {
+    Published::read(given.needed(given.json()?)?.as_ref())
+})
+.about("The cells of a table as a list of {\"row_value\": …, \"column_value\": …, \"cell\": …}, with null for totals and for suppressed cells.");
 
 const AUDIT_CELLS: Method = Method::new(
     "audit_cells",

@@ -1,6 +1,6 @@
 //! Measures of a table: what anybody who reads it can count.
 
-use crate::api::shared::arguments::{COLUMNS, SOURCE, choice, text, yes_or_no};
+use crate::api::shared::arguments::{COLUMNS, SOURCE};
 use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Source, Type};
@@ -27,13 +27,8 @@ const K_ANONYMITY: Method =
          equal to NULL; NULL without rows",
     );
 
-const SENSITIVE: Argument<String> = Argument {
-    name: "sensitive",
-    of: Type::Text,
-    default: None,
-    about: "The column that an attacker wants to know.",
-    read: text,
-};
+const SENSITIVE: Argument<String> =
+    Argument::of("sensitive").about("The column that an attacker wants to know.");
 
 fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
     with_sensitive(call, call.get(&SENSITIVE)?)
@@ -59,13 +54,9 @@ pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize), 
     Ok((input, position))
 }
 
-const KIND: Argument<Diversity> = Argument {
-    name: "kind",
-    of: Type::Text,
-    default: Some("\"distinct\""),
-    about: "What is counted in a class: 'distinct' values, or the 'entropy' of their shares.",
-    read: choice,
-};
+const KIND: Argument<Diversity> = Argument::choice("kind")
+    .or("\"distinct\"")
+    .about("What is counted in a class: 'distinct' values, or the 'entropy' of their shares.");
 
 const L_DIVERSITY: Method = Method::new(
     "l_diversity",
@@ -87,13 +78,8 @@ const L_DIVERSITY: Method = Method::new(
          sensitive one",
 );
 
-const ORDERED: Argument<bool> = Argument {
-    name: "ordered",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "True if values that lie near each other are alike.",
-    read: yes_or_no,
-};
+const ORDERED: Argument<bool> =
+    Argument::of("ordered").or("false").about("True if values that lie near each other are alike.");
 
 const T_CLOSENESS: Method = Method::new(
     "t_closeness",
@@ -115,13 +101,8 @@ const T_CLOSENESS: Method = Method::new(
          NULL: all but the sensitive one",
 );
 
-const RELEASED: Argument<Source> = Argument {
-    name: "released",
-    of: Type::Source,
-    default: None,
-    about: "The published relation, or a bag.",
-    read: |given| given.source(),
-};
+const RELEASED: Argument<Source> = Argument::new("released", Type::Source, |given| given.source())
+    .about("The published relation, or a bag.");
 
 const SUPPRESSION: Method = Method::new(
     "suppression",

@@ -3,7 +3,7 @@
 use super::privacy_report::Candidate;
 use crate::api::release::hierarchy::{Sides, general, shown_as};
 use crate::api::shared::arguments::{
-    COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins, number,
+    COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
 };
 use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
@@ -188,20 +188,13 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-pub const MIN_SHARE: Argument<f64> = Argument {
-    name: "min_support",
-    of: Type::Float8,
-    default: None,
-    about: "The share of the rows that must have what counts as frequent.",
-    read: |given| {
-        let share = number(given)?;
-        match share > 0.0 && share <= 1.0 {
-            true => Ok(share),
-            false => Err(given
-                .refuse(share, "min_support is a share of the rows: more than 0 and at most 1.")),
-        }
-    },
-};
+pub const MIN_SHARE: Argument<f64> = Argument::new("min_support", Type::Float8, |given| {
+    given.fitting(
+        |share: f64| share > 0.0 && share <= 1.0,
+        "min_support is a share of the rows: more than 0 and at most 1.",
+    )
+})
+.about("The share of the rows that must have what counts as frequent.");
 
 const COMPARE_ITEMSETS: Method = Method::new(
     "compare_itemsets",

@@ -27,16 +27,13 @@ struct Line {
     due: bool,
 }
 
-const MODEL: Argument<Option<Model>> = Argument {
-    name: "model",
-    of: Type::Json,
-    default: Some("null"),
-    about: "The model that the table was drawn from, if it is there.",
-    read: |given| match given.json()? {
+const MODEL: Argument<Option<Model>> =
+    Argument::new("model", Type::Json, |given| match given.json()? {
         Some(model) => Ok(Some(Model::from_json(&model)?)),
         None => Ok(None),
-    },
-};
+    })
+    .or_null()
+    .about("The model that the table was drawn from, if it is there.");
 
 const KRIMP_REPORT: Method = Method::new(
     "krimp_report",

@@ -13,24 +13,14 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
 use table::Bag;
 
-const SENSITIVE: Argument<Option<String>> = Argument {
-    name: "sensitive",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The column that an attacker wants to know; without it only rows are counted.",
-    read: |given| given.text(),
-};
+const SENSITIVE: Argument<Option<String>> = Argument::of("sensitive")
+    .about("The column that an attacker wants to know; without it only rows are counted.");
 
-const SMALLEST: Argument<usize> = Argument {
-    name: "smallest",
-    of: Type::Int4,
-    default: Some("100"),
-    about: "How many classes are shown, those of the fewest rows first.",
-    read: |given| match given.needed(given.int4()?)? {
-        classes if classes >= 1 => Ok(classes as usize),
-        classes => Err(given.refuse(classes, "smallest is a number of classes: 1 or more.")),
-    },
-};
+const SMALLEST: Argument<usize> = Argument::new("smallest", Type::Int4, |given| {
+    given.at_least(1, "smallest is a number of classes: 1 or more.")
+})
+.or("100")
+.about("How many classes are shown, those of the fewest rows first.");
 
 const CLASS_RISK: Method = Method::new(
     "class_risk",
@@ -82,28 +72,16 @@ fn class_risk(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const KNOWN: Argument<usize> = Argument {
-    name: "known",
-    of: Type::Int4,
-    default: None,
-    about: "How many cells of a row somebody knows; all of them in rows that have fewer.",
-    read: |given| match given.needed(given.int4()?)? {
-        cells if cells >= 1 => Ok(cells as usize),
-        cells => Err(given.refuse(cells, "known is a number of cells: 1 or more.")),
-    },
-};
+const KNOWN: Argument<usize> = Argument::new("known", Type::Int4, |given| {
+    given.at_least(1, "known is a number of cells: 1 or more.")
+})
+.about("How many cells of a row somebody knows; all of them in rows that have fewer.");
 
-const THETA: Argument<u64> = Argument {
-    name: "theta",
-    of: Type::Int4,
-    default: Some("1"),
-    about: "How many rows may be left for a row to count as given away.",
-    read: |given| {
-        let theta = given.needed(given.int4()?)?;
-        u64::try_from(theta)
-            .map_err(|_| given.refuse(theta, "theta is a number of rows: 0 or more."))
-    },
-};
+const THETA: Argument<u64> = Argument::new("theta", Type::Int4, |given| {
+    given.at_least(0, "theta is a number of rows: 0 or more.")
+})
+.or("1")
+.about("How many rows may be left for a row to count as given away.");
 
 const UNICITY: Method = Method::new(
     "unicity",

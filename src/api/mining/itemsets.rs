@@ -1,10 +1,10 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
 use crate::api::release::levels;
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA, yes_or_no};
+use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA};
 use crate::api::shared::input::Input;
 use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
 use crate::pg::call::serve::Call;
@@ -63,13 +63,9 @@ const MINE_MIIS: Method = Method::new(
          and at most theta rows share; ordered by length, support, items",
 );
 
-const CLOSED: Argument<bool> = Argument {
-    name: "closed",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "Only combinations that no larger one shares the rows of.",
-    read: yes_or_no,
-};
+const CLOSED: Argument<bool> = Argument::of("closed")
+    .or("false")
+    .about("Only combinations that no larger one shares the rows of.");
 
 const FREQUENT_ITEMSETS: Method = Method::new(
     "frequent_itemsets",
@@ -132,21 +128,10 @@ fn mii_risk(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-const ROW_COUNT: Argument<i64> = Argument {
-    name: "row_count",
-    of: Type::Int8,
-    default: None,
-    about: "How many rows the table has.",
-    read: |given| given.needed(given.int8()?),
-};
+const ROW_COUNT: Argument<i64> = Argument::of("row_count").about("How many rows the table has.");
 
-const COLUMN_COUNT: Argument<i32> = Argument {
-    name: "column_count",
-    of: Type::Int4,
-    default: None,
-    about: "How many columns the table has.",
-    read: |given| given.needed(given.int4()?),
-};
+const COLUMN_COUNT: Argument<i32> =
+    Argument::of("column_count").about("How many columns the table has.");
 
 const MII_BOUND: Method =
     Method::new("mii_bound", &[&ROW_COUNT, &COLUMN_COUNT], Returns::One(Type::Numeric), mii_bound)
@@ -178,12 +163,10 @@ fn mii_bound(call: &Call) -> Result<Datum, Error> {
 
 /// A size of an orthogonal array.
 const fn size(name: &'static str, about: &'static str) -> Argument<u32> {
-    fn read(given: &Given<'_>) -> Result<u32, Error> {
-        let number = given.needed(given.int4()?)?;
-        u32::try_from(number)
-            .map_err(|_| given.refuse(number, format!("{} is 1 or more.", given.name())))
-    }
-    Argument { name, of: Type::Int4, default: None, about, read }
+    Argument::new(name, Type::Int4, |given| {
+        given.at_least(0, format!("{} is 1 or more.", given.name()))
+    })
+    .about(about)
 }
 
 const ARRAY_COLUMNS: Argument<u32> = size("columns", "How many columns: at most levels + 1.");

@@ -1,6 +1,5 @@
 //! How much an output tells of its input: randomisations as matrices, and exact counts.
 
-use crate::api::shared::arguments::number;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::array::Numbers;
@@ -13,27 +12,16 @@ use pgrx::pg_sys::Datum;
 use randomize::dependence::{Channel, ExactCount, exact_count_epsilon, exact_counts_epsilon};
 
 /// A matrix row by row, and the length of its rows.
-const OPERATOR: Argument<(Vec<f64>, usize)> = Argument {
-    name: "operator",
-    of: Type::Floats,
-    default: None,
-    about: "A matrix: operator[x][y] is the probability that x becomes y.",
-    read: |given| {
-        let hint =
-            "operator is a matrix whose rows add up to 1: ARRAY[[0.75, 0.25], [0.25, 0.75]].";
-        given.needed(given.floats()?)?.matrix().map_err(|what| given.refuse(what, hint))
-    },
-};
+const OPERATOR: Argument<(Vec<f64>, usize)> = Argument::new("operator", Type::Floats, |given| {
+    let hint = "operator is a matrix whose rows add up to 1: ARRAY[[0.75, 0.25], [0.25, 0.75]].";
+    given.needed(given.floats()?)?.matrix().map_err(|what| given.refuse(what, hint))
+})
+.about("A matrix: operator[x][y] is the probability that x becomes y.");
 
-const PRIOR: Argument<Vec<f64>> = Argument {
-    name: "prior",
-    of: Type::Floats,
-    default: None,
-    about: "How likely each x is.",
-    read: |given| {
-        vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5].")
-    },
-};
+const PRIOR: Argument<Vec<f64>> = Argument::new("prior", Type::Floats, |given| {
+    vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5].")
+})
+.about("How likely each x is.");
 
 fn vector<T: Copy>(
     given: &Given<'_>,
@@ -78,50 +66,20 @@ const DEPENDENCE: Method = Method::new(
          min-entropy leakage, the success of the best guess and Fano's bound on it",
 );
 
-const N: Argument<u64> = Argument {
-    name: "n",
-    of: Type::Int8,
-    default: None,
-    about: "How many rows there are.",
-    read: count,
-};
+const N: Argument<u64> = Argument::new("n", Type::Int8, count).about("How many rows there are.");
 
-const P: Argument<f64> = Argument {
-    name: "p",
-    of: Type::Float8,
-    default: None,
-    about: "The probability that a row counts.",
-    read: number,
-};
+const P: Argument<f64> = Argument::of("p").about("The probability that a row counts.");
 
-const Y: Argument<u64> = Argument {
-    name: "y",
-    of: Type::Int8,
-    default: None,
-    about: "How many rows count.",
-    read: count,
-};
+const Y: Argument<u64> = Argument::new("y", Type::Int8, count).about("How many rows count.");
 
-const LO: Argument<u64> = Argument {
-    name: "lo",
-    of: Type::Int8,
-    default: None,
-    about: "The least count that is released.",
-    read: count,
-};
+const LO: Argument<u64> =
+    Argument::new("lo", Type::Int8, count).about("The least count that is released.");
 
-const HI: Argument<u64> = Argument {
-    name: "hi",
-    of: Type::Int8,
-    default: None,
-    about: "The largest count that is released.",
-    read: count,
-};
+const HI: Argument<u64> =
+    Argument::new("hi", Type::Int8, count).about("The largest count that is released.");
 
 fn count(given: &Given<'_>) -> Result<u64, Error> {
-    let count = given.needed(given.int8()?)?;
-    let hint = || format!("{} is a number of rows: 0 or more.", given.name());
-    u64::try_from(count).map_err(|_| given.refuse(count, hint()))
+    given.at_least(0, format!("{} is a number of rows: 0 or more.", given.name()))
 }
 
 const EXACT_COUNT_EPSILON: Method =
@@ -172,35 +130,21 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     },
 });
 
-const PROBABILITIES: Argument<Vec<f64>> = Argument {
-    name: "probabilities",
-    of: Type::Floats,
-    default: None,
-    about: "The probability of each value.",
-    read: |given| {
-        vector(
-            given,
-            given.floats()?,
-            "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].",
-        )
-    },
-};
+const PROBABILITIES: Argument<Vec<f64>> = Argument::new("probabilities", Type::Floats, |given| {
+    vector(given, given.floats()?, "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].")
+})
+.about("The probability of each value.");
 
-const COUNTS: Argument<Vec<u64>> = Argument {
-    name: "counts",
-    of: Type::BigInts,
-    default: None,
-    about: "How many rows have each value.",
-    read: |given| {
-        let hint = "counts is an array of numbers of rows: ARRAY[25, 75].";
-        let counts = vector(given, given.big_ints()?, hint)?;
-        let count = |&count: &i64| {
-            u64::try_from(count)
-                .map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))
-        };
-        counts.iter().map(count).collect()
-    },
-};
+const COUNTS: Argument<Vec<u64>> = Argument::new("counts", Type::BigInts, |given| {
+    let hint = "counts is an array of numbers of rows: ARRAY[25, 75].";
+    let counts = vector(given, given.big_ints()?, hint)?;
+    let count = |&count: &i64| {
+        u64::try_from(count)
+            .map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))
+    };
+    counts.iter().map(count).collect()
+})
+.about("How many rows have each value.");
 
 const EXACT_COUNTS_EPSILON: Method = Method::new(
     "exact_counts_epsilon",

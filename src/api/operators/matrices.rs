@@ -1,6 +1,6 @@
 //! Randomisation operators: what they tell, which breaches they allow, and numbers that are randomised.
 
-use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
+use crate::api::shared::arguments::{SEED, coins, coins_of};
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Given, Type};
 use crate::pg::call::error::Error;
@@ -15,112 +15,63 @@ use pgrx::pg_sys::Datum;
 use randomize::operator::{self, Direction, NumberOperator, Operator, Prior};
 use table::Watch;
 
-const OPERATOR: Argument<Operator> = Argument {
-    name: "operator",
-    of: Type::Floats,
-    default: None,
-    about: "The operator as a matrix: operator[x][y] is the probability of output y from input x.",
-    read: |given| {
-        let (cells, outputs) = given.needed(given.floats()?)?.matrix().map_err(|what| {
-            given.refuse(
-                what,
-                "It is an array of rows, one for each input: '{{0.6,0.4},{0.4,0.6}}'.",
-            )
-        })?;
-        Ok(Operator::new(cells, outputs)?)
-    },
-};
+const OPERATOR: Argument<Operator> = Argument::new("operator", Type::Floats, |given| {
+    let (cells, outputs) = given.needed(given.floats()?)?.matrix().map_err(|what| {
+        given.refuse(what, "It is an array of rows, one for each input: '{{0.6,0.4},{0.4,0.6}}'.")
+    })?;
+    Ok(Operator::new(cells, outputs)?)
+})
+.about("The operator as a matrix: operator[x][y] is the probability of output y from input x.");
 
-const PRIOR: Argument<Vec<f64>> = Argument {
-    name: "prior",
-    of: Type::Floats,
-    default: None,
-    about: "How likely each input is before an output is seen.",
-    read: |given| vector(given, given.needed(given.floats()?)?),
-};
+const PRIOR: Argument<Vec<f64>> =
+    Argument::new("prior", Type::Floats, |given| vector(given, given.needed(given.floats()?)?))
+        .about("How likely each input is before an output is seen.");
 
-const OBSERVED: Argument<Vec<u64>> = Argument {
-    name: "observed",
-    of: Type::BigInts,
-    default: None,
-    about: "How often each output was observed.",
-    read: |given| {
-        let counts = vector(given, given.needed(given.big_ints()?)?)?;
-        let count = |n: i64| u64::try_from(n).map_err(|_| given.refuse(n, "Counts are 0 or more."));
-        counts.into_iter().map(count).collect()
-    },
-};
+const OBSERVED: Argument<Vec<u64>> = Argument::new("observed", Type::BigInts, |given| {
+    let counts = vector(given, given.needed(given.big_ints()?)?)?;
+    let count = |n: i64| u64::try_from(n).map_err(|_| given.refuse(n, "Counts are 0 or more."));
+    counts.into_iter().map(count).collect()
+})
+.about("How often each output was observed.");
 
-const Y: Argument<i32> = Argument {
-    name: "y",
-    of: Type::Int4,
-    default: None,
-    about: "The output that was seen, counted from 1.",
-    read: |given| given.needed(given.int4()?),
-};
+const Y: Argument<i32> = Argument::of("y").about("The output that was seen, counted from 1.");
 
 const RHO1: Argument<f64> =
-    real("rho1", "The probability up to which a property counts as unlikely.");
+    Argument::of("rho1").about("The probability up to which a property counts as unlikely.");
 const RHO2: Argument<f64> =
-    real("rho2", "The probability from which on a property counts as likely.");
-const GAMMA: Argument<f64> = real("gamma", "How far the operator amplifies: 1 or more.");
+    Argument::of("rho2").about("The probability from which on a property counts as likely.");
+const GAMMA: Argument<f64> =
+    Argument::of("gamma").about("How far the operator amplifies: 1 or more.");
 const PRIOR_OF_PROPERTY: Argument<f64> =
-    real("prior", "How likely a property is before an output is seen.");
-const WORST_CASE: Argument<f64> = real("worst_case", "The worst-case information, in bits.");
+    Argument::of("prior").about("How likely a property is before an output is seen.");
+const WORST_CASE: Argument<f64> =
+    Argument::of("worst_case").about("The worst-case information, in bits.");
 const INVERSE_WORST_CASE: Argument<f64> =
-    real("inverse_worst_case", "The inverse worst-case information, in bits.");
-const KEEP: Argument<f64> = real("keep", "The probability with which a value is kept.");
-const MIX: Argument<f64> =
-    real("mix", "The probability with which any number of the range is as likely as the next.");
+    Argument::of("inverse_worst_case").about("The inverse worst-case information, in bits.");
+const KEEP: Argument<f64> =
+    Argument::of("keep").about("The probability with which a value is kept.");
+const MIX: Argument<f64> = Argument::of("mix")
+    .about("The probability with which any number of the range is as likely as the next.");
 
-const METHOD: Argument<operator::Method> = Argument {
-    name: "method",
-    of: Type::Text,
-    default: Some("\"em\""),
-    about: "Which law is found: 'em', the likeliest, or 'inverse', unbiased but perhaps negative.",
-    read: choice,
-};
+const METHOD: Argument<operator::Method> = Argument::choice("method")
+    .or("\"em\"")
+    .about("Which law is found: 'em', the likeliest, or 'inverse', unbiased but perhaps negative.");
 
 /// NULL would tell that there was no value.
-const VALUE: Argument<i64> =
-    whole("value", "The number to randomise; outside of low..high the nearer end counts.");
-const LOW: Argument<i64> = whole("low", "The least number there is.");
-const HIGH: Argument<i64> = whole("high", "The largest number there is.");
+const VALUE: Argument<i64> = Argument::of("value")
+    .about("The number to randomise; outside of low..high the nearer end counts.");
+const LOW: Argument<i64> = Argument::of("low").about("The least number there is.");
+const HIGH: Argument<i64> = Argument::of("high").about("The largest number there is.");
 
-const WINDOW_SIZE: Argument<u64> = Argument {
-    name: "window_size",
-    of: Type::Int8,
-    default: None,
-    about: "How far from the value a number may lie that is near it.",
-    read: |given| {
-        let window = given.needed(given.int8()?)?;
-        u64::try_from(window).map_err(|_| given.refuse(window, "It is a distance: 0 or more."))
-    },
-};
+const WINDOW_SIZE: Argument<u64> = Argument::new("window_size", Type::Int8, |given| {
+    given.at_least(0, "It is a distance: 0 or more.")
+})
+.about("How far from the value a number may lie that is near it.");
 
-const DOMAIN_SIZE: Argument<usize> = Argument {
-    name: "domain_size",
-    of: Type::Int4,
-    default: None,
-    about: "How many values there are.",
-    read: |given| {
-        let size = given.needed(given.int4()?)?;
-        usize::try_from(size)
-            .map_err(|_| given.refuse(size, "It is a number of values: 1 or more."))
-    },
-};
-
-/// A number that the crate checks.
-const fn real(name: &'static str, about: &'static str) -> Argument<f64> {
-    Argument { name, of: Type::Float8, default: None, about, read: number }
-}
-
-const fn whole(name: &'static str, about: &'static str) -> Argument<i64> {
-    fn read(given: &Given<'_>) -> Result<i64, Error> {
-        given.needed(given.int8()?)
-    }
-    Argument { name, of: Type::Int8, default: None, about, read }
-}
+const DOMAIN_SIZE: Argument<usize> = Argument::new("domain_size", Type::Int4, |given| {
+    given.at_least(0, "It is a number of values: 1 or more.")
+})
+.about("How many values there are.");
 
 fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<T>, Error> {
     let wrong =
@@ -381,13 +332,9 @@ const RANDOMIZE_NUMBER: Method = Method::new(
 .labelled(Label { further: &[&PRIOR_LIMIT], of: label });
 
 /// For the label alone.
-const PRIOR_LIMIT: Argument<Option<f64>> = Argument {
-    name: "rho1",
-    of: Type::Float8,
-    default: Some("null"),
-    about: "A prior probability of a property: the label then says below which posterior it stays.",
-    read: |given| given.float8(),
-};
+const PRIOR_LIMIT: Argument<Option<f64>> = Argument::of("rho1").about(
+    "A prior probability of a property: the label then says below which posterior it stays.",
+);
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     /// How far above the bound the label's rho2 is: at the bound itself Definition 1 has a breach.

@@ -35,13 +35,10 @@ use table::{Bag, CodedTable, Item, NONE, Recoding, Stop, Watch};
 const PART: usize = 2 << 20;
 
 /// How much of a row's epsilon each column gets.
-pub const WEIGHTS: Argument<Option<weights::Named>> = Argument {
-    name: "weights",
-    of: Type::Json,
-    default: Some("null"),
-    about: "How a row's epsilon is shared, by column name; 1 where it says nothing.",
-    read: weights::read,
-};
+pub const WEIGHTS: Argument<Option<weights::Named>> =
+    Argument::new("weights", Type::Json, weights::read)
+        .or_null()
+        .about("How a row's epsilon is shared, by column name; 1 where it says nothing.");
 
 const RANDOMIZE_CELLS: Method = Method::new(
     "randomize_cells",
@@ -232,19 +229,10 @@ impl Draw<'_> {
     }
 }
 
-const DOMAIN_SIZE: Argument<u32> = Argument {
-    name: "domain_size",
-    of: Type::Int4,
-    default: None,
-    about: "How many values a cell can have, NULL included.",
-    read: |given| {
-        let size = given.needed(given.int4()?)?;
-        u32::try_from(size)
-            .ok()
-            .filter(|&size| size >= 1)
-            .ok_or_else(|| given.refuse(size, "domain_size is a number of values: 1 or more."))
-    },
-};
+const DOMAIN_SIZE: Argument<u32> = Argument::new("domain_size", Type::Int4, |given| {
+    given.at_least(1, "domain_size is a number of values: 1 or more.")
+})
+.about("How many values a cell can have, NULL included.");
 
 const RR_KEEP_PROBABILITY: Method = Method::new(
     "rr_keep_probability",
@@ -267,12 +255,8 @@ const ITEMS_HINT: &str =
     "items has values by column name, as Postgres shows them: {\"sex\": \"F\", \"zip\": null}.";
 
 /// An itemset by names of columns.
-const ITEMS: Argument<Vec<(String, Option<String>)>> = Argument {
-    name: "items",
-    of: Type::Json,
-    default: None,
-    about: "The itemset: {\"sex\": \"F\", \"smoker\": \"t\"}; null is NULL.",
-    read: |given| {
+const ITEMS: Argument<Vec<(String, Option<String>)>> =
+    Argument::new("items", Type::Json, |given| {
         let items = given.needed(given.json()?)?;
         let refuse = |what: &Json| Error::argument(format!("items has {what}"), ITEMS_HINT);
         let Json::Object(items) = items.as_ref() else { return Err(refuse(&items)) };
@@ -285,16 +269,11 @@ const ITEMS: Argument<Vec<(String, Option<String>)>> = Argument {
             other => Err(refuse(other)),
         };
         items.iter().map(item).collect()
-    },
-};
+    })
+    .about("The itemset: {\"sex\": \"F\", \"smoker\": \"t\"}; null is NULL.");
 
-const DOMAINS_OF: Argument<Option<Oid>> = Argument {
-    name: "domains_of",
-    of: Type::Relation,
-    default: Some("null"),
-    about: "The relation whose public domains the cells were randomised in; the source itself if it is left out.",
-    read: |given| given.relation(),
-};
+const DOMAINS_OF: Argument<Option<Oid>> = Argument::of("domains_of")
+    .about("The relation whose public domains the cells were randomised in; the source itself if it is left out.");
 
 const RR_SUPPORT: Method = Method::new(
     "rr_support",

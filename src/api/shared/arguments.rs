@@ -5,7 +5,6 @@ use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 use random::Coins;
 use serde_json::Value as Json;
-use table::Choice;
 
 /// A relation, its name or a bag.
 pub const SOURCE: Argument<Source> = Argument::new("source", Type::Source, |given| given.source())
@@ -109,44 +108,4 @@ pub fn itemsets(given: &Given<'_>) -> Result<Option<Vec<NamedItemset>>, Error> {
     };
     let itemsets = itemsets.as_array().ok_or_else(|| refuse(&itemsets))?.iter();
     itemsets.map(itemset).collect::<Result<_, _>>().map(Some)
-}
-
-pub fn relation(given: &Given<'_>) -> Result<Oid, Error> {
-    given.needed(given.relation()?)
-}
-
-pub fn number(given: &Given<'_>) -> Result<f64, Error> {
-    given.needed(given.float8()?)
-}
-
-pub fn yes_or_no(given: &Given<'_>) -> Result<bool, Error> {
-    given.needed(given.bool()?)
-}
-
-pub fn text(given: &Given<'_>) -> Result<String, Error> {
-    given.needed(given.text()?)
-}
-
-/// A list of column names.
-pub fn names(given: &Given<'_>) -> Result<Option<Vec<String>>, Error> {
-    let Some(names) = given.texts()? else { return Ok(None) };
-    let argument = given.name();
-    if names.is_empty() {
-        return Err(Error::argument(
-            format!("{argument} is an empty list"),
-            format!("Leave {argument} out or name at least one column."),
-        ));
-    }
-    let names: Option<Vec<String>> = names.into_iter().collect();
-    names.map(Some).ok_or_else(|| {
-        Error::argument(format!("{argument} contains NULL"), "Give every column by its name.")
-    })
-}
-
-/// One of several names.
-pub fn choice<C: Choice>(given: &Given<'_>) -> Result<C, Error> {
-    let name = text(given)?;
-    C::named(&name).ok_or_else(|| {
-        given.refuse(format_args!("\"{name}\""), format!("{} is {}.", given.name(), C::list()))
-    })
 }

@@ -1,7 +1,6 @@
 //! Losses in closed form, and the width of noise.
 
-use super::{N, count};
-use crate::api::shared::arguments::number;
+use super::N;
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -9,13 +8,10 @@ use crate::pg::call::signature::Returns;
 use measures::entropy;
 use pgrx::IntoDatum;
 
-const ONES: Argument<u64> = Argument {
-    name: "k",
-    of: Type::Int4,
-    default: None,
-    about: "How many of the records are 1.",
-    read: |given| count(given, "k is a number of records: from 0 to n."),
-};
+const ONES: Argument<u64> = Argument::new("k", Type::Int4, |given| {
+    given.at_least(0, "k is a number of records: from 0 to n.")
+})
+.about("How many of the records are 1.");
 
 pub const BINARY_ENTROPY_LOSS: Method =
     Method::new("binary_entropy_loss", &[&N, &ONES], Returns::One(Type::Float8), |call| {
@@ -44,36 +40,25 @@ pub const EXPECTED_BINARY_ENTROPY_LOSS: Method =
         "the entropy that each of n fair bits can be expected to lose if their sum is published",
     );
 
-const NOISE: Argument<Vec<f64>> = Argument {
-    name: "noise",
-    of: Type::Floats,
-    default: None,
-    about: "Values of the noise, each as likely as the others: a sample, or its quantiles.",
-    read: |given| {
-        let noise = given.needed(given.floats()?)?;
-        let noise = noise.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
-        if noise.is_empty() {
-            return Err(given.refuse("empty", "Give at least one value of the noise."));
+const NOISE: Argument<Vec<f64>> = Argument::new("noise", Type::Floats, |given| {
+    let noise = given.needed(given.floats()?)?;
+    let noise = noise.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
+    if noise.is_empty() {
+        return Err(given.refuse("empty", "Give at least one value of the noise."));
+    }
+    match noise.iter().find(|value| !value.is_finite()) {
+        Some(value) => {
+            Err(given.refuse(format!("a list that has {value}"), "Give finite numbers."))
         }
-        match noise.iter().find(|value| !value.is_finite()) {
-            Some(value) => {
-                Err(given.refuse(format!("a list that has {value}"), "Give finite numbers."))
-            }
-            None => Ok(noise),
-        }
-    },
-};
+        None => Ok(noise),
+    }
+})
+.about("Values of the noise, each as likely as the others: a sample, or its quantiles.");
 
-const CONFIDENCE: Argument<f64> = Argument {
-    name: "confidence",
-    of: Type::Float8,
-    default: None,
-    about: "The share of the noise that the interval holds.",
-    read: |given| match number(given)? {
-        confidence if confidence > 0.0 && confidence <= 1.0 => Ok(confidence),
-        confidence => Err(given.refuse(confidence, "confidence is above 0 and at most 1.")),
-    },
-};
+const CONFIDENCE: Argument<f64> = Argument::new("confidence", Type::Float8, |given| {
+    given.fitting(|share: f64| share > 0.0 && share <= 1.0, "confidence is above 0 and at most 1.")
+})
+.about("The share of the noise that the interval holds.");
 
 pub const INTERVAL_PRIVACY: Method =
     Method::new("interval_privacy", &[&NOISE, &CONFIDENCE], Returns::One(Type::Float8), |call| {

@@ -1,7 +1,7 @@
 //! What a statistic of a real column tells of its records.
 
 use super::{FINITE, LOSS, MOST_VALUES, STATISTIC, rational_of_text, rows_of_loss};
-use crate::api::shared::arguments::{RELATION, text};
+use crate::api::shared::arguments::RELATION;
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -18,35 +18,21 @@ use serde_json::Value as Json;
 use std::collections::BTreeMap;
 use table::{Bag, NONE};
 
-const COLUMN_NAME: Argument<String> = Argument {
-    name: "column_name",
-    of: Type::Text,
-    default: None,
-    about: "The column that the statistic is of: numbers or boolean.",
-    read: text,
-};
+const COLUMN_NAME: Argument<String> =
+    Argument::of("column_name").about("The column that the statistic is of: numbers or boolean.");
 
-const PRIOR: Argument<Option<BTreeMap<Rational, f64>>> = Argument {
-    name: "prior",
-    of: Type::Json,
-    default: Some("null"),
-    about: "What is known of each value beforehand: {\"value\": probability, …}, or a list of equally likely values; all values of the public domain if it is left out.",
-    read: |given| given.json()?.map(|prior| given_prior(&prior)).transpose(),
-};
+const PRIOR: Argument<Option<BTreeMap<Rational, f64>>> = Argument::new("prior", Type::Json, |given| {
+    given.json()?.map(|prior| given_prior(&prior)).transpose()
+})
+.or_null()
+.about("What is known of each value beforehand: {\"value\": probability, …}, or a list of equally likely values; all values of the public domain if it is left out.");
 
-const DIGITS: Argument<Option<i32>> = Argument {
-    name: "digits",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "To how many digits after the point the statistic is rounded; exact if it is left out.",
-    read: |given| match given.int4()? {
-        Some(digits) if !(-50..=50).contains(&digits) => {
-            Err(given
-                .refuse(digits, "digits is a number of digits after the point: from -50 to 50."))
-        }
-        digits => Ok(digits),
-    },
-};
+const DIGITS: Argument<Option<i32>> = Argument::new("digits", Type::Int4, |given| {
+    let hint = "digits is a number of digits after the point: from -50 to 50.";
+    given.if_fitting(|digits: i32| (-50..=50).contains(&digits), hint)
+})
+.or_null()
+.about("To how many digits after the point the statistic is rounded; exact if it is left out.");
 
 pub const ENTROPY_LOSS_OF: Method = Method::new(
     "entropy_loss_of",

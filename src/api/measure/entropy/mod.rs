@@ -5,7 +5,6 @@
 mod closed;
 mod column;
 
-use crate::api::shared::arguments::choice;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::array::Numbers;
@@ -33,12 +32,8 @@ fn rational_of_text(text: &str) -> Option<Rational> {
 
 const FINITE: &str = "Give finite numbers of at most 60 digits.";
 
-const DOMAIN_VALUES: Argument<Vec<Rational>> = Argument {
-    name: "domain_values",
-    of: Type::Numerics,
-    default: None,
-    about: "The values that a record can have, each once.",
-    read: |given| {
+const DOMAIN_VALUES: Argument<Vec<Rational>> =
+    Argument::new("domain_values", Type::Numerics, |given| {
         let values = given.needed(given.numerics()?)?;
         let values =
             values.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
@@ -54,8 +49,8 @@ const DOMAIN_VALUES: Argument<Vec<Rational>> = Argument {
             }
             None => Ok(values),
         }
-    },
-};
+    })
+    .about("The values that a record can have, each once.");
 
 fn check_size(given: &Given<'_>, values: usize) -> Result<(), Error> {
     match values {
@@ -68,55 +63,32 @@ fn check_size(given: &Given<'_>, values: usize) -> Result<(), Error> {
     }
 }
 
-const PROBABILITIES: Argument<Numbers<f64>> = Argument {
-    name: "probabilities",
-    of: Type::Floats,
-    default: None,
-    about: "How likely each value is, for all records or, as [record][value], for each.",
-    read: |given| given.needed(given.floats()?),
-};
+const PROBABILITIES: Argument<Numbers<f64>> =
+    Argument::new("probabilities", Type::Floats, |given| given.needed(given.floats()?))
+        .about("How likely each value is, for all records or, as [record][value], for each.");
 
-const N: Argument<u64> = Argument {
-    name: "n",
-    of: Type::Int4,
-    default: None,
-    about: "How many records there are.",
-    read: |given| count(given, "n is a number of records: 0 or more."),
-};
-
-fn count(given: &Given<'_>, hint: &str) -> Result<u64, Error> {
-    let n = given.needed(given.int4()?)?;
-    u64::try_from(n).map_err(|_| given.refuse(n, hint))
-}
+const N: Argument<u64> = Argument::new("n", Type::Int4, |given| {
+    given.at_least(0, "n is a number of records: 0 or more.")
+})
+.about("How many records there are.");
 
 fn end(given: &Given<'_>) -> Result<Option<Rational>, Error> {
     let Some(end) = given.numeric()? else { return Ok(None) };
     rational(&end).map(Some).ok_or_else(|| given.refuse(&end, FINITE))
 }
 
-const RELEASED_LOW: Argument<Rational> = Argument {
-    name: "released_low",
-    of: Type::Numeric,
-    default: None,
-    about: "The released value, or the least that it can have been.",
-    read: |given| given.needed(end(given)?),
-};
+const RELEASED_LOW: Argument<Rational> =
+    Argument::new("released_low", Type::Numeric, |given| given.needed(end(given)?))
+        .about("The released value, or the least that it can have been.");
 
-const RELEASED_HIGH: Argument<Option<Rational>> = Argument {
-    name: "released_high",
-    of: Type::Numeric,
-    default: Some("null"),
-    about: "The largest that the released value can have been; as released_low if it is left out.",
-    read: end,
-};
+const RELEASED_HIGH: Argument<Option<Rational>> =
+    Argument::new("released_high", Type::Numeric, end).or_null().about(
+        "The largest that the released value can have been; as released_low if it is left out.",
+    );
 
-const STATISTIC: Argument<Statistic> = Argument {
-    name: "statistic",
-    of: Type::Text,
-    default: Some("\"sum\""),
-    about: "What is released: 'sum', 'mean', 'count' (of values other than 0), 'min' or 'max'.",
-    read: choice,
-};
+const STATISTIC: Argument<Statistic> = Argument::choice("statistic")
+    .or("\"sum\"")
+    .about("What is released: 'sum', 'mean', 'count' (of values other than 0), 'min' or 'max'.");
 
 const LOSS: Returns = Returns::Table(&[
     ("entropy_before", Type::Float8),

@@ -30,13 +30,9 @@ use report::Report;
 use serde_json::Value as Json;
 use tables::Tables;
 
-const OPTIONS: Argument<Json> = Argument {
-    name: "options",
-    of: Type::Json,
-    default: Some("{}"),
-    about: "What the report is asked for, by name: {\"method\": \"k_anonymize\", \"options\": {\"k\": 5}}.",
-    read: |given| Ok(given.needed(given.json()?)?.into_owned()),
-};
+const OPTIONS: Argument<Json> = Argument::of("options")
+    .or("{}")
+    .about("What the report is asked for, by name: {\"method\": \"k_anonymize\", \"options\": {\"k\": 5}}.");
 
 const PRIVACY_REPORT: Method = Method::new(
     "privacy_report",

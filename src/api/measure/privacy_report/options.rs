@@ -3,7 +3,7 @@
 use super::measured::Plan;
 use crate::api::measure::compare::MIN_SHARE;
 use crate::api::publish::maker::Maker;
-use crate::api::shared::arguments::{COLUMNS, text};
+use crate::api::shared::arguments::COLUMNS;
 use crate::api::shared::registry;
 use crate::catalog::releases;
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
@@ -107,52 +107,36 @@ impl Candidate {
     }
 }
 
-const fn method(name: &'static str, about: &'static str) -> Argument<Option<String>> {
-    Argument { name, of: Type::Text, default: Some("null"), about, read: |given| given.text() }
+const fn options(name: &'static str) -> Argument<Json> {
+    Argument::new(name, Type::Json, |given| {
+        Ok(given.get::<Option<Json>>()?.unwrap_or_else(|| Json::Object(Map::new())))
+    })
+    .or_null()
+    .about("Its arguments by name.")
 }
 
-const fn options(name: &'static str, about: &'static str) -> Argument<Json> {
-    let read = |given: &crate::pg::call::argument::Given<'_>| {
-        Ok(given.json()?.map_or_else(|| Json::Object(Map::new()), |json| json.into_owned()))
-    };
-    Argument { name, of: Type::Json, default: Some("null"), about, read }
-}
-
-const METHOD: Argument<Option<String>> = method(
-    "method",
-    "The function that made the release; without it, the label is that of a published release, or none.",
-);
-const METHOD_OPTIONS: Argument<Json> = options("options", "Its arguments by name.");
+const METHOD: Argument<Option<String>> = Argument::of("method")
+    .about("The function that made the release; without it, the label is that of a published release, or none.");
+const METHOD_OPTIONS: Argument<Json> = options("options");
 const COMPARE_METHOD: Argument<Option<String>> =
-    method("compare_method", "The function that made the second release.");
-const COMPARE_OPTIONS: Argument<Json> = options("compare_options", "Its arguments by name.");
+    Argument::of("compare_method").about("The function that made the second release.");
+const COMPARE_OPTIONS: Argument<Json> = options("compare_options");
 
-const COMPARE: Argument<Option<Oid>> = Argument {
-    name: "compare",
-    of: Type::Relation,
-    default: Some("null"),
-    about: "A second release, to be shown beside the first.",
-    read: |given| given.relation(),
-};
+const COMPARE: Argument<Option<Oid>> =
+    Argument::of("compare").about("A second release, to be shown beside the first.");
 
-const TITLE: Argument<Option<String>> = Argument {
-    name: "title",
-    of: Type::Text,
-    default: Some("null"),
-    about: "The title of the page.",
-    read: |given| match given.is_null() {
-        true => Ok(None),
-        false => match text(given)? {
-            title if title.chars().count() <= LONGEST_TITLE => Ok(Some(title)),
-            title => Err(given.refuse(
-                format_args!("{} characters long", title.chars().count()),
-                format!("A title has at most {LONGEST_TITLE} characters."),
-            )),
-        },
-    },
-};
+const TITLE: Argument<Option<String>> =
+    Argument::new("title", Type::Text, |given| match given.text()? {
+        Some(title) if title.chars().count() > LONGEST_TITLE => Err(given.refuse(
+            format_args!("{} characters long", title.chars().count()),
+            format!("A title has at most {LONGEST_TITLE} characters."),
+        )),
+        title => Ok(title),
+    })
+    .or_null()
+    .about("The title of the page.");
 
-const MIN_SUPPORT: Argument<f64> = Argument { default: Some("0.1"), ..MIN_SHARE };
+const MIN_SUPPORT: Argument<f64> = MIN_SHARE.or("0.1");
 
 /// All options.
 const KNOWN: &[&dyn Declared] = &[

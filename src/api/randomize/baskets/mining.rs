@@ -1,7 +1,7 @@
 //! Itemsets mined from randomised transactions.
 
 use super::{BITS, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, items_up_to, keep_of_size};
-use crate::api::shared::arguments::{RELATION, number, text};
+use crate::api::shared::arguments::RELATION;
 use crate::method::Method;
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -16,55 +16,31 @@ use randomize::seed::{Code, Shape};
 use randomize::transaction::itemsets::{Mining, Transactions};
 use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE};
 
-const COLUMN_NAME: Argument<String> = Argument {
-    name: "column_name",
-    of: Type::Text,
-    default: None,
-    about: "The column with randomised transactions: integer[], or bytea for seeds.",
-    read: text,
-};
+const COLUMN_NAME: Argument<String> = Argument::of("column_name")
+    .about("The column with randomised transactions: integer[], or bytea for seeds.");
 
-const MIN_SUPPORT: Argument<f64> = Argument {
-    name: "min_support",
-    of: Type::Float8,
-    default: None,
-    about: "The share of transactions that must contain what counts as frequent.",
-    read: number,
-};
+const MIN_SUPPORT: Argument<f64> = Argument::of("min_support")
+    .about("The share of transactions that must contain what counts as frequent.");
 
-const MARGIN: Argument<f64> = Argument {
-    name: "margin",
-    of: Type::Float8,
-    default: Some("2"),
-    about: "How many standard deviations below min_support an itemset may be and still grow.",
-    read: number,
-};
+const MARGIN: Argument<f64> = Argument::of("margin")
+    .or("2")
+    .about("How many standard deviations below min_support an itemset may be and still grow.");
 
-const SEED_UNIVERSE: Argument<Option<u32>> = Argument {
-    name: "universe",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "Of seeds: how many items there are.",
-    read: |given| {
-        if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) }
-    },
-};
+const SEED_UNIVERSE: Argument<Option<u32>> = Argument::new("universe", Type::Int4, |given| {
+    if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) }
+})
+.or_null()
+.about("Of seeds: how many items there are.");
 
-const SEED_ITEMSET: Argument<Option<usize>> = Argument {
-    name: "itemset",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "Of seeds: the itemset that they were made for; max_itemset if it is left out.",
-    read: |given| {
-        let read = || Ok(items_up_to(given, MAX_SIZE as u32)? as usize);
-        if given.is_null() { Ok(None) } else { read().map(Some) }
-    },
-};
+const SEED_ITEMSET: Argument<Option<usize>> = Argument::new("itemset", Type::Int4, |given| {
+    let read = || Ok(items_up_to(given, MAX_SIZE as u32)? as usize);
+    if given.is_null() { Ok(None) } else { read().map(Some) }
+})
+.or_null()
+.about("Of seeds: the itemset that they were made for; max_itemset if it is left out.");
 
-const SEED_BITS_OF_RHO: Argument<Option<u32>> = Argument {
-    about: "Of seeds: the binary digits b of rho = a / 2^b; as few as rho has if it is left out.",
-    ..BITS
-};
+const SEED_BITS_OF_RHO: Argument<Option<u32>> = BITS
+    .about("Of seeds: the binary digits b of rho = a / 2^b; as few as rho has if it is left out.");
 
 pub const RANDOMIZED_ITEMSETS: Method = Method::new(
     "randomized_itemsets",

@@ -9,7 +9,6 @@ mod operators;
 mod rows;
 mod seeds;
 
-use crate::api::shared::arguments::{number, yes_or_no};
 use crate::method::methods;
 use crate::pg::call::argument::{Argument, Arguments, Given, Type};
 use crate::pg::call::error::Error;
@@ -36,64 +35,34 @@ fn probabilities(given: &Given<'_>) -> Result<Vec<f64>, Error> {
     if numbers.is_empty() { Err(given.refuse("empty", hint)) } else { Ok(numbers) }
 }
 
-const ITEMS: Argument<Vec<i32>> = Argument {
-    name: "items",
-    of: Type::Ints,
-    default: None,
-    about: "The items of the transaction, numbers from 1 to universe.",
-    read: |given| {
-        let items = given.needed(given.ints()?)?.vector();
-        items.map_err(|what| given.refuse(what, "items is a list of numbers from 1 to universe."))
-    },
-};
+const ITEMS: Argument<Vec<i32>> = Argument::new("items", Type::Ints, |given| {
+    let items = given.needed(given.ints()?)?.vector();
+    items.map_err(|what| given.refuse(what, "items is a list of numbers from 1 to universe."))
+})
+.about("The items of the transaction, numbers from 1 to universe.");
 
-const UNIVERSE: Argument<u32> = Argument {
-    name: "universe",
-    of: Type::Int4,
-    default: None,
-    about: "How many items there are.",
-    read: |given| items_up_to(given, MAX_UNIVERSE),
-};
+const UNIVERSE: Argument<u32> =
+    Argument::new("universe", Type::Int4, |given| items_up_to(given, MAX_UNIVERSE))
+        .about("How many items there are.");
 
-const SIZE: Argument<usize> = Argument {
-    name: "size",
-    of: Type::Int4,
-    default: None,
-    about: "The size that transactions are cut or filled up to.",
-    read: |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize),
-};
+const SIZE: Argument<usize> =
+    Argument::new("size", Type::Int4, |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize))
+        .about("The size that transactions are cut or filled up to.");
 
-const ITEMSET: Argument<usize> = Argument {
-    name: "itemset",
-    of: Type::Int4,
-    default: None,
-    about: "The items of the itemset; of seeds, of the largest itemset whose support is wanted.",
-    read: |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize),
-};
+const ITEMSET: Argument<usize> =
+    Argument::new("itemset", Type::Int4, |given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize))
+        .about(
+            "The items of the itemset; of seeds, of the largest itemset whose support is wanted.",
+        );
 
-const RHO: Argument<f64> = Argument {
-    name: "rho",
-    of: Type::Float8,
-    default: None,
-    about: "The chance of every other item to come in.",
-    read: number,
-};
+const RHO: Argument<f64> = Argument::of("rho").about("The chance of every other item to come in.");
 
-const KEEP_LAW: Argument<Vec<f64>> = Argument {
-    name: "keep",
-    of: Type::Floats,
-    default: None,
-    about: "The chances to keep 0, 1, …, size items.",
-    read: probabilities,
-};
+const KEEP_LAW: Argument<Vec<f64>> = Argument::new("keep", Type::Floats, probabilities)
+    .about("The chances to keep 0, 1, …, size items.");
 
-const SIZE_PUBLIC: Argument<bool> = Argument {
-    name: "size_public",
-    of: Type::Bool,
-    default: Some("false"),
-    about: "Transactions of another size are refused instead of cut or filled up; sizes are not protected.",
-    read: yes_or_no,
-};
+const SIZE_PUBLIC: Argument<bool> = Argument::of("size_public")
+    .or("false")
+    .about("Transactions of another size are refused instead of cut or filled up; sizes are not protected.");
 
 /// The law of kept items for a size that is given beside it.
 fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>, Error> {
@@ -128,30 +97,23 @@ fn randomised(operator: &SizeOperator, size_public: bool) -> RandomisedTransacti
     }
 }
 
-const MAX_ITEMSET: Argument<usize> = Argument {
-    name: "max_itemset",
-    of: Type::Int4,
-    default: Some("3"),
-    about: "The items of the largest itemsets whose supports are wanted.",
-    read: |given| Ok(items_up_to(given, 16)? as usize),
-};
+const MAX_ITEMSET: Argument<usize> =
+    Argument::new("max_itemset", Type::Int4, |given| Ok(items_up_to(given, 16)? as usize))
+        .or("3")
+        .about("The items of the largest itemsets whose supports are wanted.");
 
 /// Binary digits of rho.
-const BITS: Argument<Option<u32>> = Argument {
-    name: "bits",
-    of: Type::Int4,
-    default: Some("null"),
-    about: "The binary digits of rho, for seeds; 53 for a design if it is left out.",
-    read: |given| {
-        let most = randomize::seed::MAX_BITS;
-        let read = |bits: i32| {
-            u32::try_from(bits).ok().filter(|bits| (1..=most).contains(bits)).ok_or_else(|| {
-                given.refuse(bits, format!("bits is a number of binary digits: 1 to {most}."))
-            })
-        };
-        given.int4()?.map(read).transpose()
-    },
-};
+const BITS: Argument<Option<u32>> = Argument::new("bits", Type::Int4, |given| {
+    let most = randomize::seed::MAX_BITS;
+    let read = |bits: i32| {
+        u32::try_from(bits).ok().filter(|bits| (1..=most).contains(bits)).ok_or_else(|| {
+            given.refuse(bits, format!("bits is a number of binary digits: 1 to {most}."))
+        })
+    };
+    given.int4()?.map(read).transpose()
+})
+.or_null()
+.about("The binary digits of rho, for seeds; 53 for a design if it is left out.");
 
 /// Items as an array.
 fn array_of(items: &[u32]) -> Datum {

@@ -4,7 +4,7 @@ use super::{
     BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of,
     checked, keep_of_size, randomised,
 };
-use crate::api::shared::arguments::{SEED, choice, coins, coins_of, number};
+use crate::api::shared::arguments::{SEED, coins, coins_of};
 use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::array;
@@ -40,25 +40,13 @@ pub const SELECT_A_SIZE: Method = Method::new(
     },
 });
 
-const GAMMA: Argument<f64> = Argument {
-    name: "gamma",
-    of: Type::Float8,
-    default: None,
-    about: "How often as likely an output may be for one transaction as for another.",
-    read: number,
-};
+const GAMMA: Argument<f64> = Argument::of("gamma")
+    .about("How often as likely an output may be for one transaction as for another.");
 
-const CUT: Argument<usize> = Argument {
-    name: "cut",
-    of: Type::Int4,
-    default: None,
-    about: "Keeping more items than this is favoured.",
-    read: |given| {
-        let cut = given.needed(given.int4()?)?;
-        usize::try_from(cut)
-            .map_err(|_| given.refuse(cut, "cut is a number of kept items: 0 to size - 1."))
-    },
-};
+const CUT: Argument<usize> = Argument::new("cut", Type::Int4, |given| {
+    given.at_least(0, "cut is a number of kept items: 0 to size - 1.")
+})
+.about("Keeping more items than this is favoured.");
 
 pub const SELECT_A_SIZE_KEEP: Method = Method::new(
     "select_a_size_keep",
@@ -77,40 +65,22 @@ pub const SELECT_A_SIZE_KEEP: Method = Method::new(
          keeping more than cut items",
 );
 
-const RHO1: Argument<f64> = Argument {
-    name: "rho1",
-    of: Type::Float8,
-    default: None,
-    about: "Properties of a transaction that are less likely than this are protected.",
-    read: number,
-};
+const RHO1: Argument<f64> = Argument::of("rho1")
+    .about("Properties of a transaction that are less likely than this are protected.");
 
-const RHO2: Argument<f64> = Argument {
-    name: "rho2",
-    of: Type::Float8,
-    default: Some("0.5"),
-    about: "How likely such a property may become at most to whoever sees the output.",
-    read: number,
-};
+const RHO2: Argument<f64> = Argument::of("rho2")
+    .or("0.5")
+    .about("How likely such a property may become at most to whoever sees the output.");
 
-const TRANSACTIONS: Argument<u64> = Argument {
-    name: "transactions",
-    of: Type::Int8,
-    default: Some("5000000"),
-    about: "How many transactions there will be.",
-    read: |given| match given.needed(given.int8()?)? {
-        n if n >= 1 => Ok(n as u64),
-        n => Err(given.refuse(n, "transactions is a number of transactions: 1 or more.")),
-    },
-};
+const TRANSACTIONS: Argument<u64> = Argument::new("transactions", Type::Int8, |given| {
+    given.at_least(1, "transactions is a number of transactions: 1 or more.")
+})
+.or("5000000")
+.about("How many transactions there will be.");
 
-const CONVENTION: Argument<Convention> = Argument {
-    name: "convention",
-    of: Type::Text,
-    default: Some("\"allornothing\""),
-    about: "What other transactions share with an itemset: 'allornothing', or 'null' for nothing.",
-    read: choice,
-};
+const CONVENTION: Argument<Convention> = Argument::choice("convention")
+    .or("\"allornothing\"")
+    .about("What other transactions share with an itemset: 'allornothing', or 'null' for nothing.");
 
 pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
     "select_a_size_design",
@@ -171,29 +141,24 @@ pub const SELECT_A_SIZE_MATRIX: Method = Method::new(
 );
 
 /// Transactions by the number of items that they share with an itemset.
-const OBSERVED: Argument<Vec<u64>> = Argument {
-    name: "observed",
-    of: Type::BigInts,
-    default: None,
-    about: "How many randomised transactions share 0, 1, … items with the itemset.",
-    read: |given| {
-        let hint = "observed has a number of transactions for each number of shared items: 0, 1, …, those of the itemset.";
-        let numbers = given.needed(given.big_ints()?)?.vector();
-        let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
-        if numbers.len() < 2 {
-            return Err(given.refuse(format_args!("a list of {}", numbers.len()), hint));
-        }
-        let count = |n: i64| {
-            u64::try_from(n).map_err(|_| given.refuse(format_args!("a list with {n}"), hint))
-        };
-        let counts = numbers.into_iter().map(count).collect::<Result<Vec<u64>, _>>()?;
-        match counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) {
-            Some(0) => Err(given.refuse("a list of no transactions", hint)),
-            Some(_) => Ok(counts),
-            None => Err(given.refuse("a list of more transactions than can be counted", hint)),
-        }
-    },
-};
+const OBSERVED: Argument<Vec<u64>> = Argument::new("observed", Type::BigInts, |given| {
+    let hint = "observed has a number of transactions for each number of shared items: 0, 1, …, those of the itemset.";
+    let numbers = given.needed(given.big_ints()?)?.vector();
+    let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
+    if numbers.len() < 2 {
+        return Err(given.refuse(format_args!("a list of {}", numbers.len()), hint));
+    }
+    let count = |n: i64| {
+        u64::try_from(n).map_err(|_| given.refuse(format_args!("a list with {n}"), hint))
+    };
+    let counts = numbers.into_iter().map(count).collect::<Result<Vec<u64>, _>>()?;
+    match counts.iter().try_fold(0u64, |sum, &n| sum.checked_add(n)) {
+        Some(0) => Err(given.refuse("a list of no transactions", hint)),
+        Some(_) => Ok(counts),
+        None => Err(given.refuse("a list of more transactions than can be counted", hint)),
+    }
+})
+.about("How many randomised transactions share 0, 1, … items with the itemset.");
 
 pub const ESTIMATE_SUPPORT: Method = Method::new(
     "estimate_support",

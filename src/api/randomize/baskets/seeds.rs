@@ -91,24 +91,14 @@ pub const RANDOMIZE_TO_SEED: Method = Method::new(
     },
 });
 
-const SEED_VALUE: Argument<Vec<u8>> = Argument {
-    name: "seed_value",
-    of: Type::Bytea,
-    default: None,
-    about: "A seed that randomize_to_seed made.",
-    read: |given| given.needed(given.bytea()?),
-};
+const SEED_VALUE: Argument<Vec<u8>> =
+    Argument::new("seed_value", Type::Bytea, |given| given.needed(given.bytea()?))
+        .about("A seed that randomize_to_seed made.");
 
-const ITEM: Argument<i32> = Argument {
-    name: "item",
-    of: Type::Int4,
-    default: None,
-    about: "The item to look for.",
-    read: |given| match given.needed(given.int4()?)? {
-        item if item >= 1 => Ok(item),
-        item => Err(given.refuse(item, "item is a number from 1 to universe.")),
-    },
-};
+const ITEM: Argument<i32> = Argument::new("item", Type::Int4, |given| {
+    given.at_least(1, "item is a number from 1 to universe.")
+})
+.about("The item to look for.");
 
 pub const SEED_CONTAINS: Method = Method::new(
     "seed_contains",
