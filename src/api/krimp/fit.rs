@@ -14,35 +14,6 @@ use serde_json::Value as Json;
 use std::time::Duration;
 use table::{Bag, Choice, Item, Stop, Watch};
 
-impl From<krimp::Error> for Error {
-    fn from(error: krimp::Error) -> Self {
-        let message = error.to_string();
-        match error {
-            krimp::Error::Stop(stop) => stop.into(),
-            krimp::Error::TooWide { .. } => Error::argument(message, "Name fewer columns."),
-            krimp::Error::Encoding { .. } => {
-                Error::argument(message, "Leave the column out, or convert the database to UTF-8.")
-            }
-            krimp::Error::Model(_) => Error::argument(
-                message,
-                "Make models with sanitize.krimp_model and keep them unchanged.",
-            ),
-            krimp::Error::Columns(_) => {
-                Error::argument(message, "Use the model on a relation with the same columns.")
-            }
-            krimp::Error::Classes(_) => Error::argument(
-                message,
-                "Make the models of all classes with the same columns and the same nulls.",
-            ),
-            krimp::Error::Rejected { .. } => Error::argument(
-                message,
-                "What is rejected is nearly certain in the model: reject less, or make the model of a relation without it.",
-            ),
-            krimp::Error::Correction { .. } => Error::argument(message, "Give a number above 0."),
-        }
-    }
-}
-
 pub const CANDIDATES: Argument<Candidates> = Argument::choice("candidates").or("\"all\"").about(
     "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",
 );

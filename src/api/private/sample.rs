@@ -23,22 +23,6 @@ use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};
 use serde_json::Value as Json;
 use table::{Bag, Item};
 
-impl From<random::Error> for Error {
-    fn from(error: random::Error) -> Self {
-        let message = error.to_string();
-        match error {
-            random::Error::Stop(stop) => stop.into(),
-            random::Error::Argument { name, .. } => {
-                Error::argument(message, format!("Give another value for {name}."))
-            }
-            random::Error::Infeasible { .. } => {
-                Error::argument(message, "Raise epsilon, delta or k.")
-            }
-            random::Error::Entropy(_) => Error::NoEntropy { what: message },
-        }
-    }
-}
-
 const SPLIT: Argument<f64> = Argument::of("split")
     .or("0.1")
     .about("The share of epsilon that goes to finding what is rare.");

@@ -16,31 +16,6 @@ use serde_json::{Map, Value};
 use suppress::Method as Imputation;
 use table::{Bag, Release, Watch};
 
-impl From<suppress::Error> for Error {
-    fn from(error: suppress::Error) -> Self {
-        match error {
-            suppress::Error::Stopped(stop) => stop.into(),
-            suppress::Error::NothingLeft { .. } => Error::argument(
-                format!("nothing would be left: {error}"),
-                "Give a smaller theta or k, or a relation with more rows.",
-            ),
-            suppress::Error::NotDiverse { .. } => Error::argument(
-                format!("nothing would be left: {error}"),
-                "Give a smaller l, or a sensitive column with more values.",
-            ),
-            suppress::Error::WeightCount { .. } | suppress::Error::Weight { .. } => {
-                Error::argument(
-                    format!("weights: {error}"),
-                    "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.",
-                )
-            }
-            suppress::Error::Broken { .. }
-            | suppress::Error::NotKept { .. }
-            | suppress::Error::Shown { .. } => Error::Broken { what: error.to_string() },
-        }
-    }
-}
-
 /// Lets `suppress` decide what of the source is released, and returns that.
 pub fn release(
     call: &Call,

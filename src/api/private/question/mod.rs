@@ -50,15 +50,6 @@ pub struct Posed {
     pub by_citus: bool,
 }
 
-impl From<question::Error> for Error {
-    fn from(error: question::Error) -> Self {
-        match error {
-            question::Error::Argument { message, hint } => Error::argument(message, hint),
-            question::Error::Noise(error) => error.into(),
-        }
-    }
-}
-
 /// The longest question, in bytes of all its arguments: 100000 groups of two columns fit in.
 const LONGEST: usize = 4 << 20;
 

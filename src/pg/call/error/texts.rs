@@ -1,141 +1,9 @@
-//! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
+//! What each error says: its SQLSTATE, message, detail and hint.
 
+use super::{Error, Undeclared};
 use crate::method::Method;
-use pgrx::pg_sys;
-use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
-use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
-use std::cell::Cell;
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicPtr, Ordering};
-use table::{Stop, WireError};
-
-#[derive(Debug)]
-pub enum Error {
-    /// A value is needed, but the argument is NULL.
-    Null { argument: &'static str },
-    /// An argument's value makes no sense.
-    Argument { message: String, hint: String },
-    /// A list argument names a column that the relation does not have.
-    NoSuchColumn { column: String, relation: String, columns: String },
-    /// The relation does not exist (any more).
-    NoSuchRelation { relation: String },
-    /// A sequence, an index, …: nothing with rows to read.
-    NotReadable { relation: String },
-    /// The caller may not read what is to be looked up.
-    Forbidden { relation: String },
-    /// A relation is given as public that is not.
-    NotPublic { argument: &'static str, relation: String, reason: &'static str },
-    /// The relation has no columns or no rows to work on.
-    Empty { relation: String, of: &'static str },
-    /// The memory budget does not suffice.
-    Memory { limit: u64 },
-    /// More itemsets than the cap.
-    Itemsets { limit: u64 },
-    /// A limit was reached by candidates for patterns.
-    Candidates { setting: &'static str, limit: String },
-    /// Stopped at the user's request.
-    Cancelled,
-    /// The bytes of a bag are damaged.
-    Bag(WireError),
-    /// A bag holds text in another encoding than this database's, or (`None`) text that is not valid in it.
-    BagEncoding { of: Option<String>, here: String },
-    /// A value would exceed what Postgres can hold in one datum.
-    TooLarge { what: &'static str, bytes: usize },
-    /// An argument that stands for a relation by its row type is of another type.
-    NotARow { found: String },
-    /// A promise did not hold on the last look: a fault of ours, and nothing is released.
-    Broken { what: String },
-    /// A fault of ours; `what` is for the server's log only.
-    Fault { what: String },
-    /// The library and the SQL declarations in the database are of different versions.
-    Version { function: String, what: String, sql: Option<String>, library: &'static str },
-    /// Only the owner of a relation may say this about it.
-    NotOwner { relation: String },
-    /// A table is no release of sanitize.publish.
-    NotARelease { relation: String },
-    /// A table cannot hold a release, or not any more.
-    Unsuitable { relation: String, reason: String },
-    /// A table cannot be sanitized in place.
-    NotInPlace { relation: String, reason: String },
-    /// A cell is blank in a column that must not be NULL.
-    Blanked { what: String },
-    /// A relation is not what it was when the call began.
-    Swapped,
-    /// A private mechanism needs domains that are known without looking at the data.
-    NoDomain { columns: Vec<Undeclared>, relation: String },
-    /// Levels are wanted of a column without a hierarchy.
-    NoHierarchy { column: String, relation: String },
-    /// A query of ours failed to run at all.
-    Query { what: String },
-    /// The operating system gives no random bytes.
-    NoEntropy { what: String },
-    /// A set was returned where the caller takes none.
-    Context,
-    /// A part of an aggregate was called otherwise.
-    NoAggregate,
-    /// Bags do not fit into memory together.
-    Merging { limit: u64 },
-    /// Only superusers may do this.
-    NotSuperuser,
-    /// Nobody has set a budget for the relation.
-    NotProtected { relation: String },
-    /// Nobody has said how many rows of a unit count; `kept` is what each bound would keep.
-    NoRowBound { unit: String, relation: String, kept: String },
-    /// The relation has another owner than the one that protected it.
-    OtherOwner { relation: String },
-    /// The caller may not ask about the relation.
-    NotAllowed { relation: String },
-    /// The method shows how many rows there are, and nobody has said that everybody may know.
-    RowCount { relation: String, method: &'static str },
-    /// The terms of the protection are not those any more that the call began with.
-    TermsChanged { relation: String, charged: bool },
-    /// The budget does not suffice.
-    Exhausted(Box<Exhausted>),
-    /// The charge could not be made, or (not `certain`) perhaps was made.
-    Ledger { certain: bool, why: &'static str },
-    /// The ledger came from elsewhere and nobody has confirmed that it is whole.
-    Unconfirmed { home: String, here: String },
-    /// A value in a table of the extension's own cannot be read: nothing is charged or released.
-    Damaged { table: String, column: String },
-    /// A standby cannot write the ledger.
-    Standby,
-    /// Budgets are kept elsewhere.
-    NotKeeper { what: String, why: String },
-    /// The owner of a relation cannot read it from another process.
-    OwnerCannotRead { relation: String, why: String, hint: String },
-    /// Reading a value of a type would run functions of several roles.
-    Authors { of: String },
-    /// No background worker could be had to read.
-    NoReader { slots: bool },
-    /// The background worker that read ended before its time.
-    ReaderGone,
-    /// Reading took longer than the administrator lets it.
-    Late,
-    /// Somebody holds a lock that reading needs.
-    Locked,
-    /// What a background worker, or another server, said went wrong.
-    Told(Box<Message>),
-    /// A view whose rows may depend on more than their own units.
-    Unstable { relation: String, reason: String },
-    /// A column cannot tell the units of a relation apart, or not any more.
-    NoUnit { column: String, relation: String, why: String, hint: &'static str },
-    /// More rows of a unit were read than were paid for, or rows of nobody knows whom.
-    UnitRows { relation: String, most: u64 },
-    /// The transaction sees the ledger as it was, not as it is.
-    FixedSnapshot { function: &'static str, why: &'static str },
-    /// Reading a protected relation failed. Says nothing more: why may depend on the data.
-    Unreadable,
-}
-
-/// A column whose public domain is not known.
-#[derive(Debug)]
-pub struct Undeclared {
-    pub column: String,
-    /// It can have bounds instead of values.
-    pub has_range: bool,
-    /// The relation that a foreign key of the column refers to, and why it does not count as public.
-    pub reference: Option<(String, &'static str)>,
-}
+use pgrx::PgSqlErrorCode as Code;
+use table::WireError;
 
 impl Undeclared {
     /// How to declare it.
@@ -163,63 +31,9 @@ impl Undeclared {
     }
 }
 
-/// What a refused charge says, in the words of the ledger.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub struct Exhausted {
-    /// Whose budget: the relation's, or a role's share of it.
-    pub whose: String,
-    pub epsilon_left: String,
-    pub delta_left: String,
-    pub epsilon_asked: String,
-    pub delta_asked: String,
-    /// When the window ends, if there is one.
-    pub renews: Option<String>,
-}
-
-/// An error as it travels between processes.
-#[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
-pub struct Message {
-    code: i32,
-    message: String,
-    detail: Option<String>,
-    hint: String,
-}
-
-/// The SQLSTATE of an exhausted budget: a class of our own, PS.
-const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
-
 impl Error {
-    pub fn argument(message: impl Into<String>, hint: impl Into<String>) -> Self {
-        Error::Argument { message: message.into(), hint: hint.into() }
-    }
-
-    /// What went wrong while bags were merged.
-    pub fn of_merging(self) -> Self {
-        match self {
-            Error::Memory { limit } => Error::Merging { limit },
-            other => other,
-        }
-    }
-
-    pub fn fault(what: impl std::fmt::Display) -> Self {
-        Error::Fault { what: what.to_string() }
-    }
-
-    pub fn query(error: impl std::fmt::Display) -> Self {
-        Error::Query { what: error.to_string() }
-    }
-
-    /// The error as the function that is served raises it.
-    pub fn raised(self) -> Self {
-        let Some(hint) = SERVED.get().and_then(|method| self.fitting_hint(method)) else {
-            return self;
-        };
-        let (code, message, detail, _) = self.parts();
-        Error::told(code, message, detail, hint)
-    }
-
     /// Where something does not fit, a hint that names only arguments which the function has.
-    fn fitting_hint(&self, method: &Method) -> Option<String> {
+    pub(super) fn fitting_hint(&self, method: &Method) -> Option<String> {
         let has = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
         // Each with the argument that it is about, if it is about one.
         let columns = match has("columns") {
@@ -260,12 +74,8 @@ impl Error {
         Some(format!("{}{}.", hint[..1].to_uppercase(), &hint[1..]))
     }
 
-    /// An error of another server, as it was told.
-    pub fn told(code: Code, message: String, detail: Option<String>, hint: String) -> Self {
-        Error::Told(Box::new(Message { code: code as i32, message, detail, hint }))
-    }
-
-    fn parts(&self) -> (Code, String, Option<String>, String) {
+    /// Its SQLSTATE, message, detail and hint.
+    pub(super) fn parts(&self) -> (Code, String, Option<String>, String) {
         match self {
             Error::Null { argument } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -669,149 +479,9 @@ impl Error {
             ),
         }
     }
-
-    /// The error for another process.
-    pub fn message(&self) -> Message {
-        let (code, message, detail, hint) = self.parts();
-        let code = match self {
-            // Six bits for each character, as MAKE_SQLSTATE has it.
-            Error::Exhausted(_) => BUDGET_EXHAUSTED
-                .iter()
-                .rev()
-                .fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63)),
-            Error::Told(told) => told.code,
-            _ => code as i32,
-        };
-        Message { code, message, detail, hint }
-    }
-
-    /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
-    /// left to drop.
-    pub fn leave(self) -> pg_sys::Datum {
-        let own = self.message();
-        let known = Code::from(own.code) as i32;
-        if known != own.code
-            && let Ok(mut last) = STRANGE.lock()
-        {
-            *last = Some(own.clone());
-        }
-        let Message { code, message, detail, hint } = own;
-        let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
-        if let Error::Fault { what } = &self {
-            // SAFETY: `report` made it.
-            unsafe { (*data).detail_log = super::text::c_string(what) };
-        }
-        PENDING.store(data, Ordering::Relaxed);
-        pg_sys::Datum::null()
-    }
-
-    /// Raises the error in Postgres; does not return.
-    #[track_caller]
-    pub fn raise(self) -> ! {
-        let (code, message, detail, hint) = self.parts();
-        let fitting = SERVED.get().and_then(|method| self.fitting_hint(method));
-        let hint = fitting.unwrap_or(hint);
-        let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
-        if let Some(detail) = detail {
-            report = report.set_detail(detail);
-        }
-        report.report(PgLogLevel::ERROR);
-        unreachable!("an ERROR does not return")
-    }
-}
-
-thread_local! {
-    /// The method whose call is served: hints name its arguments.
-    static SERVED: Cell<Option<&'static Method>> = const { Cell::new(None) };
-}
-
-/// Notes which method is served from now on; returns the one before.
-pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
-    SERVED.replace(method)
-}
-
-/// True while a call from SQL is served.
-pub fn is_serving() -> bool {
-    SERVED.get().is_some()
-}
-
-/// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by
-/// another one of ours, the error comes back through the guard of pgrx, which does not know that SQLSTATE
-/// and takes it for an internal error.
-static STRANGE: Mutex<Option<Message>> = Mutex::new(None);
-
-/// The error as it was raised, if it is one that the guard has changed.
-pub fn restored(caught: &CaughtError) -> Option<Error> {
-    let CaughtError::PostgresError(report) = caught else { return None };
-    if report.sql_error_code() != Code::ERRCODE_INTERNAL_ERROR {
-        return None;
-    }
-    let raised = STRANGE.lock().ok()?.take_if(|last| last.message == report.message())?;
-    Some(Error::Told(Box::new(raised)))
-}
-
-/// The error that the function on its way out will raise.
-static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
-
-/// A message for Postgres to raise, in the database's encoding and the current memory context.
-pub(in crate::pg) fn report(
-    level: PgLogLevel,
-    code: i32,
-    message: &str,
-    detail: Option<&str>,
-    hint: Option<&str>,
-) -> *mut pg_sys::ErrorData {
-    let text = |text: Option<&str>| text.map_or(std::ptr::null_mut(), super::text::c_string);
-    // SAFETY: all fields of the struct may be zero.
-    unsafe {
-        let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
-        (*data).elevel = level as i32;
-        (*data).sqlerrcode = code;
-        (*data).message = text(Some(message));
-        (*data).detail = text(detail);
-        (*data).hint = text(hint);
-        data
-    }
-}
-
-// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own and
-// takes every text for UTF-8.
-unsafe extern "C-unwind" {
-    pub(in crate::pg) fn ThrowErrorData(data: *mut pg_sys::ErrorData);
-}
-
-/// Raises what [`Error::leave`] left behind, if anything.
-///
-/// # Safety
-/// Called by a function that holds nothing to drop, as the error jumps over it into Postgres.
-pub unsafe fn raise_pending() {
-    let data = PENDING.swap(std::ptr::null_mut(), Ordering::Relaxed);
-    if !data.is_null() {
-        // SAFETY: made by `leave` in this call; Postgres copies it.
-        unsafe { ThrowErrorData(data) };
-    }
 }
 
 /// A text as SQL literal, for hints.
 fn literal(text: &str) -> String {
     format!("'{}'", text.replace('\'', "''"))
-}
-
-impl From<Stop> for Error {
-    fn from(stop: Stop) -> Self {
-        match stop {
-            Stop::Cancelled => Error::Cancelled,
-            Stop::Memory { limit } => Error::Memory { limit },
-            Stop::Itemsets { limit } => Error::Itemsets { limit },
-        }
-    }
-}
-
-impl From<WireError> for Error {
-    fn from(error: WireError) -> Self {
-        match error {
-            WireError::Stopped(stop) => stop.into(),
-            error => Error::Bag(error),
-        }
-    }
 }

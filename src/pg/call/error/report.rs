@@ -1,0 +1,146 @@
+//! How an error reaches Postgres, or another process.
+
+use super::{Error, Message};
+use crate::method::Method;
+use crate::pg::call::text;
+use pgrx::pg_sys;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
+use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use std::cell::Cell;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicPtr, Ordering};
+
+/// The SQLSTATE of an exhausted budget: a class of our own, PS.
+const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
+
+impl Error {
+    /// The error as the function that is served raises it.
+    pub fn raised(self) -> Self {
+        let Some(hint) = SERVED.get().and_then(|method| self.fitting_hint(method)) else {
+            return self;
+        };
+        let (code, message, detail, _) = self.parts();
+        Error::told(code, message, detail, hint)
+    }
+
+    /// The error for another process.
+    pub fn message(&self) -> Message {
+        let (code, message, detail, hint) = self.parts();
+        let code = match self {
+            // Six bits for each character, as MAKE_SQLSTATE has it.
+            Error::Exhausted(_) => BUDGET_EXHAUSTED
+                .iter()
+                .rev()
+                .fold(0, |code, &c| code << 6 | ((i32::from(c) - 48) & 63)),
+            Error::Told(told) => told.code,
+            _ => code as i32,
+        };
+        Message { code, message, detail, hint }
+    }
+
+    /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
+    /// left to drop.
+    pub fn leave(self) -> pg_sys::Datum {
+        let own = self.message();
+        let known = Code::from(own.code) as i32;
+        if known != own.code
+            && let Ok(mut last) = STRANGE.lock()
+        {
+            *last = Some(own.clone());
+        }
+        let Message { code, message, detail, hint } = own;
+        let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
+        if let Error::Fault { what } = &self {
+            // SAFETY: `report` made it.
+            unsafe { (*data).detail_log = text::c_string(what) };
+        }
+        PENDING.store(data, Ordering::Relaxed);
+        pg_sys::Datum::null()
+    }
+
+    /// Raises the error in Postgres; does not return.
+    #[track_caller]
+    pub fn raise(self) -> ! {
+        let (code, message, detail, hint) = self.parts();
+        let fitting = SERVED.get().and_then(|method| self.fitting_hint(method));
+        let hint = fitting.unwrap_or(hint);
+        let mut report = ErrorReport::new(code, message, "pg_sanitize").set_hint(hint);
+        if let Some(detail) = detail {
+            report = report.set_detail(detail);
+        }
+        report.report(PgLogLevel::ERROR);
+        unreachable!("an ERROR does not return")
+    }
+}
+
+thread_local! {
+    /// The method whose call is served: hints name its arguments.
+    static SERVED: Cell<Option<&'static Method>> = const { Cell::new(None) };
+}
+
+/// Notes which method is served from now on; returns the one before.
+pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
+    SERVED.replace(method)
+}
+
+/// True while a call from SQL is served.
+pub fn is_serving() -> bool {
+    SERVED.get().is_some()
+}
+
+/// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by
+/// another one of ours, the error comes back through the guard of pgrx, which does not know that SQLSTATE
+/// and takes it for an internal error.
+static STRANGE: Mutex<Option<Message>> = Mutex::new(None);
+
+/// The error as it was raised, if it is one that the guard has changed.
+pub fn restored(caught: &CaughtError) -> Option<Error> {
+    let CaughtError::PostgresError(report) = caught else { return None };
+    if report.sql_error_code() != Code::ERRCODE_INTERNAL_ERROR {
+        return None;
+    }
+    let raised = STRANGE.lock().ok()?.take_if(|last| last.message == report.message())?;
+    Some(Error::Told(Box::new(raised)))
+}
+
+/// The error that the function on its way out will raise.
+static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
+
+/// A message for Postgres to raise, in the database's encoding and the current memory context.
+pub(in crate::pg) fn report(
+    level: PgLogLevel,
+    code: i32,
+    message: &str,
+    detail: Option<&str>,
+    hint: Option<&str>,
+) -> *mut pg_sys::ErrorData {
+    let c_string = |text: Option<&str>| text.map_or(std::ptr::null_mut(), text::c_string);
+    // SAFETY: all fields of the struct may be zero.
+    unsafe {
+        let data = pg_sys::palloc0(size_of::<pg_sys::ErrorData>()).cast::<pg_sys::ErrorData>();
+        (*data).elevel = level as i32;
+        (*data).sqlerrcode = code;
+        (*data).message = c_string(Some(message));
+        (*data).detail = c_string(detail);
+        (*data).hint = c_string(hint);
+        data
+    }
+}
+
+// Declared here without the guard of pgrx, which replaces SQLSTATEs that are not Postgres' own and
+// takes every text for UTF-8.
+unsafe extern "C-unwind" {
+    pub(in crate::pg) fn ThrowErrorData(data: *mut pg_sys::ErrorData);
+}
+
+/// Raises what [`Error::leave`] left behind, if anything.
+///
+/// # Safety
+/// Called by a function that holds nothing to drop, as the error jumps over it into Postgres.
+pub unsafe fn raise_pending() {
+    let data = PENDING.swap(std::ptr::null_mut(), Ordering::Relaxed);
+    if !data.is_null() {
+        // SAFETY: made by `leave` in this call; Postgres copies it.
+        unsafe { ThrowErrorData(data) };
+    }
+}
