@@ -417,7 +417,7 @@ impl Query<'_> {
 
 /// Holds all rows of a query under a name, with the owner's rights.
 pub fn hold(held: &mut Held, name: &str, owner: Oid, query: &str) -> Result<(), Error> {
-    let mut store = held.store();
+    let mut store = held.store(std::ptr::null_mut());
     run(owner, query, &mut store)?;
     held.keep(name, store);
     Ok(())

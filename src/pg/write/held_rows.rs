@@ -2,50 +2,15 @@
 //! the backend's memory up to work_mem and in its temporary files beyond; no other session can read them, and
 //! nothing is written to the WAL.
 
-use crate::pg::call::error::Error;
+use super::store::Store;
 use crate::pg::call::text;
-use crate::pg::read::rows::RowSink;
-use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys;
 
 /// What is held.
 pub struct Held {
     environment: *mut pg_sys::QueryEnvironment,
     stores: Vec<*mut pg_sys::Tuplestorestate>,
     named: Vec<pg_sys::EphemeralNamedRelation>,
-}
-
-/// Rows that are taken down, to be held.
-pub(in crate::pg) struct Store {
-    rows: *mut pg_sys::Tuplestorestate,
-    descriptor: pg_sys::TupleDesc,
-    count: u64,
-    context: pg_sys::MemoryContext,
-}
-
-impl RowSink for Store {
-    fn begin(&mut self, descriptor: &PgTupleDesc) {
-        // SAFETY: the copy lives in the context of the call, as the rows do.
-        unsafe {
-            let before = pg_sys::MemoryContextSwitchTo(self.context);
-            self.descriptor = pg_sys::CreateTupleDescCopy(descriptor.as_ptr());
-            pg_sys::MemoryContextSwitchTo(before);
-        }
-    }
-
-    unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
-        // SAFETY: values of the types of the descriptor, which are copied and not changed.
-        unsafe {
-            pg_sys::tuplestore_putvalues(
-                self.rows,
-                self.descriptor,
-                values.cast_mut(),
-                nulls.cast_mut(),
-            );
-        }
-        self.count += 1;
-        Ok(true)
-    }
 }
 
 impl Held {
@@ -65,17 +30,14 @@ impl Held {
         self.environment
     }
 
-    pub(in crate::pg) fn store(&mut self) -> Store {
-        // SAFETY: allocates in the context of the call; rows can be read again and again.
-        let (rows, context) = unsafe {
-            let rows = pg_sys::tuplestore_begin_heap(true, false, pg_sys::work_mem);
-            (rows, pg_sys::CurrentMemoryContext)
-        };
-        self.stores.push(rows);
-        Store { rows, descriptor: std::ptr::null_mut(), count: 0, context }
+    /// A store for rows of this shape, null if it is not known yet, that are to be held.
+    pub(in crate::pg) fn store(&mut self, descriptor: pg_sys::TupleDesc) -> Store {
+        let store = Store::new(descriptor, true);
+        self.stores.push(store.rows);
+        store
     }
 
-    /// Gives the rows of a query that has ended a name.
+    /// Gives rows that are complete a name.
     pub(in crate::pg) fn keep(&mut self, name: &str, store: Store) {
         // SAFETY: an entry in the context of the call, which owns rows and descriptor too.
         unsafe {

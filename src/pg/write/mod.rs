@@ -1,6 +1,7 @@
 //! Rows written by Postgres.
 //!
-//! * [`rowset`]: rows returned to SQL; [`typed`]: rows of a relation's own type; [`layout`]: tuples laid out on any thread.
+//! * [`store`]: the writer of rows; [`rowset`]: rows that a method makes; [`typed`]: rows of a relation's own type;
+//!   [`layout`]: tuples laid out on any thread.
 //! * [`target`]: tables that releases are written to; [`range`]: range types for their columns.
 //! * [`statement`]: statements that touch one table only; [`held_rows`]: rows that such statements read by name.
 //! * [`statistics`]: planner statistics removed.
@@ -11,5 +12,6 @@ pub mod range;
 pub mod rowset;
 pub mod statement;
 pub mod statistics;
+mod store;
 pub mod target;
 pub mod typed;

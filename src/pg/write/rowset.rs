@@ -1,6 +1,7 @@
-//! Rows back to SQL: a tuplestore, which spills to disk when it outgrows work_mem.
+//! Rows that a method returns to SQL.
 
 use super::layout::Tuples;
+use super::store::Store;
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
@@ -64,16 +65,15 @@ pub fn int_array(numbers: &[i32]) -> Datum {
     }
 }
 
-/// The rows of a set-returning call.
+/// The rows that a method makes.
 pub struct ResultRows {
-    store: *mut pg_sys::Tuplestorestate,
-    descriptor: pg_sys::TupleDesc,
+    store: Store,
     /// What the method is declared to return.
     returns: &'static Returns,
     row_context: PgMemoryContexts,
     row_age: u64,
-    count: u64,
-    progress: Progress,
+    /// From the first rows on: what makes them has a progress of its own.
+    progress: Option<Progress>,
 }
 
 impl ResultRows {
@@ -91,29 +91,25 @@ impl ResultRows {
                 return Err(Error::Context);
             }
             let query_context = (*(*info).econtext).ecxt_per_query_memory;
-            let (store, descriptor) = PgMemoryContexts::For(query_context).switch_to(|_| {
+            let store = PgMemoryContexts::For(query_context).switch_to(|_| {
                 let random = (*info).allowedModes
                     & pg_sys::SetFunctionReturnMode::SFRM_Materialize_Random as i32
                     != 0;
-                let store = pg_sys::tuplestore_begin_heap(random, false, pg_sys::work_mem);
-                (store, descriptor(call.fcinfo))
+                Store::new(descriptor(call.fcinfo), random)
             });
-            if descriptor.is_null() {
+            if store.descriptor.is_null() {
                 return Err(Error::Context);
             }
             (*info).returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
-            (*info).setResult = store;
-            (*info).setDesc = descriptor;
-            Ok(ResultRows {
-                store,
-                descriptor,
-                returns: &call.method.returns,
-                row_context: PgMemoryContexts::new("pg_sanitize result row"),
-                row_age: 0,
-                count: 0,
-                progress: Progress::begin("returning"),
-            })
+            (*info).setResult = store.rows;
+            (*info).setDesc = store.descriptor;
+            Ok(ResultRows::new(store, &call.method.returns))
         }
+    }
+
+    fn new(store: Store, returns: &'static Returns) -> Self {
+        let row_context = PgMemoryContexts::new("pg_sanitize result row");
+        ResultRows { store, returns, row_context, row_age: 0, progress: None }
     }
 
     /// Adds one row: as many values as the result has columns, of their types.
@@ -171,12 +167,12 @@ impl ResultRows {
         unsafe {
             let (datums, nulls) = (datums.as_mut_ptr(), nulls.as_mut_ptr());
             if copies == 1 {
-                pg_sys::tuplestore_putvalues(self.store, self.descriptor, datums, nulls);
+                self.store.put(datums, nulls);
                 self.counted();
             } else if copies > 1 {
-                let tuple = pg_sys::heap_form_tuple(self.descriptor, datums, nulls);
+                let tuple = pg_sys::heap_form_tuple(self.store.descriptor, datums, nulls);
                 for _ in 0..copies {
-                    pg_sys::tuplestore_puttuple(self.store, tuple);
+                    self.store.put_tuple(tuple);
                     self.counted();
                 }
                 pg_sys::heap_freetuple(tuple);
@@ -186,7 +182,7 @@ impl ResultRows {
 
     /// Adds tuples that were laid out for the descriptor.
     pub(in crate::pg) fn push_tuples(&mut self, tuples: &Tuples) {
-        if !tuples.are_of(self.descriptor) {
+        if !tuples.are_of(self.store.descriptor) {
             Error::fault("tuples were laid out for other rows").raise();
         }
         for bytes in tuples.iter() {
@@ -195,18 +191,18 @@ impl ResultRows {
                 t_data: bytes.as_ptr().cast_mut().cast(),
                 ..Default::default()
             };
-            // SAFETY: a tuple of the descriptor; the store copies what it is given and does not write to it.
-            unsafe { pg_sys::tuplestore_puttuple(self.store, &mut tuple) };
+            // SAFETY: a tuple of the descriptor.
+            unsafe { self.store.put_tuple(&mut tuple) };
             self.counted();
         }
     }
 
-    /// Counts a row that was stored.
+    /// Looks for a cancel request, and tells how many rows are stored, now and then.
     fn counted(&mut self) {
-        self.count += 1;
-        if self.count.is_multiple_of(BATCH) {
+        if self.store.count.is_multiple_of(BATCH) {
             pgrx::check_for_interrupts!();
-            self.progress.rows(self.count);
+            let progress = self.progress.get_or_insert_with(|| Progress::begin("returning"));
+            progress.rows(self.store.count);
         }
     }
 
@@ -221,7 +217,7 @@ impl ResultRows {
 
     /// The descriptor of the rows.
     pub(in crate::pg) fn descriptor(&self) -> pg_sys::TupleDesc {
-        self.descriptor
+        self.store.descriptor
     }
 
     /// Runs `make` in the memory context of the current row.

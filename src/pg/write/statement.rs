@@ -100,7 +100,7 @@ pub fn hold(
     table: Oid,
     parameters: &[Parameter],
 ) -> Result<u64, Error> {
-    let mut store = held.store();
+    let mut store = held.store(std::ptr::null_mut());
     let rows = run(held, query, table, parameters, References::Checked, &mut store)?;
     held.keep(name, store);
     Ok(rows)
