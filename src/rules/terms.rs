@@ -93,14 +93,14 @@ pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> R
     }
 }
 
-/// The options of a label with what a call would find out about the source: its columns, and the terms of its
-/// protection. Without a price, k rows are k people only if the unit is a key.
+/// What a call with these options would find out about the source, as further options of its label: its columns, and the
+/// terms of its protection. Without a price, k rows are k people only if the unit is a key.
 pub fn of_source(
-    options: &mut Map<String, Json>,
+    options: &Map<String, Json>,
     method: &Method,
     label: &Label,
     source: &Relation,
-) -> Result<(), Error> {
+) -> Result<Map<String, Json>, Error> {
     let is_told =
         |one: &&&dyn Declared| options.get(one.name()).is_some_and(|told| !told.is_null());
     if let Some(told) = TERMS.iter().find(is_told) {
@@ -109,29 +109,30 @@ pub fn of_source(
             "The terms of a source are those of its protection: leave the option out, or the source.",
         ));
     }
+    let mut found = Map::new();
     let declares = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
     let lists = |option: &str| options.get(option).and_then(Json::as_array);
     if method.price.is_some() && declares(COLUMNS.name) && lists(COLUMNS.name).is_none() {
         let keep = lists(KEEP.name).cloned().unwrap_or_default();
         let names = source.columns.iter().map(|column| Json::from(column.name.as_str()));
         let columns = names.filter(|name| !keep.contains(name)).collect();
-        options.insert(COLUMNS.name.into(), columns);
+        found.insert(COLUMNS.name.into(), columns);
     }
     if !tells_terms(label) {
-        return Ok(());
+        return Ok(found);
     }
-    let Some(terms) = protection::terms(source.oid)? else { return Ok(()) };
+    let Some(terms) = protection::terms(source.oid)? else { return Ok(found) };
     check_row_count(method, source, &terms)?;
     let is_key = source.is_key(&source.columns[source.position(&terms.unit)?])?;
     if method.price.is_none() && !is_key {
-        return Ok(());
+        return Ok(found);
     }
     let rows = if is_key { 1 } else { terms.max_rows_per_unit };
-    options.insert(UNIT.name.into(), terms.unit.into());
-    options.insert(MAX_ROWS_PER_UNIT.name.into(), rows.into());
-    options.insert(ASSUME_STABLE.name.into(), terms.assume_stable.into());
+    found.insert(UNIT.name.into(), terms.unit.into());
+    found.insert(MAX_ROWS_PER_UNIT.name.into(), rows.into());
+    found.insert(ASSUME_STABLE.name.into(), terms.assume_stable.into());
     if label.further.iter().any(|further| further.name() == "max_groups_per_unit") {
-        options.insert("max_groups_per_unit".into(), terms.max_groups_per_unit.into());
+        found.insert("max_groups_per_unit".into(), terms.max_groups_per_unit.into());
     }
-    Ok(())
+    Ok(found)
 }

@@ -43,6 +43,12 @@ impl Written {
     }
 }
 
+/// What a release is promised to protect, and what of the source the promise rests on.
+pub struct Promise {
+    pub label: Guarantee,
+    found: Map<String, Json>,
+}
+
 /// A method that makes releases, and its options.
 pub struct Maker<'a> {
     method: &'static Method,
@@ -180,13 +186,24 @@ impl<'a> Maker<'a> {
     }
 
     /// What a release of the source protects, with what a call would find in the terms of its protection.
-    pub fn label(&self, source: &Relation) -> Result<Guarantee, Error> {
+    pub fn promise(&self, source: &Relation) -> Result<Promise, Error> {
+        let found = self.found(source)?;
         let mut options = self.options.clone();
-        options.remove(RANGES);
-        options.remove(TARGET);
-        options.remove(DRAFT);
-        terms::of_source(&mut options, self.method, self.label, source)?;
-        registry::label(self.method.name, options.into())
+        options.extend(found.clone());
+        Ok(Promise { label: registry::label_of(self.method, self.label, &options)?, found })
+    }
+
+    fn found(&self, source: &Relation) -> Result<Map<String, Json>, Error> {
+        terms::of_source(self.options, self.method, self.label, source)
+    }
+
+    /// Refuses a release whose source is protected under other terms now: of other terms the charge is another one,
+    /// and so is whom it is about.
+    pub fn check_kept(&self, promise: &Promise, source: &Relation) -> Result<(), Error> {
+        match self.found(source)? == promise.found {
+            true => Ok(()),
+            false => Err(Error::TermsChanged { relation: source.name.clone(), charged: true }),
+        }
     }
 
     /// The columns of its releases.

@@ -139,9 +139,9 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     }
     // By a function in its own source, say, which would write a release within a release.
     target::refuse_in_use(target.oid, c"publish");
-    let promised = maker.label(&source)?;
-    let earlier = if promised.composes() { 0 } else { releases::earlier(source.oid)? };
-    let label = promised.clone().after(earlier);
+    let promise = maker.promise(&source)?;
+    let earlier = if promise.label.composes() { 0 } else { releases::earlier(source.oid)? };
+    let label = promise.label.clone().after(earlier);
     let (made, read) = foreign_tables::noting(source.oid, || match maker.is_sharded() {
         true => sharded::write(&maker, &source, target),
         false => {
@@ -179,10 +179,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
         by,
         is_draft: maker.is_draft() && !releases::is_granted(target.oid)?,
     })?;
-    // Of other terms the charge is another one, and so is whom it is about.
-    if maker.label(&source)? != promised {
-        return Err(Error::TermsChanged { relation: source.name, charged: true });
-    }
+    maker.check_kept(&promise, &source)?;
     Ok((told, earlier))
 }
 
@@ -244,7 +241,7 @@ fn publish(call: &Call) -> Result<Datum, Error> {
     let maker = Maker::new(&method, &options)?;
     let source = open_source(call.get(&RELATION)?)?;
     // What makes no sense is refused before anybody waits.
-    maker.label(&source)?;
+    maker.promise(&source)?;
     let recipe = Recipe {
         source: source.oid,
         options: maker.qualified()?,

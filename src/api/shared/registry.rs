@@ -3,7 +3,7 @@
 use super::arguments::RELATION;
 use crate::catalog::ledger::{self, Asker};
 use crate::catalog::protection;
-use crate::method::{Exported, Method, methods};
+use crate::method::{Exported, Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb;
@@ -47,9 +47,18 @@ pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
         return Err(no_option(name, &known));
     }
     if let Some(source) = named_source(&options)? {
-        terms::of_source(&mut options, method, label, &source)?;
+        options.extend(terms::of_source(&options, method, label, &source)?);
     }
-    let arguments = Arguments::of_options(method.arguments, &options);
+    label_of(method, label, &options)
+}
+
+/// The label of a release by a method with options that it has.
+pub fn label_of(
+    method: &'static Method,
+    label: &Label,
+    options: &Map<String, Json>,
+) -> Result<Guarantee, Error> {
+    let arguments = Arguments::of_options(method.arguments, options);
     terms::under_options((label.of)(&arguments)?, method, label, &arguments)
 }
 

@@ -271,7 +271,7 @@ fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee,
     };
     let stays = |number: &i16| plan.kept.iter().any(|(kept, _)| kept == number);
     let options = maker.sparing(target, &named(&stays));
-    let label = Maker::of_rows(maker.name(), &options)?.label(target)?;
+    let label = Maker::of_rows(maker.name(), &options)?.promise(target)?.label;
     let linking = plan.linking();
     let replaced: Vec<i16> = plan.replaced.iter().flat_map(Replaced::own_columns).collect();
     let label = label.linked_by(&named(&|number| linking.contains(number)));
