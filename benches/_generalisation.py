@@ -197,7 +197,7 @@ def tradeoff(page, connection):
     path.write_text(drawn(ks, lines))
     page.tell(
         "k against loss",
-        "ARX's Adult once more, by `loss_curve`, for which ages are leaves of a tree like all others.",
+        "ARX's Adult again, by `loss_curve`, for which ages are leaves of a tree like all other columns.",
         ["k", *lines],
         [(k, *(f"{points[i]:.4f}" for points in lines.values())) for i, k in enumerate(ks)],
     )

@@ -110,9 +110,9 @@ def classification(page, sets):
     page.tell(
         "Classification (table 4)",
         f"""
-Accuracy in % on original rows that were kept apart: the set is split into ten parts; a table is generated from nine of
-them, and what is learned from it is tested on the tenth. Means over {listed(parts)} such parts. The plain tree and
-`cells` go class by class, by the true and by the randomised label; for `dp_synthesize` the class is a column like the others.
+Accuracy in % on original rows that were held out: the set is split into ten parts; a table is generated from
+nine of them, and the model learned from it is tested on the tenth. Means over {listed(parts)} such parts. The plain
+tree and `cells` generate each class separately, by the true and by the randomised label; for `dp_synthesize` the class is a column like the others.
 Krimp: `krimp_classify`, a model per class with the candidates and min_support of the compression above. C4.5: its relative in
 scikit-learn, a decision tree by entropy on single values, at least two rows to a leaf and cost-complexity pruning
 (0.0001). Naive Bayes: categorical, with a Laplace correction of 1.

@@ -126,8 +126,9 @@ def table_4_4(page, sets):
         f"""
 The share of all cells that `mii_suppress` blanks at theta; the rows that `k_mii` leaves with k = theta + 1, and the
 share of their cells that is blank, by the definition: forms are counted in the release, and stay if more than theta rows
-have them. Printed: ten Tusscher (2024), table 4.4, whose percentages are cut off where ours are rounded; "same" compares
-both cut off. An empty cell has no printed value at hand. These figures have no chance in them.
+have them. Printed: ten Tusscher (2024), table 4.4, whose percentages are truncated where ours are rounded;
+"same" compares both truncated. For an empty cell no printed value is available. These figures do not depend
+on chance.
 
 {len(same)} of {len(same) + len(other)} printed results follow from the definition; not so {listed(other)}. The last two
 columns show what stays if forms of exactly theta rows stay too, which is k = theta: it gives what is printed for
@@ -190,22 +191,22 @@ def table_4_5(page, sets, runs):
         f"""
 Accuracy in % of a random forest that is trained on a release and tested on original rows, by the paper's protocol:
 released rows that have their class are usable; a random fifth of them and a random fifth of all other rows
-(without class, or not released) are tested on in their original form, and the forest is trained on what is released of
-the other usable rows. This is done {runs} times (the paper: 100 times); ± is the standard error of the mean over these
+(without class, or not released) are used for testing in their original form, and the forest is trained on
+what is released of the other usable rows. This is done {runs} times (the paper: 100 times); ± is the standard error of the mean over these
 random choices. The forest is grown as scikit-learn's is by default (100 trees on bootstrap samples, Gini impurity); cells are
 the numbers that items have in the LUCS files, the last column is the class, and a blank is a value of its own, 0.
-The paper does not say how it codes cells. The original is split into a fifth and four fifths alike.
+The paper does not say how it codes cells. The original is split into a fifth and four fifths in the same way.
 
-×: no released row has its class, so there is nothing to train on. So it must be on iris at theta 50: each of its three
-classes has 50 rows, is therefore rare itself and blanked everywhere; the 95.03 printed for MII-suppress there cannot
-come from its definition.
+×: no released row has its class, so there is nothing to train on. On iris at theta 50 this must be so: each
+of its three classes has 50 rows, is therefore rare itself and blanked everywhere. The 95.03 printed for
+MII-suppress there cannot follow from its definition.
 
 More than {FAR} standard errors of the difference from print (taking the paper's standard error to be ours):
 {listed(far) if far else "nothing"}. On adult at theta 1 the forest trained on the release of `k_mii` is
 {gain:+.2f} points from the one trained on the original (bar: at most 0.5 below). No two rows of chessKRvK are equal: what
 `k_mii` leaves of it at theta 1 is good for {left[0]:.0f} %, what `k_anonymize` leaves for {left[1]:.0f} %. The forest learns
-there from rows with {blank:.0f} % blank cells beside the class what to say of rows without any, so the code of a blank
-matters: with one above all items instead of 0, `mii_suppress` gives {blank_above}.
+there from rows with {blank:.0f} % blank cells beside the class how to classify rows without blanks, so the
+code of a blank matters: with a code above all items instead of 0, `mii_suppress` gives {blank_above}.
 """,
         "set, theta, original, printed, mii_suppress, printed, k_mii, printed, k_anonymize".split(
             ", "

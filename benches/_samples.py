@@ -139,30 +139,32 @@ def table_4_6(page, sampler, runs, unprotected):
         f"""
 `dp_mii_sample` on LUCS adult ({len(sampler.original):,} rows, 15 columns), epsilon 0.1, k = theta2 + 1, split {SPLIT}: printed
 values of ten Tusscher (2024), table 4.6, then the scheme `paper`, which is the published algorithm, then the schemes
-that keep what they promise, at the same epsilon and delta. {runs} samples of each (the paper: 100 runs), every one with a
-split into training and test rows of its own as for table 4.5: tested are the originals of a fifth of the rows whose
-class is released and of a fifth of all others. ± is the standard error of the mean; a number in brackets tells how many
-samples had a row with a class left to train on, if not all had; only these count for what is said of such rows. "of these": the
-share of blank cells in rows with a class. To know which rows to test on, and to have the same figures again, samples are
-drawn with `keep` and `seed`, with which no scheme promises anything; what they show of the other columns follows the
-same law. Without protection the forest reaches {unprotected:.2f} %, and always giving the more common answer {sampler.majority:.2f} %.
+that keep what they promise, at the same epsilon and delta. {runs} samples of each (the paper: 100 runs), each with
+its own split into training and test rows as for table 4.5: the test rows are the originals of a fifth of the
+rows whose class is released and of a fifth of all others. ± is the standard error of the mean. A number in
+brackets says how many samples had a row with a class left to train on, if not all had; only these samples
+count in figures about such rows. "of these": the share of blank cells in rows with a class. To know which
+rows to test on, and to make the figures repeatable, samples are drawn with `keep` and `seed`, with which no
+scheme promises anything; the other columns of the samples have the same distribution. Without protection the forest reaches {unprotected:.2f} %, and always giving the more common answer {sampler.majority:.2f} %.
 
-**Scheme `paper` is not differentially private**, whatever epsilon and delta are claimed: rows in the part that gives
-the rare combinations have no protection, and the number of rows drawn tells how many were left (see
+**Scheme `paper` is not differentially private**, whatever epsilon and delta are claimed: rows in the part
+that gives the rare combinations have no protection, and the number of rows drawn reveals how many were left (see
 [private samples](../reference/private.md#dp_mii_sample)). It judges combinations of any length, as published. "rows at
 most" is the number of all rows times 1 - split times beta; the paper computes it with the rounded beta.
 
-For `public` a random tenth of the rows, another one in every run, is taken as the public table. These rows are not
-released and have no protection: this is to show what a public table of the same kind is worth, no way to make one. `dp_counts`
+For `public` a random tenth of the rows, another one in every run, is taken as the public table. These rows
+are not released and have no protection: this shows what a public table of the same kind is worth; it is not a
+way to make one. `dp_counts`
 and `dp_split` take the values that a column has in this set for its public domain and judge combinations of up to two
 values; `dp_select` chooses some of the columns and blanks the others. `dp_counts` and `dp_select` spend the share split
 of epsilon on that, `dp_split` that share of the rows. The sampling rate of `paper` comes from the paper's bound on
-delta, that of the others from the exact delta, which is smaller: so beta of `public` is larger. Where a line is the
-same as for another delta, the rate is the largest that epsilon allows whatever delta is, and the same rows are drawn.
+delta, that of the others from the exact delta, which is smaller: so beta of `public` is larger. Where a line
+is the same as for another delta, the rate is the largest that epsilon allows for any delta, and the same rows
+are drawn.
 
 Of scheme `paper`, more than {FAR} standard errors of the difference from print (taking the paper's to be ours), at (delta,
-theta2): {listed(far) if far else "nothing"}. The paper does not say whether its rows and percentages are means or those of
-one run; between runs the standard deviation is {runs**0.5:.1f} times the standard error.
+theta2): {listed(far) if far else "nothing"}. The paper does not say whether its rows and percentages are
+means or come from one run; between runs the standard deviation is {runs**0.5:.1f} times the standard error.
 
 Best by mean accuracy of the schemes that keep their promise and left something to train on in every sample, at (delta,
 theta2): {best}.
@@ -184,7 +186,8 @@ def smaller_deltas(page, sampler, runs):
     page.tell(
         "Samples at smaller deltas",
         f"""
-A delta of 0.01 would allow to publish one row in a hundred as it is. So here are smaller ones, and a larger epsilon, with
+A delta of 0.01 would allow publishing one row in a hundred as it is. So this section has smaller deltas, and
+a larger epsilon, with
 k = {K}; means of {runs} samples, everything else as above. Best by mean accuracy of the schemes
 that keep their promise and left something to train on in every sample, at (epsilon, delta): {best}.
 """,

@@ -86,7 +86,8 @@ def k_mii_beside_its_parts(page, connection):
         "What k_mii costs",
         """
 Seconds of mining the minimal infrequent itemsets alone, of reading the table alone (`mine_miis` with theta 0, which
-finds none), and of `k_mii` with k = theta + 1; its ratio to the sum of the other two, and the bar: what the ratio may be.
+finds none), and of `k_mii` with k = theta + 1; its ratio to the sum of the other two, and the bar: the
+largest ratio allowed.
 """,
         "set, rows, theta, mining, reading, k_mii, ratio, bar, rows released".split(", "),
         table,
@@ -179,10 +180,10 @@ not a value of their column any more: blank for `k_anonymize`; anjana puts whole
 and drops rows, anonypy (Mondrian) puts a list or range of values. Bar: the fastest of the others takes at least 10 times
 as long as `k_anonymize`.
 
-A blank costs more than a coarser value. ARX's local recoding at its best (not run here) changes .102, .197 and .242 of
-the cells at k = 2, 6 and 11, where blanking alone changes .072, .137 and .166: fewer, but in loss, in which a blank cell
-counts 1 and a coarser one what it is coarser by, that is .028, .067 and .092 for ARX and .072, .137 and .166 for
-blanking. What `k_anonymize` loses with general values is in [Generalisation in figures](generalisation.md).
+A blank loses more than a coarser value. ARX's local recoding at its best (not run here) changes .102, .197 and .242 of
+the cells at k = 2, 6 and 11, where blanking alone changes .072, .137 and .166. These are fewer cells, but a
+blank cell counts 1 in the loss, and a coarser one only by how much coarser it is: the loss is .028, .067 and
+.092 for ARX and .072, .137 and .166 for blanking. What `k_anonymize` loses with general values is in [Generalisation in figures](generalisation.md).
 """,
         ["program", "seconds", "times ours", "rows released", "% of cells changed"],
         table,

@@ -150,8 +150,8 @@ on a machine with {os.cpu_count()} cores. Times are seconds of processor time of
 and returning included; memory is the peak of the backend.
 
 Loss is the NCP of a cell (0: the value itself, 1: blank or dropped), averaged over all cells of all rows. One scorer
-judges every program: ages by the width of the range that is shown, beside the 73 years between the youngest and the
-oldest; other columns by the share of their hierarchy's leaves under the value that is shown.
+judges every program: ages by the width of the shown range, divided by the 73 years between the youngest and
+the oldest; other columns by the share of their hierarchy's leaves under the shown value.
 """,
 )
 
@@ -181,8 +181,8 @@ page.tell(
     "ARX's Adult with ARX's hierarchies",
     f"""
 30,162 rows of nine columns, all of them quasi-identifiers; losses by `loss_curve`, which counts as the scorer does. ARX's local recoding at its best (gsFactor 0, small steps)
-took 19 to 62 s of processor time for the figures below; a plain sweep sorts all combinations of levels by mean loss and
-fixes every group of k rows. Both were measured on this table by this scorer, not in this run. "blanking only" is
+took 19 to 62 s of processor time for the figures below. A plain sweep sorts all combinations of levels by mean
+loss and fixes every group of k rows. Both were measured on this table by this scorer, not in this run. "blanking only" is
 `k_anonymize` without `generalize`. Bars that are missed: {", ".join(missed) or "none"}.
 """,
     ["k", "loss", "bar", "dropped", "seconds", "MB", "blanking only", "ARX local", "sweep"],
@@ -210,8 +210,8 @@ for one in classes:
 page.tell(
     "Other programs",
     """
-anonypy (Mondrian) ran just now; it shows sets of values, which count here as the lowest value of ARX's hierarchies above
-them all. The others were measured on this table by this scorer, not in this run.
+anonypy (Mondrian) ran in this run; it shows sets of values, which count here as the lowest value of ARX's
+hierarchies above them all. The others were measured on this table by this scorer, not in this run.
 """,
     ["program", "loss at k = 6", "seconds"],
     [("anonypy", f"{lost / len(rows) / len(COLUMNS):.3f}", f"{seconds:.0f}")]
@@ -240,7 +240,8 @@ page.tell(
     "Diverse and close classes",
     """
 The same table at k = 5 with one column as the sensitive one and the other eight as quasi-identifiers; loss over these
-eight, dropped rows counted 1, beside ARX's local recoding (not in this run). Ages have the names of ARX's file here, and
+eight, dropped rows counted 1, compared with ARX's local recoding (not in this run). Ages have the names of
+ARX's file here, and
 are searched as leaves of a tree.
 """,
     ["classes", "sensitive", "loss", "dropped", "seconds", "ARX loss", "ARX dropped"],

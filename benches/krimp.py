@@ -133,10 +133,10 @@ tell(
     """
 Total size in bits of data and table, patterns of two or more values, and the size in per cent of that under single
 values, with pruning: of the table as it is, and of a table that has a column for every item, the most frequent item
-first, which is how the program of Krimp's authors numbers items. Then the authors' program on the same file: **the same
-patterns to the last bit**. Where supports and lengths are equal, candidates are tried in the order of items, so
-another numbering finds another, equally greedy table: that is all that the first and the second differ by. The last
-column is what Dorrestijn (2018) prints without saying for which min_support; led7 and nursery come out better at
+first, which is how the program of Krimp's authors numbers items. Then the authors' program on the same file:
+**the same patterns to the last bit**. Where supports and lengths are equal, candidates are tried in the order
+of items, so another numbering finds another, equally greedy table. This is the only difference between the
+first and the second. The last column is what Dorrestijn (2018) prints without saying for which min_support; led7 and nursery come out better at
 min_support 1 by the authors' own program too, and reach the printed values at about 150 (led7) and,
 not pruned, 100 (nursery).
 """,
@@ -400,13 +400,14 @@ tell(
     "Likeness of generated tables (table 1)",
     f"""
 Means of {RUNS} runs: as many rows as the original has, drawn from a model without pruning with a Laplace correction of
-0.001, as in Vreeken, van Leeuwen and Siebes (Preserving privacy through data generation, 2007), whose values stand beside.
+0.001, as in Vreeken, van Leeuwen and Siebes (Preserving privacy through data generation, 2007), whose values
+are shown as printed.
 The dissimilarity of original and generated table, and of the original and a random half of it; 0 for equal tables.
 Where many candidates have equal supports, as in nursery, which has a row for every combination of eight columns, the
 patterns depend on how items are numbered, which the paper does not say: with nursery's columns, or columns and values,
 in reverse order the dissimilarity was 0.062 and 0.032, and the normalised anonymity score 0.50 and 0.49. Mushroom is
-FIMI's without the class, which has 22 columns like the paper's; other orders of it gave up to 0.025, and scores of
-0.18 to 0.23; what the paper did otherwise to reach 0.09 is not known.
+FIMI's without the class, which has 22 columns like the paper's; other orders of it gave up to 0.025, and
+scores of 0.18 to 0.23; it is unknown how the paper reached 0.09.
 """,
     "set, rows, columns, candidates, min_support, generated, printed, half, printed".split(", "),
     likeness,
@@ -423,7 +424,7 @@ their supports, and the mean support of itemsets that are new, in per cent of th
 tell(
     "Anonymity of generated tables (table 3)",
     """
-The anonymity score and the normalised one: 0 if no row of the original comes out, 1 if all do.
+The anonymity score and the normalised score: 0 if no row of the original comes out, 1 if all do.
 """,
     "set, score, normalised, printed".split(", "),
     scores,

@@ -30,17 +30,17 @@ Tables are made by `code_tree_generate` (plain tree: no guarantee), by `private_
 randomised once, and all else follows from that) and by `dp_synthesize` with delta 1e-9. Epsilon is that of a row:
 for cells under replacement of a row and without a trusted party, for `dp_synthesize` for a row that is added
 or removed. min_support is 0.1 (msnbc: 0.01), and the tree's threshold the same (mushroom, and cells on msnbc: 0.3, with
-patterns of two values for cells). All domains are declared. Seeds make the figures repeatable; with a
-seed nothing is guaranteed, and the law of the tables is the same.
+patterns of two values for cells). All domains are declared. Seeds make the figures repeatable; with a seed
+nothing is guaranteed, but the distribution of the tables is the same.
 
-**What of the printed figures is out of reach.** The thesis says "epsilon = 0.1" and not of what. If it is a cell's, a row
-of adult has 1.5; if it is a row's, a cell of adult has 0.0067. Randomised response then leaves of an itemset's support
-what the next section shows. Even with 0.1 for each cell of two values, the standard deviation of one value's share is 0.045
+**Printed figures that cannot be reached.** The thesis says "epsilon = 0.1" but not whether of a cell or of a
+row. If it is of a cell, a row of adult has 1.5; if it is of a row, a cell of adult has 0.0067. The next
+section shows how precisely supports can then be estimated from randomised response. Even with 0.1 for each cell of two values, the standard deviation of one value's share is 0.045
 on adult and 0.18 on led7, and that of two values together 0.45 and 1.8, where 0.1 is frequent: each further value
-multiplies the variance by about 100. The 20,231 common itemsets of adult, with supports right to 9 %, cannot come from
-cells that were randomised so, whatever is mined afterwards. The printed figures are near those of a tree without any
-noise on nursery, near those of cells at epsilon 3 on led7, and on adult and msnbc not even the tree without noise
-reaches them.
+multiplies the variance by about 100. The 20,231 common itemsets of adult, with supports right to 9 %, cannot
+come from cells that were randomised in this way, whatever is mined afterwards. The printed figures are near
+those of a tree without any noise on nursery, and near those of cells at epsilon 3 on led7. On adult and msnbc
+not even the tree without noise reaches them.
 
 Two sets differ from print before anything is generated: this adult has 26,573 frequent itemsets, not 21,519, and the
 visits of msnbc, taken as sets of the 17 kinds of pages, have 74, not 99 (the thesis counts 18 items). led7 and

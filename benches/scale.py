@@ -130,13 +130,14 @@ page = Page(
     "A billion rows on a hundred servers, simulated",
     f"""Made by `scripts/bench scale`, which writes this page. The costs were measured on one machine with one
     thread, as processor time ({ROWS:,} rows of {", ".join(map(str, COLUMNS))} text columns, 1,000 to {ROWS:,} of
-    them distinct); everything after the first table is arithmetic with them: nothing of that size was run. What it is
-    for: to see what grows with rows, what with distinct rows, and where a bag no longer pays. How bags are asked for
-    is told in [Sources on many servers](../shards.md).""",
+    them distinct); everything after the first table is computed from them: no test of that size was run. The
+    page shows what grows with rows, what grows with distinct rows, and where a bag is no longer faster.
+    [Tables on other servers](../reference/shards.md) describes how shards are asked for bags.""",
 )
 page.tell(
     "Measured costs",
-    """Least squares over the measured tables. A row that is pulled is charged with the coordinator's own work only.""",
+    """Least squares over the measured tables. The cost of a row that is pulled includes the coordinator's own
+    work only.""",
     ["what", "cost"],
     [
         ["reading a row on its shard", f"{reading[0] * 1e9:.0f} ns"],
@@ -168,8 +169,8 @@ for kinds in (1e4, 1e6, 1e8):
         )
 page.tell(
     f"A table of {WIDE} columns",
-    f"""Kinds: how many different rows there can be, all equally likely, which is the worst case for a bag. Seconds
-    until the coordinator has all rows as one bag: shards work at the same time, the wire takes {amount(NETWORK)} a
+    f"""Kinds is the number of possible distinct rows, all equally likely, which is the worst case for a bag. Seconds
+    until the coordinator has all rows as one bag: shards work at the same time, the network transfers {amount(NETWORK)} a
     second, and the coordinator merges with one thread. Memory is that of the merged bag; a bag above
     `pg_sanitize.max_memory` is refused.""",
     [

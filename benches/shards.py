@@ -101,17 +101,19 @@ page = Page(
     f"""
 Made by `scripts/bench shards`, which writes this page, in {datetime.date.today():%B %Y}, PostgreSQL {version}, on a
 machine with {os.cpu_count()} cores and a load of {os.getloadavg()[0]:.1f} at the end. A coordinator and three shards
-run on it, so the four of them share its cores, and nothing waits for a network: elsewhere bags gain more.
+run on it, so the four of them share its cores, and nothing waits for a network: with a real network bags gain
+more.
 """,
 )
 page.tell(
     "Bags beside rows",
     f"""
 `sanitize.k_anonymity` of a table of {rows:,} rows in three hash partitions, with and without the option `extensions`
-of the foreign servers. Bytes are counted by a proxy before each shard: all that the shards send, messages of the
-protocol included, in a session that is connected already. A bag travels as text of seven bits a character, since postgres_fdw takes every value as text: at
+of the foreign servers. A proxy before each shard counts all bytes that the shards send, protocol messages
+included, in a session that is already connected. A bag is sent as text of seven bits a character, because
+postgres_fdw transfers every value as text: at
 most {worst:.3f} bytes came for each byte of the shards' bags in their binary form. Bags of less than {LARGE:,} bytes are
-not counted there: beside them the other messages of the protocol are most of what comes. Times are the better of two, in seconds; "one server" reads the same rows from a table of the coordinator.
+not counted there, because most of what arrives with them is other protocol messages. Times are the better of two, in seconds; "one server" reads the same rows from a table of the coordinator.
 """,
     [
         "columns",

@@ -87,8 +87,8 @@ def mining(page, path):
         "Mining up to a length",
         f"""
 {ROWS:,} rows of {COLUMNS} columns. Seconds of processor time with one thread, without reading; reading the file and
-coding its rows took {reading:.2f}. The bar for pairs is three times the reading. The last column is the time by the
-clock with two threads, as a share of that with one.
+coding its rows took {reading:.2f}. The bar for pairs is three times the reading. The last column is the
+elapsed time with two threads, as a share of that with one.
 """,
         ["what", "theta or min_support", "max_length", "itemsets", "seconds", "bar", "two threads"],
         lines,
@@ -125,9 +125,9 @@ def models(page, path):
     page.tell(
         "Models within a time",
         """
-Krimp with candidates 'pairs' on the same table, one thread: the time given, the seconds by the clock, the patterns
-found and the size of the table encoded with them, as a share of its size with single values only. Other work on the
-machine makes a model of the same time worse.
+Krimp with candidates 'pairs' on the same table, one thread: the time limit, the elapsed seconds, the patterns
+found and the size of the table encoded with them, as a share of its size with single values only. Other work
+on the machine makes the model found within the same time worse.
 """,
         ["max_time", "seconds", "patterns", "size"],
         lines,
@@ -163,8 +163,8 @@ def main():
     page = Page(
         "Wide tables",
         """
-What tables of many columns cost, measured by `scripts/bench wide`. The tables are made: columns of 2 to 10 values, low
-ones the more frequent, independent of each other, all rows distinct.
+What tables of many columns cost, measured by `scripts/bench wide`. The tables are generated: columns of 2 to
+10 values, lower values more frequent, independent of each other, all rows distinct.
 """,
     )
     folder = Path(tempfile.mkdtemp())
