@@ -118,7 +118,7 @@ def noise(page, all_sets):
             ]
         rows.append(line)
     page.tell(
-        "What randomised cells can tell",
+        "What can be estimated from randomised cells",
         """
 The standard deviation of the estimated share of rows that have a value (the median over the columns), and of the
 estimate for two values, when the row's epsilon is shared by its columns. A share is between 0 and 1, and 0.1 is
