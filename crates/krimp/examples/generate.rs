@@ -1,4 +1,4 @@
-//! Generates rows from the model of a file of transactions and says how fast: for benchmarks.
+//! Generates rows from the model of a file of transactions and prints how fast: for benchmarks.
 //!
 //! Usage: generate FILE all|closed|pairs MIN_SUPPORT prune|keep ROWS [THREADS] [RUNS]
 //!

@@ -1,4 +1,4 @@
-//! Compresses a file of transactions and says how well and how fast: for benchmarks.
+//! Compresses a file of transactions and prints how well and how fast: for benchmarks.
 //!
 //! Usage: krimp FILE all|closed|pairs MIN_SUPPORT [prune|keep] [THREADS] [RUNS] [MEGABYTES] [SECONDS]
 //!

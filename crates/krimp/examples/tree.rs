@@ -1,4 +1,4 @@
-//! Draws rows from the code tree of a file of transactions and says how fast: for benchmarks.
+//! Draws rows from the code tree of a file of transactions and prints how fast: for benchmarks.
 //!
 //! Usage: tree FILE MIN_SUPPORT THRESHOLD backoff|literal ROWS [THREADS]
 //!

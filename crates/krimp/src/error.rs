@@ -1,24 +1,24 @@
-//! Why there is no result.
+//! The reasons why there is no result.
 
 use std::fmt;
 use table::Stop;
 
-/// Why there is no result.
+/// The reasons why there is no result.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
     /// The computation was ended.
     Stop(Stop),
     /// More columns than a code table can have.
     TooWide { columns: usize, limit: usize },
-    /// The values of this column are no text that a model can hold, or not in the same order.
+    /// The values of this column are not text that a model can hold, or not in the same order.
     Encoding { column: String },
-    /// The value is not a model, or a damaged one: what is wrong with it.
+    /// The value is not a model, or a damaged one; the text says what is wrong.
     Model(String),
-    /// The columns of the data are not those of the model: what differs.
+    /// The columns of the data are not those of the model; the text says what differs.
     Columns(String),
-    /// Models of classes that cannot be compared: why.
+    /// Models of classes that cannot be compared; the text says why.
     Classes(String),
-    /// So many rows in a row were rejected.
+    /// This number of successive rows were rejected.
     Rejected { tries: u64 },
     /// A Laplace correction that is not a positive number.
     Correction { value: f64 },

@@ -5,25 +5,23 @@
 //! that together make data and table smallest describe the table (Vreeken, van Leeuwen and Siebes,
 //! Krimp: mining itemsets that compress).
 //!
-//! # The way of a model
+//! # The life of a model
 //!
-//! 1. **fit**: [`fit()`] takes candidates one by one, from `mining::candidates` (a list, mined
-//!    before) or from pairs of what is in the table (made on the way), and keeps those that make the
-//!    total size smaller. The result is a [`CodeTable`].
-//! 2. **cover** is what fitting works on: the rows, the itemsets in cover order, and for each
-//!    candidate what would change. It knows nothing of where candidates come from.
-//! 3. **model**: [`Model`] is the code table with the names and values that its items stand for. It
-//!    is stored as JSON and read back with every field checked. [`encode`] and [`dissimilarity`]
-//!    say how well it fits other data, [`row_bits`] how well it fits each row, and [`classify`] which
-//!    of several models fits a row best.
-//! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the
-//!    usages and without the itemsets of a [`Reject`]; [`Classes`] does it class by class.
-//! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data
-//!    ([`code_tree()`]) or of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws
-//!    rows from it.
+//! 1. **fit**: [`fit()`] takes candidates one by one, from `mining::candidates` (a list, mined before) or from pairs
+//!    of elements in the table (made during the search), and keeps those that make the total size smaller. The result
+//!    is a [`CodeTable`].
+//! 2. **cover** is the state of a fit: the rows, the itemsets in cover order, and for each candidate what would
+//!    change. It does not know where candidates come from.
+//! 3. **model**: [`Model`] is the code table with the names and values of its items. It is stored as JSON and read
+//!    back with every field checked. [`encode`] and [`dissimilarity`] measure how well it fits other data,
+//!    [`row_bits`] how well it fits each row, and [`classify`] finds which of several models fits a row best.
+//! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the usages and without
+//!    the itemsets of a [`Reject`]; [`Classes`] splits the rows by class.
+//! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data ([`code_tree()`]) or
+//!    of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws rows from it.
 //!
-//! Each phase calls the ones before it and none after. `spare` holds what threads work with,
-//! `reference` has the definitions word by word, for tests.
+//! Each phase calls only the ones before it. `thread_buffers` holds reusable buffers of threads, `reference` has the
+//! definitions for tests.
 #![forbid(unsafe_code)]
 
 mod cover;

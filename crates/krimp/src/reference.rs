@@ -1,4 +1,4 @@
-//! Krimp word by word, for tests on small tables: every cover and every size from scratch.
+//! Krimp by definition, for tests on small tables: every cover and every size from scratch.
 
 use crate::cover::size::TOLERANCE;
 use crate::{Candidates, Element, Options, Sizes};
@@ -6,7 +6,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use table::{Bag, Item};
 
-/// What the definition gives.
+/// The result of a fit by definition.
 #[derive(Debug)]
 pub struct Fitted {
     /// In cover order.

@@ -1,13 +1,13 @@
-//! What threads work with, kept for the next time.
+//! Buffers of threads, kept for reuse.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Things that a thread takes, works with and gives back.
+/// Buffers that a thread takes, uses and gives back.
 #[derive(Default)]
 pub(crate) struct Spare<T>(Mutex<Vec<T>>);
 
 impl<T: Default> Spare<T> {
-    /// Calls `work` with one that nobody else has.
+    /// Calls `work` with a buffer that no other thread has.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let taken = lock(&self.0).pop();
         let mut taken = taken.unwrap_or_default();
@@ -17,7 +17,7 @@ impl<T: Default> Spare<T> {
     }
 }
 
-/// What a mutex holds: nothing here can panic while it is locked.
+/// Locks a mutex: no code here can panic while it is locked.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,4 +1,4 @@
-//! The codes of single rows, and the classes that they tell, beside the definitions.
+//! The codes of single rows, and the classes by them, compared with the definitions.
 
 use pg_sanitize_krimp::{
     Error, Model, Nulls, Options, Progress, classify, encode, fit_model, row_bits, shortest_first,
@@ -154,7 +154,7 @@ proptest! {
             prop_assert!(close(found.bits, bits[found.class as usize]));
             for (class, bits) in bits.iter().enumerate() {
                 prop_assert!(found.bits <= bits + 1e-8);
-                // Of equal ones that of more rows, then that of the first name, which is the first.
+                // Among equal ones the model of more rows, then the first name.
                 let key = |class: usize| (std::cmp::Reverse(models[class].1.rows()), class);
                 if (found.bits - bits).abs() < 1e-10 {
                     prop_assert!(key(found.class as usize) <= key(class));

@@ -1,4 +1,4 @@
-//! Whatever JSON is given as a model: an error, or a model that everything else can work with.
+//! Any JSON as a model gives an error, or a model that everything else can work with.
 
 use chacha20::ChaCha20Rng;
 use pg_sanitize_krimp::{
@@ -32,7 +32,7 @@ fn json_values() -> impl Strategy<Value = Value> {
     ]
 }
 
-/// Replaces, removes or repeats what a path of choices leads to.
+/// Replaces, removes or repeats the value at the end of a path of choices.
 fn damage(value: &mut Value, path: &[prop::sample::Index], new: &Value, how: u8) {
     let Some((choice, rest)) = path.split_first() else {
         *value = new.clone();

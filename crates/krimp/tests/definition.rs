@@ -1,4 +1,4 @@
-//! The fast fit against the definition, on random small tables.
+//! The fast fit compared with the definition, on random small tables.
 
 use pg_sanitize_krimp::{
     Candidates, CodeTable, Element, Ended, Forbidden, Options, Progress, fit, reference,

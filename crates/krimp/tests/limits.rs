@@ -1,10 +1,10 @@
-//! Limits, cancelling, progress, threads and shapes at the edge.
+//! Limits, cancelling, progress, threads and extreme shapes.
 
 use pg_sanitize_krimp::{Candidates, CodeTable, Ended, Error, Options, Progress, fit};
 use std::time::Duration;
 use table::{Bag, Stop, Watch};
 
-/// Rows of few kinds with noise: a linear congruential generator picks the cells.
+/// Rows of few kinds with noise: a linear congruential generator chooses the cells.
 fn bag(rows: usize, width: usize, values: u64) -> Bag {
     let mut state = 1u64;
     let mut next = move |n: u64| {
@@ -104,7 +104,7 @@ fn pairs_end_with_what_they_have_when_time_or_memory_is_over() {
     assert_eq!(watch.memory(), 0);
 }
 
-/// Whatever the clock allows, it is a part of the way that a fit without a limit goes.
+/// Whatever the time limit, the result is an intermediate state of a fit without a limit.
 #[test]
 fn more_time_never_makes_a_wide_model_worse() {
     let bag = bag(300, 70, 3);
@@ -194,8 +194,8 @@ fn the_widest_tables_fit_the_stack() {
         let watch = Watch::new(memory, u64::MAX);
         pool.install(|| fitted(bag, options, &watch))
     };
-    // Every row is an itemset of 1600 items, and so are its subsets: the search goes all the way
-    // down before it runs out of memory.
+    // Every row is an itemset of 1600 items, and so are its subsets: the search goes down to that depth before it
+    // runs out of memory.
     let stopped = fitted(&bag, &Options::new(2), 64 << 20);
     assert_eq!(stopped, Err(Error::Stop(Stop::Memory { limit: 64 << 20 })));
     let closed = Options { candidates: Candidates::Closed, ..Options::new(2) };

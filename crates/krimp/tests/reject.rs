@@ -1,4 +1,4 @@
-//! Rejected itemsets beside a look at every row.
+//! Rejected itemsets compared with a check of every row.
 
 use chacha20::ChaCha20Rng;
 use pg_sanitize_krimp::{
@@ -20,7 +20,7 @@ fn items() -> impl Strategy<Value = Vec<Item>> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Without the rejected rows, the stream of a chunk gives the rows that it gives with them.
+    /// The stream of a chunk gives the same rows as without rejection, except the rejected ones.
     #[test]
     fn rows_are_those_without_the_rejected(
         itemsets in prop::collection::vec(items(), 0..8), seed in any::<u64>(),

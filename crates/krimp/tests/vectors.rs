@@ -1,4 +1,4 @@
-//! Numbers worked out independently.
+//! Numbers that were computed independently.
 
 use pg_sanitize_krimp::{CodeTable, Options, Progress, fit, reference};
 use serde_json::Value;

@@ -1,27 +1,27 @@
-//! What a change of the code table does: who is told of it, and the usages that it changes.
+//! Changes of the code table: the trait that observes them, and the changes of usages that they cause.
 
-/// Who is told of changes while they are made.
+/// Observes changes of the code table while they are made.
 pub(crate) trait Observer {
     /// False if [`Observer::row`] does nothing, so that nothing is collected for it.
     const SEES_ROWS: bool = true;
 
-    /// An element enters at a slot; rows that use it follow.
+    /// An element enters at a slot; the rows that use it follow.
     fn enters(&mut self, slot: u32);
 
-    /// So many rows will follow.
+    /// This number of rows will follow.
     fn begins(&mut self, _rows: usize) {}
 
     /// A row's cover, as ids in no fixed order, before and after the change.
     fn row(&mut self, weight: u64, before: &[u32], after: &[u32]);
 
-    /// All rows have been told of.
+    /// All rows have been reported.
     fn ends(&mut self) {}
 
     /// An element has left its slot.
     fn leaves(&mut self, slot: u32);
 }
 
-/// For a fit from a list, where nobody keeps count of pairs.
+/// For a fit from a list, where pairs are not counted.
 impl Observer for () {
     const SEES_ROWS: bool = false;
 
@@ -50,7 +50,7 @@ impl Deltas {
         *delta += weight;
     }
 
-    /// The ids whose usage changes and by how much; all is zero afterwards.
+    /// The ids whose usage changes and by how much; all changes are zero afterwards.
     #[inline]
     pub(super) fn drain(&mut self) -> impl Iterator<Item = (u32, i64)> + '_ {
         let Deltas { by_id, touched } = self;
@@ -61,7 +61,7 @@ impl Deltas {
     }
 }
 
-/// What an evaluation works with, kept for the next one.
+/// Buffers of an evaluation, kept for the next one.
 #[derive(Default)]
 pub(crate) struct Scratch {
     pub(super) deltas: Deltas,

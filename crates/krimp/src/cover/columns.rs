@@ -1,6 +1,6 @@
-//! Sets of columns: within a row, an itemset is known by the columns it uses.
+//! Sets of columns: within a row, the columns of an itemset identify it.
 
-/// The most columns that any set here can hold.
+/// The largest number of columns that a set can hold.
 pub(crate) const MAX_COLUMNS: usize = 64 * MAX_WORDS;
 
 /// Words of the widest sets.

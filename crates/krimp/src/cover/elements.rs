@@ -1,10 +1,10 @@
-//! The itemsets of a code table in cover order, and finding those that fit what is left of a row.
+//! The itemsets of a code table in cover order, and the search for those that fit the uncovered rest of a row.
 
 use crate::cover::columns::Columns;
 use std::cmp::{Ordering, Reverse};
 use table::{BitSets, NONE};
 
-/// Words of the bit sets that are looked at together.
+/// The number of words of bit sets that are intersected together.
 const LANES: usize = 4;
 
 /// An itemset of two or more items.
@@ -28,11 +28,11 @@ impl<const W: usize> Element<W> {
 
 /// The non-singletons of a code table.
 ///
-/// An element keeps its slot; its rank in cover order changes as others come and go. For each
-/// column there is a bit set over the ranks of the elements that do not use it, and for each item
-/// one of those that do not contradict it. What fits a set of items is the intersection, over all
-/// columns, of the item's set where there is an item and of the column's set where there is none:
-/// some ten words per column instead of a walk over all elements.
+/// An element keeps its slot; its rank in cover order changes as others enter and leave. For each column there is a
+/// bit set over the ranks of the elements that do not use it, and for each item one of the elements that do not
+/// contradict it. The elements that fit a set of items are the intersection, over all columns, of the item's set
+/// where there is an item and of the column's set where there is none: some ten words per column instead of a walk
+/// over all elements.
 pub(crate) struct Elements<const W: usize> {
     width: usize,
     slots: Vec<Element<W>>,
@@ -41,9 +41,9 @@ pub(crate) struct Elements<const W: usize> {
     order: Vec<u32>,
     /// Ranks by slot.
     ranks: Vec<u32>,
-    /// By length: the first rank whose element is not longer. Length of the widest row at most.
+    /// By length: the first rank whose element is not longer, up to the length of the widest row.
     first: Vec<u32>,
-    /// Sets of ranks: first one per column, then one per item that has one.
+    /// Sets of ranks: first one per column, then one per item that has its own.
     sets: BitSets,
     /// The bit set of each item: its column's until an element contains the item.
     set_of: Vec<u32>,
@@ -142,7 +142,7 @@ impl<const W: usize> Elements<W> {
         slot
     }
 
-    /// Takes an element out. Its slot will be used again.
+    /// Removes an element. Its slot will be used again.
     pub(crate) fn remove(&mut self, slot: u32) {
         let rank = self.ranks[slot as usize] as usize;
         self.sets.close(rank);
@@ -160,8 +160,8 @@ impl<const W: usize> Elements<W> {
         }
     }
 
-    /// Covers `rest`, columns of the row of items `cells`, with the elements from rank `from` on:
-    /// tells of each slot that is taken, in cover order, and returns the columns left.
+    /// Covers `rest`, columns of the row of items `cells`, with the elements from rank `from` on: calls back with
+    /// each slot that is taken, in cover order, and returns the uncovered columns.
     #[inline]
     pub(crate) fn cover(
         &self,

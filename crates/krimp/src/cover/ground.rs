@@ -6,7 +6,7 @@ use table::{Bag, Item, NONE, Stop, Watch, sort_watched};
 /// A bag in which items are numbered in item order.
 pub(crate) struct Ground {
     pub width: usize,
-    /// The number of each column's first item; one more than there are columns.
+    /// The number of each column's first item; one more entry than there are columns.
     pub starts: Vec<u32>,
     /// The column of each item.
     pub columns: Vec<u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Ground {
     pub standard: Vec<f64>,
     /// Item numbers, row after row; [`NONE`] where there is no item.
     cells: Vec<u32>,
-    /// How often each row occurs.
+    /// The number of copies of each row.
     pub weights: Vec<u64>,
     reserved: u64,
 }
@@ -35,8 +35,8 @@ impl Ground {
         }
         let supports: Vec<u64> = bag.supports().into_iter().flatten().collect();
         let standard = standard_code(&supports);
-        // Similar rows side by side keep the bitmaps of items clustered, so that whole words of
-        // them are skipped. Columns with few values come first: they make the longest runs.
+        // Similar rows next to each other keep the bitmaps of items clustered, so that whole words of them are
+        // skipped. Columns with few values come first: they make the longest runs.
         let mut by_size: Vec<usize> = (0..width).collect();
         by_size.sort_by_key(|&c| bag.domain(c).len());
         let mut order: Vec<u32> = (0..rows as u32).collect();
@@ -57,12 +57,12 @@ impl Ground {
         Ok(Ground { width, starts, columns, supports, standard, cells, weights, reserved })
     }
 
-    /// The bytes reserved of the watch, to be released by whoever drops this.
+    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved
     }
 
-    /// The size in bits of data and table under singletons.
+    /// The size in bits of data and table with singletons only.
     pub(crate) fn standard_bits(&self) -> f64 {
         let codes = self.supports.iter().copied().zip(self.standard.iter().copied());
         let (data, model) = encoded(codes);

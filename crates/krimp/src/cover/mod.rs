@@ -1,9 +1,8 @@
-//! The cover of every row, and what a change of the code table does to it.
+//! The cover of every row by the code table, and the effect of a change of the table on it.
 //!
-//! `ground` holds the rows as item numbers; `elements` the itemsets in cover order, and finds those
-//! that fit what is left of a row; `uncovered` the rows that can use a candidate; `size` turns usages
-//! into bits; `change` says who is told of a change. A set of columns is `columns`, as many words as
-//! the table needs.
+//! `item_rows` holds the rows as item numbers. `elements` has the itemsets in cover order, and finds those that fit
+//! the rest of a row. `uncovered` finds the rows that can use a candidate. `size` turns usages into bits. `change`
+//! has the observer of changes. `columns` is a set of columns, with as many words as the table needs.
 
 mod change;
 pub(crate) mod columns;
@@ -21,7 +20,7 @@ use crate::cover::size::{Terms, Totals};
 use crate::cover::uncovered::Uncovered;
 use table::{NONE, Stop, Watch};
 
-/// Rows that are covered anew between two looks at the watch.
+/// The number of rows that are covered again between two polls of the watch.
 const STEP: usize = 1 << 14;
 
 /// A code table with the cover of each row by it.
@@ -46,7 +45,7 @@ pub(crate) struct Cover<'a, const W: usize> {
     scratch: Scratch,
 }
 
-/// A row whose cover changes, how many elements of it stay, and the columns that they leave.
+/// A row whose cover changes, the number of its elements that stay, and the columns that they leave uncovered.
 type Affected<const W: usize> = (u32, u16, Columns<W>);
 
 impl<'a, const W: usize> Cover<'a, W> {
@@ -84,7 +83,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         })
     }
 
-    /// The bytes reserved of the watch, to be released by whoever drops this.
+    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved
     }
@@ -140,7 +139,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         &self.covers[row * self.most..][..self.counts[row] as usize]
     }
 
-    /// How many elements of a row's cover come before `rank`, and the columns that they leave.
+    /// The number of elements of a row's cover before `rank`, and the columns that they leave uncovered.
     #[inline]
     fn tail(&self, row: usize, rank: u32) -> (usize, Columns<W>) {
         let cover = self.cover(row);
@@ -153,8 +152,8 @@ impl<'a, const W: usize> Cover<'a, W> {
         (kept, rest)
     }
 
-    /// The bits by which the total size would grow if an itemset entered at a rank; `None` if no
-    /// row would use it. All elements from `level` items on must come before that rank.
+    /// The bits by which the total size would grow if an itemset entered at a rank; `None` if no row would use it.
+    /// All elements of at least `level` items must come before that rank.
     #[inline]
     pub(crate) fn try_insert(
         &self,
@@ -191,8 +190,8 @@ impl<'a, const W: usize> Cover<'a, W> {
         Ok((used > 0).then(|| self.grown(used, self.standard(items), scratch)))
     }
 
-    /// Adds up what changes if `row` keeps the first `kept` elements of its cover and has `rest`
-    /// covered by elements from rank `from` on.
+    /// Adds up the changes if `row` keeps the first `kept` elements of its cover and has `rest` covered by elements
+    /// from rank `from` on.
     #[inline]
     fn recover(&self, row: usize, kept: usize, rest: Columns<W>, from: u32, scratch: &mut Scratch) {
         let weight = self.ground.weights[row] as i64;
@@ -212,8 +211,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         }
     }
 
-    /// The bits by which the total size grows with the changes collected and a new element that
-    /// is used `used` times.
+    /// The bits by which the total size grows with the collected changes and a new element that is used `used` times.
     fn grown(&self, used: u64, standard: f64, scratch: &mut Scratch) -> f64 {
         let mut totals = self.totals;
         let mut bits = 0.0;
@@ -240,8 +238,8 @@ impl<'a, const W: usize> Cover<'a, W> {
         bits + self.totals.change(totals)
     }
 
-    /// The bits by which the total size would grow if the rows that have both of two elements, of
-    /// ids `a` and `b`, in their cover had the union instead, and nothing else changed.
+    /// The bits by which the total size would grow if the rows that have both of two elements, of ids `a` and `b`, in
+    /// their cover had the union instead, and nothing else changed.
     pub(crate) fn estimate(&self, a: u32, b: u32, together: u64) -> f64 {
         let mut totals = Totals { usage: self.totals.usage - together, used: self.totals.used + 1 };
         let mut bits = -self.terms.of(together);
@@ -257,8 +255,8 @@ impl<'a, const W: usize> Cover<'a, W> {
         bits + self.totals.change(totals)
     }
 
-    /// Lets an element enter; returns the slots whose usage fell, in cover order. `level` is as
-    /// for [`Cover::try_insert`].
+    /// Inserts an element; returns the slots whose usage fell, in cover order. `level` is as for
+    /// [`Cover::try_insert`].
     pub(crate) fn insert(
         &mut self,
         element: Element<W>,
@@ -294,7 +292,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         self.uncovered.bitmap(item)
     }
 
-    /// Tells of the rows whose cover has the element.
+    /// Calls back with the rows whose cover has the element.
     fn users(&self, slot: u32, mut tell: impl FnMut(Affected<W>)) {
         let element = self.elements.get(slot);
         let rank = self.elements.rank(slot);
@@ -316,7 +314,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         self.grown(0, 0.0, scratch)
     }
 
-    /// Takes an element out; returns the slots whose usage fell, in cover order.
+    /// Removes an element; returns the slots whose usage fell, in cover order.
     pub(crate) fn remove(&mut self, slot: u32, observer: &mut impl Observer) -> Vec<u32> {
         let rank = self.elements.rank(slot);
         let mut rows = Vec::new();
@@ -328,7 +326,7 @@ impl<'a, const W: usize> Cover<'a, W> {
         fell
     }
 
-    /// Covers rows anew from `rank` on; returns the slots whose usage fell, in cover order.
+    /// Covers rows again from `rank` on; returns the slots whose usage fell, in cover order.
     fn apply<O: Observer>(
         &mut self,
         rows: &[Affected<W>],

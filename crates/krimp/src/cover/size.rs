@@ -1,12 +1,11 @@
-//! Encoded sizes.
+//! Encoded sizes of data and code table.
 //!
-//! With u the usages, U their sum, K the number of elements in use and st the standard code
-//! length, the data takes -sum u lg(u/U) bits and the table sum (st - lg(u/U)) over the elements
-//! in use. Together: (U + K) lg U - sum (u + 1) lg u + sum st, in which a changed usage changes
-//! one term of each sum.
+//! With u the usages, U their sum, K the number of elements in use and st the standard code length, the data takes
+//! -sum u lg(u/U) bits and the table sum (st - lg(u/U)) over the elements in use. Together: (U + K) lg U - sum (u +
+//! 1) lg u + sum st, in which a changed usage changes one term of each sum.
 
-/// A total size is smaller than another if it is so by more than this many bits: sizes that are
-/// equal in exact arithmetic must compare as equal.
+/// The difference in bits from which a total size counts as smaller than another: sizes that are equal in exact
+/// arithmetic must compare as equal.
 pub(crate) const TOLERANCE: f64 = 1e-9;
 
 /// Encoded sizes in bits.
@@ -45,10 +44,10 @@ pub(crate) fn encoded(elements: impl Iterator<Item = (u64, f64)> + Clone) -> (f6
     (data, model)
 }
 
-/// Usages up to which [`Terms`] are looked up.
+/// The largest usage for which [`Terms`] are looked up.
 const KNOWN: u64 = 1 << 16;
 
-/// (u + 1) lg u by usage, looked up: logarithms would be a third of the time of an evaluation.
+/// (u + 1) lg u by usage, tabulated: logarithms would take a third of the time of an evaluation.
 pub(crate) struct Terms(Vec<f64>);
 
 impl Terms {

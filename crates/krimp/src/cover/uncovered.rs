@@ -1,23 +1,22 @@
-//! Which rows leave an item to the elements of small length.
+//! Bitmaps of the rows in which an item is not covered by long elements, to find the rows that can use a candidate.
 
 use crate::cover::ground::Ground;
 use table::bits::{self, BitSets};
 use table::{NONE, Stop, Watch};
 
-/// Tables with fewer words of rows than this get bitmaps for all items.
+/// Tables with fewer words of rows than this have bitmaps for all items.
 const SMALL: usize = 1 << 10;
 
-/// Bytes that the bitmaps of all levels may take; beyond it, levels share bitmaps.
+/// The largest number of bytes of the bitmaps of all levels; above it, levels share bitmaps.
 const MOST_BYTES: u64 = 1 << 29;
 
-/// By item and level, the rows in which the item is not covered by an element of that many items
-/// or more: what the rows that can use a candidate have in common.
+/// By item and level, the rows in which the item is not covered by an element of at least that many items. The rows
+/// that can use a candidate are an intersection of these.
 ///
-/// A candidate of length l comes after all longer elements and, in candidate order, after those
-/// of equal length; so its rows are the intersection of its items' rows of level l. Each bitmap
-/// has a summary, a bit per word, by which most words are never looked at. Items with so few rows
-/// that a list is smaller have a list of all their rows instead, and a level without bitmaps of
-/// its own uses those of a higher one: the rows told are then too many, never too few.
+/// A candidate of length l comes after all longer elements and, in candidate order, after those of equal length; so
+/// its rows are the intersection of its items' rows of level l. Each bitmap has a summary, a bit per word, by which
+/// most words are skipped. Items with few rows, for which a list is smaller, have a list of all their rows instead. A
+/// level without bitmaps of its own uses those of a higher one: the result then has too many rows, never too few.
 pub(crate) struct Uncovered {
     /// The bitmap number of each item, or [`NONE`].
     bitmap_of: Vec<u32>,
@@ -41,8 +40,8 @@ impl Uncovered {
         Ok(all)
     }
 
-    /// With bitmaps of at most `most` bytes, if one level fits, for items that have a row in each
-    /// word of rows on average, or for all items if there are fewer than `small` words.
+    /// Makes bitmaps of at most `most` bytes, if one level fits, for items that have on average a row in each word of
+    /// rows, or for all items if there are fewer than `small` words.
     fn within(ground: &Ground, longest: usize, small: usize, most: usize) -> Self {
         let words = bits::words(ground.rows());
         let summary_words = bits::words(words);
@@ -87,7 +86,7 @@ impl Uncovered {
         all
     }
 
-    /// The bytes reserved of the watch, to be released by whoever drops this.
+    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
     pub(crate) fn reserved(&self) -> u64 {
         self.reserved
     }
@@ -105,13 +104,12 @@ impl Uncovered {
         }
     }
 
-    /// The first set that has an item which an element of this length covers: that of the first
-    /// level at which the item is uncovered.
+    /// The first set in which an item is uncovered that an element of this length covers.
     fn first_with(&self, length: usize) -> usize {
         self.set_of[(length + 1).min(self.set_of.len() - 1)]
     }
 
-    /// Notes that in `row` the element that covers `item` now has length `new` instead of `old`.
+    /// Records that in `row` the element that covers `item` now has length `new` instead of `old`.
     pub(crate) fn change(&mut self, row: usize, item: u32, old: usize, new: usize) {
         let bitmap = self.bitmap_of[item as usize];
         if old == new || bitmap == NONE {
@@ -133,7 +131,7 @@ impl Uncovered {
         (bitmap != NONE).then(|| self.rows.set(set + bitmap as usize))
     }
 
-    /// Tells of all rows in which `items` are uncovered at `level`, in ascending order.
+    /// Calls back with all rows in which `items` are uncovered at `level`, in ascending order.
     #[inline]
     pub(crate) fn rows(
         &self,
@@ -183,8 +181,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Every row that has the items uncovered is told, in order, and no row without the items;
-        /// with bitmaps for all items and levels, exactly those that have them uncovered.
+        /// Every row that has the items uncovered is reported, in order, and no row without the items; with bitmaps
+        /// for all items and levels, exactly the rows that have them uncovered.
         #[test]
         fn rows_are_those_that_leave_the_items(
             rows in prop::collection::vec(prop::collection::vec(prop::option::weighted(0.9, 0u32..20), WIDTH), 1..200),

@@ -1,22 +1,22 @@
-//! How often pairs come and go while one element enters or leaves, added up before anybody looks at it.
+//! Adds up how the counts of pairs change while one element enters or leaves.
 //!
 //! An element that enters a wide table takes two others out of the covers of many rows, and each of these pairs with
-//! everything else that covers the row. The ids that move are few and the rows many, so a count for each id that moves
-//! and each other one is a small table; looking up every pair of every row took most of the time.
+//! everything else that covers the row. The ids that move are few and the rows many, so a count for each id that
+//! moves and each other one is a small table; looking up every pair of every row took most of the time.
 
 use table::NONE;
 
-/// Counts that a table of changes may have before it is emptied.
+/// The largest number of counts in a table of changes before it is emptied.
 const ROOM: usize = 1 << 20;
 
-/// What became of a pair of ids.
+/// The change of the count of a pair of ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Change {
-    /// Rows that have come to have both, less those that have ceased to.
+    /// The number of rows that now have both, less the number of rows that no longer have both.
     pub net: i64,
-    /// The least that this was on the way: a pair that nobody has any more is forgotten.
+    /// The least value of that number on the way: a pair whose count reaches zero is forgotten.
     pub least: i64,
-    /// Whether any row has come to have both.
+    /// Whether any row has got both.
     pub grown: bool,
     touched: bool,
 }
@@ -28,23 +28,23 @@ pub(super) struct Changes {
     numbers: Vec<u32>,
     /// The ids that moved.
     moved: Vec<u32>,
-    /// By number and id. A pair of which both moved is with the one that did so first.
+    /// By number and id. A pair of which both moved belongs to the one that moved first.
     table: Vec<Change>,
     touched: Vec<(u32, u32)>,
 }
 
 impl Changes {
-    /// For ids below `ids`; nothing must be left of earlier changes.
+    /// For ids below `ids`; all earlier changes must have been taken.
     pub(super) fn begin(&mut self, ids: usize) {
         self.numbers.resize(ids.max(self.numbers.len()), NONE);
     }
 
-    /// Whether what was noted should be taken before more is.
+    /// Whether the recorded changes should be taken before more are recorded.
     pub(super) fn is_full(&self) -> bool {
         self.moved.len() * self.numbers.len() > ROOM
     }
 
-    /// Notes that an id comes or goes in a row.
+    /// Records that an id enters or leaves the cover of a row.
     pub(super) fn moves(&mut self, id: u32) {
         if self.numbers[id as usize] == NONE {
             self.numbers[id as usize] = self.moved.len() as u32;
@@ -56,7 +56,7 @@ impl Changes {
         }
     }
 
-    /// Notes that rows of a weight have come to have both of two ids, or, below 0, ceased to; `a` is one that moves.
+    /// Records that rows of this weight have got both of two ids, or, below 0, lost them; `a` is one that moves.
     #[inline]
     pub(super) fn add(&mut self, a: u32, b: u32, weight: i64) {
         let [first, second] = [a, b].map(|id| self.numbers[id as usize]);
@@ -71,7 +71,7 @@ impl Changes {
         change.grown |= weight > 0;
     }
 
-    /// Tells of all pairs that changed and forgets them.
+    /// Calls back with all pairs that changed, and forgets them.
     pub(super) fn take(&mut self, mut tell: impl FnMut(u32, u32, Change)) {
         for (number, other) in self.touched.drain(..) {
             let change = &mut self.table[number as usize * self.numbers.len() + other as usize];

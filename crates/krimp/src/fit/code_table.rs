@@ -1,4 +1,4 @@
-//! The result of a fit.
+//! The code table, which is the result of a fit.
 
 use crate::cover::Cover;
 use crate::cover::columns::MAX_COLUMNS;
@@ -19,7 +19,7 @@ pub struct Element {
     pub code_length: Option<f64>,
 }
 
-/// Why a fit ended.
+/// The reasons why a fit ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
     /// There was no candidate left to try.
@@ -30,10 +30,10 @@ pub enum Ended {
     Memory,
 }
 
-/// A code table: itemsets in cover order, with the code that their usages give.
+/// A code table: itemsets in cover order, with the codes by their usages.
 ///
-/// Cover order is length descending, support descending, item order; every value of every column
-/// is there as a singleton.
+/// Cover order is length descending, support descending, item order; every value of every column is in it as a
+/// singleton.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeTable {
     /// In cover order; the rank is the position.
@@ -53,7 +53,7 @@ pub struct CodeTable {
 }
 
 impl CodeTable {
-    /// The most columns that a table can have: more than a relation of PostgreSQL has.
+    /// The largest number of columns of a table: more than a relation of PostgreSQL has.
     pub const MAX_COLUMNS: usize = MAX_COLUMNS;
 
     /// The itemsets of two or more items, in cover order.

@@ -1,8 +1,9 @@
 //! Krimp: candidates enter the code table if they make the total size smaller.
 //!
-//! This file tries a list of candidates in order, with several threads. `unions` makes candidates of
-//! the `pairs` that often cover a row together, which `changes` adds up; `prune` takes out what no longer earns its place;
-//! `code_table` is the result, `options` what is asked for, `progress` how far it is.
+//! This file tries a list of candidates in order, with several threads. `unions` makes candidates of the `pairs` that
+//! often cover a row together, whose changes `pair_changes` adds up; `prune` removes elements that are no longer
+//! worth their bits; `code_table` is the result, `options` has the parameters, `progress` the counters for the
+//! caller.
 
 mod changes;
 mod code_table;
@@ -30,19 +31,19 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use table::{Bag, Item, Itemsets, Stop, Watch};
 
-/// Candidates that a thread evaluates before it looks at the watch and at what others found.
+/// The number of candidates that a thread evaluates before it polls the watch and looks at the results of others.
 const STEP: usize = 256;
 
-/// Candidates that threads share before progress is told. Several runs of equal support and
-/// length: half of the time goes to runs that are too short to be shared one by one.
+/// The number of candidates that threads share before progress is reported. It covers several runs of equal support
+/// and length: half of the time goes to runs that are too short to be shared one by one.
 const WINDOW: usize = 1 << 14;
 
 /// Fits a code table to a bag (Siebes, Vreeken and van Leeuwen, Item sets that compress).
 ///
-/// Beginning with the singletons, each candidate in candidate order (support descending, length
-/// descending, item order) is inserted and kept if the total size of data and table strictly
-/// falls. With [`Candidates::Pairs`] candidates are made on the way, in the order of what they are
-/// estimated to save. The result does not depend on the number of threads, unless time ends it.
+/// Beginning with the singletons, each candidate in candidate order (support descending, length descending, item
+/// order) is inserted and kept if the total size of data and table strictly falls. With [`Candidates::Pairs`]
+/// candidates are made during the search, in the order of their estimated savings. The result does not depend on the
+/// number of threads, unless the time limit ends it.
 pub fn fit(
     bag: &Bag,
     options: &Options,
@@ -52,7 +53,7 @@ pub fn fit(
     with_width!(bag.width(), W => fit_width::<W>(bag, options, watch, progress))
 }
 
-/// The bag in which items are what the options call items, and the codes that NULL got.
+/// The bag in which items are as the options define them, and the codes of NULL.
 pub(crate) fn itemised<'a>(bag: &'a Bag, nulls: Nulls) -> (Cow<'a, Bag>, Vec<Option<u32>>) {
     match nulls {
         Nulls::Missing => (Cow::Borrowed(bag), vec![None; bag.width()]),
@@ -134,7 +135,7 @@ fn fit_pairs<const W: usize>(
     watch: &Watch,
     progress: &Progress,
 ) -> Result<CodeTable, Error> {
-    // A time beyond all clocks is no limit.
+    // A time beyond the range of clocks is no limit.
     let deadline = options.time.and_then(|time| Instant::now().checked_add(time));
     progress.begin(0);
     watch.begin(0);
@@ -147,13 +148,13 @@ fn fit_pairs<const W: usize>(
     Ok(table)
 }
 
-/// A fit under way.
+/// The state of a fit.
 struct Search<'a, const W: usize> {
     cover: Cover<'a, W>,
     candidates: &'a CandidateList,
     /// The item number of each number that the candidates use.
     numbers: Vec<u32>,
-    /// The size in bits under singletons, and now.
+    /// The size in bits with singletons only, and now.
     standard: f64,
     size: f64,
     accepted: u64,
@@ -163,15 +164,15 @@ struct Search<'a, const W: usize> {
     progress: &'a Progress,
 }
 
-/// What a thread evaluates with, kept for the next time.
+/// The buffers of a thread that evaluates, kept for the next time.
 #[derive(Default)]
 struct Worker {
     scratch: Scratch,
     items: Vec<u32>,
 }
 
-/// A candidate that makes the total size smaller: its place in candidate order, what it is, and
-/// the bits by which the size grows.
+/// A candidate that makes the total size smaller: its place in candidate order, its items, and the bits by which the
+/// size grows.
 struct Accepted {
     place: usize,
     items: Vec<u32>,
@@ -183,8 +184,8 @@ impl<const W: usize> Search<'_, W> {
     /// Tries all candidates in order.
     fn run(&mut self) -> Result<(), Stop> {
         let mut start = 0;
-        // Where several candidates in a hundred enter, waking other threads takes longer than
-        // finding the next one alone.
+        // If several candidates in a hundred enter, waking other threads takes longer than finding the next one
+        // alone.
         let mut window = STEP;
         while start < self.candidates.len() {
             let end = self.candidates.len().min(start + window);
@@ -209,8 +210,8 @@ impl<const W: usize> Search<'_, W> {
 
     /// The first of the candidates `start..end` that makes the total size smaller.
     ///
-    /// Threads take small steps in turn and evaluate them against the table as it is. What they
-    /// found out about candidates after the first one that enters is lost: at most a step each.
+    /// Threads take small steps in turn and evaluate them against the current table. Results for candidates after the
+    /// first one that enters are lost: at most one step each.
     fn first_accepted(&self, start: usize, end: usize) -> Result<Option<Accepted>, Stop> {
         let threads = rayon::current_num_threads().min((end - start) / STEP);
         let next = AtomicUsize::new(start);
@@ -225,7 +226,7 @@ impl<const W: usize> Search<'_, W> {
                 }
                 let found = self.step(step, last.min(step + STEP), worker);
                 if !matches!(found, Ok(None)) {
-                    // Steps begin in order: what comes before is done or being done.
+                    // Steps begin in order, so everything before this one is done or in progress.
                     end.fetch_min(step, Relaxed);
                     let mut first = lock(&first);
                     match (&*first, &found) {
@@ -272,7 +273,7 @@ impl<const W: usize> Search<'_, W> {
         Ok(None)
     }
 
-    /// Lets a candidate enter.
+    /// Inserts a candidate.
     fn accept(&mut self, accepted: Accepted) -> Result<(), Stop> {
         let Accepted { items, support, bits, .. } = accepted;
         let element = self.cover.element(&items, support);

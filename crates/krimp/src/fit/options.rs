@@ -1,10 +1,10 @@
-//! What a fit is asked for.
+//! The parameters of a fit.
 
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use table::Item;
 
-/// Where candidates come from.
+/// The source of candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Candidates {
@@ -39,7 +39,7 @@ impl table::Choice for Nulls {
         &[("missing", Nulls::Missing), ("value", Nulls::Value)];
 }
 
-/// Something that no pattern may contain. Singletons are always in the table.
+/// A combination that no pattern may contain. Singletons are always in the table.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Forbidden {
     /// All of these columns, whatever the values.
@@ -49,7 +49,7 @@ pub enum Forbidden {
 }
 
 impl Forbidden {
-    /// True if an itemset, its items in item order, contains what is forbidden.
+    /// True if an itemset, with its items in item order, contains the forbidden combination.
     fn is_in(&self, items: &[Item]) -> bool {
         match self {
             Forbidden::Columns(columns) => columns
@@ -62,7 +62,7 @@ impl Forbidden {
     }
 }
 
-/// What a fit is asked for.
+/// The parameters of a fit.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Options {
     /// The least support of a pattern; at least 1.
@@ -72,10 +72,10 @@ pub struct Options {
     pub candidates: Candidates,
     /// What no pattern may contain.
     pub forbidden: Vec<Forbidden>,
-    /// Whether elements that no longer earn their place are taken out when another enters.
+    /// Whether elements that are no longer worth their bits are removed when another enters.
     pub prune: bool,
     pub nulls: Nulls,
-    /// How long [`Candidates::Pairs`] are tried; without it until no pair makes the size smaller.
+    /// The time for trying [`Candidates::Pairs`]; without it they are tried until no pair makes the size smaller.
     pub time: Option<Duration>,
 }
 
@@ -93,7 +93,7 @@ impl Options {
         }
     }
 
-    /// True if an itemset, its items in item order, contains nothing that is forbidden.
+    /// True if an itemset, with its items in item order, contains no forbidden combination.
     pub(crate) fn allows(&self, items: &[Item]) -> bool {
         !self.forbidden.iter().any(|forbidden| forbidden.is_in(items))
     }

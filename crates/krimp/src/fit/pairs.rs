@@ -1,4 +1,4 @@
-//! How often two elements cover a row together.
+//! Counts how often two elements cover a row together.
 
 use crate::cover::ground::Ground;
 use crate::cover::{Cover, Observer};
@@ -7,19 +7,19 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use table::{Keyed, Stop, Watch, bits};
 
-/// Up to this many items, pairs of them are counted in a matrix.
+/// The largest number of items whose pairs are counted in a matrix.
 const MATRIX: usize = 2000;
 
 /// Bytes of a pair in the map, at its usual load.
 const PAIR_BYTES: usize = 48;
 
-/// Rows from which on the changes of one step are added up before pairs are looked up.
+/// The number of rows from which the changes of one step are added up before pairs are looked up.
 const MANY_ROWS: usize = 16;
 
-/// Ids that come and go in one row, up to which the row's changes are added up.
+/// The largest number of ids that enter and leave in one row for which the row's changes are added up.
 const FEW_MOVES: usize = 32;
 
-/// What is known of two elements.
+/// The counts of two elements.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Pair {
     /// Rows whose cover has both.
@@ -30,8 +30,8 @@ pub(crate) struct Pair {
 
 /// How often elements cover a row together.
 ///
-/// Elements are known by serial numbers here: slots are used again, serials are not. Those of
-/// singletons are their item numbers.
+/// Elements have serial numbers here: slots are used again, serials are not. Those of singletons are their item
+/// numbers.
 pub(crate) struct Pairs {
     pub items: u32,
     pub by_serials: HashMap<(u32, u32), Pair, Keyed>,
@@ -72,7 +72,7 @@ impl Pairs {
         }
     }
 
-    /// Counts the pairs of items in rows that only singletons cover.
+    /// Counts the pairs of items in rows that are covered by singletons only.
     pub(crate) fn count<const W: usize>(
         &mut self,
         cover: &Cover<'_, W>,
@@ -143,7 +143,7 @@ impl Pairs {
         Ok(())
     }
 
-    /// Reserves what the pairs have come to take, and `more` bytes.
+    /// Reserves the memory that the pairs now take, and `more` bytes.
     pub(crate) fn account(&mut self, more: usize, watch: &Watch) -> Result<(), Stop> {
         let pairs = self.by_serials.capacity() * PAIR_BYTES;
         let bytes = (pairs + self.changes.memory() + more) as u64;
@@ -200,7 +200,7 @@ impl Pairs {
         }
     }
 
-    /// Counts the changes that were added up, as if each had been counted by itself.
+    /// Applies the changes that were added up, with the same result as one by one.
     fn settle(&mut self) {
         let mut changes = std::mem::take(&mut self.changes);
         changes.take(|a, b, Change { net, least, grown, .. }| {
@@ -223,8 +223,8 @@ impl Pairs {
     }
 }
 
-/// Whether pairs are counted by bitmaps: whether those have fewer words than the rows have pairs of cells, and a bit
-/// stands for one row.
+/// Whether pairs are counted by bitmaps: whether bitmaps have fewer words than the rows have pairs of cells, and
+/// every bit stands for one row.
 fn bitmaps_pay(ground: &Ground) -> bool {
     let words = ground.items() * ground.items() * bits::words(ground.rows());
     words <= ground.rows() * ground.width * ground.width && ground.weights.iter().all(|&w| w == 1)
@@ -299,7 +299,7 @@ fn lists_of(before: &[u32], after: &[u32], marks: &mut Vec<bool>, lists: [&mut V
     marks.resize(marks.len().max(most), false);
     after.iter().for_each(|&id| marks[id as usize] = true);
     for &id in before {
-        // A mark that is left belongs to an id that comes.
+        // A remaining mark belongs to an id that enters.
         if std::mem::take(&mut marks[id as usize]) { stays.push(id) } else { goes.push(id) }
     }
     comes.extend(after.iter().filter(|&&id| std::mem::take(&mut marks[id as usize])));
@@ -327,8 +327,8 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(500))]
 
-        /// Changes that are added up first leave what they leave one by one: counts, what was refused at which
-        /// count, and which pairs grew.
+        /// Changes that are added up first have the same effect as one by one: on counts, on the counts at refusal,
+        /// and on the pairs that grew.
         #[test]
         fn adding_up_changes_nothing(
             rows in prop::collection::vec((1u64..4, cover()), 1..6),
@@ -365,7 +365,7 @@ mod tests {
             }
         }
 
-        /// Bitmaps count what a look at every two cells counts.
+        /// Bitmaps give the same counts as comparing every two cells.
         #[test]
         fn bitmaps_count_the_same(
             rows in prop::collection::btree_set(prop::collection::vec(prop::option::weighted(0.9, 0u8..3), 6), 1..80),

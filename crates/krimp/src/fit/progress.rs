@@ -1,4 +1,4 @@
-//! How far a fit is, for whoever waits for it.
+//! Progress counters of a fit, for the thread that waits for it.
 
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
@@ -13,10 +13,10 @@ pub struct Progress {
     ratio: AtomicU64,
 }
 
-/// How far a fit is.
+/// The progress of a fit.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Snapshot {
-    /// Candidates in all: 0 while they are being mined, and if they are made on the way.
+    /// The number of candidates: 0 while they are being mined, and if they are made during the search.
     pub candidates: u64,
     /// Candidates tried.
     pub seen: u64,
@@ -35,7 +35,7 @@ impl Progress {
         progress
     }
 
-    /// The counters now; not all of the same instant.
+    /// The current counters; not all from the same instant.
     pub fn snapshot(&self) -> Snapshot {
         Snapshot {
             candidates: self.candidates.load(Relaxed),
@@ -56,7 +56,7 @@ impl Progress {
         self.seen.fetch_add(n, Relaxed);
     }
 
-    /// Candidates accepted so far, elements of two or more items now, and the ratio.
+    /// Sets the candidates accepted so far, the current number of elements of two or more items, and the ratio.
     pub(crate) fn now(&self, accepted: u64, elements: usize, ratio: f64) {
         self.accepted.store(accepted, Relaxed);
         self.elements.store(elements as u64, Relaxed);

@@ -1,19 +1,17 @@
-//! Taking out elements that no longer earn their place.
+//! Removes elements that are no longer worth their bits.
 
 use crate::cover::size::TOLERANCE;
 use crate::cover::{Cover, Observer, Scratch};
 use std::collections::VecDeque;
 use table::{Stop, Watch};
 
-/// Looks at each element whose usage fell (`fell`, slots in cover order) and takes it out if it
-/// is no longer used or if the total size is smaller without it; returns the bits by which the
-/// size grew.
+/// Considers each element whose usage fell (`fell`, slots in cover order) and removes it if it is no longer used or
+/// if the total size is smaller without it; returns the bits by which the size grew.
 ///
-/// The elements that the candidate displaced are looked at in cover order, as in the program of
-/// Krimp's authors; when one of them goes, those left and those whose usage fell by that are put
-/// into the order of their usage. Beginning with the least used, as their paper has it, keeps
-/// long elements of little use and compresses worse (Adult at a support of 20: 24.75 instead of
-/// 24.62 per cent).
+/// The elements that the candidate displaced are considered in cover order, as in the program of Krimp's authors.
+/// When one of them is removed, the remaining ones and those whose usage fell by the removal are sorted by usage.
+/// Beginning with the least used, as in their paper, keeps long elements of little use and compresses worse (Adult at
+/// a support of 20: 24.75 instead of 24.62 per cent).
 pub(crate) fn prune<const W: usize>(
     cover: &mut Cover<'_, W>,
     fell: Vec<u32>,

@@ -1,12 +1,10 @@
 //! Unions of two elements as candidates (after Smets and Vreeken, Slim: directly mining
 //! descriptive patterns).
 //!
-//! If two elements often cover the same rows, their union could cover these rows with one code
-//! instead of two. What that would save is estimated as if nothing else changed; the pairs with
-//! the largest estimates are evaluated in earnest first, and those that make the size smaller
-//! enter the table, where they form pairs in turn. When no pair helps any more, elements that have
-//! become useless go, and others are replaced if that helps. The table is at any time the best one
-//! so far.
+//! If two elements often cover the same rows, their union could cover these rows with one code instead of two. The
+//! savings are estimated as if nothing else changed; the pairs with the largest estimates are evaluated first, and
+//! those that make the size smaller enter the table, where they form new pairs. When no pair helps any more, useless
+//! elements are removed, and others are replaced if that helps. At any time the table is the best one so far.
 
 use crate::cover::elements::Element;
 use crate::cover::size::TOLERANCE;
@@ -21,38 +19,38 @@ use std::collections::BinaryHeap;
 use std::time::Instant;
 use table::{Stop, Watch};
 
-/// The most pairs that are evaluated together: what comes after one that enters is evaluated again.
-/// Most often the first one enters, so the first is tried alone, then two, four and so on.
+/// The largest number of pairs that are evaluated together: pairs after one that enters are evaluated again. Most
+/// often the first one enters, so the first is tried alone, then two, four and so on.
 const BATCH: usize = 16;
 
-/// An estimate that has shrunk to no less than this share is still good for its place in the
-/// queue. Every element that enters changes all estimates a little; without some tolerance, the
-/// pairs of a wide table would be put back into the queue again and again.
+/// An estimate that has shrunk to no less than this share keeps its place in the queue. Every element that enters
+/// changes all estimates a little; without some tolerance, the pairs of a wide table would be put back into the queue
+/// again and again.
 const FRESH: f64 = 0.95;
 
-/// Pairs that the queue is filled with. A wide table has millions, most of which are gone before
-/// they are the best: taking each of them from the queue took half of the time.
+/// The number of pairs with which the queue is filled. A wide table has millions, most of which disappear before they
+/// are the best: taking each of them from the queue took half of the time.
 const QUEUE: usize = 1 << 16;
 
-/// The bits that the union of a pair is estimated to save, and whose they are.
+/// The bits that the union of a pair is estimated to save, and the pair.
 type Queued = (u64, Reverse<(u32, u32)>);
 
-/// How many candidates may be tried in all, in terms of those until no pair helped. Gains beyond
-/// this are small: Adult goes from 21.44 to 21.29 per cent with 4 and stays there with 100.
+/// The limit on all candidates that are tried, as a multiple of those until no pair helped. Gains beyond this are
+/// small: Adult goes from 21.44 to 21.29 per cent with 4 and stays there with 100.
 const REFINE: u64 = 4;
 
-/// A search under way.
+/// The state of a search.
 struct Search<'a, 'b, const W: usize> {
     cover: &'a mut Cover<'b, W>,
     pairs: Pairs,
     /// The most promising pairs; estimates may be out of date.
     queue: BinaryHeap<Queued>,
-    /// The best of those that the queue had no room for.
+    /// The best of the pairs for which the queue had no room.
     next_best: Option<Queued>,
-    /// What may not enter for the time being.
+    /// The itemset that must not enter at the moment.
     banned: Vec<u32>,
     scratches: Vec<Scratch>,
-    /// The size in bits under singletons, and now.
+    /// The size in bits with singletons only, and now.
     standard: f64,
     size: f64,
     seen: u64,
@@ -71,9 +69,9 @@ struct Candidate {
     support: u64,
 }
 
-/// Lets unions of pairs enter the table until none makes it better or a limit is reached.
+/// Inserts unions of pairs into the table until none makes it better or a limit is reached.
 ///
-/// Returns why the search ended, the candidates tried and those that entered.
+/// Returns why the search ended, the number of candidates tried and of those that entered.
 pub(crate) fn search<const W: usize>(
     cover: &mut Cover<'_, W>,
     options: &Options,
@@ -110,7 +108,7 @@ pub(crate) fn search<const W: usize>(
     Ok((ended, search.seen, search.accepted))
 }
 
-/// Why a search ends before it is complete.
+/// The reasons why a search ends before it is complete.
 enum End {
     Time,
     Stop(Stop),
@@ -137,7 +135,7 @@ impl<const W: usize> Search<'_, '_, W> {
     /// Tries all pairs until none makes the size smaller.
     fn exhaust(&mut self) -> Result<(), End> {
         loop {
-            // What was refused may have become better since the table has changed.
+            // Refused pairs may have become better since the table has changed.
             self.pairs.by_serials.values_mut().for_each(|pair| pair.refused_at = None);
             self.fill()?;
             if self.drain()? == 0 {
@@ -187,7 +185,7 @@ impl<const W: usize> Search<'_, '_, W> {
         }
     }
 
-    /// Takes out elements without which the size is smaller; true if there were any.
+    /// Removes elements without which the size is smaller; true if there were any.
     fn sweep(&mut self) -> Result<bool, End> {
         let all: Vec<u32> = self.cover.elements.order().iter().rev().copied().collect();
         let before = all.len();
@@ -197,11 +195,9 @@ impl<const W: usize> Search<'_, '_, W> {
         Ok(self.cover.elements.len() < before)
     }
 
-    /// Takes out each element in turn and lets others grow in its place, which stay if the size is
-    /// smaller then.
+    /// Removes each element in turn and lets others grow in its place, which stay if the size is then smaller.
     ///
-    /// A greedy search ends where no single step helps. Going one step back gets it out of many of
-    /// these ends.
+    /// A greedy search ends where no single step helps. Going one step back leads out of many of these ends.
     fn refine(&mut self) -> Result<(), End> {
         let most = REFINE * self.seen;
         let mut better = true;
@@ -220,7 +216,7 @@ impl<const W: usize> Search<'_, '_, W> {
         Ok(())
     }
 
-    /// The elements that there are, with their serials, least used first.
+    /// The current elements with their serials, least used first.
     fn snapshot(&self) -> Vec<(u32, Element<W>)> {
         let mut slots = self.cover.elements.order().to_vec();
         slots.sort_by_key(|&slot| self.cover.usage(slot));
@@ -230,7 +226,7 @@ impl<const W: usize> Search<'_, '_, W> {
             .collect()
     }
 
-    /// Tries to replace one of all elements by better ones; otherwise all is as it was.
+    /// Tries to replace one of the elements by better ones; otherwise restores the table.
     fn replace(&mut self, known: &mut [(u32, Element<W>)], i: usize) -> Result<bool, End> {
         let (serial, element) = &known[i];
         let Some(slot) = self.pairs.slot(*serial) else { return Ok(false) };
@@ -266,13 +262,13 @@ impl<const W: usize> Search<'_, '_, W> {
         Ok(false)
     }
 
-    /// Says how far the search is.
+    /// Reports the progress of the search.
     fn tell(&self) {
         let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
         self.progress.now(self.accepted, self.cover.elements.len(), ratio);
     }
 
-    /// Reserves what pairs and queue have come to take.
+    /// Reserves the memory that pairs and queue now take.
     fn account(&mut self) -> Result<(), Stop> {
         self.pairs.account(self.queue.capacity() * size_of::<Queued>(), self.watch)
     }
@@ -281,11 +277,11 @@ impl<const W: usize> Search<'_, '_, W> {
     fn estimate(&self, key: (u32, u32), together: u64) -> Option<u64> {
         let (a, b) = (self.pairs.id(key.0)?, self.pairs.id(key.1)?);
         let saved = -self.cover.estimate(a, b, together);
-        // Positive numbers are in the order of their bits.
+        // Positive floats are in the order of their bits.
         (saved > TOLERANCE).then(|| saved.to_bits())
     }
 
-    /// Makes the queue anew of the most promising pairs.
+    /// Refills the queue with the most promising pairs.
     fn fill(&mut self) -> Result<(), Stop> {
         let mut queue: Vec<Queued> = Vec::new();
         for (i, (&key, pair)) in self.pairs.by_serials.iter().enumerate() {
@@ -382,7 +378,7 @@ impl<const W: usize> Search<'_, '_, W> {
         }
     }
 
-    /// Lets a candidate enter.
+    /// Inserts a candidate.
     fn accept(&mut self, candidate: &Candidate) -> Result<(), Stop> {
         let element = self.cover.element(&candidate.items, candidate.support);
         let fell = self.cover.insert(element, candidate.items.len() + 1, &mut self.pairs);
@@ -394,7 +390,7 @@ impl<const W: usize> Search<'_, '_, W> {
         Ok(())
     }
 
-    /// Takes out those of the elements without which the size is smaller.
+    /// Removes the elements without which the size is smaller.
     fn prune(&mut self, slots: Vec<u32>) -> Result<(), Stop> {
         let scratch = &mut self.scratches[0];
         self.size += prune(self.cover, slots, self.watch, scratch, &mut self.pairs)?;

@@ -1,4 +1,4 @@
-//! Drawing from a list by weight in constant time.
+//! Weighted draws from a list in constant time (Walker's alias method).
 
 /// A list of numbers to be drawn with probabilities proportional to their weights (Walker's alias
 /// method, built as by Vose).
@@ -27,13 +27,13 @@ impl Alias {
             .iter()
             .map(|&(own, _)| Slot { threshold: u64::MAX, own, other: own })
             .collect();
-        // What is missing from one slot of average weight is taken from one that has more.
+        // A slot below average weight is filled up from one above it.
         let mut shares: Vec<f64> = weighted.iter().map(|&(_, weight)| weight * scale).collect();
         let (mut small, mut large): (Vec<usize>, Vec<usize>) =
             (0..shares.len()).partition(|&i| shares[i] < 1.0);
         while let (Some(&few), Some(&many)) = (small.last(), large.last()) {
             small.pop();
-            // Rounding may leave slots over on either side; they are full but for the rounding.
+            // Rounding may leave slots over on either side; they are full up to rounding.
             slots[few].threshold = (shares[few] * 2f64.powi(64)) as u64;
             slots[few].other = slots[many].own;
             shares[many] -= 1.0 - shares[few];
@@ -47,8 +47,8 @@ impl Alias {
 
     /// The number that a uniformly random word selects.
     ///
-    /// The high word of the product with the length is the slot, and the low word, which is then
-    /// uniform but for the length in 2^64, decides within the slot.
+    /// The high word of the product with the length is the slot. The low word, which is then uniform up to the length
+    /// in 2^64, decides within the slot.
     #[inline]
     pub(crate) fn pick(&self, word: u64) -> u32 {
         let product = u128::from(word) * self.slots.len() as u128;
@@ -61,7 +61,7 @@ impl Alias {
 mod tests {
     use super::*;
 
-    /// The share of words that select each number, by going through evenly spaced words.
+    /// The share of words that select each number, by trying evenly spaced words.
     fn shares(weights: &[f64]) -> Vec<f64> {
         let weighted: Vec<(u32, f64)> =
             weights.iter().enumerate().map(|(i, &w)| (i as u32, w)).collect();

@@ -1,4 +1,4 @@
-//! Fitting and generating class by class.
+//! Splits a bag by the values of one column, so that each class gets its own model and rows.
 
 use std::collections::BTreeMap;
 use table::{Bag, NONE, Stop, Watch};
@@ -23,7 +23,7 @@ impl<'a> Classes<'a> {
         Classes { bag, columns, rows: rows.into_iter().collect() }
     }
 
-    /// How many classes there are.
+    /// The number of classes.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -38,14 +38,13 @@ impl<'a> Classes<'a> {
         self.rows[class].0
     }
 
-    /// How many rows each class has.
+    /// The number of rows of each class.
     pub fn sizes(&self) -> Vec<u64> {
         let size = |rows: &[u32]| rows.iter().map(|&row| self.bag.weight(row as usize)).sum();
         self.rows.iter().map(|(_, rows)| size(rows)).collect()
     }
 
-    /// The rows of a class without the column that makes the classes. Domains stay those of the
-    /// whole bag.
+    /// The rows of a class without the class column. Domains stay those of the whole bag.
     pub fn bag(&self, class: usize, watch: &Watch) -> Result<Bag, Stop> {
         let mut builder = self.bag.filter(|_| false).project(&self.columns, watch)?.builder();
         let mut cells = vec![NONE; self.columns.len()];
@@ -60,7 +59,7 @@ impl<'a> Classes<'a> {
     }
 }
 
-/// Splits `n` in proportion to the sizes, by the largest remainders; the first of equal ones.
+/// Splits `n` in proportion to the sizes, by the largest remainders; among equal ones the first.
 pub fn apportion(n: u64, sizes: &[u64]) -> Vec<u64> {
     let total: u128 = sizes.iter().map(|&size| u128::from(size)).sum();
     if total == 0 {

@@ -1,4 +1,4 @@
-//! The Laplace correction of the generator: what is added to usages. (Noise is elsewhere, and other.)
+//! The Laplace correction of the generator, a number that is added to usages. (It is not Laplace noise.)
 
 use crate::Error;
 use std::collections::BTreeMap;
@@ -6,9 +6,8 @@ use table::Item;
 
 /// What is added to the usage of each element, so that every value of every column can occur.
 ///
-/// An element that has several items gets the largest of their corrections. A larger one for a
-/// column or a value makes the elements that have it more alike in weight and so dampens what
-/// they say about it.
+/// An element of several items gets the largest of their corrections. A larger one for a column or a value makes the
+/// weights of the elements that have it more equal, and so weakens what they say about it.
 #[derive(Debug, Clone)]
 pub struct Correction {
     table: f64,
@@ -42,6 +41,6 @@ impl Correction {
 }
 
 fn valid(value: f64) -> Result<f64, Error> {
-    // Far below what would make sums overflow, far above what leaves anything of the data.
+    // Far below the range in which sums overflow, and far above corrections that leave any effect of the data.
     if (0.0..=1e15).contains(&value) { Ok(value) } else { Err(Error::Correction { value }) }
 }

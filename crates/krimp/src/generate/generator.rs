@@ -1,10 +1,10 @@
 //! Rows drawn from a model (Vreeken, van Leeuwen and Siebes, Preserving privacy through data
 //! generation).
 //!
-//! A row begins with all columns open. As long as there are any, one of them is chosen; among the
-//! elements that have a value for it and for no closed column, one is drawn with a probability
-//! proportional to its usage plus the Laplace correction; its values are assigned and its columns
-//! closed. Generated rows carry no guarantee: a model is made of the data as they are.
+//! A row begins with all columns open. As long as there are any, one of them is chosen. Among the elements that have
+//! a value for it and for no closed column, one is drawn with a probability proportional to its usage plus the
+//! Laplace correction; its values are assigned and its columns closed. Generated rows carry no guarantee: a model is
+//! made of the unprotected data.
 
 use crate::Error;
 use crate::cover::columns::{Columns, MAX_COLUMNS, MAX_WORDS};
@@ -18,10 +18,10 @@ use rayon::prelude::*;
 use std::collections::HashMap;
 use table::{Item, Keyed, NONE, Watch};
 
-/// Draws between two looks at the watch.
+/// The number of draws between two polls of the watch.
 const STEP: usize = 256;
 
-/// Bytes of lists that a thread keeps before it begins anew.
+/// The number of bytes of lists that a thread keeps before it empties its cache.
 const CACHE_BYTES: usize = 64 << 20;
 
 /// Which open column comes next.
@@ -39,11 +39,11 @@ pub enum DomainOrder {
 pub struct Generated {
     /// Row after row, a cell per column: a position in the column's values, [`NONE`] for NULL.
     pub cells: Vec<u32>,
-    /// Elements that the rows were put together from.
+    /// The number of elements from which the rows were composed.
     pub elements: u64,
 }
 
-/// Rejected rows in a row after which there is no row.
+/// The number of successive rejected rows after which the generator gives up.
 const TRIES: u64 = 10_000;
 
 /// Draws rows from a model.
@@ -59,7 +59,7 @@ enum Width {
 }
 
 impl Generator {
-    /// Rows that share one stream of random numbers.
+    /// The number of rows that share one stream of random numbers.
     pub const CHUNK: u64 = 1 << 12;
 
     /// A generator of rows with the model's columns.
@@ -75,7 +75,7 @@ impl Generator {
         Ok(Generator { width, reject: Reject::default() })
     }
 
-    /// The same, where a row that contains an itemset of `reject` is drawn again: rows then have the
+    /// The same generator, where a row that contains an itemset of `reject` is drawn again: rows then have the
     /// model's law on condition that they contain none.
     pub fn rejecting(self, reject: Reject) -> Self {
         Generator { reject, ..self }
@@ -83,10 +83,9 @@ impl Generator {
 
     /// The rows from number `start` on.
     ///
-    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the
-    /// same streams give the same rows, however many threads there are and however many rows are
-    /// asked for at a time. Asking from a multiple of [`Generator::CHUNK`] on wastes no work. Fails if
-    /// 10,000 draws in a row are rejected.
+    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give
+    /// the same rows, whatever the number of threads and of rows per call. Calls from a multiple of
+    /// [`Generator::CHUNK`] on waste no work. Fails if 10,000 successive draws are rejected.
     pub fn rows<R: Rng>(
         &self,
         start: u64,
@@ -116,16 +115,16 @@ struct Compiled<const W: usize> {
     width: usize,
     order: DomainOrder,
     parts: Vec<Part<W>>,
-    /// By column: the parts that have a value for it.
+    /// By column: the elements that have a value for it.
     by_column: Vec<Vec<u32>>,
     /// The columns that have any values, NULL included.
     filled: Columns<W>,
     caches: Spare<Cache<W>>,
 }
 
-/// By closed columns and the column to be filled: the parts that can be drawn.
+/// By closed columns and the column to be filled: the elements that can be drawn.
 ///
-/// What is drawn depends on the random number alone and not on what is kept here.
+/// The result of a draw depends on the random number alone and not on the contents of this cache.
 #[derive(Default)]
 struct Cache<const W: usize> {
     lists: HashMap<(Columns<W>, u32), Alias, Keyed>,
@@ -250,7 +249,7 @@ impl<const W: usize> Compiled<W> {
         elements
     }
 
-    /// The part that a random word selects for a column.
+    /// The element that a random word selects for a column.
     #[inline]
     fn draw(&self, open: Columns<W>, column: usize, cache: &mut Cache<W>, word: u64) -> usize {
         let key = (open, column as u32);
@@ -269,7 +268,7 @@ impl<const W: usize> Compiled<W> {
         part
     }
 
-    /// The parts that have a value for a column and for no closed one, with their weights.
+    /// The elements that have a value for a column and for no closed one, with their weights.
     fn eligible(&self, open: Columns<W>, column: usize) -> Vec<(u32, f64)> {
         let parts = self.by_column[column].iter();
         let fitting = parts.filter(|&&part| open.contains(&self.parts[part as usize].columns));

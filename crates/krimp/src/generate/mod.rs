@@ -1,8 +1,7 @@
-//! Rows drawn from a model.
+//! Draws rows from a model.
 //!
-//! `generator` draws rows, from lists made by `alias` and weights with a `correction`, and again those
-//! that `reject` finds an itemset in; `classes` splits a bag so that each class gets a model and its
-//! share of the rows.
+//! `generator` draws rows, from lists made by `alias` and weights with a `correction`, and draws those again in which
+//! `reject` finds an itemset; `classes` splits a bag so that each class gets a model and its share of the rows.
 
 pub(crate) mod alias;
 mod classes;

@@ -3,7 +3,7 @@
 use crate::model::Model;
 use table::{Item, NONE};
 
-/// Itemsets, found in a row by the rarest of their items.
+/// Rejected itemsets, found in a row by the rarest of their items.
 #[derive(Debug, Default)]
 pub struct Reject {
     /// Whether the empty itemset is one of them: every row contains it.

@@ -1,4 +1,4 @@
-//! The law of generated rows, and that rows follow it.
+//! The law of generated rows, and a test that rows follow it.
 
 use super::*;
 use crate::model::{ModelColumn, Pattern};
@@ -21,7 +21,7 @@ fn compiled(model: &Model, correction: f64, order: DomainOrder) -> Compiled<1> {
     Compiled::new(model, &Correction::new(correction).unwrap(), order).unwrap()
 }
 
-/// The probability of each row, by going through all draws.
+/// The probability of each row, by enumerating all draws.
 fn law(generator: &Compiled<1>) -> BTreeMap<Vec<u32>, f64> {
     fn go(
         generator: &Compiled<1>,
@@ -55,8 +55,7 @@ fn law(generator: &Compiled<1>) -> BTreeMap<Vec<u32>, f64> {
     all
 }
 
-/// Fails if `rows` do not look like draws from `law`: chi-square beyond its mean by six
-/// standard deviations or more.
+/// Fails if `rows` do not look like draws from `law`: chi-square exceeds its mean by six standard deviations or more.
 fn assert_fits(law: &BTreeMap<Vec<u32>, f64>, cells: &[u32], width: usize) {
     let rows = cells.len() / width;
     let mut counts: BTreeMap<&[u32], f64> = BTreeMap::new();

@@ -14,7 +14,7 @@ use table::{NONE, Watch};
 /// The class of a row.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Classified {
-    /// Its place among the models.
+    /// The position of its model.
     pub class: u32,
     /// The length of the row's code with the model of that class.
     pub bits: f64,
@@ -22,11 +22,11 @@ pub struct Classified {
 
 /// The class of each distinct row of a bag: the one whose model gives it the shortest code.
 ///
-/// So that every model can encode every row, each is completed with the singletons of all models and
-/// of the row, and every element gets one more usage: an element of usage u has the code length
-/// lg((U + E) / (u + 1)), where U is the sum of the model's usages and E the number of its elements,
-/// completed. A row is judged by itself, whatever other rows the bag has. Of equally short codes (up to
-/// 1e-9 bits) the one of the model of more rows wins, then the one whose name comes first.
+/// So that every model can encode every row, each is completed with the singletons of all models and of the row, and
+/// every element gets one more usage: an element of usage u has the code length lg((U + E) / (u + 1)), where U is the
+/// sum of the model's usages and E the number of its elements, completed. A row is classified by itself, whatever
+/// other rows the bag has. Among equally short codes (up to 1e-9 bits) the model of more rows wins, then the one
+/// whose name comes first.
 ///
 /// The bag must have the models' columns, in any order. Costs a cover of the bag for each model.
 pub fn classify<'a>(
@@ -64,8 +64,8 @@ pub fn classify<'a>(
     Ok(found)
 }
 
-/// Refuses models whose codes say nothing beside each other: they must have the same columns, and NULL
-/// be an item in all of them or in none.
+/// Refuses models whose codes cannot be compared: they must have the same columns, and NULL must be an item in all of
+/// them or in none.
 pub fn comparable(models: &[(String, Model)]) -> Result<(), Error> {
     let Some((first_name, first)) = models.first() else {
         return Err(Error::Classes("there is none".into()));
@@ -106,7 +106,7 @@ impl<'a> Universe<'a> {
         Universe { values, items }
     }
 
-    /// Which values of a bag are in no model.
+    /// The values of a bag that are in no model.
     fn unknown(&self, data: Data<'_>, models: &[(String, Model)]) -> Unknown {
         let null_is_item =
             models.first().is_some_and(|(_, model)| model.options.nulls == crate::Nulls::Value);
@@ -129,7 +129,7 @@ struct Unknown {
 }
 
 impl Unknown {
-    /// How many cells of a row are in no model.
+    /// The number of cells of a row that are in no model.
     fn cells(&self, row: &[u32]) -> u64 {
         let cells = row.iter().enumerate().filter(|&(column, &code)| match code {
             NONE => self.nulls[column],

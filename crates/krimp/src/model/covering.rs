@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use table::{Bag, NONE, Stop, Watch};
 
-/// Rows that a thread covers before it looks at the watch.
+/// The number of rows that a thread covers before it polls the watch.
 const STEP: usize = 1 << 12;
 
 /// The elements of a model, and the bag that they are to cover.
@@ -62,7 +62,7 @@ impl<'a, const W: usize> Covering<'a, W> {
         &self.translation.supports
     }
 
-    /// The distinct rows, in parts for the threads; a look at the watch before each is enough.
+    /// The distinct rows, in parts for the threads; the caller polls the watch before each part.
     pub(super) fn parts(&self) -> impl IndexedParallelIterator<Item = Range<usize>> + use<W> {
         let rows = self.bag.distinct();
         (0..rows.div_ceil(STEP))
@@ -70,8 +70,8 @@ impl<'a, const W: usize> Covering<'a, W> {
             .map(move |part| part * STEP..rows.min((part + 1) * STEP))
     }
 
-    /// Calls `row` for each distinct row, on the threads, with its place in `found` and the numbers
-    /// of the elements in its cover.
+    /// Calls `row` for each distinct row, on the threads, with its place in `found` and the numbers of the elements
+    /// in its cover.
     pub(super) fn each_row<T: Send>(
         &self,
         found: &mut [T],
@@ -118,7 +118,7 @@ pub(super) fn element_usages(model: &Model, unseen: usize) -> Vec<u64> {
     singletons.chain(std::iter::repeat_n(0, unseen)).chain(patterns).collect()
 }
 
-/// What the codes of a bag are in a model.
+/// The items of a bag in the numbers of a model.
 struct Translation {
     /// By column of the bag and code: the item's number; [`NONE`] for values that no row has.
     numbers: Vec<Vec<u32>>,
@@ -175,8 +175,8 @@ impl Translation {
         Ok(all)
     }
 
-    /// The number of an item of a column whose first has number `start`; a new one if the model
-    /// has no code for it.
+    /// The number of an item of a column whose first item has number `start`; a new one if the model has no code for
+    /// it.
     fn number(&mut self, column: usize, start: u32, code: Option<u32>) -> u32 {
         code.map_or_else(
             || {

@@ -1,8 +1,8 @@
-//! A bag with the texts of its values: what a model, whose values are texts, is compared with.
+//! A bag with the texts of its values, for comparisons with a model, whose values are texts.
 
 use table::Bag;
 
-/// A bag and what its values are as texts.
+/// A bag and its values as texts.
 #[derive(Clone, Copy)]
 pub struct Data<'a> {
     bag: &'a Bag,
@@ -18,8 +18,8 @@ impl<'a> From<&'a Bag> for Data<'a> {
 }
 
 impl<'a> Data<'a> {
-    /// A bag whose values are in another encoding, with their texts by column and code: `None` for a
-    /// value that is none.
+    /// A bag whose values are in another encoding, with their texts by column and code: `None` for a value that has
+    /// no text.
     pub fn decoded(bag: &'a Bag, texts: &'a [Vec<Option<String>>]) -> Self {
         Data { bag, texts: Some(texts) }
     }

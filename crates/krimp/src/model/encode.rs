@@ -1,4 +1,4 @@
-//! Encoding data with a model that was fitted to other data.
+//! Encodes data with a model that was fitted to other data.
 
 use crate::Error;
 use crate::cover::columns::with_width;
@@ -13,8 +13,8 @@ use table::{Stop, Watch};
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Encoded {
     pub sizes: Sizes,
-    /// True if the data use elements that the model has no code for, so that the model was
-    /// completed: with the missing singletons, and with one more usage for every element.
+    /// True if the data use elements without a code, so that the model was completed: with the missing singletons,
+    /// and with one more usage for every element.
     pub completed: bool,
     /// The average number of elements in the cover of a row; 0 without rows.
     pub elements_per_row: f64,
@@ -22,10 +22,10 @@ pub struct Encoded {
 
 /// The size of a bag encoded with the code lengths of a model.
 ///
-/// The bag must have the model's columns, in any order. `standard_bits` is the size of the bag
-/// under singletons of its own, so for the data that the model was fitted to all sizes are those
-/// of the fit. Where the bag needs an element without a code, the model is completed (see
-/// [`Encoded::completed`]), and so are the supports that the standard code comes from.
+/// The bag must have the model's columns, in any order. `standard_bits` is the size of the bag under its own
+/// singletons, so for the data that the model was fitted to all sizes are those of the fit. Where the bag needs an
+/// element without a code, the model is completed (see [`Encoded::completed`]), and so are the supports of the
+/// standard code.
 pub fn encode<'a>(
     model: &Model,
     data: impl Into<Data<'a>>,
@@ -65,7 +65,7 @@ pub fn encode<'a>(
     })
 }
 
-/// The usages that the code lengths come from when a bag is encoded with a model.
+/// The usages that determine the code lengths when a bag is encoded with a model.
 pub(super) struct Codes {
     /// By element, as a [`Covering`] numbers them.
     pub usages: Vec<u64>,
@@ -92,13 +92,13 @@ impl Codes {
     }
 }
 
-/// How unlike two databases are: the larger of (CT_b(a) - CT_a(a)) / CT_a(a) and the same with a
-/// and b exchanged, where CT_x(y) is the size of data y encoded with the model of data x (Vreeken,
-/// van Leeuwen and Siebes, Characterising the difference). 0 for equal data; `None` if data that
-/// take no bits at all, as an empty table does, are compared with others.
+/// How unlike two databases are: the larger of (CT_b(a) - CT_a(a)) / CT_a(a) and the same with a and b exchanged,
+/// where CT_x(y) is the size of data y encoded with the model of data x (Vreeken, van Leeuwen and Siebes,
+/// Characterising the difference). 0 for equal data; `None` if data that take no bits at all, as an empty table does,
+/// are compared with others.
 ///
-/// Both models get the singletons of all items of both databases and one more usage for every
-/// element, so that each can encode the other's data.
+/// Both models get the singletons of all items of both databases and one more usage for every element, so that each
+/// can encode the other's data.
 pub fn dissimilarity<'a>(
     a: (&Model, impl Into<Data<'a>>),
     b: (&Model, impl Into<Data<'a>>),
@@ -118,7 +118,7 @@ pub fn dissimilarity<'a>(
     Ok(Dissimilarity { value, own_a, own_b, a_by_b, b_by_a })
 }
 
-/// [`dissimilarity`] and the sizes in bits that it comes from.
+/// [`dissimilarity`] and the sizes in bits from which it is computed.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Dissimilarity {
     pub value: Option<f64>,
@@ -166,7 +166,7 @@ fn used_values(column: &ModelColumn) -> impl Iterator<Item = &Option<String>> {
 
 /// The cover of a bag by the elements of a model.
 pub(super) struct Cover {
-    /// How often each element is used, as a [`Covering`] numbers them.
+    /// The usage of each element, as a [`Covering`] numbers them.
     usages: Vec<u64>,
     /// Number of items that the model does not have.
     unseen: usize,

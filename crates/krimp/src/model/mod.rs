@@ -1,9 +1,8 @@
-//! The model: a code table with the names and values that its items stand for.
+//! The model: a code table with the names and values of its items.
 //!
-//! `stored` writes it as JSON and reads it back. `data` says what the values of a bag are as texts, and
-//! `covering` prepares the model for the rows of that bag: `encode` says how many bits they take
-//! together, `row_bits` how many each takes, and `classify` which of several models describes each in
-//! the fewest.
+//! `json` writes it as JSON and reads it back. `data` has the values of a bag as texts, and `covering` prepares the
+//! model for the rows of that bag: `encode` computes how many bits they take together, `row_bits` how many each
+//! takes, and `classify` which of several models describes each in the fewest.
 
 mod classify;
 mod covering;
@@ -23,8 +22,8 @@ use crate::{CodeTable, Error, Options, Progress, fit};
 use serde::{Deserialize, Serialize};
 use table::{Bag, Item, Watch};
 
-/// A code table that stands by itself: what generating rows and encoding other data need,
-/// without the data it was fitted to. [`Model::to_json`] describes how it is stored.
+/// A self-contained code table: it suffices to generate rows and to encode other data, without the data it was fitted
+/// to. [`Model::to_json`] describes how it is stored.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Model {
     pub(crate) rows: u64,
@@ -57,8 +56,8 @@ pub struct Pattern {
 }
 
 impl Model {
-    /// The model of a code table that was fitted to `bag` with `options`. `text` decodes a value,
-    /// which must leave the values of a column in their order.
+    /// The model of a code table that was fitted to `bag` with `options`. `text` decodes a value; it must keep the
+    /// order of the values of a column.
     pub fn new(
         table: &CodeTable,
         bag: &Bag,
@@ -109,7 +108,7 @@ impl Model {
         self.rows
     }
 
-    /// What the fit was asked for.
+    /// The parameters of the fit.
     pub fn options(&self) -> &Options {
         &self.options
     }

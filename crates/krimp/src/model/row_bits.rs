@@ -1,4 +1,4 @@
-//! The code of each row.
+//! The length of the code of each row.
 
 use crate::Error;
 use crate::cover::columns::with_width;
@@ -12,7 +12,7 @@ use table::{Bag, Stop, Watch};
 pub struct RowCode {
     /// Its length.
     pub bits: f64,
-    /// The elements that it names, single values included.
+    /// The number of elements in it, single values included.
     pub elements: u32,
 }
 
@@ -48,10 +48,9 @@ fn codes<const W: usize>(
     Ok(found)
 }
 
-/// The numbers of the distinct rows, those with the shortest codes first; equal ones in the order
-/// of their items.
+/// The numbers of the distinct rows, by ascending code length; equal ones in the order of their items.
 pub fn shortest_first(codes: &[RowCode], bag: &Bag, watch: &Watch) -> Result<Vec<u32>, Stop> {
-    // The order, and once more while it is sorted.
+    // The order, and a copy while it is sorted.
     let _held = watch.hold(codes.len() as u64 * 8)?;
     let mut order: Vec<u32> = (0..codes.len() as u32).collect();
     table::sort_watched(&mut order, watch, |a, b| {
@@ -62,8 +61,8 @@ pub fn shortest_first(codes: &[RowCode], bag: &Bag, watch: &Watch) -> Result<Vec
     Ok(order)
 }
 
-/// The sum of numbers, which does not depend on their order: rows whose elements are used equally
-/// often have equal codes to the last bit.
+/// The sum of numbers, independent of their order: rows whose elements are used equally often have equal codes to the
+/// last bit.
 pub(super) fn in_order(numbers: impl Iterator<Item = f64>) -> f64 {
     let mut numbers: Vec<f64> = numbers.collect();
     numbers.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Models as JSON.
+//! The JSON form of models: written, read and checked.
 
 use crate::model::{Model, ModelColumn, Pattern};
 use crate::{Candidates, CodeTable, Error, Forbidden, Nulls, Options};
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use table::Item;
 
-/// What the field `format` of every model says.
+/// The value of the field `format` of every model.
 const FORMAT: &str = "pg_sanitize.krimp";
 
 /// The version of the schema that this code writes.
@@ -91,8 +91,7 @@ impl Model {
         })
     }
 
-    /// The model that a JSON value holds; whatever the value is, all that later uses rely on is
-    /// checked here.
+    /// The model in a JSON value. Whatever the value is, everything that later code relies on is checked here.
     pub fn from_json(value: &Value) -> Result<Self, Error> {
         if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
             return Err(Error::Model(format!("field \"format\" is not \"{FORMAT}\"")));
@@ -110,7 +109,7 @@ impl Model {
     }
 }
 
-/// What the field of this name holds.
+/// The content of the field of this name.
 fn field<'a, T: Deserialize<'a>>(value: &'a Value, name: &str) -> Result<T, String> {
     let value = value.get(name).ok_or_else(|| format!("there is no field \"{name}\""))?;
     T::deserialize(value).map_err(|e| format!("field \"{name}\": {e}"))
@@ -155,7 +154,7 @@ fn read(value: &Value) -> Result<Model, String> {
     let usages = columns.iter().flat_map(|c| &c.usages).chain(patterns.iter().map(|p| &p.usage));
     let supports = columns.iter().flat_map(|c| &c.supports);
     for (sum, what) in [(total(usages), "usages"), (total(supports), "supports")] {
-        // One is added to each when a model is completed, so there must be room.
+        // Completing a model adds one to each, so there must be room.
         if sum.is_none_or(|sum| sum > LARGEST) {
             return Err(format!("the sum of {what} is too large"));
         }

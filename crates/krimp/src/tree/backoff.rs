@@ -1,8 +1,7 @@
-//! Rows drawn column by column, the longest path that fits deciding each.
+//! Draws rows column by column, where the longest path that fits decides each.
 //!
-//! A node that decides gives its children's values v the weights P(v), and what its probability has beyond
-//! all its children in the column to the nodes after it, for the values that it says nothing about. What
-//! the last of them leaves goes by the values' own shares.
+//! A node that decides gives its children's values v the weights P(v). The rest of its probability goes to the nodes
+//! after it, for the values that it has no child for. The rest of the last one goes by the values' own shares.
 
 use crate::spare::Spare;
 use crate::tree::children::Children;
@@ -16,7 +15,7 @@ use table::{NONE, Reservation, Stop, Watch};
 pub(crate) struct Backoff {
     columns: Vec<Column>,
     pub(crate) scratch: Spare<Scratch>,
-    /// The bytes of the columns' deciders.
+    /// The number of bytes of the columns' deciders.
     pub(crate) memory: u64,
 }
 
@@ -26,10 +25,10 @@ struct Column {
     deciders: Deciders,
 }
 
-/// What a thread draws with.
+/// The buffers of a thread that draws.
 #[derive(Default)]
 pub(crate) struct Scratch {
-    /// By column: the number of the row's value among those that are in paths.
+    /// By column: the number of the row's value among the values in paths.
     row: Vec<usize>,
     bases: Vec<usize>,
     taken: Vec<u32>,
@@ -135,8 +134,8 @@ impl Column {
         })
     }
 
-    /// The weight of a node's children other than those that are taken, and of all values that the node
-    /// says nothing about; `None` if it has no say.
+    /// The weight of a node's children except the taken ones, and of all values without a child of the node; `None`
+    /// if the node decides nothing.
     #[inline]
     fn weights(&self, decider: &Decider, taken: &[u32]) -> Option<(f64, f64)> {
         let new = self.new_values(decider, taken);
@@ -174,8 +173,8 @@ fn inner(tree: &CodeTree, children: &Children, column: u32) -> impl Iterator<Ite
     items.filter(move |item| item.column == column).map(|item| item.code)
 }
 
-/// By column: the nodes other than the root that have children in it, in the order in which they decide:
-/// the longest path, then the most probable, then the smallest.
+/// By column: the nodes other than the root that have children in it, in the order in which they decide: by
+/// descending length of the path, then by descending probability, then in path order.
 fn by_column(tree: &CodeTree, children: &Children) -> Vec<Vec<u32>> {
     let nodes = tree.nodes();
     let mut depths = vec![0u32; nodes.len()];

@@ -1,14 +1,14 @@
-//! The nodes of a tree by parent.
+//! The nodes of a tree, indexed by parent.
 
 use crate::tree::code_tree::CodeTree;
 
 /// A tree, its nodes by parent.
 pub(crate) struct Children {
-    /// By node: where its children begin in `numbers`; one more than there are nodes.
+    /// By node: the position of its first child in `numbers`; one more entry than there are nodes.
     starts: Vec<u32>,
     /// The children of each node, in item order.
     numbers: Vec<u32>,
-    /// By node, but for the root: its item's column and code, and its probability.
+    /// By node, except the root: its item's column and code, and its probability.
     columns: Vec<u32>,
     codes: Vec<u32>,
     probabilities: Vec<f64>,

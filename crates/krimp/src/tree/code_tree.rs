@@ -1,4 +1,4 @@
-//! The tree.
+//! The dependent code tree, and how it is made from the patterns of a code table.
 
 use crate::fit::{CodeTable, Nulls, itemised};
 use crate::tree::counted::{Counted, shares};
@@ -20,16 +20,16 @@ pub struct Node {
 /// [`crate::Sanitised::tree`], drawn from by a [`crate::TreeGenerator`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct CodeTree {
-    /// The root first, then each node before those below it, siblings in item order: a smaller number is
-    /// a smaller path.
+    /// The root first, then each node before those below it, siblings in item order: a smaller number is a smaller
+    /// path.
     nodes: Vec<Node>,
     shares: Vec<Shares>,
 }
 
-/// The tree of a bag's own code table, with the frequencies that the bag has.
+/// The tree of a bag's own code table, with the frequencies of the bag.
 ///
-/// Patterns that no row is covered with belong to the table, and to the tree. NULL is an item if it was
-/// one to the fit; otherwise it is no node, and has what the values of its column leave.
+/// Patterns that cover no row belong to the table, and to the tree. NULL is an item if it was one in the fit.
+/// Otherwise it is no node, and gets the share that the values of its column leave.
 pub fn code_tree(
     bag: &Bag,
     table: &CodeTable,
@@ -98,7 +98,7 @@ impl CodeTree {
         self.shares[column as usize].null
     }
 
-    /// The values of a column, as far as the root knows them.
+    /// The values of a column with their shares.
     pub(crate) fn shares(&self) -> &[Shares] {
         &self.shares
     }
@@ -110,14 +110,14 @@ impl CodeTree {
     }
 }
 
-/// A tree under construction: paths come in item order.
+/// A tree under construction: paths must come in item order.
 struct Grower<'a, F: Frequencies> {
     nodes: Vec<Node>,
     shares: &'a [Shares],
     frequencies: &'a F,
     /// The last path.
     path: Vec<(u32, Item)>,
-    /// Of its first nodes, beginning with none of them, as many as were asked for.
+    /// The rows of its first nodes, beginning with no node, as far as they were needed.
     rows: Vec<F::Rows>,
 }
 

@@ -1,4 +1,4 @@
-//! Joint frequencies that are counted.
+//! Joint frequencies that are counted in a bag.
 
 use crate::tree::frequencies::{Frequencies, Shares};
 use std::cmp::Reverse;
@@ -11,7 +11,7 @@ pub(crate) struct Counted<'w> {
     numbers: HashMap<Item, u32, Keyed>,
     /// By number: the distinct rows that have the item, the most frequent rows first.
     sets: BitSets,
-    /// How often the first rows occur; all others occur once.
+    /// The weights of the first rows; all others occur once.
     weights: Vec<u64>,
     rows: u64,
     _held: Reservation<'w>,
@@ -50,7 +50,7 @@ impl<'w> Counted<'w> {
         Ok(Counted { numbers, sets, weights, rows: bag.row_count(), _held: held })
     }
 
-    /// How many rows contain an itemset and further items.
+    /// The number of rows that contain an itemset and further items.
     pub(crate) fn count(&self, rows: &[u64], added: &[Item]) -> u64 {
         let sets: Vec<&[u64]> = added.iter().map(|item| self.set(item)).collect();
         let both = |i: usize| sets.iter().fold(rows[i], |word, set| word & set[i]);

@@ -1,10 +1,9 @@
-//! The nodes that decide a column, by what the columns before it have.
+//! Finds the nodes that decide a column, given the values of the columns before it.
 //!
-//! A node decides a column if it has children there, and if the row so far contains its path. For each
-//! column, these nodes are numbered in the order in which they decide. For each value of each earlier
-//! column there is a bitmap of the nodes that do not contradict it: those without the column in their path,
-//! and those with this value. The intersection of the bitmaps of a row's values has the nodes that decide,
-//! the first one first, whatever the tree is large.
+//! A node decides a column if it has children there, and if the row so far contains its path. For each column, these
+//! nodes are numbered in the order in which they decide. For each value of each earlier column there is a bitmap of
+//! the nodes that do not contradict it: those without the column in their path, and those with this value. The
+//! intersection of the bitmaps of a row's values has the nodes that decide, in order, whatever the size of the tree.
 
 use crate::tree::children::Children;
 use crate::tree::code_tree::CodeTree;
@@ -16,10 +15,10 @@ const BLOCK: usize = 4;
 
 /// A node that decides a column.
 pub(crate) struct Decider {
-    /// Where its children's values begin and end.
+    /// The range of its children's values.
     pub start: usize,
     pub end: usize,
-    /// What its probability has beyond all its children in the column.
+    /// Its probability less that of all its children in the column.
     pub rest: f64,
 }
 
@@ -29,18 +28,18 @@ pub(crate) struct Deciders {
     pub list: Vec<Decider>,
     /// The values of their children, and their probabilities.
     pub values: Vec<(u32, f64)>,
-    /// Each earlier column that matters, and where its bitmaps begin.
+    /// Each earlier column that matters, and the position of its first bitmap.
     earlier: Vec<(usize, usize)>,
     /// Bitmaps of `stride` words each.
     bitmaps: Vec<u64>,
     stride: usize,
 }
 
-/// Shares of a node that are left by rounding, in parts of its probability.
+/// The part of a node's probability that counts as left by rounding.
 const ROUNDING: f64 = 1e-12;
 
-/// By column and code: the number of the value among those that are in paths; the values that are not,
-/// and NULL, have the number after them.
+/// By column and code: the number of the value among the values in paths. Other values, and NULL, have the number
+/// after them.
 pub(crate) struct Named {
     numbers: Vec<u32>,
     pub count: usize,
@@ -73,8 +72,8 @@ pub(crate) fn bytes(nodes: usize, named: &[Named]) -> u64 {
 }
 
 impl Deciders {
-    /// `nodes` have children in the column and are in the order in which they decide; `named` are the
-    /// values of the columns before it.
+    /// `nodes` have children in the column and are in the order in which they decide; `named` are the values of the
+    /// columns before it.
     pub(crate) fn new(
         tree: &CodeTree,
         children: &Children,
@@ -114,7 +113,7 @@ impl Deciders {
         deciders
     }
 
-    /// Adds the bitmaps of an earlier column, of which each node's path has a code or none.
+    /// Adds the bitmaps of an earlier column, for which each node's path has a code or none.
     fn add_bitmaps(&mut self, column: usize, named: &Named, codes: &[Option<u32>]) {
         let start = self.bitmaps.len();
         self.earlier.push((column, start));
@@ -131,8 +130,8 @@ impl Deciders {
         }
     }
 
-    /// Hands on the numbers of the nodes that decide, given by column the number of its value, until
-    /// `stop` says so. `bases` is there to be reused.
+    /// Calls back with the numbers of the nodes that decide, given the number of the value of each column, until
+    /// `stop` returns true. `bases` is a buffer.
     #[inline]
     pub(crate) fn visit(
         &self,

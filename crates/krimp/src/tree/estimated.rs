@@ -1,15 +1,15 @@
 //! Joint frequencies estimated from rows whose cells were randomised each by itself.
 //!
-//! What a cell counts for a value of its column has the mean 1 where the cell had the value before it was
-//! randomised, and 0 elsewhere. So the mean over rows of the product over an itemset's columns is an
-//! unbiased estimate of the itemset's frequency before.
+//! The factor of a cell for a value of its column has the mean 1 where the cell had the value before it was
+//! randomised, and 0 elsewhere. So the mean over rows of the product over an itemset's columns is an unbiased
+//! estimate of the itemset's frequency before.
 
 use crate::tree::frequencies::{Frequencies, Shares};
 use std::collections::HashMap;
 use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
 
-/// What a randomised cell counts for a value of its column: the mean over the coins is 1 where the cell had
-/// the value, and 0 elsewhere.
+/// The factor of a randomised cell for a value of its column: its mean over the coins is 1 where the cell had the
+/// value, and 0 elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Channel {
     /// Where the randomised cell has the value.
@@ -19,18 +19,18 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// The variance of what a cell counts that did not have the value: one of two numbers, with mean 0.
+    /// The variance of the factor of a cell that did not have the value: one of two numbers, with mean 0.
     pub(crate) fn variance(self) -> f64 {
         -self.shown * self.not_shown
     }
 }
 
-/// What counts as frequent.
+/// The conditions under which an itemset counts as frequent.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Bounds {
     /// The least estimate.
     pub least: f64,
-    /// The largest standard deviation of an estimate that is taken for one.
+    /// The largest standard deviation of an estimate that is used.
     pub noise: f64,
 }
 
@@ -46,9 +46,9 @@ impl<'w> Estimates<'w> {
     /// Finds the itemsets whose estimate and whose subsets' estimates are within the bounds. `nulls` are
     /// the codes of NULL.
     ///
-    /// An itemset is grown column by column, and the sets that begin with a later item come first: so all
-    /// its subsets are known when its turn comes. One pass over the rows estimates all itemsets that have
-    /// one item more than a given one.
+    /// An itemset is grown column by column, and the sets that begin with a later item come first: so all its subsets
+    /// are known when its turn comes. One pass over the rows estimates all itemsets that have one more item than a
+    /// given one.
     pub(crate) fn new(
         bag: &Bag,
         channels: &[Channel],
@@ -130,8 +130,8 @@ struct Search<'a, 'w> {
 }
 
 impl Search<'_, '_> {
-    /// Goes on from an itemset. `products` has by distinct row what it adds to the itemset's estimate,
-    /// `next` the items of later columns that are frequent together with it.
+    /// Extends an itemset. `products` has for each distinct row its contribution to the itemset's estimate, `next`
+    /// the items of later columns that are frequent together with it.
     fn grow(
         &mut self,
         itemset: &mut Vec<Item>,
@@ -191,14 +191,14 @@ impl Search<'_, '_> {
             let square = (with_squares * shown * shown
                 + (squares - with_squares) * not_shown * not_shown)
                 / rows;
-            // Of the randomisation alone: the mean of a row's product is 1 if it had the itemset, else 0.
+            // By the randomisation alone: the mean of a row's product is 1 if it had the itemset, else 0.
             let variance = (square - share).max(0.0) / rows;
             Estimate { share, stddev: variance.sqrt() }
         };
         Ok(items.iter().map(estimate).collect())
     }
 
-    /// Keeps what is frequent of an itemset together with each of several items; returns those items.
+    /// Keeps the frequent ones among an itemset together with each of several items; returns those items.
     fn keep(
         &mut self,
         itemset: &[Item],

@@ -1,4 +1,4 @@
-//! What a tree asks of the data that it describes.
+//! The trait of joint frequencies, from which a tree is made.
 
 use table::Item;
 
@@ -15,10 +15,10 @@ pub(crate) struct Shares {
 
 /// Joint frequencies of items. An itemset has at most the frequency of each of its subsets.
 pub(crate) trait Frequencies {
-    /// What is kept of an itemset, to add further items to it.
+    /// The state of an itemset, to which further items can be added.
     type Rows;
 
-    /// The bytes of that, at most.
+    /// The largest number of bytes of that state.
     fn bytes(&self) -> u64;
 
     /// The empty itemset.

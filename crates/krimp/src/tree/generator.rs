@@ -1,4 +1,4 @@
-//! Rows drawn from a tree.
+//! Draws rows from a code tree.
 
 use crate::spare::Spare;
 use crate::tree::backoff::Backoff;
@@ -8,14 +8,14 @@ use rand::Rng;
 use rayon::prelude::*;
 use table::{Choice, NONE, Stop, Watch};
 
-/// Rows between two looks at the watch.
+/// The number of rows between two polls of the watch.
 const STEP: usize = 256;
 
-/// How a row goes through the tree.
+/// The method by which a row is drawn from the tree.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Walk {
-    /// Column by column: the longest path that the row contains so far decides, what it leaves open the
-    /// next longest, and so on to the root.
+    /// Column by column: the longest path that the row contains so far decides, what it leaves open goes to the next
+    /// longest, and so on to the root.
     #[default]
     Backoff,
     /// As published: nodes wait in pools of their columns, where the root is drawn as often as each.
@@ -39,7 +39,7 @@ enum Prepared {
 }
 
 impl TreeGenerator {
-    /// Rows that share one stream of random numbers.
+    /// The number of rows that share one stream of random numbers.
     pub const CHUNK: u64 = crate::Generator::CHUNK;
 
     /// A generator of rows with the tree's columns.
@@ -51,7 +51,7 @@ impl TreeGenerator {
         Ok(TreeGenerator { width: tree.width(), walk: prepared })
     }
 
-    /// The bytes held beside the tree's own: whoever draws holds them meanwhile.
+    /// The bytes held in addition to the tree, while rows are drawn.
     pub fn memory(&self) -> u64 {
         match &self.walk {
             Prepared::Backoff(walk) => walk.memory,
@@ -61,9 +61,9 @@ impl TreeGenerator {
 
     /// The rows from number `start` on, a cell per column: a code, or [`NONE`] for NULL.
     ///
-    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same
-    /// streams give the same rows, however many threads there are and however many rows are asked for at
-    /// a time. Asking from a multiple of [`TreeGenerator::CHUNK`] on wastes no work.
+    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give
+    /// the same rows, whatever the number of threads and of rows per call. Calls from a multiple of
+    /// [`TreeGenerator::CHUNK`] on waste no work.
     pub fn rows<R: Rng>(
         &self,
         start: u64,

@@ -1,9 +1,9 @@
-//! Rows drawn as the publication says.
+//! Draws rows from a code tree as published.
 //!
-//! Each column has a pool of nodes, at first the root alone. In the order of the columns, a node is drawn
-//! from the pool: the root gives the column one of its values by their shares, any other node its own.
-//! Then one of the children of the value's node is drawn by their probabilities and joins the pool of
-//! its column. A node that loses against the root is lost: dependence is kept half of the time.
+//! Each column has a pool of nodes, at first the root alone. In the order of the columns, a node is drawn from the
+//! pool: the root gives the column one of its values by their shares, any other node its own. Then one of the
+//! children of the value's node is drawn by their probabilities and joins the pool of its column. A node that is not
+//! drawn because the root is drawn is lost: dependence is kept half of the time.
 
 use crate::generate::alias::Alias;
 use crate::tree::children::Children;

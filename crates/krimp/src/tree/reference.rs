@@ -1,4 +1,4 @@
-//! Trees and their generators word by word, for tests on small tables.
+//! Trees and their generators by definition, for tests on small tables.
 
 use crate::tree::code_tree::CodeTree;
 use std::collections::{BTreeMap, BTreeSet};

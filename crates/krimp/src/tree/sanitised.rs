@@ -1,4 +1,4 @@
-//! Rows whose cells were randomised, and the tree that can be made of them alone.
+//! Rows whose cells were randomised, and the code tree that is made of them alone.
 
 use crate::Error;
 use crate::fit::{Progress, fit_candidates};
@@ -11,8 +11,8 @@ use table::{Bag, Domain, Item, Itemsets, NONE, Recoding, Stop, Watch};
 
 /// Rows with randomised cells, and how they were randomised.
 ///
-/// Everything that is made of it is made of these rows, which are public, and of public numbers: see
-/// `sanitised.md`. Made by whoever randomised the cells; the rows before that are not here.
+/// Everything that is made from it depends only on these rows, which are public, and on public numbers: see
+/// `sanitised.md`. It does not contain the rows before they were randomised.
 pub struct Sanitised {
     /// NULL is an item.
     bag: Bag,
@@ -21,8 +21,8 @@ pub struct Sanitised {
 }
 
 impl Sanitised {
-    /// The rows of a bag, whose domains are the public ones. NULL is one more value, after all others, of
-    /// the columns that are `nullable`; others have none.
+    /// The rows of a bag, whose domains are the public ones. NULL is one more value, after all others, of the columns
+    /// that are `nullable`; others have no NULL.
     pub fn new(
         bag: &Bag,
         nullable: &[bool],
@@ -64,8 +64,7 @@ impl Sanitised {
         self.bag.memory()
     }
 
-    /// How often each value of a column occurred before its cells were randomised, NULL last, as shares
-    /// that can be estimated.
+    /// The estimated shares of each value of a column before its cells were randomised, NULL last.
     pub fn shares(&self, column: usize, watch: &Watch) -> Result<Vec<f64>, Stop> {
         let bounds = Bounds { least: f64::INFINITY, noise: 0.0 };
         let mut estimates = Estimates::new(&self.bag, &self.channels, &self.nulls, bounds, watch)?;
@@ -81,8 +80,8 @@ impl Sanitised {
         Ok(Sanitised { bag, nulls, channels })
     }
 
-    /// The least standard deviation that the estimated share of a pair of values can have with so many
-    /// rows, by the columns' channels alone; `None` with less than two columns.
+    /// The least standard deviation of the estimated share of a pair of values with this number of rows, by the
+    /// columns' channels alone; `None` with less than two columns.
     pub fn pair_noise(channels: &[Channel], rows: u64) -> Option<f64> {
         let mut variances: Vec<f64> = channels.iter().map(|channel| channel.variance()).collect();
         variances.sort_by(f64::total_cmp);
@@ -92,9 +91,9 @@ impl Sanitised {
 
     /// The tree of the code table that Krimp fits to these rows, with estimated frequencies.
     ///
-    /// Candidates are the itemsets with an estimated share of at least `min_support`, whose subsets have
-    /// it too, and whose estimate has a standard deviation of at most half of that: what is mostly noise
-    /// would be taken for a pattern all too often. Unions whose estimate is above `threshold` get a path.
+    /// Candidates are the itemsets with an estimated share of at least `min_support`, whose subsets have it too, and
+    /// whose estimate has a standard deviation of at most half of that: otherwise noise would be taken for a pattern
+    /// too often. Unions whose estimate is above `threshold` get a path.
     pub fn tree(
         &self,
         min_support: f64,
@@ -125,7 +124,7 @@ impl Sanitised {
     }
 }
 
-/// A domain with one more value after all others, whose text stands for nothing.
+/// A domain with one more value after all others, whose text has no meaning.
 fn with_one_more(domain: &Domain) -> Domain {
     let mut values: Vec<Vec<u8>> = domain.values().map(<[u8]>::to_vec).collect();
     let mut last = values.last().cloned().unwrap_or_default();

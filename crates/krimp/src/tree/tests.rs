@@ -1,4 +1,4 @@
-//! Trees and laws beside their definitions, and rows beside their laws.
+//! Trees and laws compared with their definitions, and rows with their laws.
 
 use super::reference::{self, Paths, Rows};
 use super::*;
@@ -31,7 +31,7 @@ fn grown(bag: &Bag, elements: &[Vec<Item>], threshold: f64) -> CodeTree {
     tree
 }
 
-/// The law of the generator, by going through all values.
+/// The law of the generator, by enumerating all values.
 fn law(tree: &CodeTree) -> Rows {
     let watch = Watch::unlimited();
     let generator = Backoff::new(tree, &watch).unwrap();
@@ -64,14 +64,13 @@ fn assert_same_law(found: &Rows, expected: &Rows) {
     }
 }
 
-/// Fails if rows do not look like draws from a law: chi-square beyond its mean by six standard
-/// deviations or more.
+/// Fails if rows do not look like draws from a law: chi-square exceeds its mean by six standard deviations or more.
 fn assert_fits(law: &Rows, cells: &[u32], width: usize) {
     let rows = cells.len() / width;
     let mut counts: BTreeMap<&[u32], f64> = BTreeMap::new();
     cells.chunks(width).for_each(|row| *counts.entry(row).or_default() += 1.0);
     assert!(counts.keys().all(|row| law.contains_key(*row)), "a row of probability 0");
-    // Rare rows together, so that chi-square has its law.
+    // Rare rows are pooled, so that chi-square has its law.
     let mut cells = vec![(0.0, 0.0)];
     for (row, p) in law {
         let (expected, found) = (p * rows as f64, counts.get(row.as_slice()).unwrap_or(&0.0));
@@ -185,7 +184,7 @@ proptest! {
         let bag = bag(&rows);
         let mut elements = elements(&bag, &chosen);
         if reversed {
-            // The order of elements is for the search alone.
+            // The result does not depend on the order of elements.
             elements.reverse();
         }
         let tree = grown(&bag, &elements, threshold);
@@ -316,7 +315,7 @@ mod randomised {
         Channel { shown: (1.0 - other) / apart, not_shown: -other / apart }
     }
 
-    /// With which probability a cell is kept, and becomes any one other value.
+    /// The probability that a cell is kept, and that it becomes any one other value.
     fn probabilities(epsilon: f64, values: usize) -> (f64, f64) {
         let other = 1.0 / (epsilon.exp() + values as f64 - 1.0);
         (epsilon.exp() * other, other)

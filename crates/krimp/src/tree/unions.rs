@@ -1,15 +1,15 @@
-//! The unions of patterns that occur often enough, each once.
+//! Enumerates the unions of patterns that occur often enough, each once.
 
 use crate::tree::frequencies::Frequencies;
 use table::{Bag, Item, NONE, Stop, Watch};
 
-/// Goes through all itemsets that are the union of some of the elements and have a frequency above a
-/// threshold, which is at least 0, and hands each on once, its items in column order.
+/// Enumerates all itemsets that are the union of some of the elements and have a frequency above a threshold, which
+/// is at least 0, and calls back with each once, its items in column order.
 ///
-/// Sets of elements with the same union are the same here: the largest of them stands for all, and a
-/// union is extended only by elements that bring in no earlier one. So the work is that of the unions
-/// found times the elements that may be added to each, and nothing found need be remembered. Adding an
-/// item never raises a frequency: elements that cannot be added to a union are not tried beyond it.
+/// Different sets of elements may have the same union. The largest of these sets stands for all, and a union is
+/// extended only by elements that add no earlier one. So the work is the number of unions found times the elements
+/// that may be added to each, and no union need be remembered. Adding an item never raises a frequency: elements that
+/// cannot be added to a union are not tried beyond it.
 pub(crate) fn visit_unions<F: Frequencies>(
     elements: &[&[Item]],
     width: usize,
@@ -29,21 +29,21 @@ struct Search<'a, F> {
     frequencies: &'a F,
     threshold: f64,
     watch: &'a Watch,
-    /// The union at hand: by column a code, or [`NONE`].
+    /// The current union: by column a code, or [`NONE`].
     cells: Vec<u32>,
     found: &'a mut dyn FnMut(&[Item]) -> Result<(), Stop>,
 }
 
 impl<F: Frequencies> Search<'_, F> {
-    /// Goes on from the union at hand with elements from number `next` on. `open` are the elements that
-    /// it does not contain, but for some that cannot be added to it, in ascending order.
+    /// Extends the current union with elements from number `next` on. `open` are the elements that it does not
+    /// contain, except some that cannot be added to it, in ascending order.
     fn extend(&mut self, rows: &F::Rows, open: &[u32], next: u32) -> Result<(), Stop> {
         let _held = self.watch.hold(self.frequencies.bytes() + open.len() as u64 * 8)?;
         let mut fitting = Vec::with_capacity(open.len());
         let mut added = Vec::new();
         for &element in open {
             self.watch.check()?;
-            // Earlier ones are kept to be looked for below.
+            // Earlier ones are kept for the check below.
             if element < next || self.fits(rows, element, &mut added) {
                 fitting.push(element);
             }
@@ -65,13 +65,13 @@ impl<F: Frequencies> Search<'_, F> {
         Ok(())
     }
 
-    /// Whether the union at hand and an element occur together often enough.
+    /// Whether the current union and an element occur together often enough.
     fn fits(&self, rows: &F::Rows, element: u32, added: &mut Vec<Item>) -> bool {
         self.new_items(element, added) && self.frequencies.share(rows, added) > self.threshold
     }
 
-    /// Writes the items of an element that the union at hand does not have; false if it has another
-    /// value for one of its columns.
+    /// Writes the items of an element that the current union does not have; false if it has another value in one of
+    /// its columns.
     fn new_items(&self, element: u32, added: &mut Vec<Item>) -> bool {
         added.clear();
         for &item in self.elements[element as usize] {
@@ -90,7 +90,7 @@ impl<F: Frequencies> Search<'_, F> {
         }
     }
 
-    /// Whether the union at hand contains an element.
+    /// Whether the current union contains an element.
     fn contains(&self, element: u32) -> bool {
         let items = self.elements[element as usize];
         items.iter().all(|item| self.cells[item.column as usize] == item.code)

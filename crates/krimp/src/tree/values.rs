@@ -1,12 +1,12 @@
-//! The values of a column by their own shares.
+//! Draws values of a column by their own shares.
 
 use crate::tree::frequencies::Shares;
 use table::NONE;
 
-/// Draws values of a column by their shares, all or those that are left.
+/// Draws values of a column by their shares, from all values or from those that are left.
 pub(crate) struct Values {
     shares: Shares,
-    /// By code: the sum of the shares before it; one more than there are values.
+    /// By code: the sum of the shares before it; one more entry than there are values.
     sums: Vec<f64>,
 }
 
@@ -20,7 +20,7 @@ impl Values {
         Values { sums: std::iter::once(0.0).chain(up_to).collect(), shares: shares.clone() }
     }
 
-    /// How many values there are, NULL included if it occurs.
+    /// The number of values, NULL included if it occurs.
     pub(crate) fn len(&self) -> usize {
         self.shares.values.len() + usize::from(self.shares.missing > 0.0)
     }
@@ -30,9 +30,8 @@ impl Values {
         self.shares.null
     }
 
-    /// The value that a number of 0..1 selects, other than those that are taken, which are in ascending
-    /// order; [`NONE`] for NULL where it is no item. Where no value left has a share, all are equally
-    /// likely.
+    /// The value that a number of 0..1 selects, except the taken ones, which are in ascending order; [`NONE`] for
+    /// NULL where it is no item. If no remaining value has a share, all are equally likely.
     pub(crate) fn pick(&self, taken: &[u32], number: f64) -> u32 {
         let mass: f64 = self.gaps(taken).map(|gap| self.share(gap)).sum();
         let mut left = number * (self.shares.missing + mass) - self.shares.missing;
@@ -60,7 +59,7 @@ impl Values {
         last as u32
     }
 
-    /// The runs of values between those that are taken.
+    /// The runs of values between the taken ones.
     fn gaps<'a>(&'a self, taken: &'a [u32]) -> impl Iterator<Item = (usize, usize)> + 'a {
         let starts = std::iter::once(0).chain(taken.iter().map(|&code| code as usize + 1));
         let ends = taken.iter().map(|&code| code as usize);
@@ -72,7 +71,7 @@ impl Values {
         self.sums[end] - self.sums[start]
     }
 
-    /// The shares of the values other than those that are taken, NULL last, for tests.
+    /// The shares of the values except the taken ones, NULL last, for tests.
     #[cfg(test)]
     pub(crate) fn law(&self, taken: &[u32]) -> Vec<(u32, f64)> {
         let free = self.gaps(taken).flat_map(|(start, end)| start..end);

@@ -23,7 +23,7 @@ pub fn read(text: &str) -> Bag {
         width,
         rows.iter().map(|row| {
             let mut cells = vec![None; width];
-            // Of one length, so that the order of values is the order of numbers.
+            // Padded to one length, so that the order of values is the order of numbers.
             row.iter().for_each(|item| cells[columns[item]] = Some(format!("{item:06}")));
             cells
         }),
