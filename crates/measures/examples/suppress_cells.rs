@@ -1,5 +1,5 @@
-//! Cell suppression of random tables beside the rule "one more in every row and column": time, how many
-//! cells and how much of the total are suppressed, and how many small cells each leaves unsafe.
+//! Cell suppression of random tables compared with the rule "one more in every row and column": time, the number of
+//! suppressed cells and their share of the total, and the number of small cells that each leaves unsafe.
 //!
 //! cargo run --release -p pg_sanitize_measures --example suppress_cells [ROWS COLUMNS]
 

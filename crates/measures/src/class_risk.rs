@@ -1,4 +1,4 @@
-//! The smallest classes one by one: how many rows each has, and what it tells of the sensitive column.
+//! The smallest classes of a table: the number of rows of each, and what it reveals about the sensitive column.
 
 use crate::classes::{Tally, position};
 use crate::closeness::total_variation;
@@ -6,23 +6,23 @@ use crate::diversity::perplexity;
 use std::cmp::Ordering;
 use table::{Bag, Stop, Watch, sort_watched};
 
-/// Classes looked at between two looks at the watch.
+/// The number of classes between two polls of the watch.
 const RUN: usize = 1 << 15;
 
 /// A class of rows that are equal in every column but the sensitive one.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ClassRisk {
-    /// A distinct row of the class: what it shows in the other columns, all rows of the class show.
+    /// A distinct row of the class: all rows of the class show the same in the other columns.
     pub row: u32,
     pub rows: u64,
-    /// If there is a sensitive column.
+    /// `None` without a sensitive column.
     pub sensitive: Option<SensitiveRisk>,
 }
 
-/// What a class tells of the sensitive column, in which NULL is a value of its own.
+/// What a class reveals about the sensitive column, in which NULL is a value of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SensitiveRisk {
-    /// How many different values the class has.
+    /// The number of different values in the class.
     pub distinct_values: u64,
     /// exp of the entropy of its values, as in [`crate::l_diversity`].
     pub entropy_l: f64,
@@ -31,9 +31,9 @@ pub struct SensitiveRisk {
     pub closeness: f64,
 }
 
-/// The `smallest` classes on all columns but the sensitive one, by rows; those of equally many rows in
-/// the order of their codes, column by column, NULL last. The least entropy-l and the largest closeness
-/// of all classes are what the two measures say of the table.
+/// The `smallest` classes on all columns but the sensitive one, by number of rows; classes of equal size in the order
+/// of their codes, column by column, NULL last. The least entropy-l and the largest closeness of all classes are the
+/// two measures of the table.
 pub fn class_risk(
     bag: &Bag,
     sensitive: Option<usize>,
@@ -43,8 +43,8 @@ pub fn class_risk(
     let Some(sensitive) = sensitive else { return rows(bag, smallest, watch) };
     let Some(tally) = Tally::new(bag, sensitive, watch)? else { return Ok(Vec::new()) };
     let domain = bag.domain(sensitive).len();
-    // The counts of the tally and of its classes' rows, the table's counts and shares, the classes and
-    // their order, once more while it is sorted.
+    // The counts of the tally and of its classes' rows, the table's counts and shares, the classes and their order,
+    // with a copy while it is sorted.
     let _held = watch.hold(tally.memory() + domain as u64 * 16 + bag.distinct() as u64 * 32)?;
     let all = bag.row_count() as f64;
     let shares: Vec<f64> = tally.totals(domain).iter().map(|&rows| rows as f64 / all).collect();
@@ -93,7 +93,7 @@ fn first(
 ) -> Result<Vec<u32>, Stop> {
     let mut first: Vec<u32> = Vec::new();
     let mut next = 0..count as u32;
-    // Where few are wanted, most are thrown away before they are sorted.
+    // If few are wanted, most are discarded before they are sorted.
     while wanted < RUN && !next.is_empty() {
         watch.check()?;
         first.extend(next.by_ref().take(RUN));
@@ -159,7 +159,7 @@ mod tests {
                 (values.len() as u64, others, risk(&values))
             })
             .collect();
-        // Stable: classes of equally many rows stay in their order.
+        // Stable: classes of equal size keep their order.
         found.sort_by_key(|class| class.0);
         found
     }
@@ -195,7 +195,7 @@ mod tests {
             prop_assert_eq!(watch.memory(), 0);
         }
 
-        /// The extremes of all classes are what the measures of the whole table say, to the last bit.
+        /// The extremes of all classes are the measures of the whole table, to the last bit.
         #[test]
         fn the_measures_are_the_extremes(rows in rows(), sensitive in 0usize..3) {
             let bag = Bag::from_text(3, rows);

@@ -1,15 +1,15 @@
-//! Equality classes, and what each holds of the sensitive column.
+//! Equality classes, and the values of the sensitive column in each.
 
 use table::{Bag, Index, NONE, Stop, Watch};
 
 /// The size of the smallest equality class on all columns of the bag; `None` if it has no rows.
 ///
-/// A bag holds its classes already: rows that are equal, NULLs included, are one distinct row.
+/// A bag has its classes already: rows that are equal, NULLs included, are one distinct row.
 pub fn k_anonymity(bag: &Bag) -> Option<u64> {
     bag.weights().iter().copied().min()
 }
 
-/// How often each value of the sensitive column occurs in each class.
+/// The number of times that each value of the sensitive column occurs in each class.
 pub(crate) struct Tally {
     /// (class, value, rows), by class and value. A value is a code, or [`NONE`] for NULL.
     cells: Vec<(u32, u32, u64)>,
@@ -28,7 +28,7 @@ impl Tally {
             let row = bag.row(i as usize);
             (&row[..sensitive], &row[sensitive + 1..])
         };
-        // The cells, and as if each were a class: a place in an index that grows by doubling.
+        // The cells, and as if each were a class, a slot in an index that grows by doubling.
         let _held = watch.hold(bag.distinct() as u64 * (16 + 40))?;
         let mut index = Index::new();
         let mut firsts = Vec::new();
@@ -61,7 +61,7 @@ impl Tally {
         (self.cells.capacity() * size_of::<(u32, u32, u64)>() + self.firsts.capacity() * 4) as u64
     }
 
-    /// Rows per value over all classes, by code; the last entry is NULL's.
+    /// The number of rows of each value over all classes, by code; the last entry is NULL's.
     pub(crate) fn totals(&self, domain: usize) -> Vec<u64> {
         let mut totals = vec![0; domain + 1];
         for &(_, value, rows) in &self.cells {
@@ -71,7 +71,7 @@ impl Tally {
     }
 }
 
-/// Where a value stands in [`Tally::totals`].
+/// The position of a value in [`Tally::totals`].
 pub(crate) fn position(value: u32, domain: usize) -> usize {
     if value == NONE { domain } else { value as usize }
 }

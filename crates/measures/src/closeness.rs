@@ -21,7 +21,7 @@ pub fn t_closeness(
     let domain = bag.domain(sensitive);
     let totals = tally.totals(domain.len());
     let all = bag.row_count() as f64;
-    // Places of the values that occur, in order; the others take no part.
+    // Positions of the values that occur, in order; the others do not count.
     let mut order: Vec<usize> = (0..totals.len()).filter(|&v| totals[v] > 0).collect();
     if ordered && let Some(numbers) = numbers(domain, &order) {
         order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
@@ -58,8 +58,8 @@ pub(crate) fn total_variation(table: &[f64], class: &[(usize, f64)]) -> f64 {
     class.iter().map(|&(v, p)| (p - table[v]).max(0.0)).sum()
 }
 
-/// The table's distribution, ready to be compared with many classes at the cost of each class's
-/// own values (a column may have as many values as there are classes).
+/// The table's distribution, prepared for comparisons with many classes at the cost of each class's own values (a
+/// column may have as many values as there are classes).
 struct Shares<'a> {
     shares: &'a [f64],
     /// Cumulative shares: entry `v` is the share of the values up to `v`.
@@ -82,8 +82,8 @@ impl<'a> Shares<'a> {
         Shares { shares, cumulative, sums }
     }
 
-    /// `1/(d-1) sum |cumulative p - cumulative q|`. Cumulative p is constant between two values
-    /// of the class, so that each stretch needs only the place where cumulative q passes it.
+    /// `1/(d-1) sum |cumulative p - cumulative q|`. Cumulative p is constant between two values of the class, so each
+    /// stretch only needs the position where cumulative q crosses it.
     fn ordered_distance(&self, class: &[(usize, f64)]) -> f64 {
         let last = self.shares.len() - 1;
         let (mut sum, mut p, mut from) = (0.0, 0.0, 0);

@@ -1,6 +1,6 @@
-//! Choices of some of several things: how many there are, and one after the other.
+//! Combinations of k out of n: their number, and an enumeration.
 
-/// `n` choose `k`, or the largest number there is.
+/// `n` choose `k`, or the largest integer if that is larger.
 pub(crate) fn combinations(n: usize, k: usize) -> u64 {
     if k > n {
         return 0;
@@ -15,7 +15,7 @@ pub(crate) fn combinations(n: usize, k: usize) -> u64 {
     result as u64
 }
 
-/// The next choice of as many of `n` in lexicographic order; false after the last.
+/// The next combination of the same size in lexicographic order; false after the last.
 pub(crate) fn advance(chosen: &mut [usize], n: usize) -> bool {
     let k = chosen.len();
     let Some(i) = (0..k).rev().find(|&i| chosen[i] < n - k + i) else { return false };

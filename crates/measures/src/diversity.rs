@@ -1,14 +1,14 @@
-//! l-diversity: how many values of the sensitive column a class leaves open.
+//! l-diversity: how diverse the values of the sensitive column are in each class.
 
 use crate::classes::Tally;
 use table::{Bag, Stop, Watch};
 
-/// What counts as diverse (Machanavajjhala et al., l-Diversity).
+/// The kinds of diversity (Machanavajjhala et al., l-Diversity).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Diversity {
     /// The number of different values.
     Distinct,
-    /// exp of the entropy of the values: as many values as equally frequent ones would be.
+    /// exp of the entropy of the values: the number of equally frequent values with the same entropy.
     Entropy,
 }
 

@@ -1,4 +1,4 @@
-//! The frequent itemsets of two tables, compared.
+//! Compares the frequent itemsets of two tables.
 
 use crate::sum::Sum;
 use crate::supports::supports;
@@ -8,7 +8,7 @@ use table::{Bag, Index, Reservation, Stop, Watch};
 /// How the frequent itemsets of a released table differ from those of the original.
 ///
 /// The share of an itemset is its support as a share of its table's rows (0 in an empty table).
-/// Means are `None` where there is nothing to take them of.
+/// Means are `None` over nothing.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct Comparison {
     /// Frequent in the original.
@@ -44,10 +44,10 @@ impl Comparison {
 /// Compares the itemsets, single items included, that at least a share `min_support` of the rows
 /// contain, each table by its own rows, with at most `max_length` items.
 ///
-/// The normalised frequency difference is that of Dorrestijn (Provable Privacy for Database Generation), the other means
-/// are those of Vreeken et al. (Preserving Privacy through Data Generation, table 2). An itemset
-/// that is frequent in one table is counted in the other, whatever its support there. The bags
-/// have the same columns in the same order.
+/// The normalised frequency difference is that of Dorrestijn (Provable Privacy for Database Generation), the other
+/// means are those of Vreeken et al. (Preserving Privacy through Data Generation, table 2). An itemset that is
+/// frequent in one table is counted in the other, whatever its support there. The bags have the same columns in the
+/// same order.
 pub fn compare_itemsets(
     original: &Bag,
     released: &Bag,
@@ -151,8 +151,8 @@ impl Rows {
         Rows { original: rows(original), released: rows(released) }
     }
 
-    /// `|o - r|` and `|o - r| / o` of the shares o and r that belong to the supports: numerators
-    /// are exact. The second is infinite if `original` is 0.
+    /// `|o - r|` and `|o - r| / o` of the shares o and r of these supports: numerators are exact. The second is
+    /// infinite if `original` is 0.
     fn apart(self, original: u64, released: u64) -> (f64, f64) {
         let o = u128::from(original) * self.released;
         let r = u128::from(released) * self.original;
@@ -178,7 +178,7 @@ mod tests {
         found.into_iter().map(|(items, n)| (items.iter().map(text).collect(), n)).collect()
     }
 
-    /// Every number word by word.
+    /// Every number by definition.
     fn by_definition(o: &Bag, r: &Bag, min_support: f64, max: Option<usize>) -> Comparison {
         let frequent_of = |bag: &Bag| {
             let least = (1..).find(|&n| n as f64 / bag.row_count().max(1) as f64 >= min_support);

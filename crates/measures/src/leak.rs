@@ -1,4 +1,4 @@
-//! Rare itemsets of a table that a released one contains too.
+//! The leak test: rare itemsets of a table that a released table contains too.
 
 use crate::postings::Postings;
 use crate::rare::{Draws, Rare};
@@ -6,18 +6,18 @@ use crate::translation::Translation;
 use rayon::prelude::*;
 use table::{Bag, Item, NONE, Stop, Watch};
 
-/// Draws tested at a time.
+/// The number of draws tested at a time.
 const BATCH: u64 = 4096;
 
-/// Draws from rows for each itemset wanted, before minimal ones are searched for: on many rows the
-/// search takes longer than so many draws.
+/// The number of draws from rows for each wanted itemset before minimal ones are searched: on many rows the search
+/// takes longer than these draws.
 const FIRST_DRAWS: u64 = 200;
 
-/// Draws for each itemset wanted, at the most: where fewer than one in so many is rare, fewer
-/// itemsets are tried.
+/// The largest number of draws for each wanted itemset: if fewer than one in this number is rare, fewer itemsets are
+/// tried.
 const DRAWS: u64 = 1000;
 
-/// How many rare itemsets of a length were tried, and how many of them the released table has.
+/// The number of rare itemsets of a length that were tried, and of those that the released table has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Leak {
     pub length: usize,
@@ -29,11 +29,11 @@ pub struct Leak {
 /// random itemsets that exactly one row of the original contains, and how many of them a row of
 /// the released table contains too, by length.
 ///
-/// Every length from 1 to the number of columns gets the same part of the `samples`. The itemsets
-/// of a length are drawn uniformly among all rare ones of that length, with replacement; if there
-/// are at most as many draws as wanted, each rare itemset is tried once instead. Fewer are tried
-/// where rare ones are too hard to find. `below(n)` draws uniformly from `0..n`; equal tables and
-/// equal draws give equal results. The bags have the same columns in the same order.
+/// Every length from 1 to the number of columns gets an equal part of the `samples`. The itemsets of a length are
+/// drawn uniformly among all rare ones of that length, with replacement; if there are at most as many possible draws
+/// as wanted, each rare itemset is tried once instead. Fewer are tried where rare ones are too hard to find.
+/// `below(n)` draws uniformly from `0..n`; equal tables and equal draws give equal results. The bags have the same
+/// columns in the same order.
 pub fn rare_itemset_leak(
     released: &Bag,
     original: &Bag,
@@ -87,8 +87,8 @@ impl<'a> Test<'a> {
         })
     }
 
-    /// Tries `wanted` itemsets of a length with at most `draws` draws for each, or all there are;
-    /// also tells whether it was done with that.
+    /// Tries `wanted` itemsets of a length with at most `draws` draws for each, or all itemsets; also returns whether
+    /// that was enough.
     fn leak(
         &self,
         length: usize,
@@ -116,7 +116,7 @@ impl<'a> Test<'a> {
         Ok((leak, leak.tried == wanted))
     }
 
-    /// Counts what is rare of the draws, in their order and until `wanted` are tried.
+    /// Counts the rare ones among the draws, in their order, until `wanted` are tried.
     fn run(&self, draws: &Draws, wanted: u64, leak: &mut Leak) -> Result<(), Stop> {
         let outcomes: Result<Vec<Option<bool>>, Stop> =
             (0..draws.len()).into_par_iter().map(|i| self.outcome(draws.get(i))).collect();
@@ -129,8 +129,8 @@ impl<'a> Test<'a> {
         self.watch.found(leak.tried - before)
     }
 
-    /// Whether the released table has the itemset; `None` if it is none, is not rare, or counts
-    /// for another draw.
+    /// Whether the released table has the itemset; `None` if the draw is not an itemset, is not rare, or counts for
+    /// another draw.
     fn outcome(&self, (row, columns, mii): (u32, &[u32], u32)) -> Result<Option<bool>, Stop> {
         self.watch.check()?;
         let codes = self.original.row(row as usize);
@@ -233,7 +233,7 @@ mod tests {
         (0..rows).map(|_| [2, 2, 3, 3, 4, 6].map(&mut cell)).collect()
     }
 
-    /// From rows and from MIIs alike, each rare itemset is drawn as often as any other.
+    /// From rows and from MIIs, each rare itemset is drawn equally often.
     #[test]
     fn draws_are_uniform() {
         let original = &Bag::from_text(6, table(1, 120));

@@ -1,16 +1,16 @@
 //! Measures that describe a table, not the mechanism that made it.
 //!
-//! A class is the rows that are equal in every column but the sensitive one. Equality is as seen
-//! by whoever reads the table: NULL equals NULL, whether the cell was suppressed or never filled.
+//! A class is the rows that are equal in every column but the sensitive one. Equality is that of a reader of the
+//! table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
-//! [`class_risk`] lists the smallest classes, [`unicity`] asks how many rows a few known cells give away.
-//! [`utility`] compares a released table with its original: marginals, associations, and a model that tells
-//! them apart.
+//! [`class_risk`] lists the smallest classes, [`unicity`] measures how many rows a few known cells identify.
+//! [`utility`] compares a released table with its original: marginals, associations, and a model that distinguishes
+//! them.
 //!
-//! `information` is about an operator instead: what its outputs tell of its inputs, in bits.
-//! Three folders are about numbers that are published instead of rows: [`entropy`] says in bits what a
-//! statistic gives away, [`cells`] suppresses small counts of a table with totals and audits such
-//! tables, [`answers`] audits exact sums. [`Rational`] is their exact arithmetic.
+//! `information` is about an operator instead: what its outputs reveal about its inputs, in bits. Three folders are
+//! about published numbers instead of rows: [`entropy`] measures in bits what a statistic reveals, [`cells`]
+//! suppresses small counts of a table with totals and audits such tables, [`answers`] audits exact sums. [`Rational`]
+//! is their exact arithmetic.
 #![forbid(unsafe_code)]
 
 pub mod answers;

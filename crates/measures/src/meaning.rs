@@ -1,15 +1,14 @@
-//! What the cells of a released table stand for in its original: a value, or all values that a general value
-//! covers.
+//! The meaning of the cells of a released table in its original: a value, or all values that a general value covers.
 
 use crate::postings::Postings;
 use crate::translation::{ABSENT, Translation};
 use std::collections::HashMap;
 use table::{Bag, Item, NONE, Reservation, Stop, Watch};
 
-/// What a cell stands for.
+/// The meaning of a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cell<'a> {
-    /// One value of the original, by its code there; [`NONE`] is NULL. A code that no row has is a value that
+    /// One value of the original, by its code there; [`NONE`] is NULL. A code that no row has stands for a value that
     /// the original does not have.
     Value(u32),
     /// Any of several values, by their codes there, ascending.
@@ -21,7 +20,7 @@ pub enum Cell<'a> {
 /// How a released column was made from the original's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Made {
-    /// Nobody knows: the law decides.
+    /// Unknown: the rule of [`Meaning`] decides.
     Somehow,
     /// Every text stands for itself.
     AsItIs,
@@ -31,13 +30,13 @@ pub enum Made {
     Coarser,
 }
 
-/// What the cells of a released table stand for.
+/// The meaning of the cells of a released table.
 ///
-/// Texts alone do not tell whether a 20 is the number or the range from 20 to 29. How a column was made may be known.
-/// Where it is not, cells that were made coarser keep this law: *no text occurs in more cells than in the original,
-/// unless it is one of a general value, or NULL*. A column that keeps it is read as coarser if some text does occur in
-/// more cells: a general value stands for all that it covers, and NULL for everything if there is more of it. In all
-/// other columns, those that were drawn from a model above all, a text stands for itself.
+/// Texts alone do not say whether a 20 is the number or the range from 20 to 29. It may be known how a column was
+/// made. If it is not, the following rule of coarser cells decides: *no text occurs in more cells than in the
+/// original, unless it is a general value, or NULL*. A column that satisfies it is read as coarser if some text does
+/// occur in more cells: a general value stands for everything that it covers, and NULL for everything if there is
+/// more of it. In all other columns, in particular those drawn from a model, a text stands for itself.
 pub struct Meaning<'w> {
     exact: Translation<'w>,
     /// By column: what general values cover, by released code; nothing if texts stand for themselves.
@@ -48,7 +47,7 @@ pub struct Meaning<'w> {
 }
 
 impl<'w> Meaning<'w> {
-    /// What cells stand for by the law; see [`Meaning::of`].
+    /// The meaning of cells by that rule; see [`Meaning::of`].
     pub fn new(
         released: &Bag,
         original: &Bag,
@@ -59,8 +58,8 @@ impl<'w> Meaning<'w> {
     }
 
     /// `general` has for each column (or for none) the released texts that may be general values, and what they
-    /// cover then: codes of the released column and, ascending, of the original one; `made` tells how a column was
-    /// made. The bags have the same columns in the same order. Costs a pass over both.
+    /// cover: codes of the released column and, ascending, of the original one. `made` says how a column was made.
+    /// The bags have the same columns in the same order. Costs a pass over both.
     pub fn of(
         released: &Bag,
         original: &Bag,
@@ -91,8 +90,8 @@ impl<'w> Meaning<'w> {
         Ok(Meaning { exact, general, blank, _held: held })
     }
 
-    /// The columns in which some text, or NULL, occurs in more cells than in the original: only there it matters
-    /// what general values cover.
+    /// The columns in which some text, or NULL, occurs in more cells than in the original: only there general values
+    /// matter.
     pub fn gaining(released: &Bag, original: &Bag, watch: &Watch) -> Result<Vec<bool>, Stop> {
         let gains =
             gains(released, original, &Translation::new(released, original, watch)?, watch)?;
@@ -112,7 +111,7 @@ impl<'w> Meaning<'w> {
         self.general.iter().any(|column| !column.is_empty()) || self.blank.contains(&true)
     }
 
-    /// What a released cell stands for.
+    /// The meaning of a released cell.
     pub fn cell(&self, column: usize, code: u32) -> Cell<'_> {
         if code == NONE && self.blank[column] {
             return Cell::Blank;
@@ -127,14 +126,14 @@ impl<'w> Meaning<'w> {
     }
 }
 
-/// What of a column occurs in more released cells than in the original.
+/// The values of a column that occur in more released cells than in the original.
 struct Gain {
     /// Released codes.
     codes: Vec<u32>,
     null: bool,
 }
 
-/// By column what it gained.
+/// By column the values that it gained.
 fn gains(
     released: &Bag,
     original: &Bag,
@@ -166,7 +165,7 @@ fn gains(
 }
 
 impl Cell<'_> {
-    /// Whether a cell of the original, by its code, may be what is shown.
+    /// Whether a cell of the original, by its code, may be the one that is shown.
     fn covers(&self, code: u32) -> bool {
         match self {
             Cell::Value(value) => *value == code,
@@ -176,7 +175,7 @@ impl Cell<'_> {
     }
 }
 
-/// The rows of an original by what they have in common.
+/// The rows of an original, indexed by value.
 pub(crate) struct Rows<'a> {
     bag: &'a Bag,
     postings: Postings<'a>,
@@ -187,7 +186,7 @@ impl<'a> Rows<'a> {
         Ok(Rows { bag: original, postings: Postings::new(original, watch)? })
     }
 
-    /// Hands the distinct rows that cells cover to `found`, until it says yes. Looks at the rows that have a
+    /// Calls `found` with the distinct rows that cells cover, until it returns true. Looks at the rows that have a
     /// value of the cell that covers the fewest.
     pub(crate) fn covered(&self, cells: &[Cell<'_>], mut found: impl FnMut(u32) -> bool) {
         let count =
@@ -255,7 +254,7 @@ mod tests {
         assert_eq!(read(&["2", "2", "30", ""], &original), ["General([0, 1])", "Value(2)", &null]);
         // One of them was blanked, so that NULL may be anything.
         assert_eq!(read(&["2", "", "30", ""], &original)[2], "Blank");
-        // A second 30 was drawn: the 2 is none of ours.
+        // A second 30 was drawn: the 2 is not a general value of the original.
         assert_eq!(read(&["2", "30", "30", ""], &original), [&absent, "Value(2)", &null]);
         // Nothing moved.
         assert_eq!(read(&["20", "30"], &original), ["Value(0)", "Value(2)", &null]);
@@ -276,7 +275,7 @@ mod tests {
             read_as(Made::Blanked, &released, &original),
             [&absent, absent.as_str(), "Blank"]
         );
-        // A table that was drawn may look like one that was made coarser.
+        // A drawn table may look like one that was made coarser.
         let released = ["2", "2", "30", "", ""];
         assert_eq!(read_as(Made::AsItIs, &released, &original), [&absent, "Value(2)", &null]);
     }

@@ -1,30 +1,30 @@
-//! How many people the classes of a release hold, where the original says whose each row is.
+//! Bounds on the number of people in the classes of a release, where the original identifies the person of each row.
 
 use crate::meaning::{Cell, Meaning, Rows};
 use std::collections::HashMap;
 use table::{Bag, NONE, Stop, Watch};
 
-/// How many people there are in classes that were to hold k of them.
+/// The number of people in classes that should hold k of them.
 ///
-/// No released row says which row of the original it was. A class is some of the rows that it covers, so that the
-/// number of its people has bounds; where a class covers no more rows than it has, both are the number.
+/// No released row says which row of the original it was. A class is some of the rows that it covers, so the number
+/// of its people has bounds. If a class covers only as many rows as it has, the bounds are equal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct People {
     pub classes: u64,
     /// Classes that hold fewer than k people, whichever rows they are.
     pub surely_fewer: u64,
-    /// Classes that hold fewer than k people if their rows are those of as few people as can be; the former
-    /// included.
+    /// Classes that hold fewer than k people if their rows belong to as few people as possible; includes the former.
     pub perhaps_fewer: u64,
-    /// The fewest people that a class may hold, and the most that that of the fewest can.
+    /// The fewest people that a class may hold, and the most people that the class of the fewest can hold.
     pub fewest: u64,
     pub fewest_at_most: u64,
 }
 
 /// The people in the classes of a release, its distinct rows. `original` has the same columns, in the codes that
-/// `meaning` speaks of, and after them the column that tells people apart; rows without a person count for nobody.
-/// A class may have more rows than it covers, since one of the tables was changed: these are of nobody who is known, at
-/// least, and at most each of somebody else. `None` without classes. Costs a look at all rows that each class covers.
+/// `meaning` refers to, and after them the column that identifies people; rows without a person count for no one. A
+/// class may have more rows than it covers, if one of the tables was changed: the lower bound ignores these rows, the
+/// upper bound counts each as another person. `None` without classes. Costs a look at all rows that each class
+/// covers.
 pub fn people(
     released: &Bag,
     original: &Bag,
@@ -67,7 +67,7 @@ pub fn people(
     Ok((people.classes > 0).then_some(people))
 }
 
-/// The fewest and the most people that so many rows can have, of which so many are nobody's.
+/// The fewest and the most people that `rows` rows can have, of which `nobody` belong to no one.
 fn bounds(rows: u64, nobody: u64, mut of_person: Vec<u64>) -> (u64, u64) {
     of_person.sort_unstable_by(|a, b| b.cmp(a));
     let mut left = rows.saturating_sub(nobody);
@@ -94,14 +94,14 @@ mod tests {
         assert_eq!(bounds(4, 0, vec![1, 4]), (1, 2));
         assert_eq!(bounds(3, 2, vec![1, 4]), (1, 2));
         assert_eq!(bounds(2, 2, vec![1]), (0, 1));
-        // Two rows are of somebody else, or not.
+        // Two rows belong to other people, or not.
         assert_eq!(bounds(7, 0, vec![1, 4]), (2, 4));
         assert_eq!(bounds(3, 0, vec![]), (0, 3));
     }
 
     proptest! {
-        /// Whoever made the classes knows how many people are in each: the bounds hold, and are the number where
-        /// nothing else is covered.
+        /// The test knows how many people are in each class: the bounds hold, and are tight where nothing else is
+        /// covered.
         #[test]
         fn the_bounds_hold(rows in prop::collection::vec((0u32..6, 0u32..5, any::<bool>()), 1..30), k in 1u64..5) {
             // Classes are halves of the values, some of them blank.

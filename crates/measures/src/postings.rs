@@ -1,13 +1,13 @@
-//! Which rows have a value: to find a row that contains an itemset without looking at all rows.
+//! The rows of each value, to find a row that contains an itemset without looking at all rows.
 
 use table::{Bag, Item, NONE, Reservation, Stop, Watch, bits};
 
-/// A value that at least one in so many rows has is a bit per row, any other a list of rows;
-/// either way it takes no more than the list would.
+/// A value that at least one in this number of rows has is a bit per row, any other a list of rows; the bits never
+/// take more memory than the list would.
 const DENSE: usize = 32;
 
-/// Two lists are merged unless one is so many times longer than the other: then it is faster to look at
-/// the codes of the rows of the short one.
+/// Two lists are merged unless one is this many times longer than the other: then it is faster to look at the codes
+/// of the rows of the short one.
 const MERGE: usize = 8;
 
 /// The distinct rows of each value.
@@ -18,10 +18,9 @@ pub(crate) struct Postings<'a> {
 }
 
 struct Column {
-    /// How many rows have each value.
+    /// The number of rows of each value.
     counts: Vec<u32>,
-    /// The rows of values that few have, by value: those of `code` are `starts[code]` and up to
-    /// the next.
+    /// The rows of values that few rows have, by value: those of `code` are from `starts[code]` up to the next.
     rows: Vec<u32>,
     starts: Vec<u32>,
     /// The rows of values that many have, by code.
@@ -94,14 +93,14 @@ impl<'a> Postings<'a> {
         let mut reservation = Reservation::new(watch);
         let mut columns = Vec::with_capacity(bag.width());
         for (column, domain) in bag.domains().iter().enumerate() {
-            // Counts, starts and where to put the next row: 12 bytes for each value.
+            // Counts, starts and the position of the next row: 12 bytes for each value.
             reservation.add(bag.distinct() as u64 * 4 + domain.len() as u64 * 12)?;
             columns.push(Column::new(bag, column, watch)?);
         }
         Ok(Postings { bag, columns, _reservation: reservation })
     }
 
-    /// How many distinct rows contain the item.
+    /// The number of distinct rows that contain the item.
     pub(crate) fn count(&self, item: Item) -> u32 {
         let counts = &self.columns[item.column as usize].counts;
         counts.get(item.code as usize).copied().unwrap_or(0)
@@ -123,7 +122,7 @@ impl<'a> Postings<'a> {
         self.find(items, |row| Some(row) != except)
     }
 
-    /// Whether at most `rows` rows contain all of the items (at least one), copies counted. Costs as
+    /// Whether at most `rows` rows contain all of the items (at least one), copies counted. Costs the same as
     /// [`Postings::any`]; less if more rows do.
     pub(crate) fn at_most(&self, items: &[Item], rows: u64) -> bool {
         let mut left = rows;
@@ -136,8 +135,8 @@ impl<'a> Postings<'a> {
         })
     }
 
-    /// Hands the distinct rows that contain all of the items (at least one) to `found`, ascending,
-    /// until it says yes; whether it did.
+    /// Calls `found` with the distinct rows that contain all of the items (at least one), ascending, until it returns
+    /// true; returns whether it did.
     pub(crate) fn find(&self, items: &[Item], mut found: impl FnMut(u32) -> bool) -> bool {
         let mut lists: Vec<&[u32]> = Vec::with_capacity(items.len());
         let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
@@ -149,7 +148,7 @@ impl<'a> Postings<'a> {
         }
         lists.sort_unstable_by_key(|list| list.len());
         common.sort_unstable_by_key(|&(count, _)| count);
-        // Bits before codes, rarest first: they are closer together than rows are.
+        // Bits before codes, rarest first, because bits are denser in memory.
         let mut fits = |row: u32| {
             let codes = || self.bag.row(row as usize);
             common.iter().all(|(_, set)| bits::has(set, row as usize))
@@ -174,11 +173,11 @@ impl<'a> Postings<'a> {
     }
 }
 
-/// What two ascending lists have in common.
+/// The common elements of two ascending lists.
 fn shared<'a>(mut one: &'a [u32], mut other: &'a [u32]) -> impl Iterator<Item = u32> + 'a {
     std::iter::from_fn(move || {
         while let (Some(&a), Some(&b)) = (one.first(), other.first()) {
-            // Without a branch on which one is smaller: that cannot be foreseen.
+            // Without a branch on which one is smaller, because it would be unpredictable.
             one = &one[usize::from(a <= b)..];
             other = &other[usize::from(b <= a)..];
             if a == b {

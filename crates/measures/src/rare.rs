@@ -1,9 +1,9 @@
-//! Itemsets that exactly one row contains, to be drawn or listed by their length.
+//! Rare itemsets, which exactly one row contains: drawn at random or listed by length.
 //!
-//! Such an itemset is in one row only, a row that occurs once. So a draw of such a row and of
-//! columns gives each with the same probability, if draws that are not rare are thrown away. Where
-//! few itemsets are rare, nearly all draws would be thrown away; but every rare itemset contains a
-//! minimal one, an MII for theta = 1, and can be drawn from those of its length or less.
+//! Such an itemset is in one row only, a row that occurs once. So a draw of such a row and of columns gives each with
+//! the same probability, if draws that are not rare are discarded. If few itemsets are rare, nearly all draws would
+//! be discarded; but every rare itemset contains a minimal one, an MII for theta = 1, and can be drawn from those of
+//! its length or less.
 
 use crate::combinations::{advance, combinations};
 use mining::Visitor;
@@ -11,13 +11,13 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 use table::{Bag, Item, Itemsets, NONE, Reservation, Stop, Watch, sort_watched};
 
-/// MIIs kept at most. Where there are more, rare itemsets are not hard to find.
+/// The largest number of MIIs that are kept. If there are more, rare itemsets are not hard to find.
 const MIIS: usize = 1 << 20;
 
-/// Pairs of a row and columns that the search for MIIs may have to look at.
+/// The largest number of pairs of a row and columns that the search for MIIs may visit.
 const SEARCH: u64 = 1 << 30;
 
-/// What rare itemsets are made of.
+/// The rows and MIIs from which rare itemsets are drawn.
 pub(crate) struct Rare<'a> {
     bag: &'a Bag,
     /// The distinct rows that occur once, in the order of their codes.
@@ -32,21 +32,21 @@ pub(crate) struct Rare<'a> {
 }
 
 impl<'a> Rare<'a> {
-    /// What there is without a search: rows.
+    /// Only rows, without a search for MIIs.
     pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
         let mut reservation = Reservation::new(watch);
         reservation.add(bag.distinct() as u64 * 4)?;
         let mut rows: Vec<u32> =
             (0..bag.distinct() as u32).filter(|&row| bag.weight(row as usize) == 1).collect();
-        // The order of reading must not decide what a seed draws.
+        // The result for a seed must not depend on the order of reading.
         let codes = |row: u32| bag.row(row as usize);
         sort_watched(&mut rows, watch, |a, b| codes(a).cmp(codes(b)))?;
         let (miis, mii_rows, by_length) = (Itemsets::new(), Vec::new(), Vec::new());
         Ok(Rare { bag, rows, miis, mii_rows, by_length, reservation })
     }
 
-    /// Looks for the MIIs of a length up to `longest`, or of fewer lengths if that would take too
-    /// long or there are too many.
+    /// Searches the MIIs of a length up to `longest`, or of fewer lengths if that would take too long or there are
+    /// too many.
     pub(crate) fn search(&mut self, longest: usize) -> Result<(), Stop> {
         let (bag, watch) = (self.bag, self.reservation.watch());
         let mut complete = searchable(bag).min(longest);
@@ -77,8 +77,8 @@ impl<'a> Rare<'a> {
         self.reservation.add(self.miis.memory() + 12 * self.mii_rows.len() as u64)
     }
 
-    /// What the itemsets of that length (1 or more) are drawn from: rows, or MIIs if their lengths
-    /// were searched and they leave less to be thrown away.
+    /// The starts of draws of that length (1 or more): rows, or MIIs if their lengths were searched and fewer draws
+    /// would be discarded.
     pub(crate) fn starts(&self, length: usize) -> Starts<'_> {
         let rows = self.row_starts(length);
         self.mii_starts(length).filter(|miis| miis.total() <= rows.total()).unwrap_or(rows)
@@ -109,8 +109,8 @@ impl<'a> Rare<'a> {
     }
 }
 
-/// The longest length of which MIIs are looked for, so that the search stays short: the longest
-/// with at most [`SEARCH`] pairs of a row and so many columns or less.
+/// The largest length of MIIs for which the search stays short: the largest with at most [`SEARCH`] pairs of a row
+/// and columns up to that number.
 fn searchable(bag: &Bag) -> usize {
     let (mut pairs, mut length) = (0u64, 0);
     while length < bag.width() {
@@ -124,7 +124,7 @@ fn searchable(bag: &Bag) -> usize {
     length
 }
 
-/// Takes up the MIIs and the row of each.
+/// Collects the MIIs and the row of each.
 struct Collector<'w> {
     found: Mutex<Found<'w>>,
     /// There are more than [`MIIS`].
@@ -154,25 +154,25 @@ impl Visitor for Collector<'_> {
         }
         found.rows.extend(rows.first());
         found.miis.push(items, 1);
-        // Twice: the order of sorting comes later.
+        // Twice: sorting needs a copy later.
         let bytes = found.miis.memory() + found.rows.capacity() as u64 * 8;
         found.reservation.raise(bytes)
     }
 }
 
-/// What the rare itemsets of one length are drawn from.
+/// The starts of draws of the rare itemsets of one length.
 pub(crate) struct Starts<'a> {
     rare: &'a Rare<'a>,
     length: usize,
     classes: Vec<Class<'a>>,
 }
 
-/// Starts that are extended by equally many columns.
+/// Starts that are extended by the same number of columns.
 struct Class<'a> {
     /// MIIs, or rows if `size` is 0.
     members: &'a [u32],
     size: usize,
-    /// In how many ways each can be extended.
+    /// The number of ways to extend each.
     extensions: u64,
 }
 
@@ -202,12 +202,12 @@ impl Draws {
 }
 
 impl Starts<'_> {
-    /// The number of draws that there are, or the largest number if there are more.
+    /// The number of possible draws, or the largest integer if there are more.
     pub(crate) fn total(&self) -> u64 {
         self.classes.iter().fold(0, |total, class| total.saturating_add(class.total()))
     }
 
-    /// The row of a member, its columns at the front of `columns`, all others behind them.
+    /// The row of a member, with its columns at the front of `columns` and all others behind them.
     fn begin(&self, class: &Class, member: u32, columns: &mut Vec<u32>) -> (u32, u32) {
         columns.clear();
         if class.size == 0 {
@@ -238,8 +238,8 @@ impl Starts<'_> {
         }
     }
 
-    /// A class with the probability of its part of all draws. (MIIs are searched only of lengths
-    /// that [`searchable`] allows, so that their draws can be counted; rows are a single class.)
+    /// A class with the probability of its share of all draws. (MIIs are searched only for lengths that
+    /// [`searchable`] allows, so that their draws can be counted; rows form a single class.)
     fn class(&self, below: &mut impl FnMut(u64) -> u64) -> Option<&Class<'_>> {
         if let [only] = self.classes.as_slice() {
             return Some(only);
@@ -252,7 +252,7 @@ impl Starts<'_> {
         })
     }
 
-    /// Hands all draws to `test`, at most `batch` at a time.
+    /// Calls `test` with all draws, at most `batch` at a time.
     pub(crate) fn all(
         &self,
         batch: usize,

@@ -1,11 +1,11 @@
-//! Exact rationals of either sign: decimals as SQL has them, and what linear algebra makes of them.
+//! Exact rationals of either sign: decimals as in SQL, and the numbers of linear algebra.
 
 use dashu_int::ops::{DivRemEuclid, Gcd, UnsignedAbs};
 use dashu_int::{IBig, Sign, UBig};
 use std::cmp::Ordering;
 use std::ops::{Add, Mul, Neg, Sub};
 
-/// The most digits of a decimal that is read, before and after the point together.
+/// The largest number of digits of a decimal that is read, before and after the point together.
 const DIGITS: usize = 60;
 
 /// A rational in lowest terms.
@@ -72,12 +72,12 @@ impl Rational {
         self.numer == IBig::ZERO
     }
 
-    /// The sign as an order beside 0.
+    /// The sign, as the order relative to 0.
     pub fn sign(&self) -> Ordering {
         self.numer.cmp(&IBig::ZERO)
     }
 
-    /// `self / other`; `None` if that is 0.
+    /// `self / other`; `None` if `other` is 0.
     pub fn divide(&self, other: &Rational) -> Option<Self> {
         let numer = &self.numer * IBig::from(other.denom.clone());
         Rational::new(numer, &other.numer * IBig::from(self.denom.clone()))
@@ -93,7 +93,7 @@ impl Rational {
         -(-self.clone()).floor()
     }
 
-    /// The integer that it is nearest to, halves away from zero, as `numeric` rounds.
+    /// The nearest integer, halves away from zero, as `numeric` rounds.
     pub fn round(&self) -> IBig {
         let half = Rational { numer: IBig::ONE, denom: UBig::from(2u8) };
         match self.sign() {
@@ -102,7 +102,7 @@ impl Rational {
         }
     }
 
-    /// As a decimal of at most `digits` digits after the point, the largest that is not above it.
+    /// The largest decimal of at most `digits` digits after the point that is not above it.
     pub fn decimal_below(&self, digits: i32) -> String {
         let scaled = (self * &Rational::power_of_ten(digits)).floor();
         let text = format!("{:0>1$}", scaled.clone().unsigned_abs(), digits as usize + 1);
@@ -113,7 +113,7 @@ impl Rational {
         format!("{sign}{whole}{point}{fraction}")
     }
 
-    /// As [`Rational::decimal_below`], the smallest that is not below it.
+    /// The smallest decimal of at most `digits` digits after the point that is not below it.
     pub fn decimal_above(&self, digits: i32) -> String {
         let below = (-self.clone()).decimal_below(digits);
         match below.strip_prefix('-') {

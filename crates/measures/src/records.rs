@@ -1,4 +1,4 @@
-//! Whole rows of one table that occur in another.
+//! Whole rows of one table that occur in another: the anonymity score and the shares of common rows.
 
 use crate::meaning::{Cell, Meaning, Rows};
 use crate::sum::Sum;
@@ -11,7 +11,7 @@ use table::{Bag, Index, Reservation, Stop, Watch};
 pub struct Score {
     /// 0: no row of the original is in the released table.
     pub score: f64,
-    /// The score as a share of what the original would score if it were released as it is.
+    /// The score as a share of the score of the original itself.
     pub normalised: f64,
 }
 
@@ -25,14 +25,14 @@ pub struct CommonRecords {
 /// The anonymity score of Vreeken et al. (Preserving Privacy through Data Generation, definitions
 /// 1 and 2); `None` if the original has no rows.
 ///
-/// `sum 1/s * P(released has t | t occurs s times in the original)` over the numbers of times s
-/// that rows of the original occur. The release has t if one of its rows stands for t and for no other
-/// row of the original: a row of exact values stands for its equals, NULL being equal to NULL, and a row
-/// with general values for all rows that they cover. So a release that is made coarser never has a row more,
-/// and a class of k rows never gives away a row that fewer than k share.
+/// `sum 1/s * P(released has t | t occurs s times in the original)` over the numbers of times s that rows of the
+/// original occur. The release has t if one of its rows stands for t and for no other row of the original: a row of
+/// exact values stands for its equals, NULL being equal to NULL, and a row with general values for all rows that they
+/// cover. So making a release coarser never adds a row, and a class of k rows never reveals a row that fewer than k
+/// share.
 ///
-/// The cost is one look-up for each distinct row of exact values; with general values, a walk through the
-/// rows that have the rarest of them, until two are found.
+/// Costs one look-up for each distinct row of exact values; with general values, a walk through the rows that have
+/// the rarest of them, until two are found.
 pub fn anonymity_score(
     released: &Bag,
     original: &Bag,
@@ -40,7 +40,7 @@ pub fn anonymity_score(
     watch: &Watch,
 ) -> Result<Option<Score>, Stop> {
     let common = Common::new(released, original, meaning, watch)?;
-    // By the number of times: different rows, and how many of them were released.
+    // By the number of times: different rows, and the number of them that were released.
     let mut levels: BTreeMap<u64, (u64, u64)> = BTreeMap::new();
     for (&weight, &released) in original.weights().iter().zip(&common.original) {
         let level = levels.entry(weight).or_default();
@@ -58,7 +58,7 @@ pub fn anonymity_score(
 
 /// The share of the rows of each table that also occur in the other, repetitions counted.
 ///
-/// What occurs, and the cost, are as in [`anonymity_score`].
+/// Occurrence and cost are as in [`anonymity_score`].
 pub fn common_records(
     released: &Bag,
     original: &Bag,
@@ -80,7 +80,7 @@ pub fn common_records(
     })
 }
 
-/// Which rows occur in both.
+/// The rows that occur in both tables.
 struct Common {
     /// For each distinct row of the original whether it was released.
     original: Vec<bool>,
@@ -104,7 +104,7 @@ impl Common {
             _ = index.number(original.row(i), |i| original.row(i as usize));
         }
         let mut common = Common { original: vec![false; original.distinct()], released_rows: 0 };
-        // Many tables have no general values.
+        // Created on demand: many tables have no general values.
         let rows = OnceCell::new();
         let (mut cells, mut row) = (Vec::new(), Vec::new());
         for i in 0..released.distinct() {
@@ -135,7 +135,7 @@ impl Common {
     }
 }
 
-/// The row that cells cover, if it is one.
+/// The row that cells cover, if there is exactly one.
 fn the_only(rows: &Rows<'_>, cells: &[Cell<'_>]) -> Option<u32> {
     let (mut first, mut more) = (None, false);
     rows.covered(cells, |row| {
@@ -157,7 +157,7 @@ mod tests {
         Bag::from_text(2, rows.iter().cloned())
     }
 
-    /// Both measures word by word.
+    /// Both measures by definition.
     fn by_definition(released: &[Row], original: &[Row]) -> (Option<Score>, CommonRecords) {
         let times = |row: &Row| original.iter().filter(|other| *other == row).count();
         let mut distinct = original.to_vec();
@@ -208,8 +208,8 @@ mod tests {
             prop_assert_eq!(watch.memory(), 0);
         }
 
-        /// Rows of numbers from 0 to 7, shown by the lower edge of a range of 2 or 4 or blank, are read as what
-        /// they cover, and a table that shows less never scores more.
+        /// Rows of numbers from 0 to 7, shown by the lower edge of a range of 2 or 4 or blank, are read as what they
+        /// cover, and a table that shows less never has a higher score.
         #[test]
         fn coarser_tables_score_less(
             cells in prop::collection::vec([(0u8..8, 0u32..4, 0u32..4), (0u8..8, 0u32..4, 0u32..4)], 1..14),
@@ -238,7 +238,7 @@ mod tests {
         }
     }
 
-    /// The numbers that a text may be shown for: itself, and those of the ranges that begin with it.
+    /// The numbers that a text may stand for: itself, and those of the ranges that begin with it.
     fn numbers(text: &str) -> std::ops::Range<u8> {
         let low: u8 = text.parse().unwrap();
         let width = [4, 2, 1].into_iter().find(|width| low.is_multiple_of(*width)).unwrap();
@@ -263,9 +263,9 @@ mod tests {
             .collect()
     }
 
-    /// The score and the common records of a table whose rows are coarser, word by word.
+    /// The score and the common records of a table with coarser rows, by definition.
     fn read_as_ranges(released: &[Row], original: &[Row]) -> (f64, CommonRecords) {
-        // In a column whose cells did not change texts stand for themselves.
+        // In a column whose cells did not change, texts stand for themselves.
         let same = [0, 1].map(|column: usize| {
             let sorted = |rows: &[Row]| {
                 let mut cells: Vec<Option<String>> =

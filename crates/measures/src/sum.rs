@@ -1,6 +1,6 @@
-//! Sums and means of many numbers, correct to the last digits.
+//! Compensated sums and means of many numbers.
 
-/// A sum that also keeps what rounding takes away (Neumaier).
+/// A sum that compensates for rounding (Neumaier).
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Sum {
     sum: f64,
@@ -22,7 +22,7 @@ impl Sum {
         self.sum + self.lost
     }
 
-    /// How many numbers were added.
+    /// The number of numbers that were added.
     pub(crate) fn count(&self) -> u64 {
         self.count
     }

@@ -5,14 +5,14 @@ use crate::translation::{ABSENT, Translation};
 use rayon::prelude::*;
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch, sort_watched};
 
-/// Itemsets counted by one task: enough that the rows of common prefixes are looked for once.
+/// The number of itemsets counted by one task: enough to share the rows of common prefixes.
 const CHUNK: usize = 256;
 
-/// The supports in `bag` of the `chosen` itemsets, whose items `translation` takes to the bag's
-/// codes; in no fixed order but the same one whatever the number of threads.
+/// The supports in `bag` of the `chosen` itemsets, whose items `translation` maps to the bag's codes. The order is
+/// not specified, but does not depend on the number of threads.
 ///
-/// The items of an itemset are taken rarest first, and itemsets with a common prefix one after the
-/// other: each costs a look at the rows that contain all of it but its most frequent item.
+/// The items of an itemset are taken rarest first, and itemsets with a common prefix one after the other: each costs
+/// a look at the rows that contain all of it but its most frequent item.
 pub(crate) fn supports(
     bag: &Bag,
     itemsets: &Itemsets,
@@ -25,7 +25,7 @@ pub(crate) fn supports(
     reservation.add(items as u64 * 8 + chosen.len() as u64 * 44)?;
     let postings = &Postings::new(bag, watch)?;
     let mut counted = Vec::with_capacity(chosen.len());
-    // The items of each itemset that can occur at all, and where they end.
+    // The items of each itemset that can occur at all, and the end of each itemset.
     let mut paths: Vec<Item> = Vec::with_capacity(items);
     let mut sets: Vec<(u32, usize)> = Vec::with_capacity(chosen.len());
     for (number, &i) in chosen.iter().enumerate() {
@@ -69,8 +69,8 @@ struct PathRows<'a> {
     bag: &'a Bag,
     postings: &'a Postings<'a>,
     path: Vec<Item>,
-    /// For each item of the path the distinct rows that contain it and those before it; what is
-    /// beyond is kept to be filled again.
+    /// For each item of the path the distinct rows that contain it and those before it; entries beyond the path are
+    /// kept for reuse.
     rows: Vec<Vec<u32>>,
     reservation: Reservation<'a>,
 }

@@ -1,4 +1,4 @@
-//! How much of each column is gone.
+//! The share of suppressed cells of each column.
 
 use table::{Bag, NONE};
 
@@ -16,8 +16,8 @@ impl ColumnSuppression {
     }
 }
 
-/// The suppressed cells of each column. The released table alone cannot tell a suppressed cell
-/// from one that was never filled: both are NULL and count.
+/// The suppressed cells of each column. The released table does not distinguish a suppressed cell from one that was
+/// never filled: both are NULL and count.
 pub fn suppression(bag: &Bag) -> Vec<ColumnSuppression> {
     let mut suppressed = vec![0; bag.width()];
     for i in 0..bag.distinct() {

@@ -1,4 +1,4 @@
-//! Two tables side by side: the values of one in the codes of the other.
+//! Translates the codes of one table to those of another.
 
 use table::{Bag, Item, NONE, Reservation, Stop, Watch};
 

@@ -1,11 +1,11 @@
-//! Audit of exact answers (query monitoring, section 1.2 of Chirayath, Longpré, Kreinovich): what sums over
-//! sets of units that were given out tell of the value of each unit.
+//! Audit of exact answers (query monitoring, section 1.2 of Chirayath, Longpré, Kreinovich): what released sums over
+//! sets of units reveal about the value of each unit.
 //!
-//! Units that are in the same sets cannot be told apart, so that they form a [`Class`]: the unknowns are the
-//! totals of the classes, each answer is a sum of some of them, and bounds of values bound them. The least
-//! and the largest total are linear programs, which [`simplex`](simplex::Vertex) solves exactly, in rationals;
-//! what that leaves of a single unit follows. Values count as real numbers; for whole ones the ends are
-//! rounded inwards, which is not all that an attacker who knows that they are whole could find.
+//! Units that are in the same sets cannot be distinguished, so they form a [`UnitClass`]. The unknowns are the totals
+//! of the classes, each answer is a sum of some of them, and bounds of values bound them. The least and the largest
+//! total are linear programs, which [`simplex`](simplex::Vertex) solves exactly, in rationals; from them follow the
+//! bounds of a single unit. Values count as real numbers. For whole ones the ends are rounded inwards; an attacker
+//! who knows that they are whole might find more.
 
 mod simplex;
 #[cfg(test)]
@@ -16,21 +16,21 @@ use rayon::prelude::*;
 use simplex::Vertex;
 use table::{Stop, Watch};
 
-/// The most answers, and the most unknowns in all of them together.
+/// The largest number of answers, and of unknowns in all of them together.
 pub const MOST_ANSWERS: usize = 200;
 pub const MOST_TERMS: usize = 50_000;
 
 /// Units that are in the same answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Class {
-    /// Whether they are in each of the answers.
+    /// For each answer, whether they are in it.
     pub is_in: Vec<bool>,
     pub members: u64,
     /// The sum of their values.
     pub total: Rational,
 }
 
-/// What everybody knows of a value.
+/// The public bounds of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Bounds {
     pub low: Option<Rational>,
@@ -38,7 +38,7 @@ pub struct Bounds {
     pub is_whole: bool,
 }
 
-/// What follows for the value of a unit; `None`: it has no such bound.
+/// The bounds that follow for the value of a unit; `None` where there is none.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
     pub low: Option<Rational>,
@@ -52,7 +52,7 @@ impl Known {
     }
 }
 
-/// What the answers tell of each unit of each class. Cost: two linear programs for each class, on all threads.
+/// What the answers reveal about each unit of each class. Costs two linear programs for each class, on all threads.
 pub fn audit(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
     let totals = match (&bounds.low, &bounds.high) {
         (None, None) => unbounded(classes, watch)?,
@@ -74,7 +74,7 @@ fn matrix(classes: &[Class]) -> Vec<Vec<Rational>> {
     (0..answers).map(row).collect()
 }
 
-/// The totals that linear algebra alone determines: those that no free unknown has a part in.
+/// The totals that linear algebra alone determines: those in which no free unknown takes part.
 fn unbounded(classes: &[Class], watch: &Watch) -> Result<Vec<Known>, Stop> {
     let values = classes.iter().map(|class| class.total.clone()).collect();
     let solved = Vertex::reduced(matrix(classes), values, vec![None; classes.len()], watch)?;
@@ -85,8 +85,8 @@ fn unbounded(classes: &[Class], watch: &Watch) -> Result<Vec<Known>, Stop> {
     Ok(classes.iter().enumerate().map(known).collect())
 }
 
-/// The least and the largest total of each class. Totals are counted from the bound that is known, upwards
-/// from the low one or downwards from the high one, so that 0 is the least.
+/// The least and the largest total of each class. Totals are counted from the known bound, upwards from the low one
+/// or downwards from the high one, so that 0 is the least.
 fn bounded(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
     let from_low = bounds.low.is_some();
     let base = bounds.low.as_ref().or(bounds.high.as_ref()).cloned().unwrap_or_else(Rational::zero);
@@ -104,7 +104,7 @@ fn bounded(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Know
     watch.begin(classes.len() as u64);
     let found = (0..classes.len()).into_par_iter().map(|c| {
         let most = vertex.clone().extreme(c, true, watch)?;
-        // Nothing is below 0, so that there is a least total.
+        // No value is below 0, so there is a least total.
         let least = vertex.clone().extreme(c, false, watch)?.unwrap_or_else(Rational::zero);
         watch.advance(1);
         let start = start(&classes[c]);
@@ -116,7 +116,7 @@ fn bounded(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Know
     found.collect()
 }
 
-/// What a total leaves of one of its units, if the others may be anything within their bounds.
+/// The bounds of one of the units of a total, if the others may be anything within their bounds.
 fn of_unit(class: &Class, total: Known, bounds: &Bounds) -> Known {
     let (low, high) = if class.members == 1 {
         (total.low, total.high)

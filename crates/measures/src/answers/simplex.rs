@@ -1,8 +1,8 @@
-//! Linear programs in exact arithmetic: the bounded simplex method, from a point that is known to be feasible.
+//! Linear programs in exact arithmetic: the bounded simplex method, from a known feasible point.
 //!
-//! Unknowns are at least 0 and at most their limits. The rows say how basic unknowns follow from the others;
-//! the true values are where it begins, so that no first phase has to look for a start. Of several ways on,
-//! the first unknown is always taken (Bland), which never goes in circles.
+//! Unknowns are at least 0 and at most their limits. The rows express basic unknowns by the others. The method starts
+//! at the true values, so no first phase has to look for a start. Among several possible steps, the first unknown is
+//! always taken (Bland's rule), which prevents cycles.
 
 use crate::Rational;
 use std::cmp::Ordering;
@@ -54,7 +54,7 @@ impl Vertex {
         })
     }
 
-    /// Moves every unknown that is not basic to 0, or makes it basic where another one stops it.
+    /// Moves every unknown that is not basic to 0, or makes it basic where another one blocks it.
     pub fn settle(&mut self, watch: &Watch) -> Result<(), Stop> {
         for unknown in 0..self.values.len() {
             while self.row_of[unknown].is_none() && !self.values[unknown].is_zero() {
@@ -68,7 +68,7 @@ impl Vertex {
         Ok(())
     }
 
-    /// The largest or least value of an unknown; `None` if it has no limit.
+    /// The largest or least value of an unknown; `None` if it is unlimited.
     pub fn extreme(
         mut self,
         unknown: usize,
@@ -86,7 +86,7 @@ impl Vertex {
         }
     }
 
-    /// The first unknown that is not basic and whose move helps, and which way.
+    /// The first unknown that is not basic and whose move helps, and its direction.
     fn improving(&self, unknown: usize, largest: bool) -> Option<(usize, bool)> {
         let row = self.row_of[unknown].map(|row| &self.rows[row]);
         (0..self.values.len()).filter(|&j| self.row_of[j].is_none()).find_map(|j| {
@@ -109,7 +109,7 @@ impl Vertex {
         self.limits[unknown].as_ref() == Some(&self.values[unknown])
     }
 
-    /// How far an unknown can move one way by itself.
+    /// How far an unknown can move in one direction by itself.
     fn room(&self, unknown: usize, up: bool) -> Option<Rational> {
         match up {
             true => self.limits[unknown].as_ref().map(|limit| limit - &self.values[unknown]),
@@ -117,8 +117,8 @@ impl Vertex {
         }
     }
 
-    /// Moves an unknown that is not basic as far as it and the basic ones can go; a basic one that stops it
-    /// changes places with it. False if nothing stops it.
+    /// Moves an unknown that is not basic as far as it and the basic ones can go; a basic one that blocks it changes
+    /// places with it. False if nothing blocks it.
     fn advance(&mut self, entering: usize, up: bool) -> bool {
         let mut way = self.room(entering, up);
         let mut stops: Option<usize> = None;
@@ -173,7 +173,7 @@ impl Vertex {
     }
 }
 
-/// Divides a row so that it has 1 at the place, which is not 0.
+/// Divides a row by its number at the position, which is not 0, so that it has 1 there.
 fn scale(row: &mut [Rational], place: usize) {
     let by = row[place].clone();
     for x in row.iter_mut().filter(|x| !x.is_zero()) {
@@ -181,7 +181,7 @@ fn scale(row: &mut [Rational], place: usize) {
     }
 }
 
-/// Takes so much of another row away, which has 1 at the place, that 0 is left there.
+/// Subtracts the multiple of another row, which has 1 at the position, that leaves 0 there.
 fn take(row: &mut [Rational], other: &[Rational], place: usize) {
     if row[place].is_zero() {
         return;

@@ -1,4 +1,4 @@
-//! Audits beside an elimination of all other unknowns (Fourier and Motzkin), unit by unit.
+//! Audits compared with an elimination of all other unknowns (Fourier and Motzkin), unit by unit.
 
 use super::*;
 use proptest::prelude::*;
@@ -33,7 +33,7 @@ fn audited(units: &Units, bounds: &Bounds) -> Vec<Known> {
     class_of.into_iter().map(|class| known[class].clone()).collect()
 }
 
-/// The ends of unknown `kept` under constraints Σ a x <= b, by eliminating all others one after the other.
+/// The bounds of unknown `kept` under constraints Σ a x <= b, by eliminating all others one after the other.
 fn eliminated(mut constraints: BTreeSet<(Vec<Rational>, Rational)>, kept: usize) -> Known {
     let unknowns = constraints.first().map_or(0, |first| first.0.len());
     for out in (0..unknowns).filter(|&out| out != kept) {
@@ -129,7 +129,7 @@ fn unit(value: i64, is_in: &str) -> (i64, Vec<bool>) {
 
 #[test]
 fn a_tracker_finds_one_value() {
-    // Everybody, and everybody but one.
+    // All units, and all units but one.
     let units = vec![unit(50, "11"), unit(60, "11"), unit(70, "10")];
     let found = audited(&units, &Bounds::default());
     assert!(found[2].is_determined() && found[2].low == Some(rational(70)));

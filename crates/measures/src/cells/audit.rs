@@ -1,4 +1,4 @@
-//! What the shown cells of a table tell of each suppressed one: the least and the largest count that it has in
+//! What the shown cells of a table reveal about each suppressed one: the least and the largest count that it has in
 //! any table of non-negative counts that agrees with them.
 
 use super::flow::{Direction, Flows};
@@ -7,7 +7,7 @@ use super::network::Network;
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
-/// What can be told of a suppressed cell. Every count between the ends is possible too.
+/// The possible counts of a suppressed cell: all between the ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interval {
     pub low: u64,
@@ -22,8 +22,8 @@ impl Interval {
     }
 }
 
-/// For each suppressed cell (`None`) its interval, in order; `None` in place of all of them if no table agrees
-/// with the shown cells. Cost: two maximum flows for each suppressed cell, on all threads.
+/// For each suppressed cell (`None`) its interval, in order; `None` instead of the list if no table agrees with the
+/// shown cells. Costs two maximum flows for each suppressed cell, on all threads.
 pub fn audit(
     layout: &Layout,
     shown: &[Option<u64>],
@@ -36,8 +36,8 @@ pub fn audit(
     intervals(&network, &counts, &cells, &suppressed, u64::MAX, watch).map(Some)
 }
 
-/// The intervals of some of the suppressed cells, given any table that agrees with the shown ones. Whether a
-/// count above `limit` is possible is not looked at.
+/// The intervals of some of the suppressed cells, given any table that agrees with the shown ones. Counts above
+/// `limit` are not examined.
 pub(super) fn intervals(
     network: &Network,
     counts: &[u64],
@@ -72,8 +72,8 @@ pub(super) fn intervals(
 
 /// Counts of all cells that agree with the shown ones; `None` if there are none.
 ///
-/// Suppressed cells begin at 0. A node into which more is shown to flow than out of it has that much to
-/// give away, through suppressed cells, to nodes with less.
+/// Suppressed cells begin at 0. A node with a larger shown inflow than outflow passes the difference on, through
+/// suppressed cells, to nodes with a smaller one.
 fn agreeing(
     network: &Network,
     shown: &[Option<u64>],
@@ -86,8 +86,8 @@ fn agreeing(
         excess[head] += count;
         excess[tail] -= count;
     }
-    // Two more nodes: from `giver` flows what nodes have too much, into `taker` what they lack. Both are
-    // cells that can shrink by that.
+    // Two more nodes: `giver` supplies the excess of nodes, `taker` receives what others lack. Both are cells that
+    // can shrink by that amount.
     let (giver, taker) = (network.nodes, network.nodes + 1);
     let mut wider = Network { nodes: network.nodes + 2, arcs: network.arcs.clone() };
     let mut counts: Vec<u64> = shown.iter().map(|count| count.unwrap_or(0)).collect();

@@ -1,11 +1,11 @@
-//! How far a cell can move: maximum flows through the suppressed cells (Dinic).
+//! Maximum flows through the suppressed cells (Dinic), which show how far a cell can change.
 //!
 //! A suppressed cell can grow without limit and shrink to 0. A shown one cannot move.
 
 use super::network::{Network, Turn};
 use table::{Stop, Watch};
 
-/// What a cell that can grow has room for.
+/// The capacity of a cell that can grow.
 const UNBOUNDED: u64 = u64::MAX / 4;
 const FAR: u32 = u32::MAX;
 
@@ -19,7 +19,7 @@ pub(super) enum Direction {
 /// Flows through the cells that may move.
 pub(super) struct Flows<'a> {
     network: &'a Network,
-    /// The counts now.
+    /// The current counts.
     counts: Vec<u64>,
     /// The movable cells at each node.
     around: Vec<Vec<Turn>>,
@@ -29,7 +29,7 @@ pub(super) struct Flows<'a> {
     level: Vec<u32>,
     next: Vec<u32>,
     queue: Vec<u32>,
-    /// A cell that stays as it is for now: the one that is asked about.
+    /// A cell that must not move at the moment: the one in question.
     fixed: u32,
 }
 
@@ -73,8 +73,8 @@ impl<'a> Flows<'a> {
         }
     }
 
-    /// How far the cell can move while the other movable cells make up for it, `most` at the most; `None` if
-    /// there is no limit. The others stay moved until [`Flows::restore`].
+    /// How far the cell can move while the other movable cells compensate, at most `most`; `None` if there is no
+    /// limit. The others stay moved until [`Flows::restore`].
     pub fn move_cell(
         &mut self,
         cell: usize,
@@ -92,7 +92,7 @@ impl<'a> Flows<'a> {
         moved
     }
 
-    /// Pushes at most `most` from one node to another; `None` if there is no limit to it.
+    /// Pushes at most `most` from one node to another; `None` if there is no limit.
     pub fn push(
         &mut self,
         from: usize,
@@ -128,7 +128,7 @@ impl<'a> Flows<'a> {
         *count = if turn.up { *count + amount } else { *count - amount };
     }
 
-    /// Puts all cells back that have moved, and tells which.
+    /// Restores all cells that have moved, and returns them.
     pub fn restore(&mut self) -> Vec<u32> {
         let mut cells: Vec<u32> = self.moved.iter().map(|&(arc, _)| arc).collect();
         for (arc, count) in self.moved.drain(..).rev() {

@@ -1,4 +1,4 @@
-//! Which cells a table of counts has, and how they add up.
+//! The cells of a table of counts, and the sums between them.
 
 use super::network::Network;
 
@@ -34,7 +34,7 @@ impl Layout {
         Layout { rows: group_of_row.len(), columns, group_of_row: Some(group_of_row), groups }
     }
 
-    /// How many cells there are, totals included.
+    /// The number of cells, totals included.
     pub fn len(&self) -> usize {
         (self.rows + self.groups + 1) * (self.columns + 1)
     }
@@ -48,7 +48,7 @@ impl Layout {
         self.group_of_row.as_ref().map(|groups| groups[row])
     }
 
-    /// The number of the cell at a place, if there is such a place.
+    /// The number of the cell at a place, if the place exists.
     pub fn cell(&self, place: Place) -> Option<usize> {
         let (inner, groups) = (self.rows * self.columns, self.groups);
         let column = match place.column {
@@ -122,8 +122,8 @@ impl Layout {
         counts
     }
 
-    /// Cells as arcs. The total of all flows into the groups, from each into its rows, from each row by its
-    /// inner cells into the columns of its group, from there into the columns, and back.
+    /// The cells as arcs. The grand total flows into the groups, from each into its rows, from each row by its inner
+    /// cells into the columns of its group, from there into the columns, and back.
     pub(super) fn network(&self) -> Network {
         let (rows, columns, groups) = (self.rows, self.columns, self.groups);
         // Nodes: rows, columns of groups, columns, groups, source, sink.

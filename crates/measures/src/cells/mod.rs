@@ -1,12 +1,12 @@
-//! Cell suppression (section 1.2 of Chirayath, Longpré, Kreinovich): tables of counts with totals from which
-//! small counts cannot be computed back.
+//! Cell suppression (section 1.2 of Chirayath, Longpré, Kreinovich): tables of counts with totals from which small
+//! counts cannot be computed.
 //!
-//! 1. [`Layout`] says which cells a table has: those of two columns, their totals, and the totals of coarser
-//!    rows if there are such. It makes a `network` of them, in which each cell is an arc and a count a flow:
-//!    tables that agree in all sums are circulations.
+//! 1. [`Layout`] has the cells of a table: those of two columns, their totals, and the totals of coarser rows if
+//!    there are any. It makes a `network` of them, in which each cell is an arc and a count a flow: tables that agree
+//!    in all sums are circulations.
 //! 2. `flow` finds how far a suppressed cell can move while others move with it.
-//! 3. [`suppress`] chooses the cells that have to go beside the small ones.
-//! 4. [`audit`] finds what the shown cells tell of each suppressed one, exactly. [`suppress`] ends with it.
+//! 3. [`suppress`] chooses the cells that are suppressed in addition to the small ones.
+//! 4. [`audit`] finds exactly what the shown cells reveal about each suppressed one. [`suppress`] ends with it.
 
 mod audit;
 mod flow;
@@ -22,5 +22,5 @@ pub use suppress::{Protection, Status, Suppressed, suppress};
 
 /// The largest count that a cell may have: sums of all cells fit into 64 bits.
 pub const MOST_COUNT: u64 = 1_000_000_000_000;
-/// The most cells of a table.
+/// The largest number of cells of a table.
 pub const MOST_CELLS: usize = 1_000_000;

@@ -8,7 +8,7 @@ pub(super) struct Network {
 }
 
 impl Network {
-    /// The nodes at which an arc ends: where its flow comes from, and where it goes.
+    /// The nodes of an arc: the origin and the target of its flow.
     pub fn ends(&self, arc: usize) -> (usize, usize) {
         let (tail, head) = self.arcs[arc];
         (tail as usize, head as usize)
@@ -25,7 +25,7 @@ impl Network {
         around
     }
 
-    /// Both ways to take an arc, each with the node that it starts from.
+    /// Both directions of an arc, each with the node that it starts from.
     pub fn turns(&self, arc: usize) -> [(usize, Turn); 2] {
         let ((tail, head), arc) = (self.arcs[arc], arc as u32);
         [
@@ -35,7 +35,7 @@ impl Network {
     }
 }
 
-/// An arc as it is seen from a node: where it leads, and whether its count grows if it is taken.
+/// An arc as seen from a node: its target, and whether its count grows if it is taken.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Turn {
     pub arc: u32,

@@ -1,10 +1,9 @@
-//! Which cells have to go beside the small ones, so that these cannot be computed back.
+//! Chooses the cells that are suppressed in addition to the small ones, so that these cannot be computed.
 //!
-//! A small cell is safe if it may be anything from 0 to a limit: it can shrink to 0 and grow to the limit
-//! while other suppressed cells make up for it. Where they cannot, the cheapest way that they could, if some
-//! shown cells were suppressed too, is found as a shortest path, and these are. In the end each of them is
-//! shown again if all small cells stay safe without it. The choice is not the best one, which is NP-hard to
-//! find; that it is safe is looked at again by the audit.
+//! A small cell is safe if it may be anything from 0 to a limit: it can shrink to 0 and grow to the limit while other
+//! suppressed cells compensate. Where they cannot, the cheapest set of shown cells that would allow it is found as a
+//! shortest path, and suppressed. In the end each of them is shown again if all small cells stay safe without it. The
+//! choice is not optimal, which would be NP-hard; the audit checks that it is safe.
 
 use super::audit::intervals;
 use super::flow::{Direction, Flows};
@@ -14,12 +13,12 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use table::{Stop, Watch};
 
-/// What small cells are, and how wide an interval has to stay open for them.
+/// Which cells are small, and how wide their intervals have to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Protection {
     /// Counts from 1 to one below it are small.
     pub threshold: u64,
-    /// How wide the interval of a small cell is at the least.
+    /// The least width of the interval of a small cell.
     pub width: u64,
 }
 
@@ -28,23 +27,23 @@ impl Protection {
         count > 0 && count < self.threshold
     }
 
-    /// Up to which count everything must be possible for a small cell.
+    /// The count up to which everything must be possible for a small cell.
     fn limit(self) -> u64 {
         self.width.max(self.threshold.saturating_sub(1))
     }
 }
 
-/// What becomes of a cell.
+/// The decision on a cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
     Shown,
     /// Suppressed because it is small.
     Primary,
-    /// Suppressed so that a small one cannot be computed back.
+    /// Suppressed so that a small one cannot be computed.
     Complementary,
 }
 
-/// The cells of a table, each with what becomes of it.
+/// The cells of a table, each with its status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
     pub statuses: Vec<Status>,
@@ -63,7 +62,7 @@ pub fn suppress(
     let _held = watch.hold((counts.len() * 64 + network.nodes * 64) as u64)?;
     let small: Vec<bool> = counts.iter().map(|&count| protection.is_small(count)).collect();
     let mut primary: Vec<usize> = (0..counts.len()).filter(|&cell| small[cell]).collect();
-    // Those that need the most first: what serves them often serves the others.
+    // Cells that need the most come first: what helps them often helps the others.
     primary.sort_by_key(|&cell| (Reverse(counts[cell]), cell));
     let mut chosen = Choice::new(&network, counts, &small, protection.limit());
     watch.begin(primary.len() as u64);
@@ -88,12 +87,12 @@ pub fn suppress(
     })
 }
 
-/// A way in which a small cell has to be able to move.
+/// A direction in which a small cell has to be able to move.
 struct Need {
     cell: u32,
     direction: Direction,
     amount: u64,
-    /// The cells that make up for it.
+    /// The cells that compensate for it.
     moving: Vec<u32>,
 }
 
@@ -111,7 +110,7 @@ impl<'a> Choice<'a> {
         Choice { flows, around: network.around(|_| true), limit, needs: Vec::new() }
     }
 
-    /// Suppresses what it takes for a cell to move as far as it must.
+    /// Suppresses the cells that are needed for a cell to move as far as it must.
     fn make_safe(&mut self, cell: usize, watch: &Watch) -> Result<(), Stop> {
         let count = self.flows.count(cell);
         for (direction, amount) in
@@ -121,7 +120,7 @@ impl<'a> Choice<'a> {
             let mut missing = amount - moved;
             while missing > 0 {
                 watch.check()?;
-                // One way that is wide enough, or, if there is none, several narrower ones.
+                // One path that is wide enough, or, if there is none, several narrower ones.
                 let way = self.cheapest(cell, direction, missing);
                 let Some(way) = way.or_else(|| self.cheapest(cell, direction, 1)) else { break };
                 let room = |turn: &Turn| match turn.up {
@@ -141,7 +140,7 @@ impl<'a> Choice<'a> {
         Ok(())
     }
 
-    /// The way of least count that a cell can move by at least `room`, through cells that are suppressed
+    /// The path of least count along which a cell can move by at least `room`, through cells that are suppressed
     /// already, which are free, and others.
     fn cheapest(&self, cell: usize, direction: Direction, room: u64) -> Option<Vec<Turn>> {
         let network = self.flows.network();
@@ -168,7 +167,7 @@ impl<'a> Choice<'a> {
                     true => 0,
                     false => self.flows.count(arc) + 1,
                 };
-                // Of ways that cost the same the shortest one, which disturbs the least.
+                // Among paths of equal cost the shortest one, which disturbs the least.
                 let reached = (cost + price, steps + 1);
                 if reached < costs[other] {
                     costs[other] = reached;

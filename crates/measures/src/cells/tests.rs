@@ -1,11 +1,11 @@
-//! Intervals beside those found by going through all tables, and tables in which nothing small can be
-//! computed back.
+//! Intervals compared with those found by enumerating all tables, and tables from which no small count can be
+//! computed.
 
 use super::*;
 use proptest::prelude::*;
 use table::Watch;
 
-/// Counts up to here are tried when all tables are gone through.
+/// The largest count that is tried when all tables are enumerated.
 const MOST: u64 = 6;
 
 fn watch() -> Watch {
@@ -52,7 +52,7 @@ fn layouts() -> impl Strategy<Value = (Layout, usize)> {
 /// A layout, inner counts, and which cells are suppressed.
 fn tables() -> impl Strategy<Value = (Layout, Vec<u64>, Vec<bool>)> {
     layouts().prop_flat_map(|(layout, inner)| {
-        // With a total within what is tried, so that no cell has to be larger to make room for another.
+        // The total stays within the tried counts, so that no cell has to be larger to compensate for another.
         let counts = prop::collection::vec(0..4u64, inner)
             .prop_filter("a small total", |counts| counts.iter().sum::<u64>() <= MOST);
         let hidden = prop::collection::vec(prop::bool::weighted(0.6), layout.len());
@@ -73,7 +73,7 @@ proptest! {
         prop_assert_eq!(found.len(), expected.len());
         for (found, (low, high)) in found.iter().zip(expected) {
             prop_assert_eq!(found.low, low);
-            // An unbounded cell reaches the end of what was tried.
+            // An unbounded cell reaches the largest tried count.
             match found.high {
                 Some(most) if most <= MOST => prop_assert_eq!(most, high),
                 _ => prop_assert!(high >= MOST - 3),
@@ -146,7 +146,7 @@ fn a_row_of_one_small_cell_takes_its_total_with_it() {
     assert_eq!((&found[2..3], &found[5..6]), ("p", "p"));
     let layout = Layout::flat(1, 1);
     assert_eq!(statuses(&layout, &[3], 5), "pppp");
-    // Protection beyond every total: the totals go.
+    // A protection wider than every total: the totals are suppressed.
     let counts = layout.counts(&[7]);
     let made =
         suppress(&layout, &counts, Protection { threshold: 8, width: 100 }, &watch()).unwrap();
@@ -155,7 +155,7 @@ fn a_row_of_one_small_cell_takes_its_total_with_it() {
 
 #[test]
 fn totals_of_groups_are_cells_too() {
-    // Two groups of two rows; without the totals of groups a rectangle across them would do.
+    // Two groups of two rows; without the totals of groups a rectangle across them would be enough.
     let layout = Layout::grouped(vec![0, 0, 1, 1], 2);
     let inner = [2, 50, 60, 70, 10, 10, 90, 90];
     let counts = layout.counts(&inner);

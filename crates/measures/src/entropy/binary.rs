@@ -1,4 +1,4 @@
-//! Theorems 1 and 2: bits that are 0 or 1 with equal chance, whose average is released.
+//! Theorems 1 and 2: bits that are 0 or 1 with equal probability, whose average is released.
 
 use super::bits::excess;
 use crate::sum::Sum;
@@ -21,7 +21,7 @@ pub fn binary_entropy_loss(n: u64, k: u64) -> Option<f64> {
 /// The expected loss, `Σ C(n, k) 2^-n (1 - H(k / n))`. The paper prints the second term of H with a minus
 /// sign, which makes every sum 1. `None` without records.
 ///
-/// Chances are taken relative to the middle, until they are too small to matter: O(√n).
+/// Probabilities are computed relative to the middle, until they are too small to matter: O(√n).
 pub fn expected_binary_entropy_loss(n: u64) -> Option<f64> {
     if n == 0 {
         return None;
@@ -29,7 +29,7 @@ pub fn expected_binary_entropy_loss(n: u64) -> Option<f64> {
     let (mut loss, mut all) = (Sum::default(), Sum::default());
     let mut chance = 1.0;
     let mut k = n / 2;
-    // From the middle downwards; k and n - k are as likely and lose the same.
+    // From the middle downwards; k and n - k are equally likely and lose the same.
     loop {
         let times = if 2 * k == n { 1.0 } else { 2.0 };
         loss.add(times * chance * binary_entropy_loss(n, k)?);

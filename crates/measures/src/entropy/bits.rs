@@ -1,9 +1,9 @@
-//! A posterior beside its prior, in bits.
+//! The privacy loss of a record in bits: its posterior compared with its prior.
 
 use crate::sum::Sum;
 use std::f64::consts::LN_2;
 
-/// What a release tells of a record: the paper's loss, and two measures that are never negative.
+/// What a release reveals about a record: the paper's loss, and two measures that are never negative.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Loss {
     /// The entropy of the record's value before and after the release.
@@ -24,11 +24,11 @@ impl Loss {
         (self.entropy_before > 0.0).then(|| self.loss / self.entropy_before)
     }
 
-    /// From the prior of a record and, for each value, the logarithm of how likely the release is if the
+    /// Computes the loss from the prior of a record and, for each value, the log-likelihood of the release if the
     /// record has it, up to a common constant. `None` if the release is impossible.
     ///
-    /// With r = posterior / prior, KL = Σ p (r ln r - r + 1), as Σ p r = 1: no term is negative, so that
-    /// nothing cancels where the release tells little. The loss is KL + Σ p (r - 1) lg p.
+    /// With r = posterior / prior, KL = Σ p (r ln r - r + 1), as Σ p r = 1: no term is negative, so nothing cancels
+    /// where the release reveals little. The loss is KL + Σ p (r - 1) lg p.
     pub(super) fn of(prior: &[f64], log_likelihoods: &[f64]) -> Option<Self> {
         let possible = || prior.iter().zip(log_likelihoods).filter(|(p, _)| **p > 0.0);
         let largest = possible().map(|(_, &l)| l).fold(f64::NEG_INFINITY, f64::max);
@@ -39,7 +39,7 @@ impl Loss {
         let norm = largest + total.ln();
         let before = -summed(possible().map(|(p, _)| p * p.ln()));
         let kl = summed(possible().map(|(p, l)| p * excess(l - norm)));
-        // Σ p (r - 1) is 0, so that the middle of the logarithms can be taken away from each.
+        // Σ p (r - 1) is 0, so the mean of the logarithms can be subtracted from each.
         let shift = summed(possible().map(|(p, l)| p * (l - norm).exp_m1() * (p.ln() + before)));
         let ratio = possible().map(|(_, l)| (l - norm).abs()).fold(0.0, f64::max);
         let loss = (kl + shift) / LN_2;
@@ -57,7 +57,7 @@ impl Loss {
         })
     }
 
-    /// Each measure at its largest; the entropies are those of the larger loss.
+    /// The maximum of each measure; the entropies are those of the larger loss.
     pub(super) fn worst(self, other: Loss) -> Loss {
         let larger = if other.loss > self.loss { other } else { self };
         Loss {

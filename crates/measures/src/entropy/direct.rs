@@ -1,14 +1,14 @@
-//! The distribution of the sum of all records but one, as a product of polynomials: every number is a sum of
-//! products of probabilities, so that small ones are as precise as large ones and what is impossible is 0.
+//! The distribution of the sum of all records but one, as a product of polynomials. Every number is a sum of products
+//! of probabilities, so small ones are as precise as large ones and impossible ones are 0.
 //!
-//! All groups are halved again and again; each half takes the product of the other half with it, until one
-//! group is left and everything outside it is multiplied.
+//! The groups are halved recursively; each half is passed the product of the other half, until one group is left and
+//! everything outside it is multiplied.
 
 use super::lattice::Lattice;
 use super::tilt::Tilted;
 use table::{Stop, Watch};
 
-/// Multiplications that [`weights`] takes, about.
+/// The approximate number of multiplications of [`weights`].
 pub(super) fn cost(lattice: &Lattice) -> f64 {
     let length = lattice.high as f64 + 1.0;
     let halvings = (lattice.groups.len() as f64).log2().ceil() + 1.0;
@@ -50,7 +50,7 @@ struct Split<'a> {
     tilted: &'a Tilted,
     /// exp(-θ (s - centre)) for the sums of the window.
     window: Vec<f64>,
-    /// Of a polynomial: higher sums are beyond the window.
+    /// The length of a polynomial: higher sums are beyond the window.
     length: usize,
     watch: &'a Watch,
     found: Vec<Vec<f64>>,
@@ -85,7 +85,7 @@ impl Split<'_> {
         self.lattice.groups[group].law.iter().map(weight).collect()
     }
 
-    /// The polynomial times that of so many records of a group.
+    /// The polynomial times that of this number of records of a group.
     fn times(&self, mut one: Vec<f64>, group: usize, records: u64) -> Result<Vec<f64>, Stop> {
         let law = &self.tilted.laws[group];
         let (n, length) = (records as f64, self.length as f64);

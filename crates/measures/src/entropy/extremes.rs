@@ -1,4 +1,4 @@
-//! Min and max: how likely the release is for each value of a record, by products of distribution functions.
+//! The likelihood of a released minimum or maximum for each value of a record, by products of distribution functions.
 
 use super::Refused;
 use super::prior::Prior;
@@ -6,12 +6,11 @@ use super::release::{Release, Statistic};
 use crate::Rational;
 use std::cmp::Ordering;
 
-/// For each group and each value of the domain the logarithm of the likelihood of the release, up to a
-/// constant of the group.
+/// For each group and each value of the domain the log-likelihood of the release, up to a constant of the group.
 ///
-/// For the maximum: no record lies after the window, and not all lie before it. If a record lies before it,
-/// the likelihood is 1 - Π F(before) / F(before or in it) over the others, if it lies in it, 1. The minimum
-/// is the maximum with before and after exchanged.
+/// For the maximum: no record lies after the window, and not all lie before it. If the record lies before it, the
+/// likelihood is 1 - Π F(before) / F(before or in it) over the others; if it lies in it, 1. The minimum is the
+/// maximum with before and after exchanged.
 pub(super) fn likelihoods(
     domain: &[Rational],
     priors: &[Prior],

@@ -1,11 +1,11 @@
-//! The same weights as in `direct` where there are too many records for that: by inverting characteristic
-//! functions on a grid that is as long as the sums that matter, not as long as all sums.
+//! The same weights as in `polynomial_sums` for too many records: by inverting characteristic functions on a grid
+//! that covers only the sums that matter.
 //!
-//! Under the tilted laws the sum lies within a half-length of its centre, up to a chance of 1e-25 (by
-//! Hoeffding or Bernstein, whichever is shorter), so that a grid of both halves and the steps of one record
-//! has every sum once. All phases are multiples of one turn / M, taken from a table by exact remainders, and
-//! logarithms are computed from φ - 1, so that a power of a million loses no digits. What is found is correct
-//! to about 1e-13 of the largest weight; less than 1e-12 of it counts as impossible.
+//! Under the tilted laws the sum lies within a half-length of its centre, up to a probability of 1e-25 (by Hoeffding
+//! or Bernstein, whichever is shorter), so a grid of both halves and the steps of one record has every sum once. All
+//! phases are multiples of one turn / M, taken from a table by exact remainders, and logarithms are computed from φ -
+//! 1, so that a power of a million loses no digits. The results are correct to about 1e-13 of the largest weight;
+//! less than 1e-12 of it counts as impossible.
 
 use super::lattice::Lattice;
 use super::tilt::Tilted;
@@ -13,16 +13,16 @@ use rayon::prelude::*;
 use std::f64::consts::TAU;
 use table::{Stop, Watch};
 
-/// Twice the reciprocal of the chance of a sum outside the grid, as a logarithm.
+/// The logarithm of twice the reciprocal of the probability of a sum outside the grid.
 const OUTSIDE: f64 = 58.3;
 /// Terms below exp of this are left out.
 const NEGLIGIBLE: f64 = -70.0;
-/// What of the largest weight counts as 0.
+/// The share of the largest weight below which a weight counts as 0.
 const NOTHING: f64 = 1e-12;
-/// The longest grid, and the most evaluations of a phase.
+/// The longest grid, and the largest number of evaluations of a phase.
 const MOST_POINTS: f64 = (1u64 << 26) as f64;
 const MOST_PHASES: f64 = 2e10;
-/// Parts that are added up by themselves, whatever the number of threads.
+/// The number of parts that are added up separately, whatever the number of threads.
 const PARTS: u64 = 64;
 
 #[derive(Debug, Clone, Copy)]
@@ -49,12 +49,12 @@ impl Complex {
     }
 }
 
-/// A group as the grid sees it.
+/// A group on the grid.
 struct Group {
     records: u64,
-    /// For each step of the law: its place beside the middle of the law, its own place, its probability.
+    /// For each step of the law: its position relative to the middle of the law, its own position, its probability.
     law: Vec<(u64, u64, f64)>,
-    /// The place of the middles of all other records.
+    /// The position of the middles of all other records.
     middle: u64,
 }
 
@@ -63,7 +63,7 @@ pub(super) struct Sums {
     groups: Vec<Group>,
     points: u64,
     theta: f64,
-    /// The end of the window with the largest weight, its place, and how many sums follow.
+    /// The end of the window with the largest weight, its position, and the number of sums that follow.
     start: u64,
     start_weight: f64,
     count: u64,
@@ -121,7 +121,7 @@ impl Sums {
         })
     }
 
-    /// As [`super::direct::weights`].
+    /// Same as [`super::polynomial_sums::weights`].
     pub fn weights(&self, watch: &Watch) -> Result<Vec<Vec<f64>>, Stop> {
         let _held = watch.hold(self.points * 16)?;
         let turns = Turns::new(self.points, watch)?;
@@ -143,7 +143,7 @@ impl Sums {
         Ok(found)
     }
 
-    /// What the frequencies `from..to` add.
+    /// The contribution of the frequencies `from..to`.
     fn part(&self, turns: &Turns, from: u64, to: u64, watch: &Watch) -> Result<Part, Stop> {
         let mut part = Part {
             weights: self.groups.iter().map(|group| vec![0.0; group.law.len()]).collect(),
@@ -176,8 +176,7 @@ impl Sums {
         Ok(part)
     }
 
-    /// For each group the logarithm of the characteristic function of all other records about their
-    /// middles.
+    /// For each group the logarithm of the characteristic function of all other records about their middles.
     fn others(&self, turns: &Turns, j: u64, others: &mut Vec<Complex>) {
         let logs: Vec<Complex> = self.groups.iter().map(|group| group.log(turns, j)).collect();
         let power = |log: Complex, n: u64| match n {
@@ -198,7 +197,7 @@ impl Sums {
         }
     }
 
-    /// The sum of exp(-θ (s - centre)) over the window, each turned by how far s is from the start.
+    /// The sum of exp(-θ (s - centre)) over the window, each turned by the distance of s from the start.
     fn window(&self, turns: &Turns, j: u64) -> Complex {
         let first = Complex { re: self.start_weight.exp(), im: 0.0 };
         if self.count == 1 {
@@ -238,8 +237,8 @@ impl Group {
     }
 }
 
-/// The step of a law that is nearest to its mean. Wherever a characteristic function has size 1, all steps
-/// turn as this one does, so that φ - 1 about it is small and exact.
+/// The step of a law that is nearest to its mean. Wherever a characteristic function has size 1, all steps turn like
+/// this one, so that φ - 1 about it is small and exact.
 fn middle(law: &[(u64, f64)]) -> u64 {
     let mean = law.iter().map(|&(step, p)| step as f64 * p).sum::<f64>();
     let distance = |step: u64| (step as f64 - mean).abs();

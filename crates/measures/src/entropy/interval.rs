@@ -1,9 +1,8 @@
-//! Privacy by intervals (Agrawal and Srikant, which the paper takes up): how wide an interval has to be to
-//! hold a value with a given confidence, if noise was added to it.
+//! Privacy by intervals (Agrawal and Srikant, discussed in the paper): how wide an interval has to be to hold a value
+//! with a given confidence, if noise was added to it.
 
-/// The width of the shortest interval that holds at least the share `confidence` of the noise values, each
-/// of which is as likely as the others; `None` without values. A share is reached if no more than 1e-9 of a
-/// value is missing.
+/// The width of the shortest interval that holds at least the share `confidence` of the noise values, which are
+/// equally likely; `None` without values. A share counts as reached if at most 1e-9 of a value is missing.
 pub fn interval_privacy(noise: &[f64], confidence: f64) -> Option<f64> {
     let mut sorted = noise.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);

@@ -1,4 +1,4 @@
-//! Sums as integers: every value of a record as so many steps above the least that the record can have.
+//! Sums as integers: every value of a record as a number of steps above the least value of the record.
 
 use super::Refused;
 use super::prior::Prior;
@@ -7,7 +7,7 @@ use crate::Rational;
 use dashu_int::ops::{DivRem, Gcd, UnsignedAbs};
 use dashu_int::{IBig, UBig};
 
-/// The most steps that a sum of all records may have.
+/// The largest number of steps of a sum of all records.
 const MOST_STEPS: u64 = 1 << 52;
 
 /// Some equal records.
@@ -21,13 +21,13 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    /// The most steps of a record.
+    /// The largest number of steps of a record.
     pub fn most(&self) -> u64 {
         self.law.last().map_or(0, |&(step, _)| step)
     }
 }
 
-/// All records, and the sums of steps that the release leaves.
+/// All records, and the sums of steps that agree with the release.
 #[derive(Debug, Clone)]
 pub(super) struct Lattice {
     pub groups: Vec<Steps>,
@@ -43,7 +43,7 @@ impl Lattice {
         let possible = |prior: &Prior| -> Vec<usize> {
             (0..domain.len()).filter(|&v| prior.probabilities[v] > 0.0).collect()
         };
-        // The least sum, and the largest step that all differences are multiples of.
+        // The least sum, and the largest step of which all differences are multiples.
         let (mut least, mut unit, mut records) = (IBig::ZERO, UBig::ZERO, 0u64);
         let mut least_of = Vec::with_capacity(priors.len());
         for prior in priors {
@@ -121,7 +121,7 @@ impl Lattice {
     }
 }
 
-/// What a value adds to the statistic.
+/// The contribution of a value to the statistic.
 fn part(value: &Rational, statistic: Statistic) -> Rational {
     match statistic {
         Statistic::Count => Rational::from(i64::from(!value.is_zero())),

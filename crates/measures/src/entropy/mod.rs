@@ -1,16 +1,16 @@
-//! Entropy privacy loss (Chirayath, Longpré, Kreinovich, *Measuring Privacy Loss in Statistical
-//! Databases*): what a released statistic tells of single records, in bits.
+//! Entropy privacy loss (Chirayath, Longpré, Kreinovich, *Measuring Privacy Loss in Statistical Databases*): what a
+//! released statistic reveals about single records, in bits.
 //!
-//! The records are independent, each with a prior over the same values. A release says in which window the
-//! statistic lies, and turns the prior of each record into a posterior:
+//! The records are independent, each with a prior over the same values. A release says in which window the statistic
+//! lies, and changes the prior of each record into a posterior:
 //! 1. [`Release`] is the statistic and its window, [`Prior`] the distribution of some equal records;
 //! 2. `lattice` turns values and window into integers;
-//! 3. `sums` finds how likely the release is for each value of a record: `direct` multiplies
-//!    polynomials where that is affordable, `fourier` adds up characteristic functions where it is not,
-//!    both of distributions that `tilt` has moved to the release. `extremes` does it for min and max;
+//! 3. `sums` finds the likelihood of the release for each value of a record: `polynomial_sums` multiplies polynomials
+//!    where that is affordable, `fourier` adds up characteristic functions where it is not, both of distributions
+//!    that `tilting` has moved to the release. `extremes` does it for min and max;
 //! 4. `bits` compares each posterior with its prior: a [`Loss`].
 //!
-//! Beside them: `binary` has Theorems 1 and 2, `interval` the measure of privacy by intervals.
+//! Also: `binary` has Theorems 1 and 2, `interval` the measure of privacy by intervals.
 
 mod binary;
 mod bits;
@@ -35,19 +35,19 @@ pub use release::{Release, Statistic, Window};
 use crate::Rational;
 use table::{Stop, Watch};
 
-/// Why no loss is told.
+/// The reasons why no loss is reported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refused {
-    /// No database that the priors allow gives this release.
+    /// No database with these priors gives this release.
     Impossible,
     /// There are too many records, values or steps between them.
     TooLarge,
 }
 
-/// What a release tells of each record, at the most over the records; `None` if there are none.
+/// The largest loss of any record by a release; `None` if there are no records.
 ///
-/// `domain` are the different values of a record, in the order of the priors' probabilities. Cost: with n
-/// records of k values that lie within K steps, O(n² K k) where that is below a billion, else O(√n K k).
+/// `domain` are the different values of a record, in the order of the priors' probabilities. Cost: with n records of
+/// k values that lie within K steps, O(n² K k) where that is below a billion, else O(√n K k).
 pub fn entropy_loss(
     domain: &[Rational],
     priors: &[Prior],

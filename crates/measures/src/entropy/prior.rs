@@ -1,9 +1,9 @@
-//! What is known of records before anything is released.
+//! The distribution of records before anything is released.
 
-/// How far a sum of probabilities may be off.
+/// The tolerance for a sum of probabilities.
 const TOLERANCE: f64 = 1e-9;
 
-/// The distribution of some records, which all have it.
+/// The common distribution of some records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
     /// Of each value of the domain; they add up to 1.
@@ -12,7 +12,7 @@ pub struct Prior {
 }
 
 impl Prior {
-    /// Checks probabilities, and scales away what their sum is off; an error names what is wrong.
+    /// Checks probabilities, and scales their sum to 1; an error says what is wrong.
     pub fn new(mut probabilities: Vec<f64>, records: u64) -> Result<Self, String> {
         if probabilities.is_empty() {
             return Err("there are no probabilities".into());
@@ -30,13 +30,13 @@ impl Prior {
         Ok(Prior { probabilities, records })
     }
 
-    /// Every value is as likely as every other.
+    /// Every value is equally likely.
     pub fn uniform(values: usize, records: u64) -> Self {
         Prior { probabilities: vec![1.0 / values as f64; values], records }
     }
 }
 
-/// Equal priors as one, without those of no record.
+/// Merges equal priors, and drops those without records.
 pub(super) fn grouped(priors: &[Prior]) -> Vec<Prior> {
     let mut groups: Vec<Prior> = priors.iter().filter(|prior| prior.records > 0).cloned().collect();
     let order = |a: &Prior, b: &Prior| {

@@ -1,4 +1,4 @@
-//! What is released: a statistic of all records, and the window in which it lies.
+//! A released statistic of all records, and the window in which it lies.
 
 use crate::Rational;
 use std::cmp::Ordering;
@@ -9,7 +9,7 @@ use table::Choice;
 pub enum Statistic {
     Sum,
     Mean,
-    /// How many records have a value other than 0.
+    /// The number of records with a value other than 0.
     Count,
     Min,
     Max,
@@ -25,7 +25,7 @@ impl Choice for Statistic {
     ];
 }
 
-/// The values that a statistic may have had, given what was released of it.
+/// The possible values of a statistic, given the release.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Window {
     pub low: Rational,
@@ -41,8 +41,8 @@ impl Window {
         Window { low, high, has_low: true, has_high: true }
     }
 
-    /// What rounds to the same as `value`, with so many digits after the point; halves are rounded away
-    /// from zero.
+    /// The numbers that round to `value` with this number of digits after the point; halves are rounded away from
+    /// zero.
     pub fn rounded(value: &Rational, digits: i32) -> Self {
         let unit = Rational::power_of_ten(-digits);
         let steps = Rational::from((value * &Rational::power_of_ten(digits)).round());
@@ -57,7 +57,7 @@ impl Window {
         }
     }
 
-    /// Where a value lies: before the window, in it, or after it.
+    /// The position of a value: before the window, in it, or after it.
     pub fn place(&self, value: &Rational) -> Ordering {
         match (value.cmp(&self.low), value.cmp(&self.high)) {
             (Ordering::Less, _) => Ordering::Less,

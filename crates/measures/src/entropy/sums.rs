@@ -1,4 +1,4 @@
-//! Sums, means and counts: how likely the release is for each value of a record.
+//! The likelihood of a released sum, mean or count for each value of a record.
 
 use super::lattice::Lattice;
 use super::prior::Prior;
@@ -8,11 +8,10 @@ use super::{Refused, direct, fourier};
 use crate::Rational;
 use table::{Stop, Watch};
 
-/// Multiplications up to which polynomials are multiplied; about a second.
+/// The largest number of multiplications for which polynomials are multiplied; about a second.
 const DIRECT: f64 = 1e9;
 
-/// For each group and each value of the domain the logarithm of the likelihood of the release, up to a
-/// constant of the group.
+/// For each group and each value of the domain the log-likelihood of the release, up to a constant of the group.
 pub(super) fn likelihoods(
     domain: &[Rational],
     priors: &[Prior],
@@ -23,7 +22,7 @@ pub(super) fn likelihoods(
         Ok(lattice) => lattice,
         Err(refused) => return Ok(Err(refused)),
     };
-    // Sums above the window do not matter: the shorter the way to it, the less there is to do.
+    // Sums above the window do not matter: the shorter the distance to it, the less work.
     if lattice.total() - lattice.low < lattice.high {
         lattice = lattice.flipped();
     }
@@ -39,7 +38,7 @@ pub(super) fn likelihoods(
     let of_group = |(group, weights): (&super::lattice::Steps, Vec<f64>)| {
         let likelihood = |step: &Option<u64>| {
             let Some(step) = *step else { return f64::NEG_INFINITY };
-            // Every step of a value is one of the law's.
+            // Every step of a value is a step of the law.
             let place = group.law.partition_point(|&(other, _)| other < step);
             tilted.theta * step as f64 + weights[place].ln()
         };

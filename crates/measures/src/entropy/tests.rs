@@ -1,4 +1,4 @@
-//! Losses beside those found by going through every database, and vectors.
+//! Losses compared with those found by enumerating every database, and vectors.
 
 use super::*;
 use proptest::prelude::*;
@@ -81,7 +81,7 @@ fn a_release_is_impossible_or_none() {
         let outside = release(statistic, "3", "4");
         assert_eq!(loss(&domain, &uniform(3), &outside), Err(Refused::Impossible));
     }
-    // Everything is as it was.
+    // The release reveals nothing.
     let all = loss(&domain, &uniform(3), &sum("0", "6")).unwrap();
     assert_eq!((all.loss, all.kl, all.max_log_ratio), (0.0, 0.0, 0.0));
 }
@@ -96,7 +96,7 @@ fn one_among_a_million_is_told_by_its_parity() {
     assert!(close(found.loss, 1.0) && found.max_log_ratio == f64::INFINITY, "{found:?}");
 }
 
-/// A million records: theorem 1 again, in the middle and far from it, and what is next to certain.
+/// A million records: theorem 1 again, in the middle and far from it, and near certainty.
 #[test]
 fn a_million_records() {
     let n = 1_000_000u64;
@@ -112,7 +112,7 @@ fn a_million_records() {
             assert!(close(found.max_log_ratio, (2.0 * share).log2().abs()), "{k}: {found:?}");
         }
     }
-    // A fair die: the mean 3.5 tells next to nothing, the mean 2 makes low faces likely.
+    // A fair die: the mean 3.5 reveals almost nothing, the mean 2 makes low faces likely.
     let die = numbers(&[1, 2, 3, 4, 5, 6]);
     let at = |low, high| {
         loss(&die, &[Prior::uniform(6, n)], &release(Statistic::Mean, low, high)).unwrap()
@@ -139,7 +139,7 @@ fn a_million_records() {
     assert!((window.loss / exact.loss - 1.0).abs() < 1e-4, "{window:?}");
 }
 
-/// The loss by going through every database.
+/// The loss by enumerating every database.
 fn by_enumeration(domain: &[i64], priors: &[Prior], release: &Release) -> Option<Loss> {
     let records: Vec<&Vec<f64>> = priors
         .iter()
@@ -239,7 +239,7 @@ proptest! {
         }
     }
 
-    /// Both ways to the weights, where both can go.
+    /// Both methods for the weights, where both are possible.
     #[test]
     fn fourier_sums_are_the_products((values, priors, statistic, low, width) in cases(), times in 1..60u64) {
         let statistic = if matches!(statistic, Statistic::Min | Statistic::Max) { Statistic::Sum } else { statistic };

@@ -1,8 +1,8 @@
-//! Exponential tilting: distributions moved to where the release is.
+//! Exponential tilting, which moves distributions to the release.
 //!
-//! Given the sum, the records have the same distribution whether each has the law p(x) or the law
-//! p(x) exp(θ x) / Z. With θ chosen so that the expected sum lies in the window, what is computed has the
-//! size of ordinary numbers, however unlikely the release is.
+//! Given the sum, the records have the same distribution whether each has the law p(x) or the law p(x) exp(θ x) / Z.
+//! With θ chosen so that the expected sum lies in the window, all numbers have an ordinary size, however unlikely the
+//! release is.
 
 use super::lattice::Lattice;
 use table::{Stop, Watch};
@@ -10,7 +10,7 @@ use table::{Stop, Watch};
 /// A tilt, and the laws of all groups under it.
 pub(super) struct Tilted {
     pub theta: f64,
-    /// The sum that is expected now: in the window, or half a step from an end of all sums.
+    /// The expected sum: in the window, or half a step from an end of all sums.
     pub centre: f64,
     /// For each group its steps with probabilities, which add up to 1.
     pub laws: Vec<Vec<(u64, f64)>>,
@@ -26,7 +26,7 @@ impl Tilted {
         if nearest == plain || total < 1.0 {
             return Ok(Tilted { theta: 0.0, centre: plain, laws: laws(lattice, 0.0) });
         }
-        // The ends of all sums are reached by an infinite tilt only.
+        // Only an infinite tilt reaches the ends of all sums.
         let centre = nearest.clamp(0.5, total - 0.5);
         let (mut less, mut more) = (-2000.0, 2000.0);
         for _ in 0..100 {

@@ -1,10 +1,10 @@
-//! Mutual and worst-case information.
+//! Mutual and worst-case information of an operator.
 
 use crate::sum::Sum;
 use randomize::operator::{Operator, Prior};
 use table::{Stop, Watch};
 
-/// What an output Y tells of its input X, in bits. KL is the Kullback-Leibler distance.
+/// What an output Y reveals about its input X, in bits. KL is the Kullback-Leibler distance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Information {
     /// I(X;Y): the mean over y of KL(p_{X|y} || p_X).

@@ -1,4 +1,4 @@
-//! Worst-case information and breaches: Statements 6 and 7.
+//! Limits on breaches from worst-case information: Statements 6 and 7.
 
 use random::{Error, bisect};
 use randomize::operator::{check_breach, check_probability};
@@ -28,7 +28,7 @@ pub fn breach_information(rho1: f64, rho2: f64) -> Result<f64, Error> {
     Ok(distance(rho2, rho1))
 }
 
-/// How far outputs can move the probability of a property whose prior is `prior`, if they tell so many bits.
+/// How far outputs can move the probability of a property whose prior is `prior`, if they reveal this number of bits.
 /// The distance grows with the posterior's distance from the prior, so it is bisected.
 pub fn information_breach_bound(
     worst_case: f64,
@@ -42,7 +42,7 @@ pub fn information_breach_bound(
     }
     check_probability("prior", prior)?;
     if prior == 0.0 || prior == 1.0 {
-        // What is certain stays certain.
+        // A certain property stays certain.
         return Ok(BreachBound { low: prior, high: prior, tight_low: prior, tight_high: prior });
     }
     let straight = |posterior: f64| distance(posterior, prior) <= worst_case;
@@ -56,12 +56,12 @@ pub fn information_breach_bound(
     })
 }
 
-/// The largest posterior that is possible, or a little more.
+/// The largest possible posterior, or slightly more.
 fn highest(prior: f64, is_possible: impl Fn(f64) -> bool) -> f64 {
     if is_possible(1.0) { 1.0 } else { bisect(prior, 1.0, is_possible).1 }
 }
 
-/// The least posterior that is possible, or a little less.
+/// The least possible posterior, or slightly less.
 fn lowest(prior: f64, is_possible: impl Fn(f64) -> bool) -> f64 {
     if is_possible(0.0) { 0.0 } else { bisect(0.0, prior, |posterior| !is_possible(posterior)).0 }
 }

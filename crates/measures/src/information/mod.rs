@@ -1,8 +1,7 @@
-//! What an operator's output tells of its input, in bits, and which breaches that rules out.
+//! What an operator's output reveals about its input, in bits, and which breaches that rules out.
 //!
-//! `information` needs an operator and a prior and gives three numbers; `breach` turns such numbers into
-//! limits of breaches and back. All of it depends on the prior: somebody who believes something else learns
-//! something else.
+//! `information` takes an operator and a prior and returns three numbers; `breach` turns such numbers into limits on
+//! breaches and back. Everything depends on the prior: someone with other beliefs learns something else.
 
 mod bits;
 mod breach;

@@ -69,7 +69,7 @@ fn bounds_by_hand() {
     let of = |worst, inverse, prior| information_breach_bound(worst, inverse, prior).unwrap();
     let bound = of(breach_information(0.01, 0.5).unwrap(), f64::INFINITY, 0.01);
     assert!((bound.high - 0.5).abs() < 1e-9 && bound.low == 0.0);
-    // Down from 0.5 to 0.01 tells as much of the prior as up from 0.01 to 0.5 tells of the posterior.
+    // Down from 0.5 to 0.01 reveals as much of the prior as up from 0.01 to 0.5 of the posterior.
     let bound = of(f64::INFINITY, breach_information(0.01, 0.5).unwrap(), 0.5);
     assert!((bound.low - 0.01).abs() < 1e-9 && bound.high == 1.0);
     assert!((bound.tight_high - 0.99).abs() < 1e-9);

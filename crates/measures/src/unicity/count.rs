@@ -1,27 +1,27 @@
-//! All pairs of a row and a choice, counted by grouping rows.
+//! Counts all pairs of a row and a choice of known cells, by grouping rows.
 //!
-//! Sets of columns are gone through depth first: those that begin with a column, those that begin with
-//! that and another one, and so on. Rows are grouped by the columns of a set by splitting the groups of
-//! the set with one column less. Where a group has at most theta rows, it will have no more with every
-//! further column: how many choices begin like this follows from how many cells each of its rows has
-//! left, and the group is done. In a table of many different rows most groups soon are.
+//! Sets of columns are visited depth first: those that begin with a column, those that begin with that and another
+//! one, and so on. Rows are grouped by the columns of a set by splitting the groups of the set with one column less.
+//! A group of at most theta rows has no more with every further column: the number of choices that begin with it
+//! follows from the number of cells that each of its rows has left, and the group is done. In a table of many
+//! different rows most groups are done early.
 
 use crate::combinations::combinations;
 use rayon::prelude::*;
 use std::cmp::Reverse;
 use table::{Bag, NONE, Reservation, Stop, Watch};
 
-/// Rows from which on the next columns are gone through on several threads.
+/// The number of rows from which several threads visit the next columns.
 const PARALLEL: usize = 1 << 12;
 
-/// Of the rows with so many cells, how many choices give them away.
+/// By number of cells of a row: the number of choices that identify such rows.
 type Given = Vec<u128>;
 
 pub(super) struct Count<'a> {
     bag: &'a Bag,
     known: usize,
     theta: u64,
-    /// The codes by column; the columns with most values, which split groups most, first.
+    /// The codes by column; the columns with most values come first, because they split groups most.
     columns: Vec<Vec<u32>>,
     /// Some cell is NULL.
     nulls: bool,
@@ -31,11 +31,11 @@ pub(super) struct Count<'a> {
 
 /// Rows in groups of equal values in the columns of a set.
 struct Groups<'a> {
-    /// How many columns the set has, and which may be added: those from here on.
+    /// The number of columns of the set, and the first column that may be added.
     size: usize,
     next: usize,
     rows: Vec<u32>,
-    /// Where each group ends.
+    /// The end of each group.
     ends: Vec<u32>,
     held: Reservation<'a>,
 }
@@ -54,7 +54,7 @@ impl<'a> Count<'a> {
         Ok(Count { bag, known, theta, columns, nulls, watch, _held: held })
     }
 
-    /// The share of rows that are given away.
+    /// The share of rows that are identified.
     pub fn share(&self) -> Result<f64, Stop> {
         let mut given = self.nothing();
         let held = self.watch.hold(self.bag.distinct() as u64 * 4)?;
@@ -72,14 +72,14 @@ impl<'a> Count<'a> {
         vec![0; self.columns.len() + 1]
     }
 
-    /// What is given away by sets that begin with that of the groups and have more columns.
+    /// The choices that identify rows, for sets that begin with that of the groups and have more columns.
     fn deeper(&self, groups: &Groups) -> Result<Given, Stop> {
         if groups.size >= self.known || groups.rows.is_empty() {
             return Ok(self.nothing());
         }
         let mut columns = groups.next..self.columns.len();
         if !self.nulls {
-            // The last columns are too few to make a choice of.
+            // The last columns are too few for a complete choice.
             let missing = self.known.min(self.columns.len()) - groups.size;
             columns.end = (self.columns.len() + 1).saturating_sub(missing);
         }
@@ -103,14 +103,14 @@ impl<'a> Count<'a> {
         columns.into_par_iter().map(with).try_reduce(|| self.nothing(), both)
     }
 
-    /// The groups with one column more; those that are done are counted.
+    /// The groups with one more column; groups that are done are counted.
     fn split(
         &self,
         groups: &Groups<'a>,
         column: usize,
         given: &mut Given,
     ) -> Result<Groups<'a>, Stop> {
-        // The rows and the ends, both lists that grow by doubling, and the keys of a group.
+        // The rows and the ends, two lists that grow by doubling, and the keys of a group.
         let held = self.watch.hold(groups.rows.len() as u64 * 24)?;
         let (size, next) = (groups.size + 1, column + 1);
         let mut split = Groups { size, next, rows: Vec::new(), ends: Vec::new(), held };
@@ -135,8 +135,8 @@ impl<'a> Count<'a> {
         Ok(split)
     }
 
-    /// Adds a group, or counts it if it is done. A row that has no other beside it never will have less,
-    /// and groups of which no choice can be made with more columns are not needed.
+    /// Adds a group, or counts it if it is done. A row without others in its group stays alone, and groups of which
+    /// no choice with more columns can be made are not needed.
     fn enter(
         &self,
         groups: &mut Groups,
@@ -158,8 +158,8 @@ impl<'a> Count<'a> {
         }
     }
 
-    /// How many cells a row has, and how many choices there are of them that begin with a set of so many
-    /// columns, which is a part of them, and go on with columns from `next` on.
+    /// The number of cells of a row, and the number of choices among them that begin with a set of `size` columns and
+    /// continue with columns from `next` on.
     fn choices(&self, row: u32, size: usize, next: usize) -> (usize, u64) {
         let filled = |columns: &[Vec<u32>]| match self.nulls {
             true => columns.iter().filter(|codes| codes[row as usize] != NONE).count(),

@@ -1,13 +1,13 @@
-//! Unicity: how many rows a few known cells give away (de Montjoye et al., Unique in the crowd, counted
-//! on the cells of a table).
+//! Unicity: how many rows a few known cells identify (de Montjoye et al., Unique in the crowd, counted on the cells
+//! of a table).
 //!
-//! Somebody knows some cells of a row: `known` of those that are not NULL, or all of them if there are
-//! fewer, each choice equally likely. The row is given away if at most theta rows contain these cells.
-//! Unicity is the probability of that for a random row and a random choice.
+//! Someone knows some cells of a row: `known` of those that are not NULL, or all of them if there are fewer, each
+//! choice equally likely. The row is identified if at most theta rows contain these cells. Unicity is the probability
+//! of that for a random row and a random choice.
 //!
-//! Where all pairs of a row and a choice can be looked at within about the time of the samples, they
-//! are: rows are grouped by sets of columns, which tells for all rows at once how many share their
-//! cells. Otherwise pairs are drawn and each is looked up in the rows of its values.
+//! If all pairs of a row and a choice can be counted in about the time of the samples, they are: rows are grouped by
+//! sets of columns, which shows for all rows at once how many share their cells. Otherwise pairs are drawn and each
+//! is looked up in the rows of its values.
 
 mod count;
 
@@ -18,17 +18,17 @@ use guarantee::audit::Share;
 use rayon::prelude::*;
 use table::{Bag, Item, Reservation, Stop, Watch, sort_watched};
 
-/// Pairs of a row and a choice that are counted in about the time in which one is drawn and looked up, on
-/// a table of a million rows.
+/// The number of pairs of a row and a choice that are counted in about the time in which one is drawn and looked up,
+/// on a table of a million rows.
 const COUNTED: u64 = 1000;
 
-/// Draws tested at a time.
+/// The number of draws tested at a time.
 const BATCH: u64 = 4096;
 
-/// What lies outside of the interval, on each side.
+/// The probability outside of the interval, on each side.
 const TAIL: f64 = 0.025;
 
-/// The share of rows that are given away, and where it lies with a confidence of 95 %.
+/// The share of rows that are identified, and its interval with a confidence of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unicity {
     pub share: f64,
@@ -38,10 +38,10 @@ pub struct Unicity {
 
 /// The unicity of a table; `None` if it has no rows.
 ///
-/// Exact, with `low` and `high` equal to the share, if there are at most a thousand times `samples`
-/// pairs of a different row and a choice of what is known of it: nothing is drawn then. Otherwise the
-/// share of so many independent draws, within the limits of Clopper and Pearson. `below(n)` draws
-/// uniformly from `0..n`; equal tables and equal draws give equal results.
+/// Exact, with `low` and `high` equal to the share, if there are at most a thousand times `samples` pairs of a
+/// different row and a choice of its known cells; then nothing is drawn. Otherwise it is the share among `samples`
+/// independent draws, with the limits of Clopper and Pearson. `below(n)` draws uniformly from `0..n`; equal tables
+/// and equal draws give equal results.
 pub fn unicity(
     bag: &Bag,
     known: usize,
@@ -60,7 +60,7 @@ pub fn unicity(
     Ok(Some(Unicity { share, low: share, high: share }))
 }
 
-/// How many pairs there are of a distinct row and a choice of what is known of it.
+/// The number of pairs of a distinct row and a choice of its known cells.
 fn pairs(bag: &Bag, known: usize, watch: &Watch) -> Result<u64, Stop> {
     let mut pairs = 0u64;
     for row in 0..bag.distinct() {
@@ -71,7 +71,7 @@ fn pairs(bag: &Bag, known: usize, watch: &Watch) -> Result<u64, Stop> {
     Ok(pairs)
 }
 
-/// The share of draws that give their row away, and the limits of what it is a sample of.
+/// The share of draws that identify their row, with confidence limits.
 fn sampled(
     bag: &Bag,
     known: usize,
@@ -86,7 +86,7 @@ fn sampled(
     Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
 }
 
-/// How many of the draws of a row and of what is known of it give the row away.
+/// The number of draws, of a row and of its known cells, that identify the row.
 fn drawn(
     bag: &Bag,
     known: usize,
@@ -115,7 +115,7 @@ fn drawn(
             watch.check()?;
             let begin = if i == 0 { 0 } else { ends[i - 1] };
             Ok(u64::from(match &items[begin..ends[i]] {
-                // Whoever knows nothing cannot leave out any row.
+                // Without any known cell no row can be excluded.
                 [] => bag.row_count() <= theta,
                 items => postings.at_most(items, theta),
             }))
@@ -126,7 +126,7 @@ fn drawn(
     Ok(hits)
 }
 
-/// Adds the cells that are known of a row, each choice equally likely.
+/// Adds the known cells of a row, each choice equally likely.
 fn draw(codes: &[u32], known: usize, items: &mut Vec<Item>, below: &mut impl FnMut(u64) -> u64) {
     let begin = items.len();
     items.extend(Bag::row_items(codes));
@@ -140,8 +140,8 @@ fn draw(codes: &[u32], known: usize, items: &mut Vec<Item>, below: &mut impl FnM
     }
 }
 
-/// The distinct rows in the order of their codes, so that the order of reading does not decide what a
-/// seed draws, and how many rows there are up to each.
+/// The distinct rows in the order of their codes, so that the result for a seed does not depend on the order of
+/// reading, and the number of rows up to each.
 struct ByWeight<'a> {
     order: Vec<u32>,
     sums: Vec<u64>,
@@ -180,7 +180,7 @@ mod tests {
         prop::collection::vec([cell(), cell(), cell(), cell()], 1..25)
     }
 
-    /// Every row, every choice of what is known of it, every row that it fits.
+    /// Every row, every choice of its known cells, every row that it fits.
     fn by_definition(rows: &[[Cell; 4]], known: usize, theta: u64) -> f64 {
         let mut sum = 0.0;
         for row in rows {
@@ -214,7 +214,7 @@ mod tests {
             prop_assert_eq!(watch.memory(), 0);
         }
 
-        /// Draws agree with the definition one by one: a draw is told by its row and its cells.
+        /// Each draw agrees with the definition, given its row and its cells.
         #[test]
         fn each_draw_is_judged_as_defined(rows in table(), known in 1usize..7, theta in 0u64..5, seed: i64) {
             let bag = Bag::from_text(4, rows.clone());
@@ -242,7 +242,7 @@ mod tests {
         }
     }
 
-    /// Few choices of many columns are counted without going through all sets of columns.
+    /// Few choices of many columns are counted without visiting all sets of columns.
     #[test]
     fn wide_rows_are_counted_by_what_they_lack() {
         let mut coins = Coins::seeded(4);

@@ -1,15 +1,15 @@
-//! Numbers and dates in ranges of equal length.
+//! Bins numbers and dates into ranges of equal length.
 
-/// Ranges with ends that read well.
+/// Ranges with readable ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Bins {
     scale: Scale,
-    /// The number of the first range: it begins at this times the scale's step.
+    /// The number of the first range: it begins at this number times the step of the scale.
     first: f64,
     pub(super) count: usize,
 }
 
-/// How long a range is.
+/// The length of a range.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Scale {
     /// 1, 2 or 5 (`times`) times a power of ten. `whole`: all numbers and ends are whole.
@@ -39,7 +39,7 @@ const DATES: [(f64, Scale); 13] = [
     (182_625.0, Scale::Months(6000.0)),
 ];
 
-/// What a value is counted by: itself, or where its range begins, `[20,30)` say.
+/// The part of a value that decides its bin: the value itself, or the beginning of a range such as `[20,30)`.
 fn begin(value: &[u8]) -> Option<&str> {
     let text = std::str::from_utf8(value).ok()?;
     let Some(range) = text.strip_prefix(['[', '(']) else { return Some(text) };
@@ -51,7 +51,7 @@ fn begin(value: &[u8]) -> Option<&str> {
 fn number(value: &[u8]) -> Option<f64> {
     let text = begin(value)?;
     let digits = text.strip_prefix('-').unwrap_or(text);
-    // Codes, of a place say, begin with a zero and are no numbers.
+    // Codes, such as postcodes, begin with a zero and are not numbers.
     let is_code = digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.");
     let is_plain = digits.starts_with(|c: char| c.is_ascii_digit());
     let number: f64 = if is_plain && !is_code { text.parse().ok()? } else { return None };
@@ -72,7 +72,7 @@ fn date(value: &[u8]) -> Option<[i64; 3]> {
     (fits && parts.next().is_none() && !text.ends_with("BC")).then_some(found)
 }
 
-/// Days since 0000-03-01, by the calendar of the Gregorians.
+/// Days since 0000-03-01 in the Gregorian calendar.
 fn days([year, month, day]: [i64; 3]) -> i64 {
     let (year, month) = if month > 2 { (year, month - 3) } else { (year - 1, month + 9) };
     365 * year + year.div_euclid(4) - year.div_euclid(100)
@@ -84,7 +84,7 @@ fn days([year, month, day]: [i64; 3]) -> i64 {
 
 /// The date of such a number.
 fn day(days: i64) -> String {
-    // The year is off by at most one at first.
+    // The first estimate of the year is off by at most one.
     let mut year = days.div_euclid(365);
     while self::days([year, 3, 1]) > days {
         year -= 1;
@@ -113,13 +113,13 @@ impl Scale {
         })
     }
 
-    /// What the range after so many steps is called. Of whole numbers the last one that is in it is its end,
-    /// of others where the next one begins.
+    /// The name of the range after this number of steps. Ranges of whole numbers are named by the last number in
+    /// them, others by the beginning of the next range.
     fn name(self, steps: f64) -> String {
         match self {
             Scale::Decimal { times, power, whole } => {
                 let unit = 10f64.powi(power.abs());
-                // Divided, not multiplied: 6 tenths are 0.6, and 6 times a tenth are not.
+                // Divided, not multiplied: 6 tenths are 0.6, but 6 times the float 0.1 is not.
                 let at = |steps: f64| {
                     if power < 0 { steps * times / unit } else { steps * times * unit }
                 };
@@ -145,15 +145,15 @@ impl Scale {
     }
 }
 
-/// True for the numbers and dates that are in no range.
+/// True for numbers and dates without a range: infinite ones and NaN.
 fn is_endless(value: &[u8]) -> bool {
     let value = value.strip_prefix(b"-").unwrap_or(value);
     [b"infinity".as_slice(), b"Infinity", b"NaN"].contains(&value)
 }
 
 impl Bins {
-    /// At most `limit` + 1 ranges for these values but infinite ones and NaN; `None` if one is neither a number nor a
-    /// date, or there are no more than `limit` of them.
+    /// At most `limit` + 1 ranges for these values except infinite ones and NaN; `None` if one is neither a number
+    /// nor a date, or there are at most `limit` of them.
     pub(super) fn new<'v>(values: impl Iterator<Item = &'v [u8]>, limit: usize) -> Option<Self> {
         let values: Vec<&[u8]> = values.filter(|value| !is_endless(value)).collect();
         if values.len() <= limit {
@@ -178,7 +178,7 @@ impl Bins {
         Some((place.max(0.0) as usize).min(self.count - 1))
     }
 
-    /// What a range is called.
+    /// The name of a range.
     pub(super) fn name(&self, place: usize) -> String {
         self.scale.name(self.first + place as f64)
     }
@@ -246,7 +246,7 @@ mod tests {
         let found = bins(&["-0.25", "0", "0.1", "0.5", "1"], 4).unwrap();
         assert_eq!((found.count, found.name(0)), (4, "-0.5 to 0".into()));
         assert_eq!(found.place(b"-0.25"), Some(0));
-        // 6 steps of 0.1 or of 0.2 have ends that nobody has to round.
+        // 6 steps of 0.1 or of 0.2 have ends that need no rounding.
         for (step, limit) in [(0.1, 9), (0.2, 9), (0.3, 13), (0.01, 9), (0.7, 9)] {
             let values: Vec<String> =
                 (0..20).map(|i| format!("{:.3}", f64::from(i) * step)).collect();

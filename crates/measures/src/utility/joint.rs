@@ -1,4 +1,4 @@
-//! Two tables in common codes, column by column.
+//! A table and its release in common codes, column by column.
 
 use rayon::prelude::*;
 use table::{Bag, NONE, Reservation, Stop, Watch};
@@ -6,12 +6,12 @@ use table::{Bag, NONE, Reservation, Stop, Watch};
 /// The common code of NULL.
 pub(super) const NULL: u32 = 0;
 
-/// A released table beside its original, in codes that mean the same in both: NULL is 0, the values of
-/// both follow in the order of their texts.
+/// A released table and its original, in codes that mean the same in both: NULL is 0, the values of both follow in
+/// the order of their texts.
 pub struct Joint<'a> {
     pub(super) original: Side<'a>,
     pub(super) released: Side<'a>,
-    /// For each column how many codes there are.
+    /// For each column the number of codes.
     pub(super) sizes: Vec<usize>,
     _held: Reservation<'a>,
 }
@@ -98,7 +98,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// Two ascending lists of values as one: the place of each in it, from 1 on.
+/// Two ascending lists of values merged into one: the position of each in it, from 1 on.
 struct Merged {
     first: Vec<u32>,
     second: Vec<u32>,

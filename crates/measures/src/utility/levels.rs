@@ -3,12 +3,12 @@
 use super::joint::{Joint, NULL, Side};
 use table::{NONE, Stop, Watch};
 
-/// Levels of a column at most, and variables in all as far as each column can still have two levels:
-/// beyond that a model takes long and says no more.
+/// The largest number of levels of a column, and of variables in total as long as each column can still have two
+/// levels: with more a model takes long and is no better.
 const LEVELS: usize = 16;
 const VARIABLES: usize = 256;
 
-/// Rows that a value of its own has at least.
+/// The least number of rows of a value with its own variable.
 const ROWS: u64 = 5;
 
 /// A value that the intercept stands for.
@@ -21,10 +21,10 @@ pub(super) struct Levels {
 }
 
 impl Levels {
-    /// The levels of both tables, and the number of variables, with the intercept, which is 0.
+    /// The levels of both tables, and the number of variables including the intercept, which is variable 0.
     ///
-    /// A column's most common value in both tables together is its base. The next ones, which have at
-    /// least [`ROWS`] rows, have a variable each, and all others share one.
+    /// A column's most common value in both tables together is its base. The next ones with at least [`ROWS`] rows
+    /// have a variable each, and all others share one.
     pub(super) fn new(joint: &Joint<'_>, watch: &Watch) -> Result<([Self; 2], usize), Stop> {
         let limit = (VARIABLES / joint.sizes.len().max(1)).clamp(2, LEVELS);
         let mut variables = 1;

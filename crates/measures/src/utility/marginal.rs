@@ -1,4 +1,4 @@
-//! The values of one column in both tables.
+//! Compares the values of one column in both tables.
 
 use super::joint::{Joint, NULL};
 use rayon::prelude::*;
@@ -16,7 +16,7 @@ pub struct ColumnDifference {
     pub released_values: u64,
 }
 
-/// All columns. Costs what the domains are large.
+/// All columns. The cost is the size of the domains.
 pub(super) fn columns(joint: &Joint<'_>) -> Vec<ColumnDifference> {
     let rows = Rows::of(joint);
     let occurring = |supports: &[u64]| supports[1..].iter().filter(|&&n| n > 0).count() as u64;
@@ -48,7 +48,7 @@ impl Rows {
         Rows { original, released }
     }
 
-    /// The distance of two shares, in units that all pairs of shares have in common: exact.
+    /// The distance of two shares, in a unit common to all pairs of shares: exact.
     #[inline]
     pub(super) fn apart(self, original: u64, released: u64) -> u128 {
         (u128::from(original) * self.released).abs_diff(u128::from(released) * self.original)

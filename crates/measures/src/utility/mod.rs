@@ -1,12 +1,12 @@
-//! How well a released table serves in place of its original: what statistics of the two have in common.
+//! How useful a released table is instead of its original: compares statistics of the two.
 //!
 //! * [`Joint`] puts both tables into common codes, column by column. Everything else works on it.
 //! * [`marginal`] compares the shares of the values of each column.
-//! * [`pair`] compares the shares of the combinations of each two columns, and how strongly the two are
-//!   associated (Cramér's V).
-//! * [`propensity`] asks how well a logistic model tells the rows of the two tables apart (pMSE), with
+//! * [`pairs`] compares the shares of the combinations of each two columns, and how strongly the two are associated
+//!   (Cramér's V).
+//! * [`propensity`] measures how well a logistic model distinguishes the rows of the two tables (pMSE), with
 //!   [`levels`] for its variables and [`newton`] for its fit.
-//! * [`shown`] picks the values and combinations that a page can show, [`bins`] puts numbers into ranges.
+//! * [`common_values`] selects the values and combinations that a page can show, [`bins`] puts numbers into ranges.
 //!
 //! NULL is a value of its own everywhere: a blanked cell differs from every value.
 
@@ -30,7 +30,7 @@ pub use shown::{Crossed, Seen, Shown, shown};
 use crate::sum::Sum;
 use table::{Bag, Stop, Watch};
 
-/// What differs between a released table and its original. All is empty if one of them has no rows.
+/// The differences between a released table and its original. Everything is empty if one of them has no rows.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Utility {
     /// In the order of the columns.
@@ -43,14 +43,14 @@ pub struct Utility {
 /// Measures how much a released table differs from its original. The bags have the same columns in the
 /// same order.
 ///
-/// The cost is that of a pass over both tables for each pair of columns, and of one with the square of
-/// the number of columns for each step of the propensity model, of which there are 5 to 20.
+/// The cost is that of a pass over both tables for each pair of columns, and of a pass with the square of the number
+/// of columns for each step of the propensity model, of which there are 5 to 20.
 pub fn utility(original: &Bag, released: &Bag, watch: &Watch) -> Result<Utility, Stop> {
     Utility::of(&Joint::new(original, released, watch)?, watch)
 }
 
 impl Utility {
-    /// As [`utility`], of tables that are in common codes already.
+    /// [`utility`] of tables that are in common codes already.
     pub fn of(joint: &Joint<'_>, watch: &Watch) -> Result<Self, Stop> {
         if joint.has_no_rows() {
             return Ok(Utility { columns: Vec::new(), pairs: Vec::new(), propensity: None });
@@ -139,7 +139,7 @@ mod tests {
             for (name, value) in found.measures() {
                 let zero = match name {
                     "pmse_expected" => value == expected,
-                    // Below what chance brings about.
+                    // Below the value by chance.
                     "pmse_standardised" => value.is_none_or(|value| value < 0.0),
                     _ => value.is_none_or(|value| value.abs() < 1e-12),
                 };

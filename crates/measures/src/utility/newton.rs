@@ -1,15 +1,15 @@
-//! A logistic model of which table a row is from, fitted by Newton's method.
+//! A logistic model that predicts from which table a row is, fitted by Newton's method.
 
 use super::joint::{Joint, Side};
 use super::levels::Levels;
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
-/// Parts of each table that are added up apart: the sums do not depend on the number of threads.
+/// The number of parts of each table that are added up separately: the sums do not depend on the number of threads.
 const PARTS: usize = 8;
 
-/// Steps at most. Where a variable tells the tables apart for sure, its coefficient grows without end and
-/// what it predicts comes nearer by a factor of e with each step.
+/// The largest number of steps. If a variable separates the tables completely, its coefficient grows without end and
+/// the predictions improve by a factor of e with each step.
 const STEPS: usize = 30;
 
 /// The model's rows, and the share of them that is released.
@@ -21,11 +21,11 @@ pub(super) struct Model<'a> {
     pub(super) rows: f64,
 }
 
-/// What a fit found.
+/// The result of a fit.
 pub(super) struct Fit {
     /// The mean of (p - c)^2 over all rows, for the predicted p and the released share c.
     pub(super) pmse: f64,
-    /// Coefficients that the rows determine, without the intercept.
+    /// The number of coefficients that the rows determine, without the intercept.
     pub(super) rank: usize,
 }
 
@@ -70,8 +70,8 @@ impl Sums {
         self
     }
 
-    /// Takes away what coefficients cost: enough that the fit is unique where variables repeat each
-    /// other, too little to be seen in it.
+    /// Subtracts a penalty for coefficients: large enough to make the fit unique where variables repeat each other,
+    /// too small to be visible in it.
     fn penalise(&mut self, coefficients: &[f64], penalty: f64) {
         for (i, &coefficient) in coefficients.iter().enumerate().skip(1) {
             self.likelihood -= penalty * coefficient * coefficient / 2.0;
@@ -84,13 +84,13 @@ impl Sums {
 }
 
 impl Model<'_> {
-    /// Bytes that a fit takes.
+    /// The number of bytes that a fit takes.
     pub(super) fn memory(variables: usize) -> u64 {
         (2 * PARTS + 2) as u64 * 8 * (variables as u64 + 1).pow(2)
     }
 
-    /// Newton's method, where the information is taken once until that does not lead on quickly: between
-    /// tables that are much alike it hardly changes, and it is the costly part.
+    /// Newton's method, where the information is reused as long as that converges quickly: between similar tables it
+    /// hardly changes, and it is the expensive part.
     pub(super) fn fit(&self, watch: &Watch) -> Result<Fit, Stop> {
         let c = self.released_share;
         let penalty = (1e-6 + 1e-12 * self.rows) * c * (1.0 - c);
@@ -103,7 +103,7 @@ impl Model<'_> {
         coefficients[0] = (c / (1.0 - c)).ln();
         let mut sums = evaluate(&coefficients, true)?;
         let mut factor = std::mem::take(&mut sums.information);
-        // Every row has the same weight now, so that it is the rank of the variables themselves.
+        // Every row has the same weight now, so this is the rank of the variables themselves.
         let rank = factorise(&mut factor, self.variables, 4.0 * penalty) - 1;
         let expected = rank as f64 * c * (1.0 - c) / self.rows;
         let mut fit = Fit { pmse: 0.0, rank };
@@ -125,7 +125,7 @@ impl Model<'_> {
             }
             gain = expected_gain;
             let before = sums.likelihood;
-            // A step may be too long: then half of it is not.
+            // A step that is too long is halved.
             for _ in 0..STEPS {
                 let next: Vec<f64> = coefficients.iter().zip(&step).map(|(x, y)| x + y).collect();
                 sums = evaluate(&next, informed)?;
@@ -139,7 +139,7 @@ impl Model<'_> {
             let pmse = sums.squares / self.rows;
             let change = (pmse - fit.pmse).abs();
             fit.pmse = pmse;
-            // Far apart four digits do.
+            // For very different tables four digits are enough.
             let precise = if pmse > 10.0 * expected { 1e-4 } else { 1e-5 };
             if change <= precise * pmse.max(expected) {
                 break;
@@ -184,7 +184,7 @@ impl Model<'_> {
             let weight = side.bag.weight(i) as f64;
             let odds =
                 coefficients[0] + variables.iter().map(|&v| coefficients[v as usize]).sum::<f64>();
-            // The chance of the table that the row is from, which p or 1 - p is.
+            // The probability of the table that the row is from: p or 1 - p.
             let own = 1.0 / (1.0 + if table == 1 { -odds } else { odds }.exp());
             let p = if table == 1 { own } else { 1.0 - own };
             sums.likelihood += weight * own.max(f64::MIN_POSITIVE).ln();
@@ -193,7 +193,7 @@ impl Model<'_> {
             sums.gradient[0] += residual;
             variables.iter().for_each(|&v| sums.gradient[v as usize] += residual);
             let curvature = p * (1.0 - p);
-            // Rows that the model is sure of say nothing about where to go on.
+            // Rows that the model predicts with certainty say nothing about the next step.
             if informed && curvature > 1e-9 * self.released_share {
                 sums.inform(&variables, weight * curvature);
             }
@@ -206,15 +206,16 @@ fn product(x: &[f64], y: &[f64]) -> f64 {
     x.iter().zip(y).map(|(x, y)| x * y).sum()
 }
 
-/// Turns the upper half of a symmetric positive definite matrix into U with U^T U = matrix, and returns the
-/// number of rows that are no combination of those before them: `none` is what may be left of one that is.
+/// Turns the upper half of a symmetric positive definite matrix into U with U^T U = matrix, and returns the number of
+/// rows that are not a combination of those before them: a row counts as a combination if at most `none` is left of
+/// it.
 fn factorise(matrix: &mut [f64], n: usize, none: f64) -> usize {
     let mut rank = 0;
     for i in 0..n {
         let whole = matrix[i * n + i];
         let pivot = whole - (0..i).map(|k| matrix[k * n + i].powi(2)).sum::<f64>();
         rank += usize::from(pivot > none + 1e-8 * whole);
-        // What the penalty left of a repeated variable, at least.
+        // At least what the penalty left of a repeated variable.
         let pivot = pivot.max(1e-12 * whole).max(f64::MIN_POSITIVE).sqrt();
         matrix[i * n + i] = pivot;
         for k in 0..i {

@@ -1,4 +1,4 @@
-//! The combinations of two columns in both tables.
+//! Compares the combinations of two columns in both tables.
 
 use super::joint::{Joint, Side};
 use super::marginal::Rows;
@@ -20,20 +20,20 @@ pub struct PairDifference {
 }
 
 impl PairDifference {
-    /// How much of the association was lost or made up.
+    /// How much of the association was lost or added.
     pub fn association_difference(&self) -> f64 {
         (self.original_v - self.released_v).abs()
     }
 }
 
-/// Combinations of two columns that are counted in an array of their own, which a core's cache holds.
+/// The largest number of combinations of two columns that are counted in an array, which fits into a core's cache.
 const DENSE: usize = 1 << 18;
 
 /// All pairs of columns.
 ///
-/// Combinations have an array where they are not too many. Otherwise rows are grouped by the column with
-/// more values, and within a group the values of the other are counted in an array, so that no combination
-/// needs a place of its own. Costs one or two visits of each distinct row for each pair.
+/// Combinations are counted in an array where they are not too many. Otherwise rows are grouped by the column with
+/// more values, and within a group the values of the other are counted in an array, so that combinations need no
+/// slots of their own. Costs one or two visits of each distinct row for each pair.
 pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifference>, Stop> {
     let width = joint.sizes.len();
     if width < 2 {
@@ -42,7 +42,7 @@ pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifferen
     let mut by_size: Vec<usize> = (0..width).collect();
     by_size.sort_by_key(|&column| (std::cmp::Reverse(joint.sizes[column]), column));
     let second = joint.sizes[by_size[1]];
-    // What each thread counts with: two counts of a combination, or two counts and a mention of a value.
+    // The buffers of each thread: two counts of a combination, or two counts and a mention of a value.
     let most = (16 * DENSE.min(second.saturating_mul(joint.sizes[by_size[0]]))).max(20 * second);
     let _counts = watch.hold(rayon::current_num_threads() as u64 * most as u64)?;
     let mut found = Vec::with_capacity(width * (width - 1) / 2);
@@ -80,7 +80,7 @@ pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifferen
 struct Groups<'w> {
     rows: Vec<u32>,
     weights: Vec<u64>,
-    /// Where each code's rows begin, and the end.
+    /// The position of each code's first row, and the end.
     starts: Vec<u32>,
     _held: Reservation<'w>,
 }
@@ -110,7 +110,7 @@ impl<'w> Groups<'w> {
     }
 }
 
-/// Two columns, and what was found of them so far.
+/// Two columns, and the results so far.
 struct Compared<'a> {
     joint: &'a Joint<'a>,
     grouping: usize,
@@ -152,7 +152,7 @@ impl<'a> Compared<'a> {
         Ok(self.difference())
     }
 
-    /// Counts the combinations of one group after the other.
+    /// Counts the combinations group by group.
     fn by_groups(
         mut self,
         groups: &[Groups<'_>; 2],
@@ -166,7 +166,7 @@ impl<'a> Compared<'a> {
         for code in 0..joint.sizes[grouping] {
             for (table, (codes, groups)) in sides.iter().zip(groups).enumerate() {
                 let group = groups.group(code);
-                // A group may be empty, and looking costs as much as a row.
+                // A group may be empty, and looking at it costs as much as a row.
                 visited += 1 + group.len();
                 for (&row, &weight) in group {
                     let value = codes[row as usize];
@@ -251,7 +251,7 @@ impl<'a> Association<'a> {
         if fewer < 2 {
             return 0.0;
         }
-        // Rounding may leave the range by a little.
+        // Rounding may leave the range slightly.
         ((self.sum.get() - 1.0) / (fewer - 1) as f64).clamp(0.0, 1.0).sqrt()
     }
 }

@@ -1,4 +1,4 @@
-//! How well a model tells the rows of the two tables apart.
+//! How well a model distinguishes the rows of the two tables (propensity score).
 
 use super::joint::Joint;
 use super::levels::Levels;
@@ -10,9 +10,8 @@ use table::{Stop, Watch};
 /// measures for synthetic data*).
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Propensity {
-    /// The mean over all N rows of (p - c)^2, where p is the chance that the model gives a row to be
-    /// released and c the share of the rows that are: 0 if it cannot tell them apart, c (1 - c) if it
-    /// always can.
+    /// The mean over all N rows of (p - c)^2, where p is the probability by the model that a row is released and c
+    /// the share of released rows: 0 if the model cannot distinguish them, c (1 - c) if it always can.
     pub pmse: f64,
     /// Its mean if both tables were drawn from the same law: m c (1 - c) / N for m coefficients besides
     /// the intercept.
@@ -22,13 +21,13 @@ pub struct Propensity {
 }
 
 impl Propensity {
-    /// How many times what chance brings about; `None` if there is nothing to tell rows apart by.
+    /// The ratio to the value by chance; `None` if there are no variables.
     pub fn ratio(&self) -> Option<f64> {
         (self.coefficients > 0).then(|| self.pmse / self.expected)
     }
 
-    /// How many standard deviations above what chance brings about: N pMSE / (c (1 - c)) would have the
-    /// chi-squared law with m degrees of freedom.
+    /// The number of standard deviations above the value by chance: N pMSE / (c (1 - c)) would have the chi-squared
+    /// law with m degrees of freedom.
     pub fn standardised(&self) -> Option<f64> {
         let spread = self.expected * (2.0 / self.coefficients as f64).sqrt();
         (self.coefficients > 0).then(|| (self.pmse - self.expected) / spread)
@@ -76,7 +75,7 @@ mod tests {
         near(found.expected, 1.0 / 32.0);
         near(found.ratio().unwrap(), 2.0);
         near(found.standardised().unwrap(), 1.0 / 2f64.sqrt());
-        // A second column that says the same adds nothing.
+        // A second column with the same values adds nothing.
         let bag = |rows: [&str; 4]| Bag::from_text(2, rows.map(|value| [Some(value); 2]));
         let found = of(&bag(original), &bag(released));
         near(found.pmse, 1.0 / 16.0);
@@ -93,7 +92,7 @@ mod tests {
         let blank = Bag::from_text(1, vec![[None::<&str>]; 5]);
         let found = of(&original, &blank).pmse;
         assert!((found - 3.0 / 16.0).abs() < 1e-4, "{found}");
-        // Without variables there is nothing to tell.
+        // Without variables there is nothing to distinguish rows by.
         let found = of(&blank, &blank);
         assert_eq!((found.pmse, found.ratio(), found.standardised()), (0.0, None, None));
     }

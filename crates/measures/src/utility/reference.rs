@@ -1,4 +1,4 @@
-//! The same measures word by word, for tests.
+//! The measures of utility by definition, for tests.
 
 use proptest::prelude::*;
 use std::collections::BTreeMap;

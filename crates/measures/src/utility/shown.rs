@@ -1,31 +1,31 @@
-//! What of a table and its releases a page can show: the most common values of a column, and combinations.
+//! The most common values of a column, and combinations of them, that a page can show of a table and its releases.
 
 use super::bins::Bins;
 use super::joint::Joint;
 use std::collections::BTreeMap;
 use table::{Bag, NONE, Stop, Watch};
 
-/// What some rows have in common.
+/// A value, a range or a group of values that some rows share.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Seen<'a> {
     /// A value; `None` is NULL.
     Value(Option<&'a [u8]>),
     /// A number or a date in a range of this name.
     Range(String),
-    /// So many other values.
+    /// This number of other values.
     Others(u64),
 }
 
-/// What is seen in a column, with the rows of each table that have it.
+/// An entry of a column, with the number of rows of each table that have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shown<'a> {
     pub seen: Seen<'a>,
     pub rows: Vec<u64>,
 }
 
-/// The values of a column that all tables have, in at most `limit` + 2 parts: ranges, if they are numbers or dates
-/// and more than that, and NULL (and beside them infinite values and NaN); otherwise those of the largest share in any table, and all others. The parts are
-/// the same for all tables.
+/// The values of a column in all tables, in at most `limit` + 2 parts. Numbers or dates that are more than that
+/// become ranges and NULL (and beside them infinite values and NaN). Otherwise the parts are the values of the
+/// largest share in any table, and all others. The parts are the same for all tables.
 pub fn shown<'a>(
     tables: &[&'a Bag],
     column: usize,
@@ -87,8 +87,8 @@ pub fn shown<'a>(
     Ok(all)
 }
 
-/// How many rows have each combination of the most common values of two columns; what is not among
-/// these comes last, as one value.
+/// The number of rows with each combination of the most common values of two columns; all other values come last, as
+/// one value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Crossed<'a> {
     pub a: Vec<Option<&'a [u8]>>,
@@ -131,7 +131,7 @@ impl<'a> Joint<'a> {
         Ok(Crossed { a: texts(a, ours), b: texts(b, theirs), original, released })
     }
 
-    /// The codes of a column that occur, those of the largest share in either table first.
+    /// The codes of a column that occur, in descending order of their largest share in either table.
     fn codes(&self, column: usize) -> Vec<u32> {
         let [original, released] = [&self.original, &self.released]
             .map(|side| (&side.supports[column], u128::from(side.bag.row_count())));
