@@ -1,4 +1,4 @@
-//! What a report is about. Lists are cut to what a page can show by whoever makes them.
+//! The contents of a report, as measured. The code that makes them cuts lists to a length that a page can show.
 
 use crate::verdict::Verdict;
 use serde::{Deserialize, Serialize};
@@ -10,9 +10,9 @@ use std::collections::BTreeMap;
 pub struct Report {
     pub title: String,
     pub made_at: String,
-    /// The columns that take part.
+    /// The columns that are compared.
     pub columns: Vec<String>,
-    /// Those of them by which somebody may be known: rows of a release were to look alike in them.
+    /// The columns by which someone may be recognised: in a release, rows should look alike in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known_columns: Vec<String>,
     /// What is not compared, and why.
@@ -20,25 +20,25 @@ pub struct Report {
     pub notes: Vec<String>,
     pub original: Original,
     pub releases: Vec<Release>,
-    /// What is spent of the original's budget, if it has one that the reader may see.
+    /// The part of the original's budget that is spent, if it has one that the reader may see.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub budget: Vec<Account>,
 }
 
-/// The table that releases were made from.
+/// The table from which releases were made.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Original {
     pub name: String,
     pub rows: u64,
-    /// The rows that are equal in the known columns.
+    /// The classes of rows that are equal in the known columns.
     pub classes: Classes,
-    /// Combinations that at most so many rows share stand out.
+    /// Combinations that at most this number of rows share stand out.
     pub theta: u64,
-    /// The columns of such a combination at most.
+    /// The largest number of columns of such a combination.
     pub max_length: usize,
     /// In the order of the known columns.
     pub risk: Vec<ColumnRisk>,
-    /// The values with the most rows that stand out through them.
+    /// The values through which the most rows stand out.
     pub risky_values: Vec<ValueRisk>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unicity: Vec<Unicity>,
@@ -61,13 +61,13 @@ pub struct ValueRisk {
     pub rows: u64,
 }
 
-/// How many rows look alike.
+/// The numbers of rows that look alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Classes {
-    /// The rows of the smallest class; none without rows.
+    /// The number of rows of the smallest class; none without rows.
     pub smallest: Option<u64>,
     pub number: u64,
-    /// Rows that no other row looks like.
+    /// The number of rows that look like no other row.
     pub alone: u64,
     pub sizes: Vec<ClassSize>,
 }
@@ -76,28 +76,28 @@ pub struct Classes {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ClassSize {
     pub from: u64,
-    /// No end: that many or more.
+    /// `None`: that number or more.
     pub to: Option<u64>,
     pub classes: u64,
     pub rows: u64,
 }
 
-/// A released table, beside the original.
+/// A released table, compared with the original.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Release {
     pub name: String,
     pub rows: u64,
-    /// How it was made, if that was said.
+    /// The method that made it, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub method: Option<String>,
     /// The label of that method: kind, epsilon, k, sentence, assumptions, not_covered, …
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub guarantee: Option<Value>,
     pub verdict: Vec<Verdict>,
-    /// The columns in which rows were to look alike: a class is the rows that are equal in them.
+    /// The columns in which rows should look alike: a class is the rows that are equal in them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub class_columns: Vec<String>,
-    /// Columns in which rows were to look alike as well, and that are not compared.
+    /// Further columns in which rows should look alike, which are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<String>,
     pub classes: Classes,
@@ -107,7 +107,7 @@ pub struct Release {
     /// The sensitive column in the classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Sensitive>,
-    /// The people in the classes, where the original says whose its rows are.
+    /// The people in the classes, where the original identifies the person of each row.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub people: Option<People>,
     /// Values were made coarser or blanked, not drawn.
@@ -118,20 +118,20 @@ pub struct Release {
     pub coarse: Vec<CoarseValue>,
     /// In the order of the columns.
     pub columns: Vec<ColumnChange>,
-    /// Those that differ most first.
+    /// In descending order of their difference.
     pub pairs: Vec<PairChange>,
     pub crossed: Vec<Crossed>,
     /// The measures of `utility`, by name.
     pub utility: BTreeMap<String, Option<f64>>,
     pub itemsets: ItemsetChange,
-    /// 0: no row of the original can be told from the release; 1: all can.
+    /// 0: no row of the original can be recognised in the release; 1: all can.
     pub anonymity_score: Option<f64>,
     pub common_rows: CommonRows,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unicity: Vec<Unicity>,
 }
 
-/// How diverse a column is in the class where it is so least, and how far from all rows where it is farthest.
+/// The diversity of a column in the least diverse class, and the largest distance of a class from all rows.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Sensitive {
     pub column: String,
@@ -140,21 +140,21 @@ pub struct Sensitive {
     pub t: Option<f64>,
 }
 
-/// How many people classes hold. Released rows do not say which rows they were, so there are bounds.
+/// The number of people in classes. Released rows do not say which rows they were, so there are bounds.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct People {
-    /// The column that tells people apart.
+    /// The column that identifies people.
     pub unit: String,
     pub classes: u64,
-    /// Classes of fewer than k people for certain, and at worst.
+    /// Classes of fewer than k people, for certain and at worst.
     pub surely_fewer: u64,
     pub perhaps_fewer: u64,
-    /// The fewest people in a class: at least, and at most.
+    /// The fewest people in a class: the lower and the upper bound.
     pub fewest: u64,
     pub fewest_at_most: u64,
 }
 
-/// A value that stands for several values of the original, the first and the last of which are told.
+/// A value that stands for several values of the original, of which the first and the last are given.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct CoarseValue {
     pub column: String,
@@ -176,7 +176,7 @@ pub struct ColumnChange {
     pub released_values: u64,
     /// The total variation distance of the values: at least this share of the cells was changed.
     pub changed: f64,
-    /// What of the column's information is lost, where somebody has measured that.
+    /// The share of the column's information that is lost, if it was measured.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loss: Option<f64>,
     /// The most common values, or ranges of numbers.
@@ -184,11 +184,11 @@ pub struct ColumnChange {
     pub values: Vec<ValueShare>,
 }
 
-/// How common a value or a group of values is; `None` is NULL.
+/// The shares of a value or a group of values; `None` is NULL.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ValueShare {
     pub value: Option<String>,
-    /// Several values, of which the text is a description.
+    /// Several values, described by the text.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub grouped: bool,
     pub original: f64,
@@ -207,8 +207,8 @@ pub struct PairChange {
     pub released_v: f64,
 }
 
-/// The combinations of the most common values of two columns, by the value of a, then of b. `None` is NULL;
-/// the last line and column are all other values.
+/// The combinations of the most common values of two columns, by the value of a, then of b. `None` is NULL; the last
+/// row and column are all other values.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Crossed {
     pub a: String,
@@ -223,7 +223,7 @@ pub struct Crossed {
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemsetChange {
     pub min_support: f64,
-    /// The items of an itemset at most.
+    /// The largest number of items of an itemset.
     pub max_length: usize,
     pub original: u64,
     pub released: u64,
@@ -240,7 +240,7 @@ pub struct CommonRows {
     pub of_original: Option<f64>,
 }
 
-/// The share of rows that somebody finds who knows so many of their cells.
+/// The share of rows that someone identifies who knows this number of their cells.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Unicity {
     pub known: u32,
@@ -250,7 +250,7 @@ pub struct Unicity {
 /// A budget, or a role's share of it.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct Account {
-    /// Nobody: the whole budget.
+    /// `None`: the whole budget.
     pub grantee: Option<String>,
     pub epsilon: Option<f64>,
     pub epsilon_spent: f64,

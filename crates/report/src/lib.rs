@@ -1,13 +1,13 @@
 //! A privacy report as one page of HTML: numbers in, text, tables and charts out.
 //!
-//! * [`Report`] (`data`) is what was measured of an original and of one or two releases. Whoever measures
-//!   makes it; it is JSON as well.
-//! * `verdict` says in two lines what it comes to.
+//! * [`Report`] (`data`) has the measurements of an original and of one or two releases. The extension makes it; it
+//!   is JSON as well.
+//! * `verdict` summarises it in two lines.
 //! * [`html`] (`page`) draws it, section by section (`section`), with charts as inline SVG (`chart`).
-//! * `markup` writes elements and escapes whatever is inside them: there is no other way to the page.
-//! * `palette` has the colours of light and dark, `style` the style sheet, `number` how numbers read.
+//! * `markup` writes elements and escapes everything inside them: nothing else writes to the page.
+//! * `palette` has the colours of light and dark mode, `style` the style sheet, `number` the format of numbers.
 //!
-//! The page stands by itself: no scripts, nothing is loaded, and it can be printed.
+//! The page is self-contained: it has no scripts, loads nothing, and can be printed.
 #![forbid(unsafe_code)]
 
 mod chart;

@@ -1,8 +1,9 @@
-//! Elements and text. Names of elements and attributes are ours, and whatever is inside them is escaped.
+//! Writes HTML elements and text. Names of elements and attributes are constants, and everything inside them is
+//! escaped.
 
 use std::fmt::{Display, Write};
 
-/// A page, or a part of it, as it is written.
+/// A page, or a part of it, while it is written.
 #[derive(Default)]
 pub struct Markup {
     text: String,
@@ -17,7 +18,7 @@ impl Markup {
         Markup { text: String::from("<!DOCTYPE html>\n") }
     }
 
-    /// An element with what `inside` writes.
+    /// An element with the contents that `inside` writes.
     pub fn element(
         &mut self,
         name: &'static str,
@@ -36,7 +37,7 @@ impl Markup {
         self.element(name, attributes, |markup| markup.text(text));
     }
 
-    /// An element that has no end: meta, link, br.
+    /// An element without an end tag: meta, link, br.
     pub fn open(&mut self, name: &'static str, attributes: &[Attribute<'_>]) {
         self.text += "<";
         self.text += name;
@@ -50,13 +51,13 @@ impl Markup {
         self.text += ">";
     }
 
-    /// Text, whatever is in it.
+    /// Any text, escaped.
     pub fn text(&mut self, text: impl Display) {
         // Writing to a string cannot fail.
         let _ = write!(Escaped(&mut self.text), "{text}");
     }
 
-    /// The style sheet, which is ours.
+    /// The style sheet, which is a constant.
     pub fn style(&mut self, sheet: &str) {
         debug_assert!(!sheet.contains('<'));
         self.text += "<style>";
@@ -69,9 +70,8 @@ impl Markup {
     }
 }
 
-/// Writes what means something in HTML, in text or in an attribute, as a reference. Characters that
-/// nobody can see, or that turn the order of those around them, are replaced. The page is ASCII: it is the
-/// same in every encoding.
+/// Writes characters with a meaning in HTML, in text or in an attribute, as references. Invisible characters, and
+/// those that change the direction of text, are replaced. The page is ASCII, so it is the same in every encoding.
 struct Escaped<'a>(&'a mut String);
 
 impl Write for Escaped<'_> {

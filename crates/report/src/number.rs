@@ -1,6 +1,6 @@
-//! How numbers and values read.
+//! Formats numbers and values for readers.
 
-/// A share in per cent, with as many digits as say something.
+/// A share in per cent, with as many digits as are meaningful.
 pub fn share(share: f64) -> String {
     let percent = share * 100.0;
     match percent.abs() {
@@ -10,12 +10,12 @@ pub fn share(share: f64) -> String {
     }
 }
 
-/// A share that may not be there.
+/// A share that may be missing.
 pub fn share_or_dash(known: Option<f64>) -> String {
     known.map_or_else(|| String::from("–"), share)
 }
 
-/// A count with its thousands apart.
+/// A count with separated thousands.
 pub fn count(count: u64) -> String {
     let digits = count.to_string();
     let first = digits.len() % 3;
@@ -29,7 +29,7 @@ pub fn count(count: u64) -> String {
     text
 }
 
-/// A number with three digits that count.
+/// A number with three significant digits.
 pub fn plain(number: f64) -> String {
     match number.abs() {
         0.0 => String::from("0"),
@@ -46,12 +46,12 @@ fn count_of(number: f64) -> String {
     format!("{sign}{}", count(number.abs().round() as u64))
 }
 
-/// One row, two rows.
+/// A number with its noun in the singular or plural.
 pub fn of(number: u64, one: &str, more: &str) -> String {
     format!("{} {}", count(number), if number == 1 { one } else { more })
 }
 
-/// Columns by name, or how many they are.
+/// Columns by name, or their number.
 pub fn names(columns: &[String]) -> String {
     match columns {
         [] => String::from("no column"),
@@ -61,7 +61,7 @@ pub fn names(columns: &[String]) -> String {
     }
 }
 
-/// A text for a narrow place: at most as wide as so many characters of middling width.
+/// A text cut for a narrow place: at most as wide as this number of characters of average width.
 pub fn cut(text: &str, characters: u32) -> String {
     let room = characters * 10;
     if text.chars().map(width).sum::<u32>() <= room {
@@ -77,7 +77,7 @@ pub fn cut(text: &str, characters: u32) -> String {
     kept
 }
 
-/// About how wide a character is, in tenths of a middling one.
+/// The approximate width of a character, in tenths of an average one.
 fn width(c: char) -> u32 {
     match c {
         'i' | 'j' | 'l' | 'I' | '.' | ',' | ' ' | '\'' | '|' | '-' => 6,

@@ -1,14 +1,14 @@
-//! The page as a whole.
+//! Assembles the page from its sections.
 
 use crate::data::Report;
 use crate::markup::Markup;
 use crate::section::{head, sections, verdicts};
 use crate::style;
 
-/// Nothing but the page itself: no scripts, no pictures, no fonts, no forms, and the one style sheet.
+/// Allows nothing but the page itself: no scripts, images, fonts or forms, and only its own style sheet.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
 
-/// The report as a document that stands by itself.
+/// The report as a self-contained document.
 pub fn html(report: &Report) -> String {
     let mut page = Markup::document();
     page.element("html", &[("lang", &"en")], |html| {
@@ -49,8 +49,8 @@ mod tests {
     use crate::data::Report;
     use crate::testing::hostile;
 
-    /// The elements of a page in order, each as its name and its attributes; an end begins with a slash.
-    /// Panics where the page is not what it should be made of: every `<` begins an element of ours.
+    /// The elements of a page in order, each as its name and its attributes; the name of an end tag begins with a
+    /// slash. Panics if the page is malformed: every `<` must begin one of our elements.
     fn elements(page: &str) -> Vec<(String, Vec<(String, String)>)> {
         let mut found = Vec::new();
         let (mut rest, mut in_style) = (page, false);

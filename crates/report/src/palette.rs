@@ -1,18 +1,18 @@
-//! The colours of light and dark.
+//! The colours of light and dark mode, with their contrasts.
 
 /// A colour as red, green and blue.
 #[derive(Clone, Copy)]
 pub struct Colour(pub u8, pub u8, pub u8);
 
-/// The colours of a theme, by what they are for. Text has a contrast of at least 4.5 to what it is on,
-/// graphics of at least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
+/// The colours of a theme by purpose. Text has a contrast of at least 4.5 to its background, graphics of at least 3
+/// (WCAG 2.2, 1.4.3 and 1.4.11).
 pub struct Palette {
     pub page: Colour,
     /// Boxes on the page.
     pub surface: Colour,
     pub ink: Colour,
     pub muted: Colour,
-    /// Lines that separate and say nothing.
+    /// Separating lines without a meaning.
     pub line: Colour,
     /// The original, the release and a second candidate.
     pub before: Colour,
@@ -23,7 +23,7 @@ pub struct Palette {
     pub poor: Colour,
 }
 
-/// How much of its colour the fullest cell of a table of counts has, so that its number can be read.
+/// The largest opacity of a cell in a table of counts, so that its number stays readable.
 pub const FULLEST: f64 = 0.45;
 
 pub const LIGHT: Palette = Palette {

@@ -1,8 +1,8 @@
-//! The style sheet.
+//! The style sheet of the page.
 
 use crate::palette::{DARK, LIGHT};
 
-/// Light, dark where the reader prefers it, and light again on paper.
+/// Light, dark where the reader prefers it, and light on paper.
 pub fn sheet() -> String {
     let (light, dark) = (LIGHT.properties(), DARK.properties());
     format!(

@@ -3,7 +3,7 @@
 use crate::data::*;
 use serde_json::json;
 
-/// What a table may try to put on the page.
+/// Texts by which a table may try to inject something into the page.
 pub const HOSTILE: [&str; 4] = [
     "<script>alert(1)</script>",
     "\"><img src=x onerror=alert(1)>",
@@ -11,7 +11,7 @@ pub const HOSTILE: [&str; 4] = [
     "' onmouseover='alert(3)",
 ];
 
-/// A report whose every text is hostile, on so many releases, with so many columns.
+/// A report in which every text is hostile, with this number of releases and of columns.
 pub fn hostile(releases: usize, columns: usize) -> Report {
     let text = |i: usize| format!("{}{}", HOSTILE[i % HOSTILE.len()], "x".repeat(i % 40));
     let names: Vec<String> = (0..columns).map(text).collect();

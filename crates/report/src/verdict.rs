@@ -1,11 +1,11 @@
-//! What a report comes to, in two lines: what the release protects, and what it is good for.
+//! The verdict on a release in two lines: what the release protects, and how useful it is.
 
 use crate::data::{Original, Release};
 use crate::number::{count, names, of, plain, share};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// How a line reads.
+/// The tone of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Tone {
@@ -17,17 +17,18 @@ pub enum Tone {
 /// A line of the verdict.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Verdict {
-    /// What it is about: privacy or usefulness.
+    /// The subject of the line: privacy or usefulness.
     pub about: String,
     pub tone: Tone,
     pub sentence: String,
 }
 
-/// Epsilons up to which a promise is strong, and up to which it is one at all.
+/// The largest epsilons of a strong promise, and of any promise.
 const STRONG_EPSILON: f64 = 1.0;
 const WEAK_EPSILON: f64 = 8.0;
 
-/// Mean distances of pairs of columns up to which a table is close to its original, and still like it.
+/// The largest mean distances of pairs of columns of a table that is close to its original, and of one that resembles
+/// it.
 const CLOSE: f64 = 0.05;
 const ALIKE: f64 = 0.15;
 
@@ -48,7 +49,7 @@ impl Release {
         }
     }
 
-    /// False if it has no column of the original's.
+    /// False if it shares no column with the original.
     fn is_compared(&self) -> bool {
         !self.classes.sizes.is_empty()
     }
@@ -140,7 +141,7 @@ impl Release {
         }
     }
 
-    /// What is promised of the sensitive column and does not hold.
+    /// The promise about the sensitive column that does not hold, if any.
     fn broken_in_classes(&self, label: &Value) -> Option<String> {
         let seen = self.sensitive.as_ref()?;
         let promised = |name: &str| label.pointer(&format!("/sensitive/{name}"))?.as_f64();
@@ -170,7 +171,7 @@ impl Release {
         ))
     }
 
-    /// What is promised of the sensitive column and holds, or that nothing is.
+    /// The promise about the sensitive column that holds, or that there is none.
     fn kept_in_classes(&self, label: &Value) -> String {
         let Some(seen) = &self.sensitive else {
             return " Values that a whole class shares are not hidden.".into();
@@ -201,7 +202,7 @@ impl Release {
         format!(" In every class {} {}, as promised.", seen.column, parts.join(" and "))
     }
 
-    /// What is known of the people in classes of k rows.
+    /// What is known about the people in classes of k rows.
     fn people_in_classes(&self, k: u64) -> (Tone, String) {
         let Some(people) = &self.people else {
             let sentence =
@@ -241,7 +242,7 @@ impl Release {
         }
     }
 
-    /// What was counted, where nothing is promised.
+    /// The measurements, where nothing is promised.
     fn what_is_seen(&self, original: &Original) -> String {
         let alone = self.classes.alone as f64 / self.rows.max(1) as f64;
         let before = self.classes_before.alone as f64 / original.rows.max(1) as f64;
@@ -290,8 +291,8 @@ impl Release {
         )
     }
 
-    /// How far a model tells released rows from original ones: 0 not at all, 1 always. The propensity score's
-    /// mean squared error as a share of the largest that it can have.
+    /// How well a model distinguishes released rows from original ones: 0 not at all, 1 always. The propensity
+    /// score's mean squared error as a share of its largest possible value.
     pub fn told_apart(&self, original_rows: u64) -> Option<f64> {
         let pmse = self.utility.get("pmse").copied().flatten()?;
         let released = self.rows as f64 / (self.rows + original_rows) as f64;
@@ -299,8 +300,8 @@ impl Release {
         (largest > 0.0).then(|| (pmse / largest).clamp(0.0, 1.0))
     }
 
-    /// The mean loss of the cells of a table whose values were made coarser or blanked, not drawn: there an exact value
-    /// that is missing has not gone, it is shown as its range.
+    /// The mean loss of the cells of a table whose values were made coarser or blanked, not drawn: there a missing
+    /// exact value is not lost, but shown as its range.
     fn coarsening(&self) -> Option<f64> {
         let losses: Vec<f64> = self.columns.iter().filter_map(|column| column.loss).collect();
         let applies = self.coarser && losses.len() == self.columns.len();

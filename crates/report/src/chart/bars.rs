@@ -1,4 +1,4 @@
-//! Bars beside each other for each of several names.
+//! A chart of bars, with one group of bars for each name.
 
 use super::{SERIES, WIDTH, Words, label, rectangle, svg};
 use crate::markup::Markup;
@@ -15,11 +15,11 @@ const NUMBERS: f64 = 52.0;
 const THICK: f64 = 9.0;
 const GAP: f64 = 9.0;
 
-/// The end of the scale at least: a share that is as good as none looks like it.
+/// The smallest end of the scale: a share close to 0 then looks small.
 const LEAST: f64 = 0.05;
 
-/// One group of bars per name, on a scale from 0 to the largest number. The classes of the series begin
-/// with the `first` of [`SERIES`].
+/// One group of bars per name, on a scale from 0 to the largest number. The CSS classes of the series begin with the
+/// `first` of [`SERIES`].
 pub fn bars(
     markup: &mut Markup,
     words: &Words<'_>,

@@ -1,4 +1,4 @@
-//! The combinations of two columns' values.
+//! A heat map of the combinations of two columns' values.
 
 use super::{WIDTH, Words, label, rectangle, svg};
 use crate::markup::Markup;
@@ -8,10 +8,10 @@ use crate::palette::FULLEST;
 const NAMES: f64 = 92.0;
 const TOP: f64 = 58.0;
 const LINE: f64 = 24.0;
-/// What the last name, which is turned, has beyond its cell.
+/// The width of the last name, which is rotated, beyond its cell.
 const TAIL: f64 = 30.0;
 
-/// A table of shares, each in a cell that is as full as the share is of `largest`.
+/// A table of shares, in which the opacity of a cell is its share relative to `largest`.
 pub fn heat(
     markup: &mut Markup,
     words: &Words<'_>,
@@ -43,7 +43,7 @@ pub fn heat(
     });
 }
 
-/// A share in few characters; nothing for none.
+/// A share in few characters; empty for 0.
 fn percent(share: f64) -> String {
     match share * 100.0 {
         0.0 => String::new(),

@@ -1,4 +1,4 @@
-//! A number for each two of several names.
+//! A triangular matrix with a number for each pair of names.
 
 use super::{WIDTH, Words, coordinate, label, rectangle, svg};
 use crate::markup::Markup;
@@ -6,8 +6,8 @@ use crate::number::cut;
 
 const NAMES: f64 = 112.0;
 
-/// The lower half of a square: names down the side, their numbers along the top. A cell is as full as its
-/// number, of which `largest` is the end of the scale. `of` gives the number of the names i > j.
+/// The lower half of a square: names down the side, their numbers along the top. The opacity of a cell is its number
+/// relative to `largest`. `of` returns the number of the names i > j.
 pub fn matrix(
     markup: &mut Markup,
     words: &Words<'_>,
@@ -41,7 +41,7 @@ pub fn matrix(
     });
 }
 
-/// How full a cell is, in steps that can be seen.
+/// The opacity of a cell, in visible steps.
 fn fullness(share: f64) -> String {
     coordinate((share.clamp(0.0, 1.0) * 10.0).round() / 10.0)
 }

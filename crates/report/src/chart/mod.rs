@@ -15,17 +15,17 @@ use crate::markup::Markup;
 
 pub const WIDTH: f64 = 320.0;
 
-/// The classes of the original, the release and the second candidate.
+/// The CSS classes of the original, the release and the second candidate.
 pub const SERIES: [&str; 3] = ["before", "after", "other"];
 
-/// What a chart is called and says. `id` is unique on the page.
+/// The title and the description of a chart. `id` is unique on the page.
 pub struct Words<'a> {
     pub id: String,
     pub title: &'a str,
     pub description: String,
 }
 
-/// A drawing of that height.
+/// A drawing of this height.
 fn svg(markup: &mut Markup, words: &Words<'_>, height: f64, draw: impl FnOnce(&mut Markup)) {
     let (title, description) = (format!("{}-title", words.id), format!("{}-desc", words.id));
     let named = format!("{title} {description}");
@@ -47,7 +47,7 @@ fn coordinate(units: f64) -> String {
     text.strip_suffix(".0").map_or_else(|| text.clone(), String::from)
 }
 
-/// A rectangle of a class.
+/// A rectangle with a CSS class.
 fn rectangle(markup: &mut Markup, class: &str, [x, y, width, height]: [f64; 4]) {
     let [x, y, width, height] = [x, y, width, height].map(coordinate);
     let place: [(&'static str, &dyn std::fmt::Display); 5] =
@@ -55,7 +55,7 @@ fn rectangle(markup: &mut Markup, class: &str, [x, y, width, height]: [f64; 4]) 
     markup.element("rect", &place, |_| ());
 }
 
-/// Text of a class that begins, ends or is centred at a place.
+/// Text with a CSS class that begins, ends or is centred at a position.
 fn label(markup: &mut Markup, class: &'static str, x: f64, y: f64, text: &str) {
     let (x, y) = (coordinate(x), coordinate(y));
     markup.leaf("text", &[("class", &class), ("x", &x), ("y", &y)], text);

@@ -1,17 +1,17 @@
-//! One bar of several parts.
+//! A chart of one stacked bar.
 
 use super::{WIDTH, Words, label, rectangle, svg};
 use crate::markup::Markup;
 
-/// A bar whose parts have the lengths of their numbers, each with its class, its name and how its number
-/// reads below it.
+/// A bar whose parts have lengths in proportion to their numbers, each with its CSS class, its name and its number as
+/// text below it.
 pub fn stack(markup: &mut Markup, words: &Words<'_>, parts: &[(&'static str, &str, f64, String)]) {
     let whole: f64 = parts.iter().map(|(_, _, number, _)| number).sum::<f64>().max(1e-12);
     svg(markup, words, 34.0 + 18.0 * parts.len() as f64, |svg| {
         let mut x = 0.0;
         for (class, _, number, _) in parts {
             let long = number / whole * WIDTH;
-            // A line between parts, which colours alone would not tell apart.
+            // A gap between parts, which are not distinguished by colours alone.
             rectangle(svg, class, [x, 4.0, (long - 1.5).max(0.0), 22.0]);
             x += long;
         }

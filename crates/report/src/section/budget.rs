@@ -1,4 +1,4 @@
-//! What is spent of the original's budget.
+//! The section on the part of the original's budget that is spent.
 
 use super::{Section, table};
 use crate::data::Report;

@@ -1,4 +1,4 @@
-//! How many rows look alike.
+//! The section on the sizes of classes: how many rows look alike.
 
 use super::{Section, columns_of, heading, legend, series, table};
 use crate::chart::{Bar, Words, bars};
@@ -35,7 +35,7 @@ fn write(markup: &mut Markup, report: &Report) {
     }
 }
 
-/// The classes of some releases with the same columns, and those of the original in these.
+/// The classes of some releases with the same columns, and those of the original in these columns.
 fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) {
     let original = releases.first().map(|first| (&first.classes_before, report.original.rows));
     let tables: Vec<(&Classes, u64)> =
@@ -43,7 +43,7 @@ fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) 
     let sizes = tables.first().map_or(&[] as &[ClassSize], |(classes, _)| &classes.sizes);
     let of = |classes: &Classes, i: usize| classes.sizes.get(i).cloned().unwrap_or_default();
     let of_all = |rows: u64, all: u64| rows as f64 / all.max(1) as f64;
-    // A release that is drawn alone has the colour that it has elsewhere.
+    // A release that is drawn alone keeps its colour of the other charts.
     let is_second =
         |release: &Release| report.releases.get(1).is_some_and(|two| std::ptr::eq(two, release));
     let apart = releases.len() == 1 && is_second(releases[0]);

@@ -1,4 +1,4 @@
-//! The values of each column before and after.
+//! The section on the values of each column before and after.
 
 use super::{Section, closed_table, columns_of, legend, series};
 use crate::chart::{Bar, Words, bars};
@@ -8,7 +8,7 @@ use crate::number::{share, value};
 
 pub const SECTION: Section = Section { id: "columns", title: "Columns before and after", write };
 
-/// Columns that are drawn, those that differ most first.
+/// The number of columns that are drawn, in descending order of their difference.
 const DRAWN: usize = 24;
 
 fn write(markup: &mut Markup, report: &Report) {
@@ -74,7 +74,7 @@ fn one(figure: &mut Markup, report: &Report, column: usize, moved: f64) {
     closed_table(figure, &title, &columns_of("value", series(report, true)), &lines);
 }
 
-/// A bar of each table for each value; all releases have the same list of them.
+/// A bar of each table for each value; all releases have the same list of values.
 fn bars_of(report: &Report, column: usize) -> Vec<Bar> {
     let values = |release: usize| {
         let change = report.releases.get(release).and_then(|release| release.columns.get(column));

@@ -1,4 +1,4 @@
-//! What was released under which promise, and what the promise leaves open.
+//! The section on the guarantee of each release, and on what the guarantee does not cover.
 
 use super::{Section, heading};
 use crate::data::{Release, Report};
@@ -18,7 +18,7 @@ pub const NOT_COVERED: Section = Section {
     write: |markup, report| each(markup, report, not_covered),
 };
 
-/// Something about each release, side by side.
+/// Writes a part about each release, side by side.
 fn each(markup: &mut Markup, report: &Report, write: fn(&mut Markup, &Release)) {
     markup.element("div", &[("class", &"sides")], |sides| {
         for (i, release) in report.releases.iter().enumerate() {
@@ -43,7 +43,7 @@ fn promise(markup: &mut Markup, release: &Release) {
         });
         return;
     };
-    // The rest of the sentence is the list of the next section.
+    // The rest of the sentence is the list in the next section.
     let sentence = label.get("sentence").and_then(Value::as_str).unwrap_or_default();
     markup.leaf("p", &[], sentence.split(" Not covered: ").next().unwrap_or_default());
     if let Some(mechanism) = label.get("mechanism").and_then(Value::as_str) {

@@ -1,4 +1,4 @@
-//! The top of the page: what it is about, for whom, the verdict and the numbers that matter most.
+//! The top of the page: subject, audience, verdict and the most important numbers.
 
 use super::{Section, heading};
 use crate::data::{Release, Report};
@@ -6,7 +6,7 @@ use crate::markup::Markup;
 use crate::number::{count, of, plain, share, share_or_dash};
 use crate::verdict::Tone;
 
-/// What the page is about, and for whom.
+/// The subject of the page, and its audience.
 pub fn head(markup: &mut Markup, report: &Report) {
     markup.element("header", &[], |header| {
         header.leaf("h1", &[], &report.title);
@@ -37,7 +37,7 @@ pub fn head(markup: &mut Markup, report: &Report) {
     });
 }
 
-/// The verdict on each release, and where to read more.
+/// The verdict on each release, with links to details.
 pub fn verdicts(markup: &mut Markup, report: &Report, sections: &[Section]) {
     markup.element("section", &[("aria-labelledby", &"verdict")], |section| {
         section.leaf("h2", &[("id", &"verdict")], "Verdict");
@@ -90,7 +90,7 @@ fn verdict(side: &mut Markup, report: &Report, release: &Release) {
     });
 }
 
-/// What the tiles say: a name, a number, and what to hold beside it.
+/// The contents of the tiles: a name, a number, and a number to compare it with.
 fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, String)> {
     let original = &report.original;
     let alone = |alone: u64, rows: u64| share(alone as f64 / rows.max(1) as f64);

@@ -1,4 +1,4 @@
-//! Frequent itemsets and the measures of usefulness.
+//! The section on frequent itemsets and the measures of usefulness.
 
 use super::{Section, columns_of, heading, series, table};
 use crate::chart::{SERIES, Words, stack};

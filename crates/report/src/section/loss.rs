@@ -1,4 +1,4 @@
-//! What was blanked and changed, by column.
+//! The section on blanked and changed cells, by column.
 
 use super::{Section, columns_of, heading, legend, series, table};
 use crate::chart::{Bar, Words, bars};
@@ -8,7 +8,7 @@ use crate::number::{count, share, share_or_dash};
 
 pub const SECTION: Section = Section { id: "loss", title: "Suppression and loss by column", write };
 
-/// Columns that are drawn, and lines of the table.
+/// The number of columns that are drawn, and of lines of the table.
 const DRAWN: usize = 20;
 const LINES: usize = 60;
 

@@ -1,4 +1,4 @@
-//! The sections of the page, in its order, and what several of them use.
+//! The sections of the page, in order, and helpers that several of them use.
 
 mod budget;
 mod classes;
@@ -16,14 +16,14 @@ pub use head::{head, verdicts};
 use crate::data::Report;
 use crate::markup::Markup;
 
-/// A section: where links to it lead, what it is called, and what it writes.
+/// A section: its anchor, its title, and the function that writes it.
 pub struct Section {
     pub id: &'static str,
     pub title: &'static str,
     pub write: fn(&mut Markup, &Report),
 }
 
-/// All sections that there is something to say in.
+/// All sections for which the report has data.
 pub fn sections(report: &Report) -> Vec<Section> {
     let mut sections = vec![guarantee::PROMISE, guarantee::NOT_COVERED];
     if !report.columns.is_empty() {
@@ -43,7 +43,7 @@ pub fn sections(report: &Report) -> Vec<Section> {
     sections
 }
 
-/// What the colours stand for: the original, if it is drawn, and the releases.
+/// The meaning of the colours: the original, if it is drawn, and the releases.
 fn legend(markup: &mut Markup, report: &Report, with_original: bool) {
     let original = with_original.then_some(("before", "Original: ", report.original.name.as_str()));
     let kinds = if report.releases.len() == 1 { ["Release: ", ""] } else { ["A: ", "B: "] };
@@ -89,7 +89,7 @@ fn table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<St
     });
 }
 
-/// A table that those who see the chart can leave closed.
+/// A table in a collapsed element, for readers who do not need it beside the chart.
 fn closed_table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<String>]) {
     markup.element("details", &[], |details| {
         details.leaf("summary", &[], "The numbers as a table");
@@ -97,7 +97,7 @@ fn closed_table(markup: &mut Markup, caption: &str, columns: &[String], lines: &
     });
 }
 
-/// A name for each series: the original, and the releases, by letters where there are two.
+/// A name for each series: the original, and the releases, with letters if there are two.
 fn series(report: &Report, with_original: bool) -> Vec<String> {
     let original = with_original.then(|| String::from("before"));
     let names: &[&str] = if report.releases.len() == 1 { &["after"] } else { &["A", "B"] };
@@ -110,7 +110,7 @@ fn columns_of(first: &str, series: Vec<String>) -> Vec<String> {
     std::iter::once(String::from(first)).chain(series).collect()
 }
 
-/// What a release is called in a heading: with its letter, where there are two.
+/// The name of a release in a heading: with its letter if there are two.
 fn heading(report: &Report, i: usize) -> String {
     let name = report.releases.get(i).map_or("", |release| release.name.as_str());
     match report.releases.len() {

@@ -1,4 +1,4 @@
-//! Pairs of columns before and after.
+//! The section on pairs of columns before and after.
 
 use super::{Section, heading, table};
 use crate::chart::{SERIES, Words, heat, matrix};
@@ -9,7 +9,7 @@ use crate::number::{plain, share, value};
 pub const SECTION: Section =
     Section { id: "pairs", title: "Pairs of columns before and after", write };
 
-/// Columns of the matrix, and lines of the table.
+/// The number of columns of the matrix, and of lines of the table.
 const DRAWN: usize = 18;
 const LINES: usize = 10;
 

@@ -1,4 +1,4 @@
-//! How much of single people got through.
+//! The section on single people: rows that are still recognisable in the release.
 
 use super::{Section, columns_of, legend, series, table};
 use crate::chart::{Bar, Words, bars};
@@ -73,7 +73,7 @@ fn in_classes(markup: &mut Markup, report: &Report) {
     table(markup, "People in a class", &columns_of("number", series(report, false)), &lines);
 }
 
-/// The share of rows that few known cells find.
+/// The share of rows that a few known cells identify.
 fn unicity(markup: &mut Markup, report: &Report) {
     markup.leaf("h3", &[], "Rows that a few known values find");
     markup.leaf(

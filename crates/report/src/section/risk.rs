@@ -1,4 +1,4 @@
-//! Which columns and values carried the risk.
+//! The section on the columns and values that made rows stand out.
 
 use super::{Section, table};
 use crate::chart::{Bar, Words, bars};
@@ -9,7 +9,7 @@ use crate::number::{count, of, share};
 pub const SECTION: Section =
     Section { id: "risk", title: "Which columns and values carried the risk", write };
 
-/// Columns that are drawn.
+/// The number of columns that are drawn.
 const DRAWN: usize = 20;
 
 fn write(markup: &mut Markup, report: &Report) {
