@@ -11,6 +11,7 @@ mod catalog;
 mod method;
 #[allow(unsafe_code)]
 mod pg;
+mod release;
 mod rules;
 
 pgrx::pg_module_magic!(name, version);

@@ -4,6 +4,7 @@ use crate::pg::call::argument::{Arguments, Declared, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::release::{self, Release};
 use guarantee::{Charge, Guarantee, Protects};
 use pgrx::pg_sys::Datum;
 
@@ -19,6 +20,8 @@ pub struct Method {
     pub behaviour: Behaviour,
     /// One sentence: the function's COMMENT.
     pub about: &'static str,
+    /// How it makes releases, if it does.
+    pub release: Option<Release>,
     /// What a release by it protects.
     pub label: Option<Label>,
     /// What it takes from the budget of a protected relation, if it reads so many of its columns.
@@ -77,7 +80,29 @@ impl Method {
             rows: None,
             cost: None,
         };
-        Method { name, arguments, returns, run, behaviour, about: "", label: None, price: None }
+        Method {
+            name,
+            arguments,
+            returns,
+            run,
+            behaviour,
+            about: "",
+            release: None,
+            label: None,
+            price: None,
+        }
+    }
+
+    /// A function that releases its source, its first argument. It returns what `release` makes, and can be published.
+    pub const fn release(
+        name: &'static str,
+        arguments: &'static [&'static dyn Declared],
+        returns: Returns,
+        release: Release,
+    ) -> Self {
+        let mut method = Method::new(name, arguments, returns, release::returned);
+        method.release = Some(release);
+        method
     }
 
     /// Its results depend on its arguments alone.

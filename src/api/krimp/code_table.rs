@@ -27,7 +27,7 @@ fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTabl
     let columns = relation.positions("columns", names.as_deref())?;
     let bag = reader::read(&relation, &columns)?.bag;
     let input = Input { name: relation.name, bag }.with_rows()?;
-    options.forbidden = forbidden(call, &input.name, &input.bag)?;
+    options.forbidden = forbidden(&call.arguments, &input.name, &input.bag)?;
     let table = fit(&input.bag, input.bag.memory(), &options)?;
     Ok((input, options, table))
 }
@@ -55,7 +55,7 @@ const KRIMP_CODETABLE: Method = Method::new(
 );
 
 fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
-    let (input, _, table) = fitted(call, options(call)?)?;
+    let (input, _, table) = fitted(call, options(&call.arguments)?)?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&input.bag);
     for (rank, element) in table.elements.iter().enumerate() {
@@ -86,7 +86,7 @@ const KRIMP_MODEL: Method = Method::new(
     ],
     Returns::One(Type::Json),
     |call| {
-        let options = Options { nulls: call.get(&NULLS)?, ..options(call)? };
+        let options = Options { nulls: call.get(&NULLS)?, ..options(&call.arguments)? };
         let (input, options, table) = fitted(call, options)?;
         jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
     },
@@ -292,7 +292,7 @@ const KRIMP_DISSIMILARITY: Method = Method::new(
 );
 
 fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
-    let options = options(call)?;
+    let options = options(&call.arguments)?;
     let names = call.get(&COLUMNS)?;
     let pair = Pair::read(call.get(&B)?, call.get(&A)?, names.as_deref())?;
     let (a, b) = (&pair.original.bag, &pair.released.bag);

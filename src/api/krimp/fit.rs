@@ -1,10 +1,9 @@
 //! Fitting code tables: what the Krimp functions ask for and how it is said.
 
 use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT};
-use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice;
-use crate::pg::call::serve::Call;
 use crate::pg::call::settings;
 use crate::pg::call::text::from_utf8;
 use crate::pg::catalog::relation::positions;
@@ -55,11 +54,11 @@ pub const FORBIDDEN: Argument<Option<Json>> = Argument::of("forbidden")
     .about("Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].");
 
 /// What the arguments of a call ask for.
-pub fn options(call: &Call) -> Result<Options, Error> {
+pub fn options(call: &Arguments<'_>) -> Result<Options, Error> {
     let mut options = Options::new(call.get(&MIN_SUPPORT)?);
     options.max_length = call.get(&MAX_LENGTH)?;
     options.candidates = call.get(&CANDIDATES)?;
-    options.prune = call.arguments.get_if_declared(&PRUNE)?;
+    options.prune = call.get_if_declared(&PRUNE)?;
     options.time = call.get(&MAX_TIME)?;
     if options.time.is_some() && options.candidates != Candidates::Pairs {
         return Err(Error::argument(
@@ -71,7 +70,7 @@ pub fn options(call: &Call) -> Result<Options, Error> {
 }
 
 /// What may not be combined, in the codes of the bag.
-pub fn forbidden(call: &Call, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
     let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
     let refuse = |what: &Json| {
         Error::argument(

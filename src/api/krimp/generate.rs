@@ -8,7 +8,7 @@ use crate::api::shared::arguments::{
 };
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::argument::{Argument, Arguments, Given, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::{notice_hint, warning};
 use crate::pg::call::serve::Call;
@@ -16,7 +16,9 @@ use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
+use crate::release::{Release, ReleaseCall};
 use guarantee::Guarantee;
 use krimp::{Classes, Correction, DomainOrder, Generator, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
@@ -74,7 +76,7 @@ fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
 }
 
 impl Corrections {
-    fn of_call(call: &Call) -> Result<Self, Error> {
+    fn of_call(call: &Arguments<'_>) -> Result<Self, Error> {
         Ok(Corrections { table: call.get(&LAPLACE)?, by: call.get(&LAPLACE_BY)? })
     }
 
@@ -152,7 +154,7 @@ impl Drawn {
     }
 }
 
-const KRIMP_GENERATE: Method = Method::new(
+const KRIMP_GENERATE: Method = Method::release(
     "krimp_generate",
     &[
         &ROWS_OF,
@@ -170,7 +172,7 @@ const KRIMP_GENERATE: Method = Method::new(
         &REJECT,
     ],
     Returns::Set(Type::Any),
-    krimp_generate,
+    Release::new(krimp_generate),
 )
 .rows(1000)
 .about(
@@ -199,13 +201,13 @@ const KRIMP_GENERATE_MODEL: Method = Method::new(
 );
 
 /// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
-fn krimp_generate(call: &Call) -> Result<Datum, Error> {
+fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let n = call.get(&N)?;
-    let options = Options { nulls: Nulls::Value, ..options(call)? };
-    let corrections = Corrections::of_call(call)?;
+    let options = Options { nulls: Nulls::Value, ..options(call.arguments)? };
+    let corrections = Corrections::of_call(call.arguments)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let names = call.get(&COLUMNS)?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
     let mut columns = relation.positions("columns", names.as_deref())?;
     columns.retain(|&position| Some(position) != class);
@@ -219,13 +221,13 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     columns.extend(class);
     let column_names: Vec<&str> =
         columns.iter().map(|&position| relation.columns[position].name.as_str()).collect();
-    let rejected = Rejected::of_call(call, &relation, &column_names)?;
+    let rejected = Rejected::of_call(call.arguments, &relation, &column_names)?;
     let table = reader::read(&relation, &columns)?;
     if table.bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
     }
-    let mut rows =
-        TypedRows::begin(call, &relation, &columns, ReadValues::new(&table, &relation, &columns))?;
+    let values = ReadValues::new(&table, &relation, &columns);
+    let mut rows = TypedRows::begin(rows, &relation, &columns, values)?;
     let mut drawn = Drawn::default();
     let held = table.bag.memory();
     let name = match class {
@@ -235,7 +237,7 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
     let first = Cell::new(true);
     let generator = |bag: &Bag, class: Option<(&str, Option<String>)>| {
         let mut options = options.clone();
-        options.forbidden = forbidden(call, &name, bag)?;
+        options.forbidden = forbidden(call.arguments, &name, bag)?;
         let model =
             Model::new(&fit(bag, held + bag.memory(), &options)?, bag, &options, text::decode)?;
         let laplace = corrections.of(&model, first.replace(false))?;
@@ -263,18 +265,18 @@ fn krimp_generate(call: &Call) -> Result<Datum, Error> {
         }
     }
     drawn.tell();
-    Ok(rows.finish(call))
+    Ok(())
 }
 
 /// `krimp_generate` from a model: draws from it, wherever its source may be.
 fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
     let n = call.get(&N)?;
-    let corrections = Corrections::of_call(call)?;
+    let corrections = Corrections::of_call(&call.arguments)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let model = call.get(&MODEL)?;
     let relation = typed::row_type(call.get(&ROWS_OF)?)?;
     let column_names: Vec<&str> = model.columns().iter().map(|c| c.name.as_str()).collect();
-    let reject = Rejected::of_call(call, &relation, &column_names)?.of(&model, None);
+    let reject = Rejected::of_call(&call.arguments, &relation, &column_names)?.of(&model, None);
     let laplace = corrections.of(&model, true)?;
     let generator = Generator::new(&model, &laplace, DomainOrder::Random)?.rejecting(reject);
     let mut columns = Vec::with_capacity(model.columns().len());
@@ -284,12 +286,13 @@ fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
         texts.push(column.values.iter().map_while(|value| value.as_deref()).collect());
     }
     let values = TextValues::new(texts, &relation, &columns);
-    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    let mut returned = ResultRows::begin(call)?;
+    let mut rows = TypedRows::begin(&mut returned, &relation, &columns, values)?;
     rows.make_values();
     let mut drawn = Drawn::default();
     drawn.draw(&generator, columns.len(), n, &coins.key(), |cells| rows.push(cells, 1))?;
     drawn.tell();
-    Ok(rows.finish(call))
+    Ok(returned.finish(call))
 }
 
 methods! {

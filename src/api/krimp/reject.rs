@@ -1,9 +1,8 @@
 //! Itemsets that no generated row may contain.
 
 use crate::api::shared::arguments::{NamedItemset, itemsets};
-use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::Relation;
 use krimp::{Model, Reject};
 use table::Item;
@@ -18,7 +17,11 @@ pub const REJECT: Argument<Vec<NamedItemset>> = Argument::new("reject", Type::Js
 pub struct Rejected(Vec<NamedItemset>);
 
 impl Rejected {
-    pub fn of_call(call: &Call, relation: &Relation, generated: &[&str]) -> Result<Self, Error> {
+    pub fn of_call(
+        call: &Arguments<'_>,
+        relation: &Relation,
+        generated: &[&str],
+    ) -> Result<Self, Error> {
         let itemsets = call.get(&REJECT)?;
         for (column, _) in itemsets.iter().flatten() {
             relation.position(column)?;

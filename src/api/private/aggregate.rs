@@ -15,6 +15,7 @@ use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::process::worker::{self, isolated};
 use crate::pg::write::rowset::{ResultRows, Value};
+use crate::release::{Release, ReleaseCall};
 use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
 use guarantee::{AnswerGroups, Answers, Protects};
 use guarantee::{Cost, Guarantee};
@@ -129,7 +130,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     }))
 }
 
-const DP_AGGREGATE: Method = Method::new(
+const DP_AGGREGATE: Method = Method::release(
     "dp_aggregate",
     ASKED,
     Returns::Table(&[
@@ -140,7 +141,7 @@ const DP_AGGREGATE: Method = Method::new(
         ("low", Type::Float8),
         ("high", Type::Float8),
     ]),
-    dp_aggregate,
+    Release::new(dp_aggregate),
 )
 .rows(100)
 .about(
@@ -158,10 +159,10 @@ const DP_AGGREGATE: Method = Method::new(
     of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
 });
 
-fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
-    let request = request(&call.arguments)?;
+fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+    let request = request(call.arguments)?;
     // Whoever may not ask is told nothing more; the charge decides it again.
-    ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
+    ledger::remaining(&call.source()?, &request.asker)?;
     // What makes no sense is refused here, with words that only arguments and catalog choose.
     let question = Posed::new(&request)?.question;
     // Whoever asks the same while it is being answered waits for that answer.
@@ -169,15 +170,14 @@ fn dp_aggregate(call: &Call) -> Result<Datum, Error> {
         .reuse
         .map(|_| worker::one_at_a_time(request.source.into(), answers::hash(&question.normal)));
     let bytes = serde_json::to_vec(&request).map_err(Error::query)?;
-    let mut rows = ResultRows::begin(call)?;
     isolated::ask(c"sanitize_reader_worker", &bytes, |part| {
         let part: Vec<ResultRow> = serde_json::from_slice(part).map_err(Error::query)?;
-        part.into_iter().try_for_each(|row| push(&mut rows, row))
+        part.into_iter().try_for_each(|row| push(rows, row))
     })?;
     if let Some(turn) = turn {
         turn.end();
     }
-    Ok(rows.finish(call))
+    Ok(())
 }
 
 fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {

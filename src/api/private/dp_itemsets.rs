@@ -6,16 +6,14 @@ use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::write::rowset::{ResultRows, Value};
+use crate::release::{Release, ReleaseCall};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicColumn, PublicSource};
 use crate::rules::terms::TERMS;
-use guarantee::{Protects, Neighbours};
-use pgrx::pg_sys::Datum;
+use guarantee::{Neighbours, Protects};
 use question::Terms;
 use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};
 use table::{Bag, NONE, Recoding, Stop};
@@ -62,7 +60,7 @@ fn draws(arguments: &Arguments<'_>) -> Result<ItemsetDraws, Error> {
     Ok(draws)
 }
 
-const DP_ITEMSETS: Method = Method::new(
+const DP_ITEMSETS: Method = Method::release(
     "dp_itemsets",
     &[
         &RELATION,
@@ -76,7 +74,7 @@ const DP_ITEMSETS: Method = Method::new(
         &CONSTANTS,
     ],
     Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
-    dp_itemsets,
+    Release::new(dp_itemsets),
 )
 .rows(10)
 .about(
@@ -90,10 +88,9 @@ const DP_ITEMSETS: Method = Method::new(
 })
 .priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(draws(arguments)?.charge())) });
 
-fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
-    let draws = draws(&call.arguments)?;
+fn dp_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+    let draws = draws(call.arguments)?;
     let source = Source::open(call, draws.max_length, SamplerPurpose::Draws(draws.draws))?;
-    let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let drawn =
@@ -102,7 +99,7 @@ fn dp_itemsets(call: &Call) -> Result<Datum, Error> {
     for (draw, items) in (1..).zip(&drawn) {
         rows.push([Value::Int(draw), Value::Made(&|| json.datum(items))]);
     }
-    Ok(rows.finish(call))
+    Ok(())
 }
 
 const TOP: Argument<u64> = Argument::new("top", Type::Int4, |given| {
@@ -119,7 +116,7 @@ fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
     Ok(TopItemsets::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
 }
 
-const DP_FREQUENT_ITEMSETS: Method = Method::new(
+const DP_FREQUENT_ITEMSETS: Method = Method::release(
     "dp_frequent_itemsets",
     &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
     Returns::Table(&[
@@ -128,7 +125,7 @@ const DP_FREQUENT_ITEMSETS: Method = Method::new(
         ("support", Type::Float8),
         ("stddev", Type::Float8),
     ]),
-    dp_frequent_itemsets,
+    Release::new(dp_frequent_itemsets),
 )
 .rows(20)
 .about(
@@ -142,11 +139,10 @@ const DP_FREQUENT_ITEMSETS: Method = Method::new(
 })
 .priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(top(arguments)?.charge())) });
 
-fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
-    let top = top(&call.arguments)?;
+fn dp_frequent_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+    let top = top(call.arguments)?;
     let wanted = SamplerPurpose::Distinct(call.get(&TOP)?);
     let source = Source::open(call, call.get(&MAX_LENGTH)?, wanted)?;
-    let mut rows = ResultRows::begin(call)?;
     let bag = source.read(call)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let found =
@@ -160,7 +156,7 @@ fn dp_frequent_itemsets(call: &Call) -> Result<Datum, Error> {
             Value::Float(top.stddev()),
         ]);
     }
-    Ok(rows.finish(call))
+    Ok(())
 }
 
 /// A relation whose columns have public values, of which nothing was read yet, and the terms of its protection.
@@ -168,8 +164,12 @@ struct Source(PublicSource, Option<Terms>);
 
 impl Source {
     /// Refuses all that can be refused without a row.
-    fn open(call: &Call, max_length: usize, wanted: SamplerPurpose) -> Result<Self, Error> {
-        let relation = Relation::open(call.get(&RELATION)?)?;
+    fn open(
+        call: &ReleaseCall<'_>,
+        max_length: usize,
+        wanted: SamplerPurpose,
+    ) -> Result<Self, Error> {
+        let relation = call.source()?;
         let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
         let source = match PublicSource::open(relation, positions) {
@@ -201,7 +201,7 @@ impl Source {
 
     /// Charges where the relation is protected, then reads. A value that its domain does not have counts
     /// as NULL: it is no item.
-    fn read(&self, call: &Call) -> Result<Bag, Error> {
+    fn read(&self, call: &ReleaseCall<'_>) -> Result<Bag, Error> {
         let (relation, columns) = (&self.0.relation, &self.0.positions);
         let bound = ledger::charge_call(call, relation, self.1.as_ref(), columns)?;
         let table = self.0.read_charged(bound.as_ref())?;

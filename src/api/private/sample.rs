@@ -14,7 +14,7 @@ use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
 use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::write::typed;
+use crate::release::{Release, ReleaseCall};
 use crate::rules::public;
 use crate::rules::terms::TERMS;
 use guarantee::{DeltaMethod, Guarantee, Protects};
@@ -233,7 +233,7 @@ fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
     Rules::new(rules.into_iter().filter_map(rule))
 }
 
-const DP_MII_SAMPLE: Method = Method::new(
+const DP_MII_SAMPLE: Method = Method::release(
     "dp_mii_sample",
     &[
         &ROWS_OF,
@@ -251,7 +251,7 @@ const DP_MII_SAMPLE: Method = Method::new(
         &RULES,
     ],
     Returns::Set(Type::Any),
-    dp_mii_sample,
+    Release::new(dp_mii_sample).blanking(),
 )
 .rows(1000)
 .about(
@@ -266,20 +266,20 @@ const DP_MII_SAMPLE: Method = Method::new(
     of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
 });
 
-fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
+fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let public_source = call.get(&PUBLIC_SOURCE)?;
     let listed = call.get(&RULES)?;
-    let mut request = request(&call.arguments, 1)?;
+    let mut request = request(call.arguments, 1)?;
     let scheme = request.scheme;
     // All that can be refused without the data is refused before it is read.
     Design::new(request)?;
     check_public(&request, public_source.is_some(), listed.is_some())?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     public_source.map_or(Ok(()), |other| check_public_source(&relation, other))?;
     let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
     let terms = ledger::check_protecting(call, &relation, as_published)?;
 
-    let (columns, _) = chosen(call, &relation)?;
+    let (columns, keep) = chosen(call, &relation)?;
     request.columns = columns.len();
     let design = Design::new(request)?;
     let public = match scheme {
@@ -290,7 +290,7 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
     let rules = listed.map(|list| said(&list, &relation, &columns)).transpose()?;
     let mut coins = coins(call.get(&SEED)?)?;
     let bound = ledger::charge_call(call, &relation, terms.as_ref(), &columns)?;
-    let mut source = TypedSource::read_charged(call, bound.as_ref())?;
+    let mut source = TypedSource::read_charged(relation, columns, keep, bound.as_ref())?;
     if let Some(public) = &public {
         source = source.within(public)?;
     }
@@ -302,7 +302,7 @@ fn dp_mii_sample(call: &Call) -> Result<Datum, Error> {
             drawn => Ok(drawn),
         }
     })??;
-    source.release(call, released)
+    source.release(rows, released)
 }
 
 methods! {

@@ -10,16 +10,16 @@ use crate::method::{Label, Method, Price, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::{Relation, positions};
 use crate::pg::process::pool;
+use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::typed::{self, TypedRows};
+use crate::release::{Release, ReleaseCall};
 use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
 use crate::rules::terms::{self, TERMS};
 use crate::rules::unit;
 use guarantee::{Charge, Cost, Guarantee, Protects, Synthetic};
-use pgrx::pg_sys::Datum;
 use question::Terms;
 use random::{Coins, within_decimal};
 use serde_json::Value as Json;
@@ -91,7 +91,7 @@ fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
 }
 
 /// Refuses the unit of a protected relation as a column.
-fn check_columns(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), Error> {
+fn check_columns(call: &ReleaseCall<'_>, relation: &Relation, terms: &Terms) -> Result<(), Error> {
     let names = call.get(&COLUMNS)?.unwrap_or_default();
     if names.contains(&terms.unit) {
         return Err(Error::argument(
@@ -104,11 +104,11 @@ fn check_columns(call: &Call, relation: &Relation, terms: &Terms) -> Result<(), 
 
 /// The private model that a call asks for, and its label.
 fn fit(
-    call: &Call,
+    call: &ReleaseCall<'_>,
     relation: Relation,
     coins: &mut Coins,
 ) -> Result<(Synthesizer, Guarantee), Error> {
-    let charge = charge(&call.arguments)?;
+    let charge = charge(call.arguments)?;
     let names = call.get(&COLUMNS)?;
     let asked = call.get(&WORKLOAD)?;
     let mut positions = relation.positions("columns", names.as_deref())?;
@@ -153,7 +153,7 @@ fn fit(
             }
         },
     )?;
-    let mut label = label(&call.arguments)?;
+    let mut label = label(call.arguments)?;
     if let Some(terms) = &terms {
         let (unit, assumed_stable) = (terms.unit.as_str(), terms.assume_stable);
         let told = terms::Told { unit, rows_per_unit, assumed_stable };
@@ -176,8 +176,8 @@ const DP_SYNTHESIZER: Method = Method::new(
     Returns::One(Type::Json),
     |call| {
         let mut coins = coins(call.get(&SEED)?)?;
-        let relation = Relation::open(call.get(&RELATION)?)?;
-        let (fitted, label) = fit(call, relation, &mut coins)?;
+        let call = ReleaseCall::of_sql(call);
+        let (fitted, label) = fit(&call, call.source()?, &mut coins)?;
         let label = serde_json::to_value(label.label()).map_err(Error::query)?;
         jsonb::datum(&fitted.to_json(label)?)
     },
@@ -189,18 +189,17 @@ const DP_SYNTHESIZER: Method = Method::new(
 .labelled(Label { further: TERMS, of: label })
 .priced(PRICE);
 
-const DP_SYNTHESIZE: Method = Method::new(
+const DP_SYNTHESIZE: Method = Method::release(
     "dp_synthesize",
     &[&ROWS_OF, &EPSILON, &DELTA, &ROWS, &COLUMNS, &WORKLOAD, &SEED],
     Returns::Set(Type::Any),
-    |call| {
+    Release::new(|call, rows| {
         let n = call.get(&ROWS)?;
         let mut coins = coins(call.get(&SEED)?)?;
-        let relation = typed::relation(call.get(&ROWS_OF)?)?;
-        let (fitted, _) = fit(call, relation, &mut coins)?;
-        let relation = typed::row_type(call.get(&ROWS_OF)?)?;
-        draw(call, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
-    },
+        let relation = call.source()?;
+        let (fitted, _) = fit(call, relation.clone(), &mut coins)?;
+        draw(rows, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
+    }),
 )
 .rows(1000)
 .about(
@@ -216,7 +215,9 @@ const DP_SYNTHESIZE_MODEL: Method =
         let (n, coins) = (call.get(&N)?, coins(call.get(&SEED)?)?);
         let relation = typed::row_type(call.get(&ROWS_OF)?)?;
         let fitted = Synthesizer::from_json(&call.get(&MODEL)?, &relation)?;
-        draw(call, &fitted, &relation, n, coins)
+        let mut rows = ResultRows::begin(call)?;
+        draw(&mut rows, &fitted, &relation, n, coins)?;
+        Ok(rows.finish(call))
     })
     .rows(1000)
     .about(
@@ -234,12 +235,12 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
 
 /// Draws rows of the relation's type from a model.
 fn draw(
-    call: &Call,
+    rows: &mut ResultRows,
     fitted: &Synthesizer,
     relation: &Relation,
     n: u64,
     mut coins: Coins,
-) -> Result<Datum, Error> {
+) -> Result<(), Error> {
     let columns = &fitted.columns;
     let mut places = Vec::with_capacity(columns.len());
     for column in columns {
@@ -251,7 +252,7 @@ fn draw(
     let nulls: Vec<u32> =
         columns.iter().map(|c| if c.nullable { c.values() as u32 } else { NONE }).collect();
     let values = PublicValues::new(columns, relation, &places, &mut coins);
-    let mut rows = TypedRows::begin(call, relation, &places, values)?;
+    let mut rows = TypedRows::begin(rows, relation, &places, values)?;
     rows.make_values();
     let width = columns.len();
     let mut row = vec![NONE; width];
@@ -263,8 +264,7 @@ fn draw(
             *cell = if code == null { NONE } else { code };
         }
         rows.push(&row, 1);
-    })?;
-    Ok(rows.finish(call))
+    })
 }
 
 methods! {

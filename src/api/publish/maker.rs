@@ -11,6 +11,7 @@ use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::write::target::NewColumn;
 use crate::pg::write::{range, statement, typed};
+use crate::release::{Filled, Origin, Release};
 use crate::rules::terms;
 use guarantee::Guarantee;
 use measures::Made;
@@ -52,6 +53,7 @@ pub struct Promise {
 /// A method that makes releases, and its options.
 pub struct Maker<'a> {
     method: &'static Method,
+    release: &'static Release,
     label: &'static Label,
     options: &'a Map<String, Json>,
     /// Coarser numbers and dates are shown in range types.
@@ -62,33 +64,26 @@ pub struct Maker<'a> {
     is_draft: bool,
 }
 
-/// How a method makes a release of a source, if it does.
-fn label_of_release(method: &Method) -> Option<&Label> {
-    let source = method.arguments.first().filter(|argument| argument.name() == RELATION.name)?;
-    let makes_rows = match method.returns {
-        Returns::Set(Type::Any) => source.of() == Type::Any,
-        Returns::Table(_) => source.of() == Type::Relation,
-        _ => false,
-    };
-    method.label.as_ref().filter(|_| makes_rows)
+/// True if the releases of a method are rows of the source's own columns.
+fn gives_rows(method: &Method) -> bool {
+    method.release.is_some() && matches!(method.returns, Returns::Set(_))
 }
 
 impl<'a> Maker<'a> {
     pub fn new(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
-        let made = registry::all().filter(|one| one.name == method);
-        let Some((method, label)) =
-            made.filter_map(|one| Some((one, label_of_release(one)?))).next()
+        let mut made = registry::all().filter(|one| one.name == method);
+        let Some((method, release, label)) =
+            made.find_map(|one| Some((one, one.release.as_ref()?, one.label.as_ref()?)))
         else {
-            let all = registry::all().filter(|one| label_of_release(one).is_some());
+            let all = registry::all().filter(|one| one.release.is_some());
             return Err(Error::argument(
                 format!("method is \"{method}\", which makes no release"),
                 format!("method is {}.", registry::one_of(all.map(|one| one.name))),
             ));
         };
         let arguments = &method.arguments[1..];
-        let generalizes = arguments.iter().any(|a| ["generalize", "levels"].contains(&a.name()));
-        let makes_rows = matches!(method.returns, Returns::Set(_));
-        let more = [generalizes.then_some(RANGES), makes_rows.then_some(TARGET), Some(DRAFT)];
+        let ranges = release.coarser.map(|_| RANGES);
+        let more = [ranges, gives_rows(method).then_some(TARGET), Some(DRAFT)];
         let known: Vec<&str> = arguments
             .iter()
             .map(|argument| argument.name())
@@ -108,8 +103,7 @@ impl<'a> Maker<'a> {
         let as_ranges = match options.get(RANGES) {
             None | Some(Json::Null) => false,
             Some(Json::String(shown)) if shown == "range" => {
-                let asked = options.get("generalize").and_then(Json::as_bool).unwrap_or(false);
-                if !asked && !given("levels") {
+                if !shows_coarser(release, options) {
                     return Err(Error::argument(
                         format!("option {RANGES} is given without option generalize"),
                         "Nothing is shown coarser without it: set generalize to true.",
@@ -144,15 +138,12 @@ impl<'a> Maker<'a> {
                 ));
             }
         };
-        Ok(Maker { method, label, options, as_ranges, is_sharded, is_draft })
+        Ok(Maker { method, release, label, options, as_ranges, is_sharded, is_draft })
     }
 
     /// A method whose releases are rows of the source's own columns.
     pub fn of_rows(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
-        let gives_rows = |one: &&Method| {
-            label_of_release(one).is_some() && matches!(one.returns, Returns::Set(_))
-        };
-        let all = || registry::all().filter(gives_rows);
+        let all = || registry::all().filter(|one| gives_rows(one));
         if !all().any(|one| one.name == method) {
             return Err(Error::argument(
                 format!("method is \"{method}\", which makes no rows of the source's columns"),
@@ -227,10 +218,11 @@ impl<'a> Maker<'a> {
     /// The range type of each of the source's columns that is shown in one: of those that take part, numbers
     /// and dates, unless their general values are names of a tree.
     fn ranges(&self, source: &Relation) -> Result<Vec<Option<Oid>>, Error> {
-        let levels = self.options.get("levels").and_then(Json::as_object);
+        // An option that has columns by name asks for these alone.
+        let coarser = self.release.coarser.and_then(|option| self.options.get(option)?.as_object());
         let range = |column: &Column| {
             let coarser = self.takes_part(&column.name)
-                && levels.is_none_or(|levels| levels.contains_key(&column.name));
+                && coarser.is_none_or(|named| named.contains_key(&column.name));
             let Some(range) = range::over(column.base_type).filter(|_| coarser) else {
                 return Ok(None);
             };
@@ -254,7 +246,7 @@ impl<'a> Maker<'a> {
 
     /// True if its releases have the columns of the source.
     pub fn keeps_columns(&self) -> bool {
-        matches!(self.method.returns, Returns::Set(_))
+        gives_rows(self.method)
     }
 
     fn declares(&self, name: &str) -> bool {
@@ -267,10 +259,9 @@ impl<'a> Maker<'a> {
         list.map(|list| list.iter().any(|name| name.as_str() == Some(column)))
     }
 
-    /// Which columns of the target have cells that may be blanked: for methods that release rows of the
-    /// source, and may be told to keep columns.
+    /// Which columns of the target have cells that may be blanked.
     fn blanked(&self, target: &Relation) -> Vec<String> {
-        if !self.declares("keep") {
+        if !self.release.blanks {
             return Vec::new();
         }
         let columns = target.columns.iter().filter(|column| self.takes_part(&column.name));
@@ -296,7 +287,11 @@ impl<'a> Maker<'a> {
     /// True if a column may come back with values: it takes part or is kept. All others are NULL.
     pub fn fills(&self, column: &str) -> bool {
         let has_list = self.options.get("columns").is_some_and(Json::is_array);
-        let narrows = self.declares("groups") || (has_list && !self.returns_all());
+        let narrows = match self.release.filled {
+            Filled::Listed => has_list,
+            Filled::Named => true,
+            Filled::All => false,
+        };
         !narrows || self.names(column)
     }
 
@@ -307,13 +302,12 @@ impl<'a> Maker<'a> {
 
     /// True if it returns every column, whatever takes part.
     fn returns_all(&self) -> bool {
-        self.method.name == "impute"
+        self.release.filled == Filled::All
     }
 
     /// True if rows of the source come back with the columns that are kept, none twice, in whatever order.
     pub fn keeps_rows(&self) -> bool {
-        let draws_rows = self.method.name == "dp_mii_sample";
-        self.returns_all() || (self.declares("keep") && !draws_rows)
+        self.release.origin != Origin::All
     }
 
     /// The options with which these columns of the source take no part; where rows are kept, they come back as
@@ -376,20 +370,14 @@ impl<'a> Maker<'a> {
 
     /// True if a released row is a row of the source, so that it can stay on its shard. All others are new.
     pub fn rows_stay(&self) -> bool {
-        const STAYING: [&str; 6] =
-            ["generalize", "hide_itemsets", "impute", "k_anonymize", "k_mii", "mii_suppress"];
-        STAYING.contains(&self.method.name)
+        self.release.origin == Origin::Row
     }
 
     /// How a column of its releases is made of the source's.
     pub fn made(&self, column: &str) -> Made {
-        let given = |option: &str| match self.options.get(option) {
-            None | Some(Json::Null | Json::Bool(false)) => false,
-            Some(_) => true,
-        };
         match self.rows_stay() && !self.returns_all() && self.takes_part(column) {
             false => Made::AsItIs,
-            true if given("generalize") || given("levels") => Made::Coarser,
+            true if shows_coarser(self.release, self.options) => Made::Coarser,
             true => Made::Blanked,
         }
     }
@@ -452,4 +440,10 @@ impl<'a> Maker<'a> {
         }
         Ok(options)
     }
+}
+
+/// True if the options ask for coarser values.
+fn shows_coarser(release: &Release, options: &Map<String, Json>) -> bool {
+    let asked = release.coarser.and_then(|option| options.get(option));
+    !matches!(asked, None | Some(Json::Null | Json::Bool(false)))
 }

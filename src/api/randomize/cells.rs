@@ -19,7 +19,8 @@ use crate::pg::process::pool::{self, Sender};
 use crate::pg::read::reader;
 use crate::pg::write::layout::Tuples;
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::write::typed::{self, ReadValues, TypedRows, Values};
+use crate::pg::write::typed::{ReadValues, TypedRows, Values};
+use crate::release::{Origin, Release, ReleaseCall};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicSource, PublicValues};
 use crate::rules::terms::TERMS;
@@ -40,11 +41,11 @@ pub const WEIGHTS: Argument<Option<weights::Named>> =
         .or_null()
         .about("How a row's epsilon is shared, by column name; 1 where it says nothing.");
 
-const RANDOMIZE_CELLS: Method = Method::new(
+const RANDOMIZE_CELLS: Method = Method::release(
     "randomize_cells",
     &[&ROWS_OF, &EPSILON, &WEIGHTS, &COLUMNS, &KEEP, &SEED],
     Returns::Set(Type::Any),
-    randomize_cells,
+    Release::new(randomize_cells).made_of(Origin::KeptColumns).blanking(),
 )
 .rows(1000)
 .about(
@@ -128,10 +129,10 @@ fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error>
     Ok(())
 }
 
-fn randomize_cells(call: &Call) -> Result<Datum, Error> {
+fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let (columns, keep) = chosen(call, &relation)?;
     check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
     let source = PublicSource::open(relation, columns)?;
@@ -157,7 +158,7 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
         kept: ReadValues::new(&table, &source.relation, &positions),
         public: source.made_values(&mut coins),
     };
-    let mut rows = TypedRows::begin(call, &source.relation, &positions, values)?;
+    let mut rows = TypedRows::begin(rows, &source.relation, &positions, values)?;
     // What the type of a column refuses is an error whether it is drawn or not.
     rows.make_values();
 
@@ -165,10 +166,9 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
     let draw = Draw { table: &table, recoding, responses, key };
     let Some(layout) = rows.layout() else {
         let cells = |cells: &[u32], _| cells.to_vec();
-        draw.each(0, width * size_of::<u32>(), cells, |cells| {
+        return draw.each(0, width * size_of::<u32>(), cells, |cells| {
             cells.chunks_exact(width).for_each(|row| rows.push(row, 1));
-        })?;
-        return Ok(rows.finish(call));
+        });
     };
     // Laying out is done by whichever thread has less to do.
     let made = |cells: &[u32], is_awaited| match is_awaited {
@@ -180,8 +180,7 @@ fn randomize_cells(call: &Call) -> Result<Datum, Error> {
             Chunk::Cells(cells) => layout.tuples(&cells),
             Chunk::Tuples(tuples) => tuples,
         });
-    })?;
-    Ok(rows.finish(call))
+    })
 }
 
 /// Some rows, drawn.

@@ -12,6 +12,7 @@ use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text;
 use crate::pg::write::rowset::{ResultRows, Value};
+use crate::release::{Origin, Release};
 use guarantee::Guarantee;
 use pgrx::pg_sys::Datum;
 use suppress::{Hierarchy, Loss, Written};
@@ -21,11 +22,11 @@ const LEVELS: Argument<levels::Named> =
         "The level of its hierarchy at which a column is shown, by name; 0 where it says nothing.",
     );
 
-const GENERALIZE: Method = Method::new(
+const GENERALIZE: Method = Method::release(
     "generalize",
     &[&ROWS_OF, &LEVELS, &COLUMNS, &KEEP],
     Returns::Set(Type::Any),
-    |call| {
+    Release::new(|call, rows| {
         let named = call.get(&LEVELS)?;
         let source = TypedSource::read(call)?;
         let Levels { hierarchies, levels } = source.levels(&named)?;
@@ -33,8 +34,11 @@ const GENERALIZE: Method = Method::new(
             let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
             suppress::whole_columns(bag, &hierarchies, &levels, watch)
         })?;
-        source.release_shown(call, release, &hierarchies)
-    },
+        source.release_shown(rows, release, &hierarchies)
+    })
+    .made_of(Origin::Row)
+    .blanking()
+    .coarser_by(LEVELS.name),
 )
 .stable()
 .parallel_restricted()

@@ -6,13 +6,12 @@ use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::call::text::from_utf8;
 use crate::pg::catalog::relation::Relation;
-use crate::pg::write::typed;
+use crate::pg::write::rowset::ResultRows;
+use crate::release::{Origin, Release, ReleaseCall};
 use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
 use table::Item;
 
@@ -25,11 +24,11 @@ const ITEMSETS: Argument<Vec<NamedItemset>> =
     })
     .about("The itemsets to hide: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].");
 
-const HIDE_ITEMSETS: Method = Method::new(
+const HIDE_ITEMSETS: Method = Method::release(
     "hide_itemsets",
     &[&ROWS_OF, &ITEMSETS, &MIN_SUPPORT, &KEEP],
     Returns::Set(Type::Any),
-    hide_itemsets,
+    Release::new(hide_itemsets).made_of(Origin::Row).blanking(),
 )
 .stable()
 .parallel_restricted()
@@ -78,15 +77,15 @@ fn placed<'a>(
     Ok(placed)
 }
 
-fn hide_itemsets(call: &Call) -> Result<Datum, Error> {
+fn hide_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (itemsets, min_support) = (call.get(&ITEMSETS)?, call.get(&MIN_SUPPORT)?);
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let keep = match call.get(&KEEP)? {
         Some(names) => relation.positions(KEEP.name, Some(&names))?,
         None => Vec::new(),
     };
     let itemsets = placed(&relation, &itemsets, &keep)?;
-    let source = TypedSource::read_all(call)?;
+    let source = TypedSource::read_all(relation)?;
     let item = |&(column, value): &(usize, &str)| {
         let code = source.bag().domain(column).find(&from_utf8(value))?;
         Some(Item { column: column as u32, code })
@@ -94,7 +93,7 @@ fn hide_itemsets(call: &Call) -> Result<Datum, Error> {
     // An itemset with a value that does not occur is in no row.
     let itemsets: Vec<Vec<Item>> =
         itemsets.iter().filter_map(|items| items.iter().map(item).collect()).collect();
-    release(call, source, |bag, watch| {
+    release(rows, source, |bag, watch| {
         suppress::hide_itemsets(bag, &itemsets, &keep, min_support, watch)
     })
 }

@@ -7,11 +7,11 @@ use crate::api::shared::weights;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
+use crate::pg::write::rowset::ResultRows;
+use crate::release::{Origin, Release, ReleaseCall};
 use crate::rules::terms::TERMS;
 use guarantee::{ClassTerms, Guarantee};
-use pgrx::pg_sys::Datum;
 use suppress::{Diversity, DiversityKind, Hierarchy, Request};
 
 /// What a cell of each column is worth.
@@ -69,7 +69,7 @@ fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, E
     }
 }
 
-const K_ANONYMIZE: Method = Method::new(
+const K_ANONYMIZE: Method = Method::release(
     "k_anonymize",
     &[
         &ROWS_OF,
@@ -85,7 +85,7 @@ const K_ANONYMIZE: Method = Method::new(
         &T,
     ],
     Returns::Set(Type::Any),
-    k_anonymize,
+    Release::new(k_anonymize).made_of(Origin::Row).blanking().coarser_by(GENERALIZE.name),
 )
 .stable()
 .parallel_restricted()
@@ -98,10 +98,10 @@ const K_ANONYMIZE: Method = Method::new(
 )
 .labelled(Label { further: TERMS, of: label });
 
-fn k_anonymize(call: &Call) -> Result<Datum, Error> {
+fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
     let generalize = call.get(&GENERALIZE)?;
-    let diversity = diversity(&call.arguments)?;
+    let diversity = diversity(call.arguments)?;
     let is_recoded = generalize || diversity.is_some();
     if is_recoded && let Some(length) = max_length {
         return Err(Error::argument(
@@ -121,7 +121,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
         .map(|named| weights::of_columns(Some(&named), source.name(), &names))
         .transpose()?;
     if !is_recoded {
-        return release(call, source, |bag, watch| {
+        return release(rows, source, |bag, watch| {
             suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
         });
     }
@@ -136,7 +136,7 @@ fn k_anonymize(call: &Call) -> Result<Datum, Error> {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
         suppress::generalize(bag, &request, watch)
     })?;
-    source.release_shown(call, recoded.release, &hierarchies)
+    source.release_shown(rows, recoded.release, &hierarchies)
 }
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {

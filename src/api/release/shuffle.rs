@@ -5,14 +5,14 @@ use crate::api::shared::arguments::{KEEP, ROWS_OF, SEED, coins, coins_of};
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
-use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::write::rowset::ResultRows;
+use crate::pg::write::typed::{ReadValues, TypedRows};
+use crate::release::{Filled, Origin, Release, ReleaseCall};
 use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
 use serde_json::Value as Json;
 use table::NONE;
 
@@ -32,11 +32,11 @@ const GROUPS: Argument<Vec<Vec<String>>> = Argument::new("groups", Type::Json, |
 })
 .about("Lists of columns that stay together: [[\"sex\", \"age\"], [\"zip\"]].");
 
-const SHUFFLE_GROUPS: Method = Method::new(
+const SHUFFLE_GROUPS: Method = Method::release(
     "shuffle_groups",
     &[&ROWS_OF, &GROUPS, &KEEP, &SEED],
     Returns::Set(Type::Any),
-    shuffle_groups,
+    Release::new(shuffle_groups).made_of(Origin::KeptColumns).filling(Filled::Named).blanking(),
 )
 .rows(1000)
 .about(
@@ -85,10 +85,10 @@ fn positions(
     Ok(found)
 }
 
-fn shuffle_groups(call: &Call) -> Result<Datum, Error> {
+fn shuffle_groups(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (groups, keep) = (call.get(&GROUPS)?, call.get(&KEEP)?);
     let mut coins = coins(call.get(&SEED)?)?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let positions = positions(&relation, &groups, keep.as_deref())?;
     let columns: Vec<usize> = positions.iter().flatten().copied().collect();
     // The columns as they are read stand group by group.
@@ -103,13 +103,13 @@ fn shuffle_groups(call: &Call) -> Result<Datum, Error> {
         |watch| suppress::shuffle_groups(&table.bag, groups.len(), &mut coins, watch),
     )?;
     let values = ReadValues::new(&table, &relation, &columns);
-    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    let mut rows = TypedRows::begin(rows, &relation, &columns, values)?;
     let mut cells = vec![NONE; columns.len()];
     for row in 0..shuffled.len() {
         shuffled.write(&table.bag, &groups, row, &mut cells);
         rows.push(&cells, 1);
     }
-    Ok(rows.finish(call))
+    Ok(())
 }
 
 methods! {

@@ -6,24 +6,24 @@ use crate::api::shared::typed_source::TypedSource;
 use crate::method::{Label, Method, methods};
 use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::positions;
+use crate::pg::write::rowset::ResultRows;
+use crate::release::{Filled, Origin, Release, ReleaseCall};
 use crate::rules::terms::TERMS;
 use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value};
 use suppress::Method as Imputation;
-use table::{Bag, Release, Watch};
+use table::{Bag, Watch};
 
-/// Lets `suppress` decide what of the source is released, and returns that.
+/// Lets `suppress` decide what of the source is released, and makes rows of that.
 pub fn release(
-    call: &Call,
+    rows: &mut ResultRows,
     source: TypedSource,
-    suppress: impl FnOnce(&Bag, &Watch) -> Result<Release, suppress::Error> + Send,
-) -> Result<Datum, Error> {
+    suppress: impl FnOnce(&Bag, &Watch) -> Result<table::Release, suppress::Error> + Send,
+) -> Result<(), Error> {
     let release = source.run("suppressing", suppress)?;
-    source.release(call, release)
+    source.release(rows, release)
 }
 
 /// The share of the rows in which itemsets are searched for.
@@ -43,18 +43,20 @@ fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error
     })
 }
 
-const MII_SUPPRESS: Method = Method::new(
+const MII_SUPPRESS: Method = Method::release(
     "mii_suppress",
     &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
     Returns::Set(Type::Any),
-    |call| {
+    Release::new(|call, rows| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(call, source, |bag, watch| {
+        release(rows, source, |bag, watch| {
             suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
         })
-    },
+    })
+    .made_of(Origin::Row)
+    .blanking(),
 )
 .stable()
 .parallel_restricted()
@@ -78,18 +80,20 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, E
     Ok(label.keeping(&keep.iter().map(String::as_str).collect::<Vec<_>>()))
 }
 
-const K_MII: Method = Method::new(
+const K_MII: Method = Method::release(
     "k_mii",
     &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
     Returns::Set(Type::Any),
-    |call| {
+    Release::new(|call, rows| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(call, source, |bag, watch| {
+        release(rows, source, |bag, watch| {
             suppress::k_mii_sampled(bag, k, max_length, share, watch)
         })
-    },
+    })
+    .made_of(Origin::Row)
+    .blanking(),
 )
 .stable()
 .parallel_restricted()
@@ -116,34 +120,38 @@ const OF: Argument<Option<String>> = Argument::of("of").about("The method that m
 const OF_OPTIONS: Argument<Option<Value>> =
     Argument::of("of_options").about("The options of that method.");
 
-const IMPUTE: Method =
-    Method::new("impute", &[&ROWS_OF, &COLUMNS, &METHOD, &SEED], Returns::Set(Type::Any), impute)
-        .rows(1000)
-        .about(
-            "a released table with its NULL cells filled by values drawn from the same table: from \
+const IMPUTE: Method = Method::release(
+    "impute",
+    &[&ROWS_OF, &COLUMNS, &METHOD, &SEED],
+    Returns::Set(Type::Any),
+    Release::new(impute).made_of(Origin::Row).filling(Filled::All),
+)
+.rows(1000)
+.about(
+    "a released table with its NULL cells filled by values drawn from the same table: from \
          all values of the column, or from those of rows that share as much as possible. \
          Guesses, for tools that cannot take NULL",
-        )
-        .labelled(Label {
-            further: &[&KEEP, &OF, &OF_OPTIONS],
-            of: |options| {
-                let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
-                let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
-                keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
-            },
-        });
+)
+.labelled(Label {
+    further: &[&KEEP, &OF, &OF_OPTIONS],
+    of: |options| {
+        let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
+        let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
+        keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
+    },
+});
 
-fn impute(call: &Call) -> Result<Datum, Error> {
+fn impute(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let method = call.get(&METHOD)?;
     let names = call.get(&COLUMNS)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let source = TypedSource::read_all(call)?;
+    let source = TypedSource::read_all(call.source()?)?;
     let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
     let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
     let filled = source.run("filling", |bag, watch| {
         suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
     })?;
-    source.release(call, filled)
+    source.release(rows, filled)
 }
 
 methods! {

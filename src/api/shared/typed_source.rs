@@ -1,28 +1,32 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
-use super::arguments::{COLUMNS, KEEP, ROWS_OF};
+use super::arguments::{COLUMNS, KEEP};
 use crate::api::release::hierarchy;
 use crate::api::release::levels::{self, Levels};
 use crate::catalog::domains;
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::text;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::{keys, types};
 use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::range;
-use crate::pg::write::typed::{self, ReadValues, ShownValues, TextValues, TypedRows};
+use crate::pg::write::rowset::ResultRows;
+use crate::pg::write::typed::{ReadValues, ShownValues, TextValues, TypedRows};
+use crate::release::ReleaseCall;
 use crate::rules::charged_rows::{self, Bound};
 use crate::rules::public;
-use pgrx::pg_sys::{self, Datum};
+use pgrx::pg_sys;
 use std::collections::HashSet;
 use suppress::Hierarchy;
 use table::{Bag, CodedTable, Part, Release, Watch};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
 /// they are.
-pub fn chosen(call: &Call, relation: &Relation) -> Result<(Vec<usize>, Vec<usize>), Error> {
+pub fn chosen(
+    call: &ReleaseCall<'_>,
+    relation: &Relation,
+) -> Result<(Vec<usize>, Vec<usize>), Error> {
     let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
     let keep = match &kept_names {
         Some(names) => relation.positions("keep", Some(names))?,
@@ -128,18 +132,18 @@ pub struct TypedSource {
 }
 
 impl TypedSource {
-    /// Reads the relation whose row type the call has: the columns that take part (NULL: all that are
+    /// Reads the source of the call: the columns that take part (NULL: all that are
     /// not kept), and those that come back as they are.
-    pub fn read(call: &Call) -> Result<Self, Error> {
-        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    pub fn read(call: &ReleaseCall<'_>) -> Result<Self, Error> {
+        let relation = call.source()?;
         let (columns, keep) = chosen(call, &relation)?;
         TypedSource::read_columns(relation, columns, keep)
     }
 
     /// As [`TypedSource::read`], with a sensitive column that comes back as it is: it is the last of those
     /// that take part.
-    pub fn read_with_sensitive(call: &Call, sensitive: &str) -> Result<Self, Error> {
-        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    pub fn read_with_sensitive(call: &ReleaseCall<'_>, sensitive: &str) -> Result<Self, Error> {
+        let relation = call.source()?;
         let position = relation.positions("sensitive", Some(&[sensitive.to_string()]))?[0];
         let (mut columns, mut keep) = chosen(call, &relation)?;
         if call.get(&COLUMNS)?.is_some() && columns.contains(&position) {
@@ -169,20 +173,22 @@ impl TypedSource {
         Ok(source)
     }
 
-    /// As [`TypedSource::read`], where rows were charged for: nothing of a protected relation is kept as it is.
-    pub fn read_charged(call: &Call, bound: Option<&Bound>) -> Result<Self, Error> {
+    /// Reads these columns, which were charged for if there is a bound: nothing of a protected relation is kept as it is.
+    pub fn read_charged(
+        relation: Relation,
+        columns: Vec<usize>,
+        keep: Vec<usize>,
+        bound: Option<&Bound>,
+    ) -> Result<Self, Error> {
         if bound.is_none() {
-            return TypedSource::read(call);
+            return TypedSource::read_columns(relation, columns, keep);
         }
-        let relation = typed::relation(call.get(&ROWS_OF)?)?;
-        let (columns, _) = chosen(call, &relation)?;
         let table = charged_rows::read(&relation, &columns, bound, |_, _| None)?;
         Ok(TypedSource { relation, columns, table, part: None })
     }
 
-    /// Reads all columns of the relation whose row type the call has.
-    pub fn read_all(call: &Call) -> Result<Self, Error> {
-        let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    /// Reads all columns of the relation.
+    pub fn read_all(relation: Relation) -> Result<Self, Error> {
         let columns = relation.positions("columns", None)?;
         TypedSource::read_columns(relation, columns, Vec::new())
     }
@@ -272,9 +278,9 @@ impl TypedSource {
         Levels::new(named, &self.relation, &self.columns, self.bag())
     }
 
-    /// Returns what is released, as rows of the relation's type.
-    pub fn release(self, call: &Call, release: Release) -> Result<Datum, Error> {
-        self.release_shown(call, release, &[])
+    /// Makes rows of the relation's type of what is released.
+    pub fn release(self, rows: &mut ResultRows, release: Release) -> Result<(), Error> {
+        self.release_shown(rows, release, &[])
     }
 
     /// What is shown of a column by its text: general values, and in a range type all others before them.
@@ -291,10 +297,10 @@ impl TypedSource {
     /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.
     pub fn release_shown(
         self,
-        call: &Call,
+        rows: &mut ResultRows,
         release: Release,
         hierarchies: &[Hierarchy],
-    ) -> Result<Datum, Error> {
+    ) -> Result<(), Error> {
         let TypedSource { relation, columns, table, part } = &self;
         let held = self.memory() + release.memory();
         let released = pool::run("releasing", held, move |watch| {
@@ -306,10 +312,10 @@ impl TypedSource {
         let others = TextValues::new(texts, relation, columns);
         let read = ReadValues::new(table, relation, columns);
         let values = ShownValues::new(read, others, relation, columns);
-        let mut rows = TypedRows::begin(call, relation, columns, values)?;
+        let mut rows = TypedRows::begin(rows, relation, columns, values)?;
         for i in 0..released.distinct() {
             rows.push(released.row(i), released.weight(i));
         }
-        Ok(rows.finish(call))
+        Ok(())
     }
 }

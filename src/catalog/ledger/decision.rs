@@ -8,12 +8,12 @@ use crate::api::private::protection::{check_kept_here, check_stable};
 use crate::api::shared::arguments::{KEEP, SEED};
 use crate::catalog::protection::{self, Budgets};
 use crate::pg::call::error::{Error, Exhausted};
-use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
 use crate::pg::process::worker::autonomous::{self, Decision};
 use crate::pg::process::worker::worker_function;
 use crate::pg::shards::keeper;
+use crate::release::ReleaseCall;
 use crate::rules::charged_rows::Bound;
 use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Oid;
@@ -133,12 +133,12 @@ pub fn charge(
 /// not protected. Refuses before the charge what can be refused without a row, and terms that have changed meanwhile:
 /// what was checked and what a label says holds under the terms that were found.
 pub fn charge_call(
-    call: &Call,
+    call: &ReleaseCall<'_>,
     relation: &Relation,
     terms: Option<&Terms>,
     columns: &[usize],
 ) -> Result<Option<Bound>, Error> {
-    let Some(price) = call.method.charge(&call.arguments, columns.len())? else { return Ok(None) };
+    let Some(price) = call.method.charge(call.arguments, columns.len())? else { return Ok(None) };
     check_kept_here(relation)?;
     let Some(terms) = terms else { return Ok(None) };
     check_stable(relation, terms)?;
@@ -157,7 +157,7 @@ pub fn charge_call(
 /// nothing, with kept columns or coins of a seed or what `unprotected` says, or that shows the number of rows where it
 /// is not public: the ledger would be told a cost that is not the cost.
 pub fn check_protecting(
-    call: &Call,
+    call: &ReleaseCall<'_>,
     relation: &Relation,
     unprotected: Option<&str>,
 ) -> Result<Option<Terms>, Error> {

@@ -44,6 +44,7 @@ impl Column {
 }
 
 /// A relation with rows to read.
+#[derive(Clone)]
 pub struct Relation {
     pub oid: pg_sys::Oid,
     /// Its name for messages, qualified where needed and quoted.

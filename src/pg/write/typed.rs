@@ -3,7 +3,6 @@
 use super::layout::{Layout, Tuples};
 use super::rowset::ResultRows;
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::call::text;
 use crate::pg::call::text_input::Input;
 use crate::pg::catalog::relation::Relation;
@@ -199,9 +198,9 @@ struct Made {
     made: Vec<Option<Datum>>,
 }
 
-/// The rows of a call that returns rows of a relation's type, made from coded rows.
-pub struct TypedRows<V> {
-    rows: ResultRows,
+/// Rows of a relation's type, made from coded rows.
+pub struct TypedRows<'a, V> {
+    rows: &'a mut ResultRows,
     values: V,
     cells: Vec<Made>,
     datums: Vec<Datum>,
@@ -211,16 +210,15 @@ pub struct TypedRows<V> {
     context: pg_sys::MemoryContext,
 }
 
-impl<V: Values> TypedRows<V> {
-    /// Prepares the call; column `c` of the values is column `columns[c]` of the relation.
+impl<'a, V: Values> TypedRows<'a, V> {
+    /// Prepares rows; column `c` of the values is column `columns[c]` of the relation.
     /// All other columns of the result are NULL.
     pub fn begin(
-        call: &Call,
+        rows: &'a mut ResultRows,
         relation: &Relation,
         columns: &[usize],
         values: V,
     ) -> Result<Self, Error> {
-        let rows = ResultRows::begin(call)?;
         // SAFETY: the descriptor of the result lives until the call ends.
         let descriptor = unsafe { PgTupleDesc::from_pg_copy(rows.descriptor()) };
         let mut cells = Vec::with_capacity(columns.len());
@@ -321,9 +319,5 @@ impl<V: Values> TypedRows<V> {
                 types::check_domain(type_oid, None);
             }
         }
-    }
-
-    pub fn finish(self, call: &Call) -> Datum {
-        self.rows.finish(call)
     }
 }

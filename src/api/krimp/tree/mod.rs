@@ -11,9 +11,9 @@ use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::methods;
 use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
+use crate::release::ReleaseCall;
 use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
 use table::Watch;
@@ -60,7 +60,10 @@ fn draw(
 }
 
 /// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.
-fn columns_and_class(call: &Call, relation: &Relation) -> Result<(Vec<usize>, bool), Error> {
+fn columns_and_class(
+    call: &ReleaseCall<'_>,
+    relation: &Relation,
+) -> Result<(Vec<usize>, bool), Error> {
     let names = call.get(&COLUMNS)?;
     let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
     let mut columns = relation.positions("columns", names.as_deref())?;

@@ -9,7 +9,7 @@ use crate::api::shared::arguments::{
 };
 use crate::api::shared::input::Input;
 use crate::method::{Label, Method};
-use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::argument::{Argument, Arguments, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::{self, ItemsetJson};
 use crate::pg::call::serve::Call;
@@ -18,7 +18,8 @@ use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::write::typed::{self, ReadValues, TypedRows};
+use crate::pg::write::typed::{ReadValues, TypedRows};
+use crate::release::{Release, ReleaseCall};
 use guarantee::Guarantee;
 use krimp::{Candidates, Classes, CodeTree, Nulls, Options, apportion};
 use pgrx::pg_sys::Datum;
@@ -40,7 +41,7 @@ struct Asked {
 
 impl Asked {
     fn of_call(
-        call: &Call,
+        call: &Arguments<'_>,
         min_support: &Argument<f64>,
         nulls: &Argument<Nulls>,
     ) -> Result<Self, Error> {
@@ -91,7 +92,7 @@ pub const CODE_TREE: Method = Method::new(
 );
 
 fn code_tree(call: &Call) -> Result<Datum, Error> {
-    let asked = Asked::of_call(call, &MIN_SUPPORT, &NULLS)?;
+    let asked = Asked::of_call(&call.arguments, &MIN_SUPPORT, &NULLS)?;
     let names = call.get(&COLUMNS)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
     let columns = relation.positions("columns", names.as_deref())?;
@@ -128,7 +129,7 @@ fn null_items(tree: &CodeTree, bag: &Bag) -> Result<Vec<Option<(u32, Datum)>>, E
     (0..).zip(bag.domains()).map(null).collect()
 }
 
-pub const CODE_TREE_GENERATE: Method = Method::new(
+pub const CODE_TREE_GENERATE: Method = Method::release(
     "code_tree_generate",
     &[
         &ROWS_OF,
@@ -144,7 +145,7 @@ pub const CODE_TREE_GENERATE: Method = Method::new(
         &CANDIDATES,
     ],
     Returns::Set(Type::Any),
-    code_tree_generate,
+    Release::new(code_tree_generate),
 )
 .rows(1000)
 .about(
@@ -161,23 +162,22 @@ pub const CODE_TREE_GENERATE: Method = Method::new(
 });
 
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
-fn code_tree_generate(call: &Call) -> Result<Datum, Error> {
+fn code_tree_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (n, walk) = (call.get(&N)?, call.get(&GENERATOR)?);
-    let asked = Asked::of_call(call, &MIN_SUPPORT_OR_TENTH, &NULLS_AS_VALUES)?;
+    let asked = Asked::of_call(call.arguments, &MIN_SUPPORT_OR_TENTH, &NULLS_AS_VALUES)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let (columns, by_class) = columns_and_class(call, &relation)?;
     let table = reader::read(&relation, &columns)?;
     if table.bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
     }
     let values = ReadValues::new(&table, &relation, &columns);
-    let mut rows = TypedRows::begin(call, &relation, &columns, values)?;
+    let mut rows = TypedRows::begin(rows, &relation, &columns, values)?;
     let held = table.memory();
     if !by_class {
         let tree = asked.tree(&table.bag, held)?;
-        draw(&tree, walk, n, &coins.key(), held, |cells| rows.push(cells, 1))?;
-        return Ok(rows.finish(call));
+        return draw(&tree, walk, n, &coins.key(), held, |cells| rows.push(cells, 1));
     }
     let last = columns.len() - 1;
     let classes = Classes::new(&table.bag, last);
@@ -193,5 +193,5 @@ fn code_tree_generate(call: &Call) -> Result<Datum, Error> {
             rows.push(&row, 1);
         })?;
     }
-    Ok(rows.finish(call))
+    Ok(())
 }

@@ -11,16 +11,16 @@ use crate::method::{Label, Method, Price};
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice_hint;
-use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::process::pool;
-use crate::pg::write::typed::{self, TypedRows};
+use crate::pg::write::rowset::ResultRows;
+use crate::pg::write::typed::TypedRows;
+use crate::release::{Release, ReleaseCall};
 use crate::rules::charged_rows::Bound;
 use crate::rules::public_source::PublicSource;
 use crate::rules::terms::TERMS;
 use guarantee::{Charge, Guarantee, Protects};
 use krimp::{Channel, Progress, Sanitised, Walk, apportion};
-use pgrx::pg_sys::Datum;
 use random::{Coins, Key};
 use randomize::cells::{Factors, RandomisedRows, Responses};
 use table::{NONE, Reservation, Watch};
@@ -28,7 +28,7 @@ use table::{NONE, Reservation, Watch};
 /// Cells that are randomised at a time: 4 MB of codes.
 const PART: usize = 1 << 20;
 
-pub const PRIVATE_KRIMP_GENERATE: Method = Method::new(
+pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
     "private_krimp_generate",
     &[
         &ROWS_OF,
@@ -44,7 +44,7 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::new(
         &CLASS,
     ],
     Returns::Set(Type::Any),
-    private_krimp_generate,
+    Release::new(private_krimp_generate),
 )
 .rows(1000)
 .about(
@@ -66,11 +66,11 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::new(
 });
 
 /// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
-fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
+fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let wanted = Wanted::of_call(call)?;
     let (epsilon, weights) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
-    let relation = typed::relation(call.get(&ROWS_OF)?)?;
+    let relation = call.source()?;
     let (columns, by_class) = columns_and_class(call, &relation)?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, weights.as_ref())?;
@@ -82,14 +82,13 @@ fn private_krimp_generate(call: &Call) -> Result<Datum, Error> {
     // A key of its own for rows, and the rest of the coins for values within bins.
     let key = coins.key();
     let values = source.made_values(&mut coins);
-    let mut rows = TypedRows::begin(call, &source.relation, &source.positions, values)?;
+    let mut rows = TypedRows::begin(rows, &source.relation, &source.positions, values)?;
     rows.make_values();
     let emit = |row: &[u32]| rows.push(row, 1);
     match by_class {
-        true => wanted.generate_by_class(&sanitised, &key, emit)?,
-        false => wanted.generate(&sanitised, &key, wanted.n, emit)?,
+        true => wanted.generate_by_class(&sanitised, &key, emit),
+        false => wanted.generate(&sanitised, &key, wanted.n, emit),
     }
-    Ok(rows.finish(call))
 }
 
 /// Reads the rows of a source and randomises each of their cells, once. What the source had is gone when
@@ -142,7 +141,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of_call(call: &Call) -> Result<Self, Error> {
+    fn of_call(call: &ReleaseCall<'_>) -> Result<Self, Error> {
         let min_support = call.get(&MIN_SUPPORT_OR_TENTH)?;
         Ok(Wanted {
             n: call.get(&N)?,
