@@ -1,4 +1,5 @@
-//! A method that makes releases: one function from arguments and source to rows. Its SQL function returns these rows.
+//! A method that makes releases: one function from arguments and source to rows. Its SQL function returns these rows;
+//! `publish`, `refresh`, `sanitize_in_place` and sharded releases hold them and write them to tables.
 
 use crate::api::shared::arguments::{RELATION, ROWS_OF};
 use crate::method::Method;
@@ -73,16 +74,27 @@ impl Release {
     }
 }
 
-/// A call of a releasing method.
+/// A call of a releasing method: by SQL, or by what publishes.
 pub struct ReleaseCall<'a> {
     pub method: &'static Method,
     pub arguments: &'a Arguments<'a>,
+    /// The source of a publication; a call from SQL names its own.
+    published: Option<&'a Relation>,
 }
 
 impl<'a> ReleaseCall<'a> {
     /// A call from SQL.
     pub fn of_sql(call: &'a Call) -> Self {
-        ReleaseCall { method: call.method, arguments: &call.arguments }
+        ReleaseCall { method: call.method, arguments: &call.arguments, published: None }
+    }
+
+    /// A call by what publishes the source. Its columns are those of the rows that are wanted.
+    pub fn publishing(
+        method: &'static Method,
+        arguments: &'a Arguments<'a>,
+        source: &'a Relation,
+    ) -> Self {
+        ReleaseCall { method, arguments, published: Some(source) }
     }
 
     /// The value of an argument.
@@ -92,9 +104,10 @@ impl<'a> ReleaseCall<'a> {
 
     /// The relation to read.
     pub fn source(&self) -> Result<Relation, Error> {
-        match self.method.returns {
-            Returns::Set(_) => typed::relation(self.get(&ROWS_OF)?),
-            _ => Relation::open(self.get(&RELATION)?),
+        match (self.published, self.method.returns) {
+            (Some(source), _) => Ok(source.clone()),
+            (None, Returns::Set(_)) => typed::relation(self.get(&ROWS_OF)?),
+            (None, _) => Relation::open(self.get(&RELATION)?),
         }
     }
 }

@@ -1,21 +1,23 @@
-//! A method that makes releases: its options, its label, its columns, and how it fills a table.
+//! A method that makes releases, with its options: its label, its columns, its rows, and how they fill a table.
 
-use crate::api::shared::arguments::RELATION;
 use crate::api::shared::registry;
 use crate::catalog::hierarchies;
 use crate::method::{Label, Method};
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::option::{self, Parameter};
-use crate::pg::call::signature::Returns;
+use crate::pg::call::argument::{Arguments, Type};
+use crate::pg::call::error::{self, Error};
+use crate::pg::call::option;
+use crate::pg::call::signature::{self, Returns};
 use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::write::target::NewColumn;
-use crate::pg::write::{range, statement, typed};
-use crate::release::{Filled, Origin, Release};
+use crate::pg::shards::keeper;
+use crate::pg::write::held_rows::Held;
+use crate::pg::write::rowset::ResultRows;
+use crate::pg::write::target::{self, NewColumn};
+use crate::pg::write::{range, statement};
+use crate::release::{Filled, Origin, Release, ReleaseCall};
 use crate::rules::terms;
 use guarantee::Guarantee;
 use measures::Made;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
 /// How many arguments a function call can have in Postgres.
@@ -26,9 +28,14 @@ const RANGES: &str = "ranges";
 const TARGET: &str = "target";
 const DRAFT: &str = "draft";
 
+/// The name under which the rows of a release are held.
+pub const MADE: &str = "made";
+
 /// What was written of a release.
 pub struct Written {
     pub rows: u64,
+    /// How rows of the source that are on other servers were read, if some were.
+    pub read: Option<String>,
     /// Which share of the cells that may be blanked is NULL.
     pub suppressed_share: Option<f64>,
     /// The servers of its parts, if it is sharded.
@@ -37,11 +44,18 @@ pub struct Written {
 
 impl Written {
     /// So many rows, in which so many of the cells that may be blanked, `width` of each row, are NULL.
-    pub fn new(counted: &statement::Written, width: usize, shards: Vec<String>) -> Self {
+    pub fn new(counted: &statement::Written, width: usize, held: HeldRelease) -> Self {
         let cells = counted.rows as f64 * width as f64;
         let suppressed_share = (cells > 0.0).then(|| counted.sum as f64 / cells);
-        Written { rows: counted.rows, suppressed_share, shards }
+        Written { rows: counted.rows, read: held.read, suppressed_share, shards: Vec::new() }
     }
+}
+
+/// What is held of a release.
+pub struct HeldRelease {
+    pub rows: u64,
+    /// How rows of the source that are on other servers were read, if some were.
+    pub read: Option<String>,
 }
 
 /// What a release is promised to protect, and what of the source the promise rests on.
@@ -331,33 +345,6 @@ impl<'a> Maker<'a> {
         options
     }
 
-    /// The call that makes the release, as it stands in FROM, and its parameters; its rows are of the type of
-    /// those of `like`, if they have the source's columns.
-    pub fn call(
-        &self,
-        source: &Relation,
-        like: &Relation,
-    ) -> Result<(String, Vec<Parameter>), Error> {
-        let (of, value) = match self.keeps_columns() {
-            true => (like.row_type_oid(), None),
-            false => (pg_sys::REGCLASSOID, Some(Datum::from(source.oid))),
-        };
-        let mut parameters = vec![Parameter { of, value }];
-        let mut arguments = vec![format!("{} => $1", RELATION.name)];
-        for argument in &self.method.arguments[1..] {
-            if let Some(parameter) = option::parameter(*argument, self.options)? {
-                parameters.push(parameter);
-                arguments.push(format!("{} => ${}", argument.name(), parameters.len()));
-            }
-        }
-        Ok((format!("sanitize.{}({})", self.method.name, arguments.join(", ")), parameters))
-    }
-
-    /// True if coarser values are shown in range types.
-    pub fn shows_ranges(&self) -> bool {
-        self.as_ranges
-    }
-
     /// True if the rows are written to the shards of the source.
     pub fn is_sharded(&self) -> bool {
         self.is_sharded
@@ -396,44 +383,70 @@ impl<'a> Maker<'a> {
         (counts.join(", "), blanked.len())
     }
 
+    /// Makes the release and holds its rows, of [`Maker::columns`] and with a last column of the name `leaf`, if any,
+    /// for the number of the source's leaf that a row is in. They are made with the rights that a call of the method
+    /// takes.
+    pub fn hold(
+        &self,
+        held: &mut Held,
+        source: &Relation,
+        leaf: Option<&str>,
+    ) -> Result<HeldRelease, Error> {
+        let Method { name, arguments, returns, price, .. } = self.method;
+        signature::check_callable(name, arguments, returns)?;
+        if price.is_some() {
+            keeper::check()?;
+        }
+        let mut source = Relation::open(source.oid)?;
+        let mut columns = self.columns(&source)?;
+        if self.keeps_columns() {
+            source.shown_as(columns.iter().map(|column| column.type_oid), leaf);
+        }
+        columns.extend(leaf.map(NewColumn::text).transpose()?);
+        let given = Arguments::of_publication(arguments, source.oid, self.options)?;
+        let call = ReleaseCall::publishing(self.method, &given, &source);
+        let rows = statement::in_new_snapshot(|| {
+            error::while_serving(self.method, || {
+                ResultRows::held(held, MADE, &columns, returns, |rows| {
+                    (self.release.rows)(&call, rows)
+                })
+            })
+        })?;
+        Ok(HeldRelease { rows, read: source.was_read() })
+    }
+
     /// Writes the release into a locked table, in the order in which the method returns its rows.
     pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written, Error> {
-        let like = if self.as_ranges { target } else { source };
-        let (call, parameters) = self.call(source, like)?;
+        let mut held = Held::new();
+        // Nothing in the source makes a release within the release.
+        let made = target::in_use(target.oid, || self.hold(&mut held, source, None))?;
         // The NULL of a domain that is left out is checked when it is written, by functions of the domain's author
         // and with the rights of whoever writes; the one that is made was checked with the author's.
         let is_made = |column: &Column| {
-            column.type_oid != column.base_type
-                && like
-                    .columns
-                    .iter()
-                    .any(|own| own.name == column.name && own.type_oid == column.type_oid)
+            let same = |own: &Column| own.name == column.name && own.type_oid == column.type_oid;
+            column.type_oid != column.base_type && source.columns.iter().any(same)
         };
         let filled =
             target.columns.iter().filter(|column| self.shows(&column.name) || is_made(column));
         let columns: Vec<String> = filled.map(|column| column.quoted()).collect();
         let (counts, blanked) = self.counts(target);
         let statement = format!(
-            "INSERT INTO {} ({}) SELECT made.{} FROM {call} AS made RETURNING {}",
+            "INSERT INTO {} ({}) SELECT made.{} FROM {MADE} AS made RETURNING {counts}",
             target.from(),
             columns.join(", "),
             columns.join(", made."),
-            counts,
         );
-        let write = || statement::write(&statement, target.oid, &parameters);
-        let counted = match self.as_ranges {
-            true => typed::standing_for(target, source.oid, false, write)?,
-            false => write()?,
-        };
-        Ok(Written::new(&counted, blanked, Vec::new()))
+        let checked = statement::References::Checked;
+        let counted = statement::write_beside(&held, &statement, target.oid, &[], checked)?;
+        held.end();
+        Ok(Written::new(&counted, blanked, made))
     }
 
     /// The options with relations named in full: the search path is another one when the release is refreshed.
     pub fn qualified(&self) -> Result<Map<String, Json>, Error> {
         let mut options = self.options.clone();
-        for argument in self.method.arguments.iter().filter(|one| one.of() == Type::Relation) {
-            let given = option::parameter(*argument, self.options)?.and_then(|given| given.value);
-            if let Some(oid) = given.filter(|_| argument.name() != RELATION.name) {
+        for argument in self.method.arguments[1..].iter().filter(|one| one.of() == Type::Relation) {
+            if let Some(oid) = option::value(*argument, self.options)? {
                 let named = Relation::row_type(Oid::from(oid.value() as u32))?;
                 options.insert(argument.name().into(), named.from().into());
             }

@@ -19,7 +19,7 @@ use crate::pg::call::{jsonb, sql};
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::rights;
 use crate::pg::process::worker::running::{self, Running};
-use crate::pg::shards::{foreign_tables, keeper, release_parts};
+use crate::pg::shards::{keeper, release_parts};
 use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::statement;
 use crate::pg::write::target::{self, Lock, Name, NewColumn};
@@ -142,14 +142,13 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
     let promise = maker.promise(&source)?;
     let earlier = if promise.label.composes() { 0 } else { releases::earlier(source.oid)? };
     let label = promise.label.clone().after(earlier);
-    let (made, read) = foreign_tables::noting(source.oid, || match maker.is_sharded() {
-        true => sharded::write(&maker, &source, target),
+    let Written { rows, read, suppressed_share, shards } = match maker.is_sharded() {
+        true => sharded::write(&maker, &source, target)?,
         false => {
             empty(target)?;
-            maker.write(&source, target)
+            maker.write(&source, target)?
         }
-    });
-    let Written { rows, suppressed_share, shards } = made?;
+    };
     let label = placed(label, &maker, !shards.is_empty());
     comment(recipe, target, &label.sentence(), maker.is_draft());
     let mut told = serde_json::to_value(label.label()).map_err(Error::fault)?;

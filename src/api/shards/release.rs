@@ -6,7 +6,7 @@
 //! on its way, the old one is still needed.
 
 use super::work::Task;
-use crate::api::publish::maker::{Maker, Written};
+use crate::api::publish::maker::{MADE, Maker, Written};
 use crate::catalog::sharded::{self, Sharded};
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
@@ -14,15 +14,12 @@ use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::{Server, Shards};
 use crate::pg::shards::release_parts::{self, Work};
 use crate::pg::write::held_rows::Held;
-use crate::pg::write::target::{Name, NewColumn, identifier};
-use crate::pg::write::{statement, typed};
+use crate::pg::write::statement;
+use crate::pg::write::target::{NewColumn, identifier};
 use serde_json::Value as Json;
 
 /// Rows that are sent at once.
 const SENT: u64 = 1_000_000;
-
-/// The name under which the rows of the release are held.
-const MADE: &str = "made";
 
 /// Where the rows of a source are.
 struct Places {
@@ -56,7 +53,7 @@ impl Places {
         }
     }
 
-    /// The server of a row, as an expression: that of its leaf, or one after the other.
+    /// The number of the server of a row that is held, as an expression: that of its leaf, or one after the other.
     fn of_row(&self, leaf: Option<&str>) -> String {
         let dealt = format!(
             "((pg_catalog.row_number() OVER ()) OPERATOR(pg_catalog.%) {})::pg_catalog.int4",
@@ -88,48 +85,6 @@ fn unused(stem: &str, columns: &[NewColumn]) -> String {
     name
 }
 
-/// Makes the release and holds its rows, with a last column that says to which server each goes; its name is
-/// returned.
-fn hold(
-    held: &mut Held,
-    maker: &Maker<'_>,
-    source: &Relation,
-    target: &Relation,
-    places: &Places,
-    mark: &str,
-) -> Result<String, Error> {
-    let columns = maker.columns(source)?;
-    let place = unused("place", &columns);
-    let shown: Vec<String> =
-        target.columns.iter().map(|column| format!("made.{}", column.quoted())).collect();
-    let query = |call: &str, leaf: Option<&str>| {
-        let (shown, of_row) = (shown.join(", "), places.of_row(leaf));
-        format!("SELECT {shown}, {of_row} AS {place} FROM {call} AS made")
-    };
-    if !maker.rows_stay() {
-        let like = if maker.shows_ranges() { target } else { source };
-        let (call, parameters) = maker.call(source, like)?;
-        let statement = query(&call, None);
-        let mut hold = || statement::hold(held, MADE, &statement, target.oid, &parameters);
-        match maker.shows_ranges() {
-            true => typed::standing_for(target, source.oid, false, hold)?,
-            false => hold()?,
-        };
-        return Ok(place);
-    }
-    // A row type with one more column, for the number of the leaf that a row is in.
-    let leaf = unused("leaf", &columns);
-    let name = Name::beside(target.oid, &format!("pg_sanitize_{mark}"))?;
-    let rows = name.create_row_type(&columns, &leaf)?;
-    let (call, parameters) = maker.call(source, &rows)?;
-    let statement = query(&call, Some(&identifier(&leaf)?));
-    typed::standing_for(&rows, source.oid, true, || {
-        statement::hold(held, MADE, &statement, target.oid, &parameters)
-    })?;
-    name.drop_row_type()?;
-    Ok(place)
-}
-
 /// Writes the release of a locked target on the shards, and lets readers see it.
 pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<Written, Error> {
     let Some(Sharded { mark, generation: current, is_new }) = sharded::find(target.oid)? else {
@@ -143,30 +98,36 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
     let table = format!("{base}_g{generation}");
     let schema = target.schema().ok_or(Error::Swapped)?;
     let mut held = Held::new();
-    let place = hold(&mut held, maker, source, target, &places, &mark)?;
+    let columns = maker.columns(source)?;
+    let leaf = maker.rows_stay().then(|| unused("leaf", &columns));
+    let made = maker.hold(&mut held, source, leaf.as_deref())?;
+    let place = places.of_row(leaf.as_deref().map(identifier).transpose()?.as_deref());
     let count = |statement: &str| {
         let references = statement::References::Checked;
         statement::write_beside(&held, statement, target.oid, &[], references)
     };
     let (counts, blanked) = maker.counts(target);
     let counted = count(&format!("SELECT {counts} FROM {MADE}"))?;
-    let columns = maker.columns(source)?.iter().map(NewColumn::to_named).collect();
+    let named = columns.iter().map(NewColumn::to_named).collect();
     let create = Task::Create {
         release: mark.clone(),
         schema: schema.clone(),
         table: table.clone(),
         generation,
         current,
-        columns,
+        columns: named,
     };
     let (create, fill) =
         (json(&create)?, json(&Task::Rows { schema: schema.clone(), table: table.clone() })?);
     let shown: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
     let shown = shown.join(", ");
+    // Rows are dealt in the order in which they are held, which every statement sees.
+    let of = unused("place", &columns);
+    let placed = format!("(SELECT made.*, {place} AS {of} FROM {MADE} AS made) AS placed");
     let mut progress = Progress::begin("writing to shards");
     let mut sent = 0;
     for (number, server) in places.servers.iter().enumerate() {
-        let part = format!("FROM {MADE} WHERE {place} OPERATOR(pg_catalog.=) {number}");
+        let part = format!("FROM {placed} WHERE {of} OPERATOR(pg_catalog.=) {number}");
         let rows = count(&format!("SELECT 0 {part}"))?.rows;
         let work = Work::open(target, &mark, server)?;
         work.send(&create)?;
@@ -184,7 +145,7 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
     release_parts::point(target, &base, &places.servers, &schema, &table)?;
     sharded::point(target.oid, generation)?;
     let shards = places.servers.into_iter().map(|server| server.name).collect();
-    Ok(Written::new(&counted, blanked, shards))
+    Ok(Written { shards, ..Written::new(&counted, blanked, made) })
 }
 
 fn json(task: &Task) -> Result<Json, Error> {

@@ -4,6 +4,7 @@
 use super::array::Numbers;
 use super::error::Error;
 use super::jsonb;
+use super::option;
 use super::text::{self, Text};
 use crate::pg::read::bag;
 use pgrx::datum::Interval;
@@ -154,8 +155,8 @@ pub struct Given<'a> {
 }
 
 enum Raw<'a> {
-    /// By a call: the datum, and where it stands.
-    Call(Option<Datum>, Place),
+    /// By a call: the datum, and where it stands; a call of ours stands nowhere.
+    Call(Option<Datum>, Option<Place>),
     /// By options: `None` if there is no such key and no default.
     Option(Option<Cow<'a, Json>>),
 }
@@ -361,7 +362,7 @@ impl<'a> Given<'a> {
     /// The text of a value of whatever type.
     pub fn text_of(&self) -> Option<String> {
         match self.raw {
-            Raw::Call(datum, place) => datum.map(|datum| {
+            Raw::Call(datum, Some(place)) => datum.map(|datum| {
                 let mut function = pg_sys::InvalidOid;
                 let mut is_varlena = false;
                 // SAFETY: the value is of the argument's type, whose own output function is called.
@@ -371,6 +372,7 @@ impl<'a> Given<'a> {
                     text::to_utf8(CStr::from_ptr(shown).to_bytes())
                 }
             }),
+            Raw::Call(_, None) => None,
             Raw::Option(ref value) => value.as_ref().map(|value| match value.as_ref() {
                 Json::String(text) => text.clone(),
                 other => other.to_string(),
@@ -381,14 +383,14 @@ impl<'a> Given<'a> {
     /// The type that a value has at the place of the call, whether or not it is NULL.
     pub fn type_oid(&self) -> Oid {
         match self.raw {
-            Raw::Call(_, place) => place.type_oid(),
-            Raw::Option(_) => pg_sys::InvalidOid,
+            Raw::Call(_, Some(place)) => place.type_oid(),
+            Raw::Call(_, None) | Raw::Option(_) => pg_sys::InvalidOid,
         }
     }
 
     /// A source: a relation, or a bag.
     pub fn source(&self) -> Result<Source, Error> {
-        let Raw::Call(datum, place) = self.raw else {
+        let Raw::Call(datum, Some(place)) = self.raw else {
             return self.needed(None);
         };
         let oid = match place.type_oid() {
@@ -424,6 +426,7 @@ pub struct Arguments<'a> {
 
 enum From<'a> {
     Call(pg_sys::FunctionCallInfo),
+    Values(Vec<Option<Datum>>),
     Options(&'a Map<String, Json>),
 }
 
@@ -436,6 +439,20 @@ impl<'a> Arguments<'a> {
         fcinfo: pg_sys::FunctionCallInfo,
     ) -> Self {
         Arguments { declared, from: From::Call(fcinfo) }
+    }
+
+    /// As a call with these options has them, of the relation that is its first argument. Defaults are those of the
+    /// function.
+    pub fn of_publication(
+        declared: &'static [&'static dyn Declared],
+        source: Oid,
+        options: &Map<String, Json>,
+    ) -> Result<Self, Error> {
+        let mut values = vec![Some(Datum::from(source))];
+        for &argument in &declared[1..] {
+            values.push(option::value(argument, options)?);
+        }
+        Ok(Arguments { declared, from: From::Values(values) })
     }
 
     pub fn of_options(
@@ -469,16 +486,20 @@ impl<'a> Arguments<'a> {
     }
 
     fn given<T>(&self, argument: &Argument<T>) -> Result<Given<'a>, Error> {
-        match self.from {
-            From::Options(options) => Given::by_option(argument, options),
-            From::Call(fcinfo) => {
-                let i = self.declared.iter().position(|one| one.name() == argument.name);
-                let i = i.ok_or_else(|| Error::fault(format!("no argument {}", argument.name)))?;
+        let place = || {
+            let i = self.declared.iter().position(|one| one.name() == argument.name);
+            i.ok_or_else(|| Error::fault(format!("no argument {}", argument.name)))
+        };
+        let raw = match &self.from {
+            From::Options(options) => return Given::by_option(argument, options),
+            From::Values(values) => Raw::Call(values[place()?], None),
+            &From::Call(fcinfo) => {
+                let i = place()?;
                 // SAFETY: the call has as many arguments as are declared.
                 let datum = unsafe { pgrx::fcinfo::pg_getarg_datum(fcinfo, i) };
-                let raw = Raw::Call(datum, Place { fcinfo, i });
-                Ok(Given { name: argument.name, of: argument.of, raw })
+                Raw::Call(datum, Some(Place { fcinfo, i }))
             }
-        }
+        };
+        Ok(Given { name: argument.name, of: argument.of, raw })
     }
 }

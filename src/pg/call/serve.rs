@@ -106,9 +106,6 @@ pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -
         match outcome {
             Ok(outcome) => outcome.unwrap_or_else(Error::leave),
             // Errors of Postgres travel as panics too.
-            Err(payload) if let Some(error) = payload.downcast_ref().and_then(error::restored) => {
-                error.leave()
-            }
             Err(payload) if payload.is::<CaughtError>() || payload.is::<ErrorReportWithLevel>() => {
                 resume_unwind(payload)
             }

@@ -5,6 +5,7 @@
 use super::argument::{Declared, Type};
 use super::error::Error;
 use super::{sql, text};
+use crate::pg::catalog::rights;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::RefCell;
 use std::collections::HashSet;
@@ -85,20 +86,53 @@ pub fn check_tables() -> Result<(), Error> {
         let table = pg_sys::get_relname_relid(c"protection".as_ptr(), schema);
         pg_sys::get_attnum(table, c"row_type".as_ptr()) != pg_sys::InvalidAttrNumber as i16
     };
-    if is_there {
-        return Ok(());
+    match is_there {
+        true => Ok(()),
+        false => Err(missing("sanitize.row_type(regclass)".into())),
     }
+}
+
+/// Refuses to run a method for somebody who may not call its function, or whose declaration in the catalog does not fit:
+/// what publishes runs methods without a call from SQL.
+pub fn check_callable(
+    name: &'static str,
+    arguments: &[&dyn Declared],
+    returns: &Returns,
+) -> Result<(), Error> {
+    // SAFETY: a look-up by name, which raises Postgres' own error without the right to use the schema.
+    let schema = unsafe { pg_sys::LookupExplicitNamespace(c"sanitize".as_ptr(), false) };
+    let declared = sql::texts(
+        "SELECT oid::pg_catalog.text FROM pg_catalog.pg_proc
+          WHERE pronamespace OPERATOR(pg_catalog.=) $1 AND proname OPERATOR(pg_catalog.=) $2::pg_catalog.name",
+        &[schema.into(), text::Text(name.into()).into()],
+    )?;
+    let fits = |oid: &Oid| {
+        Declaration::read(*oid).is_some_and(|found| found.misfit(arguments, returns).is_none())
+    };
+    let mut oids = declared.iter().flatten().filter_map(|oid| oid.parse().ok()).map(Oid::from_u32);
+    let function = oids.find(fits).ok_or_else(|| missing(format!("sanitize.{name}")))?;
+    if !rights::may_execute(function) {
+        let (denied, what) =
+            (pg_sys::AclResult::ACLCHECK_NO_PRIV, pg_sys::ObjectType::OBJECT_FUNCTION);
+        // SAFETY: raises Postgres' own error; the name is palloc'd.
+        unsafe { pg_sys::aclcheck_error(denied, what, text::c_string(name)) };
+    }
+    Ok(())
+}
+
+/// That a function of this version is not in the database.
+fn missing(function: String) -> Error {
     let version = sql::texts(
         "SELECT extversion FROM pg_catalog.pg_extension
           WHERE extname OPERATOR(pg_catalog.=) 'pg_sanitize'",
         &[],
     );
-    Err(Error::Version {
-        function: "sanitize.row_type(regclass)".into(),
+    Error::Version {
+        function,
         what: "it is missing".into(),
         sql: version.ok().and_then(|found| found.into_iter().next().flatten()),
         library: env!("CARGO_PKG_VERSION"),
-    })
+    }
 }
 
 /// A function as the catalog has it.

@@ -4,11 +4,13 @@ use super::{rights, types};
 use crate::pg::call::error::Error;
 use crate::pg::call::sql;
 use crate::pg::call::text::{self, Text};
+use crate::pg::shards::foreign_tables::Reading;
 use crate::pg::shards::partitions::inheritors;
 use crate::pg::shards::travel::Way;
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
+use std::sync::Arc;
 
 /// A column that exists (dropped ones do not).
 #[derive(Debug, Clone)]
@@ -55,6 +57,8 @@ pub struct Relation {
     pub is_plain_table: bool,
     /// The column of the result that tells in which leaf of the relation a row is, if that is wanted.
     pub leaf: Option<Column>,
+    /// How its rows are read; clones share it.
+    reading: Arc<Reading>,
 }
 
 /// What can be read as rows.
@@ -126,7 +130,8 @@ impl Relation {
                 })
                 .collect();
             pg_sys::relation_close(opened, released as pg_sys::LOCKMODE);
-            Ok((Relation { oid, name, from, columns, is_plain_table, leaf: None }, readable))
+            let (leaf, reading) = (None, Arc::default());
+            Ok((Relation { oid, name, from, columns, is_plain_table, leaf, reading }, readable))
         }
     }
 
@@ -173,7 +178,33 @@ impl Relation {
             }
         };
         let terms = columns.iter().enumerate().map(term).collect();
-        Asked { relation: self.oid, terms, from: self.from.to_bytes().to_vec() }
+        let (from, reading) = (self.from.to_bytes().to_vec(), self.reading.clone());
+        Asked { relation: self.oid, terms, from, reading }
+    }
+
+    /// How rows of it that are on other servers were read, if some were.
+    pub fn was_read(&self) -> Option<String> {
+        self.reading.told()
+    }
+
+    /// Has the rows that are made of it be of these columns, which are its own in their order, in the same types or in
+    /// range types; with a last one of this name, if any, for the number of the leaf that a row is in.
+    pub fn shown_as(&mut self, types: impl Iterator<Item = pg_sys::Oid>, leaf: Option<&str>) {
+        for (attribute, (column, shown)) in self.columns.iter_mut().zip(types).enumerate() {
+            column.attribute = attribute;
+            column.range = (shown != column.type_oid).then_some(shown);
+        }
+        self.leaf = leaf.map(|name| Column {
+            name: name.into(),
+            attribute: self.columns.len(),
+            type_oid: pg_sys::TEXTOID,
+            typmod: -1,
+            catalog_name: c_string(text::from_utf8(name)),
+            base_type: pg_sys::TEXTOID,
+            number: 0,
+            not_null: false,
+            range: None,
+        });
     }
 
     /// Its name for a query, qualified and quoted.
@@ -307,12 +338,6 @@ impl Relation {
         }
     }
 
-    /// Its row type, if it has one.
-    pub fn row_type_oid(&self) -> pg_sys::Oid {
-        // SAFETY: a catalog look-up.
-        unsafe { pg_sys::get_rel_type_id(self.oid) }
-    }
-
     /// True if no other session can read it.
     pub fn is_temporary(&self) -> bool {
         // SAFETY: a catalog look-up of a relation that exists.
@@ -368,6 +393,8 @@ pub struct Asked {
     pub relation: pg_sys::Oid,
     terms: Vec<Term>,
     from: Vec<u8>,
+    /// How that is read.
+    pub reading: Arc<Reading>,
 }
 
 struct Term {

@@ -164,6 +164,21 @@ pub fn owns(role: Oid, relation: Oid) -> bool {
     }
 }
 
+/// True if the current user may call the function.
+pub fn may_execute(function: Oid) -> bool {
+    let right = pg_sys::ACL_EXECUTE as pg_sys::AclMode;
+    // SAFETY: a catalog look-up.
+    let granted = unsafe {
+        #[cfg(any(feature = "pg14", feature = "pg15"))]
+        let granted = pg_sys::pg_proc_aclcheck(function, current_user(), right);
+        #[cfg(not(any(feature = "pg14", feature = "pg15")))]
+        let granted =
+            pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, current_user(), right);
+        granted
+    };
+    granted == pg_sys::AclResult::ACLCHECK_OK
+}
+
 /// True if the current user may read the relation as a whole.
 pub fn may_read(relation: Oid) -> bool {
     // SAFETY: a catalog look-up.

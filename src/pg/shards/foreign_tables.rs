@@ -14,9 +14,9 @@ use crate::pg::catalog::relation::{Asked, c_string};
 use crate::pg::catalog::rights;
 use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgList, Spi};
-use std::cell::Cell;
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;
+use std::sync::Mutex;
 
 /// Columns of a bag: an aggregate has at most 99 arguments, and the names are one.
 const MOST_COLUMNS: usize = 98;
@@ -100,7 +100,7 @@ impl<'a> Shards<'a> {
     /// The leaves, if shards can be asked for bags.
     pub fn with_bags(asked: &'a Asked) -> Result<Option<Self>, Error> {
         if let Some(distributed) = Shards::of_citus(asked)? {
-            note(asked.relation, Read::Citus);
+            asked.reading.note(Read::Citus);
             return Ok(Some(distributed));
         }
         let Some(shards) = Shards::of(asked)? else { return Ok(None) };
@@ -110,7 +110,7 @@ impl<'a> Shards<'a> {
     /// Whether shards can be asked for bags, which is noted as the way in which the relation is read.
     pub fn noted(&self) -> Result<bool, Error> {
         let (bags, foreign) = (self.can_make_bags()?, self.foreign());
-        note(self.asked.relation, if bags { Read::Bags(foreign) } else { Read::Rows(foreign) });
+        self.asked.reading.note(if bags { Read::Bags(foreign) } else { Read::Rows(foreign) });
         Ok(bags)
     }
 
@@ -260,28 +260,27 @@ impl fmt::Display for Read {
     }
 }
 
-thread_local! {
-    /// A relation of which somebody wants to know how it is read, and how that was.
-    static NOTED: Cell<Option<(Oid, Option<Read>)>> = const { Cell::new(None) };
-}
+/// How a relation was read, if rows of it are on other servers.
+#[derive(Default)]
+pub struct Reading(Mutex<Option<Read>>);
 
-/// Runs `work`; also says how it read the relation, if rows of that are on other servers.
-pub fn noting<T>(relation: Oid, work: impl FnOnce() -> T) -> (T, Option<String>) {
-    NOTED.set(Some((relation, None)));
-    let done = work();
-    let read = NOTED.take().and_then(|(_, read)| read);
-    (done, read.map(|read| read.to_string()))
-}
-
-/// Notes how a relation is read, and tells it where progress is told. If it is read several times, rows are told if
-/// they came once.
-fn note(relation: Oid, read: Read) {
-    if let Some((noted, before)) = NOTED.get().filter(|(noted, _)| *noted == relation) {
-        let rows = before.filter(|before| matches!(before, Read::Rows(_)));
-        NOTED.set(Some((noted, Some(rows.unwrap_or(read)))));
+impl Reading {
+    /// Notes how it is read, and tells it where progress is told. If it is read several times, rows are told if they
+    /// came once.
+    fn note(&self, read: Read) {
+        if let Ok(mut noted) = self.0.lock()
+            && !matches!(*noted, Some(Read::Rows(_)))
+        {
+            *noted = Some(read);
+        }
+        if settings::progress().is_some() {
+            notice(&format!("pg_sanitize: reading {read}"));
+        }
     }
-    if settings::progress().is_some() {
-        notice(&format!("pg_sanitize: reading {read}"));
+
+    /// For a label.
+    pub fn told(&self) -> Option<String> {
+        self.0.lock().ok()?.map(|read| read.to_string())
     }
 }
 

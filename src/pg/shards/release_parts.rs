@@ -4,12 +4,11 @@
 use super::foreign_tables::Server;
 use super::remote_error::is_lost;
 use crate::pg::call::error::Error;
-use crate::pg::call::option::Parameter;
 use crate::pg::call::{jsonb, sql, text};
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::{rights, types};
 use crate::pg::write::held_rows::Held;
-use crate::pg::write::statement;
+use crate::pg::write::statement::{self, Parameter};
 use crate::pg::write::target::{Name, identifier};
 use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Oid};

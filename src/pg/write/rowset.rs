@@ -1,7 +1,9 @@
-//! Rows that a method returns to SQL.
+//! Rows that a method makes: for SQL, which reads them when the call ends, or held for statements of a publication.
 
+use super::held_rows::Held;
 use super::layout::Tuples;
 use super::store::Store;
+use super::target::NewColumn;
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
@@ -110,6 +112,25 @@ impl ResultRows {
     fn new(store: Store, returns: &'static Returns) -> Self {
         let row_context = PgMemoryContexts::new("pg_sanitize result row");
         ResultRows { store, returns, row_context, row_age: 0, progress: None }
+    }
+
+    /// Lets `make` make rows of these columns, as a method that returns `returns` does, and holds them under a name;
+    /// returns how many there are. All else that `make` allocates is given back.
+    pub fn held(
+        held: &mut Held,
+        name: &str,
+        columns: &[NewColumn],
+        returns: &'static Returns,
+        make: impl FnOnce(&mut ResultRows) -> Result<(), Error>,
+    ) -> Result<u64, Error> {
+        let descriptor = NewColumn::descriptor(columns);
+        let mut rows = ResultRows::new(held.store(descriptor), returns);
+        let mut context = PgMemoryContexts::new("pg_sanitize release");
+        // SAFETY: the context outlives `make`; rows and descriptor are in the one around it.
+        unsafe { context.switch_to(|_| make(&mut rows))? };
+        let count = rows.store.count;
+        held.keep(name, rows.store);
+        Ok(count)
     }
 
     /// Adds one row: as many values as the result has columns, of their types.

@@ -4,7 +4,6 @@
 use super::held_rows::Held;
 use super::target;
 use crate::pg::call::error::Error;
-use crate::pg::call::option::Parameter;
 use crate::pg::call::text;
 use crate::pg::process::progress::Progress;
 use crate::pg::read::rows::{Receiver, RowSink};
@@ -12,6 +11,12 @@ use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgList, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use std::panic::AssertUnwindSafe;
+
+/// A parameter of a statement; `None` is NULL.
+pub struct Parameter {
+    pub of: Oid,
+    pub value: Option<Datum>,
+}
 
 /// What a statement did.
 pub struct Written {
@@ -163,9 +168,7 @@ fn run(
         let Some(parsed) = parsed.get_ptr(0).filter(|_| parsed.len() == 1) else {
             return Err(Error::fault("not one statement"));
         };
-        pg_sys::CommandCounterIncrement();
-        pg_sys::PushCopiedSnapshot(pg_sys::GetTransactionSnapshot());
-        pg_sys::UpdateActiveSnapshotCommandId();
+        push_snapshot();
         let count = types.len() as i32;
         let environment = held.environment();
         #[cfg(feature = "pg14")]
@@ -228,9 +231,38 @@ fn run(
         pg_sys::ExecutorFinish(run);
         pg_sys::ExecutorEnd(run);
         pg_sys::FreeQueryDesc(run);
+        pop_snapshot();
+        Ok(rows)
+    }
+}
+
+/// Runs `work` as a statement of its own: it sees what was done before, by others too unless the transaction's snapshot
+/// is fixed.
+pub fn in_new_snapshot<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    // SAFETY: each snapshot is taken away again; an error that unwinds leaves that to the end of the transaction.
+    unsafe { push_snapshot() };
+    let done = work();
+    // SAFETY: the one pushed above.
+    unsafe { pop_snapshot() };
+    done
+}
+
+/// Begins a command with a snapshot of its own.
+unsafe fn push_snapshot() {
+    // SAFETY: the steps by which Postgres begins a statement.
+    unsafe {
+        pg_sys::CommandCounterIncrement();
+        pg_sys::PushCopiedSnapshot(pg_sys::GetTransactionSnapshot());
+        pg_sys::UpdateActiveSnapshotCommandId();
+    }
+}
+
+/// Ends it.
+unsafe fn pop_snapshot() {
+    // SAFETY: the caller has pushed a snapshot.
+    unsafe {
         pg_sys::PopActiveSnapshot();
         pg_sys::CommandCounterIncrement();
-        Ok(rows)
     }
 }
 

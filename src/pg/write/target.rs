@@ -48,26 +48,6 @@ impl Name {
         Ok(Name { schema, name: CString::new(text::from_utf8(name)).map_err(Error::fault)? })
     }
 
-    /// Makes a row type with these columns and a last one, a text.
-    pub fn create_row_type(&self, columns: &[NewColumn], last: &str) -> Result<Relation, Error> {
-        let columns: Vec<String> = columns.iter().map(NewColumn::definition).collect();
-        let (columns, last) = (columns.join(", "), identifier(last)?);
-        let name = self.quoted();
-        sql::run_as_caller(
-            &format!("CREATE TYPE {name} AS ({columns}, {last} pg_catalog.text)"),
-            &[],
-        )?;
-        let made = self.find().ok_or(Error::Swapped)?;
-        if rights::owner_of(made) != Some(rights::current_user()) {
-            return Err(Error::Swapped);
-        }
-        Relation::row_type(made)
-    }
-
-    pub fn drop_row_type(&self) -> Result<(), Error> {
-        sql::run_as_caller(&format!("DROP TYPE {} RESTRICT", self.quoted()), &[])
-    }
-
     /// The table of this name in this schema.
     pub fn within(schema: &str, name: &str) -> Result<Self, Error> {
         let wanted = CString::new(text::from_utf8(schema)).map_err(Error::fault)?;
@@ -225,6 +205,17 @@ impl NewColumn {
         relation.columns.iter().map(like).collect()
     }
 
+    /// A column of texts.
+    pub fn text(name: &str) -> Result<Self, Error> {
+        Ok(NewColumn {
+            quoted: identifier(name)?,
+            name: name.into(),
+            type_oid: pg_sys::TEXTOID,
+            typmod: -1,
+            collation: pg_sys::InvalidOid,
+        })
+    }
+
     /// The same column in another type.
     pub fn of_type(self, type_oid: Oid) -> Self {
         NewColumn { type_oid, typmod: -1, collation: pg_sys::InvalidOid, ..self }
@@ -253,6 +244,23 @@ impl NewColumn {
             })
         };
         columns.iter().map(of).collect()
+    }
+
+    /// The shape of rows of these columns, in the current memory context.
+    pub(in crate::pg) fn descriptor(columns: &[Self]) -> pg_sys::TupleDesc {
+        // SAFETY: as many entries as columns, each of a type and a collation that exist; names are copied.
+        unsafe {
+            let made = pg_sys::CreateTemplateTupleDesc(columns.len() as i32);
+            for (number, column) in (1..).zip(columns) {
+                let NewColumn { name, type_oid, typmod, collation, .. } = column;
+                let name = text::c_string(name);
+                pg_sys::TupleDescInitEntry(made, number, name, *type_oid, *typmod, 0);
+                if *collation != pg_sys::InvalidOid {
+                    pg_sys::TupleDescInitEntryCollation(made, number, *collation);
+                }
+            }
+            made
+        }
     }
 
     /// As ADD COLUMN has it.
@@ -571,6 +579,16 @@ pub fn refuse_in_use(table: Oid, verb: &CStr) {
         pg_sys::CheckTableNotInUse(opened, verb.as_ptr());
         pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
     }
+}
+
+/// Runs `work` while the locked table is in use: what [`refuse_in_use`] refuses is refused meanwhile.
+pub fn in_use<T>(table: Oid, work: impl FnOnce() -> T) -> T {
+    // SAFETY: the table is locked; an error that unwinds leaves closing to the end of the transaction.
+    let opened = unsafe { pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE) };
+    let done = work();
+    // SAFETY: opened above.
+    unsafe { pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE) };
+    done
 }
 
 /// Drops a table that the caller has locked, unless something depends on it.

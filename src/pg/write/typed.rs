@@ -10,66 +10,15 @@ use crate::pg::catalog::types;
 use crate::pg::read::cell::Form;
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Datum};
-use std::cell::Cell;
 use std::ffi::CStr;
 use table::{CodedTable, NONE};
 
 /// Values of a domain up to which their datums are made once and kept.
 const KEPT: usize = 1 << 16;
 
-thread_local! {
-    static STANDING: Cell<Option<Standing>> = const { Cell::new(None) };
-}
-
-/// A row type that stands for another one.
-#[derive(Clone, Copy)]
-struct Standing {
-    row_type: pg_sys::Oid,
-    /// The relation whose rows are made of it.
-    source: pg_sys::Oid,
-    /// Its last column is none of the relation's, but tells in which leaf a row is.
-    with_leaf: bool,
-}
-
-/// Runs `work`; in it the row type of `table` stands for that of `source`: rows are read from there and come
-/// back with the columns of the table, which have the same names and the same types or range types. With
-/// `with_leaf` the table has a last column more, for the number of the leaf of the source in which a row is.
-pub fn standing_for<T>(
-    table: &Relation,
-    source: pg_sys::Oid,
-    with_leaf: bool,
-    work: impl FnOnce() -> T,
-) -> T {
-    struct Reset;
-    impl Drop for Reset {
-        fn drop(&mut self) {
-            STANDING.set(None);
-        }
-    }
-    let _reset = Reset;
-    STANDING.set(Some(Standing { row_type: table.row_type_oid(), source, with_leaf }));
-    work()
-}
-
 /// The relation of a row type, to be read.
 pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
-    let oid = relation_oid(row_type)?;
-    let Some(standing) = STANDING.get().filter(|standing| standing.row_type == row_type) else {
-        return Relation::open(oid);
-    };
-    let shown = Relation::row_type(oid)?;
-    let mut relation = Relation::open(standing.source)?;
-    // A column that the table has not takes no part: it came after the table was made.
-    relation.columns.retain_mut(|column| {
-        let Some(shown) = shown.columns.iter().find(|shown| shown.name == column.name) else {
-            return false;
-        };
-        column.attribute = shown.attribute;
-        column.range = (shown.type_oid != column.type_oid).then_some(shown.type_oid);
-        true
-    });
-    relation.leaf = shown.columns.last().filter(|_| standing.with_leaf).cloned();
-    Ok(relation)
+    Relation::open(relation_oid(row_type)?)
 }
 
 /// The relation or composite type of a row type.

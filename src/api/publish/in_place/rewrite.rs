@@ -9,12 +9,11 @@ use super::plan::{Plan, Replaced};
 use crate::api::publish::maker::Maker;
 use crate::api::shared::arguments::coins;
 use crate::pg::call::error::Error;
-use crate::pg::call::option::Parameter;
 use crate::pg::catalog::keys::{self, Place, Range, SPARE};
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::process::pool;
 use crate::pg::write::held_rows::Held;
-use crate::pg::write::statement::{self, References};
+use crate::pg::write::statement::{self, Parameter, References};
 use pgrx::IntoDatum;
 use pgrx::pg_sys;
 use random::distinct;
@@ -75,9 +74,7 @@ impl<'a> Rewrite<'a> {
     /// Replaces the rows of the table by those that the method makes; returns how many there are.
     pub fn rows(&mut self, maker: &Maker<'_>) -> Result<u64, Error> {
         let (target, from) = (self.target, self.target.only_from());
-        let (call, parameters) = maker.call(target, target)?;
-        let query = format!("SELECT made.* FROM {call} AS made");
-        let made = statement::hold(&mut self.held, "made", &query, target.oid, &parameters)?;
+        let made = maker.hold(&mut self.held, target, None)?.rows;
         let before = self.count(target, &format!("SELECT pg_catalog.count(*) FROM {from}"))?;
         let left = match maker.keeps_rows() {
             true if made > before => {

@@ -8,7 +8,7 @@ mod report;
 mod texts;
 
 pub(in crate::pg) use report::{ThrowErrorData, report};
-pub use report::{is_serving, raise_pending, restored, serving};
+pub use report::{is_serving, raise_pending, serving, while_serving};
 
 use pgrx::PgSqlErrorCode as Code;
 use table::WireError;

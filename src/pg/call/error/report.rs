@@ -4,10 +4,9 @@ use super::{Error, Message};
 use crate::method::Method;
 use crate::pg::call::text;
 use pgrx::pg_sys;
-use pgrx::pg_sys::panic::{CaughtError, ErrorReport};
-use pgrx::{PgLogLevel, PgSqlErrorCode as Code};
+use pgrx::pg_sys::panic::ErrorReport;
+use pgrx::PgLogLevel;
 use std::cell::Cell;
-use std::sync::Mutex;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
 /// The SQLSTATE of an exhausted budget: a class of our own, PS.
@@ -41,14 +40,7 @@ impl Error {
     /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
     /// left to drop.
     pub fn leave(self) -> pg_sys::Datum {
-        let own = self.message();
-        let known = Code::from(own.code) as i32;
-        if known != own.code
-            && let Ok(mut last) = STRANGE.lock()
-        {
-            *last = Some(own.clone());
-        }
-        let Message { code, message, detail, hint } = own;
+        let Message { code, message, detail, hint } = self.message();
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
         if let Error::Fault { what } = &self {
             // SAFETY: `report` made it.
@@ -78,6 +70,18 @@ thread_local! {
     static SERVED: Cell<Option<&'static Method>> = const { Cell::new(None) };
 }
 
+/// Runs `work` as a call of the method: hints of errors name its arguments.
+pub fn while_serving<T>(
+    method: &'static Method,
+    work: impl FnOnce() -> Result<T, Error>,
+) -> Result<T, Error> {
+    let outer = serving(Some(method));
+    let done = work().map_err(Error::raised);
+    // An error that unwinds leaves that to the function that is called from SQL.
+    serving(outer);
+    done
+}
+
 /// Notes which method is served from now on; returns the one before.
 pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
     SERVED.replace(method)
@@ -86,21 +90,6 @@ pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
 /// True while a call from SQL is served.
 pub fn is_serving() -> bool {
     SERVED.get().is_some()
-}
-
-/// The last error that was raised with a SQLSTATE of our own. If the function that raised it was called by
-/// another one of ours, the error comes back through the guard of pgrx, which does not know that SQLSTATE
-/// and takes it for an internal error.
-static STRANGE: Mutex<Option<Message>> = Mutex::new(None);
-
-/// The error as it was raised, if it is one that the guard has changed.
-pub fn restored(caught: &CaughtError) -> Option<Error> {
-    let CaughtError::PostgresError(report) = caught else { return None };
-    if report.sql_error_code() != Code::ERRCODE_INTERNAL_ERROR {
-        return None;
-    }
-    let raised = STRANGE.lock().ok()?.take_if(|last| last.message == report.message())?;
-    Some(Error::Told(Box::new(raised)))
 }
 
 /// The error that the function on its way out will raise.
