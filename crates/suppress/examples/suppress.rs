@@ -5,7 +5,7 @@
 //! The first line names the columns; cells are separated by semicolons. Prints what is kept and
 //! the shortest time of the runs, without reading and coding.
 
-use pg_sanitize_suppress::{k_anonymize, k_mii, mii_suppress};
+use pg_sanitize_suppress::{KAnonymity, k_anonymize, k_mii, mii_suppress};
 use std::error::Error;
 use std::time::{Duration, Instant};
 use table::{Bag, Watch};
@@ -37,7 +37,10 @@ fn main() -> Result<(), Box<dyn Error>> {
         let release = pool.install(|| match what.as_str() {
             "mii_suppress" => mii_suppress(&bag, threshold, None, &watch),
             "k_mii" => k_mii(&bag, threshold, None, &watch),
-            _ => k_anonymize(&bag, threshold, None, None, &watch),
+            _ => {
+                let asked = KAnonymity { k: threshold, ..KAnonymity::default() };
+                k_anonymize(&bag, &asked, &watch).map(|found| found.release)
+            }
         })?;
         best = best.min(begin.elapsed());
         counts = Some(release.counts(&bag));

@@ -4,17 +4,22 @@ use crate::Error;
 use table::{Bag, Release, Watch};
 
 /// The release without the rows whose class has fewer than `k`, after one more look at what is left:
-/// what is promised does not depend on how the release was made.
+/// what is promised does not depend on how the release was made. Rows are in one class that are shown alike in
+/// the first `width` columns.
 pub(crate) fn checked(
     release: Release,
     bag: &Bag,
+    width: usize,
     k: u64,
     watch: &Watch,
 ) -> Result<Release, Error> {
     let _held = watch.hold(release.memory())?;
-    let release = release.without_small_classes(bag, k, watch)?;
-    match release.k(bag, watch)? {
-        Some(smallest) if smallest < k => Err(Error::Broken { k, smallest }),
+    let classes = release.classes_on(bag, width, watch)?;
+    let weights: Vec<u64> = release.pieces().iter().map(|piece| piece.weight).collect();
+    let size = |piece: usize| classes.sizes()[classes.of(piece) as usize];
+    let release = release.reweigh(|piece| if size(piece) < k { 0 } else { weights[piece] });
+    match release.classes_on(bag, width, watch)?.sizes().iter().min() {
+        Some(&smallest) if smallest < k => Err(Error::Broken { k, smallest }),
         _ => Ok(release),
     }
 }

@@ -8,15 +8,13 @@
 //! * `mii` holds [`mii_suppress`], which blanks the cells that minimal infrequent itemsets lie in as
 //!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
 //! * `sampled` does both with the itemsets of a sample.
-//! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that cost little. Its
-//!   phases are told there.
-//! * `recode` holds [`generalize`], which shows cells less exactly instead of blanking them. Its phases
-//!   are told there.
+//! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that lose little, where cells are
+//!   blanked or shown less exactly. Its phases are listed there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
 //! * `levels` builds one, level upon level: trees of names, units of a calendar, losses of ranges.
 //! * `whole` shows whole columns at a level of their hierarchies.
 //! * `loss` tells what a released column lost, from the two columns alone.
-//! * `checked` is the last look of both at their release: classes below k go, whatever came before.
+//! * `checked` is the last look at every k-anonymous release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
 //! * `hide` holds [`hide_itemsets`], which blanks cells until named itemsets are no longer frequent.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
@@ -31,7 +29,6 @@ mod k_anonymize;
 pub mod levels;
 mod loss;
 mod mii;
-mod recode;
 mod sampled;
 mod shuffle;
 mod whole;
@@ -41,10 +38,9 @@ pub use error::Error;
 pub use hide::hide_itemsets;
 pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
-pub use k_anonymize::k_anonymize;
+pub use k_anonymize::{Diversity, DiversityKind, KAnonymity, KAnonymized, k_anonymize};
 pub use loss::{Loss, column_loss};
 pub use mii::{k_mii, mii_suppress};
-pub use recode::{Diversity, DiversityKind, Recoded, Request, generalize};
 pub use sampled::{k_mii_sampled, mii_suppress_sampled};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use whole::{at_levels, whole_columns};

@@ -35,7 +35,7 @@ pub fn k_mii(
     watch: &Watch,
 ) -> Result<Release, Error> {
     let release = mii_suppress(bag, k.saturating_sub(1), max_length, watch)?;
-    checked(release, bag, k, watch)
+    checked(release, bag, bag.width(), k, watch)
 }
 
 /// The cells that lie in an MII found so far.

@@ -40,7 +40,7 @@ pub fn k_mii_sampled(
     watch: &Watch,
 ) -> Result<Release, Error> {
     let release = mii_suppress_sampled(bag, k.saturating_sub(1), max_length, share, watch)?;
-    checked(release, bag, k, watch)
+    checked(release, bag, bag.width(), k, watch)
 }
 
 /// A share of the rows, at equal distances in the order of their values: the same whatever order they were read in, and

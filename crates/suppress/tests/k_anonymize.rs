@@ -4,10 +4,22 @@ mod common;
 
 use common::bound::{cost, lower_bound};
 use common::{Row, data, separated, texts};
-use pg_sanitize_suppress::{Error, k_anonymize};
+use pg_sanitize_suppress::{Error, KAnonymity};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use table::{Bag, NONE, Release, Watch};
+
+/// The release without general values.
+fn k_anonymize(
+    bag: &Bag,
+    k: u64,
+    weights: Option<&[f64]>,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Release, Error> {
+    let asked = KAnonymity { k, weights, max_length, ..KAnonymity::default() };
+    pg_sanitize_suppress::k_anonymize(bag, &asked, watch).map(|found| found.release)
+}
 
 fn anonymize(bag: &Bag, k: u64, weights: Option<&[f64]>) -> Release {
     k_anonymize(bag, k, weights, None, &Watch::unlimited()).unwrap()

@@ -1,81 +1,227 @@
-//! k-anonymity with as few blanked cells as can be found. The proof is in `proof.md`.
+//! k-anonymity: cells are blanked, or shown as what they have in common with those of other rows, at the least
+//! loss that can be found. Suppression is the case of hierarchies without general values. The proof is in
+//! `proof.md`.
 //!
-//! A table of a few rows is solved by trying everything (`exact`). Others go through these phases:
-//!
-//! 1. `prepare`: rows become sums of keys of their cells, columns' weights become whole numbers.
-//! 2. `assign` gives each row a class, band by band of cost. `forms` says which sets of columns to
-//!    blank next, `group` which rows each of them makes equal. Groups of k rows get a class
-//!    (`assign/open`), those that lack some borrow them (`assign/borrow`), the last rows are settled
-//!    one by one (`assign/last`).
-//! 3. `outcome`: each class shows every column in which its rows agree. Of several tries of a small
-//!    table the cheapest outcome becomes the release.
-//! 4. The classes of the release are counted, as its reader sees them, and small ones dropped
-//!    (`crate::checked`).
+//! 1. `prepare`: cells at each level of their hierarchy as keys and losses in whole numbers, rows in an
+//!    order of their own. `rule` says what a class must have.
+//! 2. `search` gives rows classes, band by band of loss. `search/frontier` says which forms, levels of all
+//!    columns, to try next, `group` which rows each of them makes alike. Groups of rows that are alike get a
+//!    class (`search/new_classes`), those that lack some borrow them (`search/lending`). If cells can only be
+//!    blanked the search is a lean one, several times on small tables, and its classes are the result; a table
+//!    of a few rows is solved by trying everything (`exact`).
+//! 3. `improve` works on all classes: rows that are left join one (`improve/join`). With general values, classes
+//!    are chosen anew by what rows would pay for them (`improve/prices`), rows change places with those that
+//!    are like them (`improve/near`, `improve/swap`), and rows make room for each other along chains of classes
+//!    (`improve/chain`). `improve/candidates` has the groups that classes are chosen from.
+//! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and what that loses.
+//! 5. `check`: the classes of the release, as its reader sees them, are counted. Small ones are dropped, and
+//!    what is left is looked at once more.
 
-mod assign;
+mod check;
 mod exact;
-mod forms;
-pub(crate) mod group;
+mod group;
+mod improve;
 mod outcome;
-pub(crate) mod prepare;
+mod prepare;
+mod rule;
+mod search;
 
-use crate::{Error, checked};
-use assign::{Effort, search};
-use outcome::Outcome;
-use prepare::Keyed;
+use crate::{Error, Hierarchy};
+use improve::Partition;
+use prepare::{Column, People, checked_weights};
 use rayon::prelude::*;
-use table::{Bag, Release, Watch};
+use rule::Rule;
+use search::{Effort, Form, search};
+use table::{Bag, NONE, Release, Stop, Watch};
 
-/// A release in which every class has at least `k` rows, with as few blanked cells and dropped
-/// rows as can be found.
+/// What is asked of a k-anonymous release.
 ///
-/// The cost is the sum of the weights of blanked cells (`weights`: what a cell of each column is
-/// worth, 1 if not given) plus twice the cells of dropped rows. Equal rows need not be released
-/// alike: copies that a class can spare may fill another one up.
+/// If there is a `diversity` the last column of the bag is the sensitive one, which is returned as it is and is
+/// no part of the classes. All others are protected.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct KAnonymity<'a> {
+    /// The least size of a class.
+    pub k: u64,
+    /// The general values that cells of the protected columns may be shown as; without, cells are only blanked.
+    pub hierarchies: Option<&'a [Hierarchy]>,
+    /// What a cell of each protected column is worth; 1 each if not given.
+    pub weights: Option<&'a [f64]>,
+    /// Bounds the search, never the promise: forms that change more columns are tried only a few at a time.
+    pub max_length: Option<usize>,
+    pub diversity: Option<Diversity>,
+}
+
+/// What every class has in its sensitive column. A NULL there is a value of its own.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Diversity {
+    /// The least diversity of a class.
+    pub l: Option<f64>,
+    pub kind: DiversityKind,
+    /// The largest distance of a class from all released rows: half the sum of the differences of shares.
+    pub t: Option<f64>,
+}
+
+/// What counts as diverse, as `measures::Diversity` has it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiversityKind {
+    /// The number of different values.
+    Distinct,
+    /// exp of the entropy of the values.
+    Entropy,
+}
+
+/// A k-anonymous release.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KAnonymized {
+    /// Cells have shown codes: see [`Hierarchy`].
+    pub release: Release,
+    /// What a cell loses on average over all protected cells of all rows, columns weighted; a cell of
+    /// a dropped row loses 1.
+    pub loss: f64,
+    /// Rows that are not released.
+    pub dropped: u64,
+}
+
+/// A release in which every class has at least `k` rows and the diversity that is asked for, at the least
+/// loss that can be found. Equal rows need not be shown alike: copies that a class can spare may fill another
+/// one up.
 ///
-/// Tables of up to 13 rows get the best release there is. Others are searched form by form, a
-/// form being a set of columns to blank: all forms as long as they are not too many, then those
-/// that bring most rows together. `max_length` bounds the search, never the promise: forms that
-/// blank more columns are tried only a few at a time.
+/// Where cells are only blanked and no diversity is asked for, the cost is the sum of the weights of blanked
+/// cells plus twice the cells of dropped rows. Tables of up to 13 rows get the best release there is. Others
+/// are searched form by form, which is linear in the rows but for sorting them: 30,000 rows of 9 columns take
+/// a tenth of a second. Otherwise more work is done for less loss, and no row is dropped if the whole table
+/// could be one class; that is so unless more diversity by entropy is asked for than the table has: then as
+/// many rows of the frequent values are dropped as it takes.
 ///
-/// The work is linear in the rows, but for sorting them: 30,000 rows of 9 columns take a tenth of
-/// a second. The result depends on the rows only, not on their order or the number of threads.
-pub fn k_anonymize(
+/// The result depends on the rows only, not on their order or the number of threads.
+pub fn k_anonymize(bag: &Bag, asked: &KAnonymity, watch: &Watch) -> Result<KAnonymized, Error> {
+    let width = bag.width() - usize::from(asked.diversity.is_some());
+    let weights = checked_weights(asked.weights, width)?;
+    let all = bag.row_count();
+    if all > 0 && asked.k > all {
+        return Err(Error::NothingLeft { class: asked.k, rows: all });
+    }
+    let rule = Rule::of_table(asked.k, asked.diversity, totals(bag, width))?;
+    let flat: Vec<Hierarchy> = match asked.hierarchies {
+        Some(_) => Vec::new(),
+        None => bag.domains()[..width].iter().map(|d| Hierarchy::flat(d.len())).collect(),
+    };
+    let hierarchies = asked.hierarchies.unwrap_or(&flat);
+    let (release, losses) = best(bag, asked, hierarchies, &weights, &rule, watch)?;
+    let release = check::checked(release, bag, width, asked, watch)?;
+    Ok(outcome::k_anonymized(release, &losses, bag, &weights))
+}
+
+/// The best release that is found, not yet looked at, and what its cells lose by column.
+fn best(
     bag: &Bag,
-    k: u64,
-    weights: Option<&[f64]>,
+    asked: &KAnonymity,
+    hierarchies: &[Hierarchy],
+    weights: &[f64],
+    rule: &Rule,
+    watch: &Watch,
+) -> Result<(Release, Vec<f64>), Error> {
+    let columns = hierarchies.iter();
+    let columns = columns.map(|h| Column::bytes(h.values(), h.height())).sum::<u64>();
+    let _held = watch.hold(columns + People::bytes(bag.distinct(), hierarchies.len()))?;
+    let most = weights.iter().copied().fold(0.0, f64::max);
+    let columns = hierarchies.iter().zip(weights).enumerate();
+    let columns = columns.map(|(number, (h, weight))| Column::new(number, h, weight / most));
+    let people = People::new(bag, columns.collect(), watch)?;
+    let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
+    let partition = if asked.hierarchies.is_none() && rule.is_plain() {
+        lean(bag, &people, rule, asked.max_length, watch)?
+    } else {
+        thorough(bag, &people, rule, asked.max_length, watch)?
+    };
+    Ok(outcome::release(&partition, bag, hierarchies, watch)?)
+}
+
+/// Classes at little loss, found quickly where cells can only be blanked. Rows that cost others more than twice
+/// their own cells have none.
+fn lean<'a>(
+    bag: &Bag,
+    people: &'a People,
+    rule: &'a Rule,
     max_length: Option<usize>,
     watch: &Watch,
-) -> Result<Release, Error> {
-    let weights = prepare::checked(weights, bag.width())?;
-    if bag.row_count() > 0 && k > bag.row_count() {
-        return Err(Error::NothingLeft { class: k, rows: bag.row_count() });
+) -> Result<Partition<'a>, Stop> {
+    if people.total() <= exact::ROWS {
+        return Partition::of_classes(people, rule, exact::classes(bag, people, rule.k), watch);
     }
-    if bag.row_count() <= exact::ROWS {
-        return checked(exact::exact(bag, k, &weights), bag, k, watch);
-    }
-    let tries = tries(bag.distinct(), bag.width());
-    // The keys, and what each try comes to, which is no more than they; a try itself as long as it runs.
-    let held = watch.hold(Keyed::bytes(bag.distinct(), bag.width()) * (1 + tries))?;
-    let units = prepare::units(&weights);
-    let keyed = Keyed::new(bag, watch)?;
-    let outcomes: Vec<Outcome> = (0..tries)
-        .into_par_iter()
-        .map(|shake| {
-            let _held = watch.hold(assign::bytes(bag.distinct(), bag.width()))?;
-            let max_length = max_length.unwrap_or(usize::MAX);
-            let effort = Effort { k: k.max(1), max_length, shake };
-            Ok(Outcome::new(search(&keyed, &units, effort, watch)?))
-        })
-        .collect::<Result<_, Error>>()?;
-    let best = outcomes.into_iter().min_by_key(|outcome| outcome.cost);
-    let release = best.map_or(Release::new(bag.width()), |outcome| outcome.release(&keyed));
-    drop((keyed, held));
-    checked(release, bag, k, watch)
+    let tries = (0..tries(people.len(), people.width())).into_par_iter().map(|shake| {
+        let effort = Effort::lean(people, max_length, shake);
+        let _held = watch.hold(effort.bytes(people.len(), people.width()))?;
+        let found = search(people, rule, &effort, watch)?.assignment;
+        let mut partition = Partition::new(found, rule, watch)?;
+        partition.join_or_drop(watch)?;
+        Ok(partition)
+    });
+    let tries = tries.collect::<Result<Vec<Partition<'a>>, Stop>>()?;
+    let best = tries.into_iter().reduce(|a, b| if b.cost() < a.cost() { b } else { a });
+    // There is one try at least.
+    best.map_or_else(|| Partition::of_classes(people, rule, Vec::new(), watch), Ok)
 }
 
 /// Small tables are searched several times in slightly different ways: the larger the fewer.
 fn tries(rows: usize, width: usize) -> u64 {
     let size = rows.max(1).saturating_mul(1 + width * width / 36);
     ((1 << 14) / size).clamp(1, 16) as u64
+}
+
+/// Classes at less loss, for all rows if the rule allows it.
+fn thorough<'a>(
+    bag: &Bag,
+    people: &'a People,
+    rule: &'a Rule,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Partition<'a>, Stop> {
+    let effort = Effort::thorough(people, max_length, rule);
+    let found = {
+        let _held = watch.hold(effort.bytes(people.len(), people.width()))?;
+        search(people, &rule.with_room(), &effort, watch)?
+    };
+    let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
+    let partition = Partition::new(found.assignment, rule, watch)?;
+    let partition = finished(partition, &found.forms, watch)?;
+    if !rule.is_plain() || people.columns.iter().any(|column| column.levels() > 2) {
+        return Ok(partition);
+    }
+    // Without general values the lean search does the same, sometimes better.
+    let other = finished(lean(bag, people, rule, max_length, watch)?, &found.forms, watch)?;
+    Ok(if other.total() < partition.total() { other } else { partition })
+}
+
+/// Classes for all rows that can have one, improved.
+fn finished<'a>(
+    mut partition: Partition<'a>,
+    forms: &[Vec<Form>],
+    watch: &Watch,
+) -> Result<Partition<'a>, Stop> {
+    partition.join(watch)?;
+    improve::improve(&mut partition, forms, watch)?;
+    partition.secure();
+    Ok(partition)
+}
+/// Rows by sensitive value, those with NULL last; empty if there is no such column.
+fn totals(bag: &Bag, column: usize) -> Vec<u64> {
+    totals_of(bag, column, (0..bag.distinct()).map(|row| (row, bag.weight(row))))
+}
+
+/// The same of some rows, each given with its copies.
+fn totals_of(bag: &Bag, column: usize, rows: impl Iterator<Item = (usize, u64)>) -> Vec<u64> {
+    if column >= bag.width() {
+        return Vec::new();
+    }
+    let values = bag.domain(column).len();
+    let mut totals = vec![0; values + 1];
+    for (row, weight) in rows {
+        let value = match bag.row(row)[column] {
+            NONE => values,
+            code => code as usize,
+        };
+        totals[value] += weight;
+    }
+    totals
 }

@@ -1,62 +1,72 @@
-//! What an assignment comes to.
+//! What the classes come to.
 
-use super::assign::{Assignment, Share};
-use super::prepare::{DROP, Keyed};
-use table::{BitSets, Release};
+use super::KAnonymized;
+use super::group::Lists;
+use super::improve::Partition;
+use crate::Hierarchy;
+use table::{Bag, NONE, Release, Stop, Watch, bits};
 
-/// Classes with the columns they show.
-pub(super) struct Outcome {
-    shares: Vec<Share>,
-    /// The blanked columns of each class, a bit each.
-    masks: BitSets,
-    /// Units blanked, dropped rows included.
-    pub cost: u128,
-}
-
-impl Outcome {
-    /// A class shows every column in which its rows agree: at least what its form leaves, and
-    /// more if borrowed or chosen rows happen to agree in more.
-    pub fn new(assignment: Assignment<'_>) -> Self {
-        let keyed = assignment.keyed;
-        let mut shares = assignment.shares;
-        shares.retain(|share| share.weight > 0);
-        let mut first = vec![u32::MAX; assignment.classes.len()];
-        let mut masks = BitSets::new(assignment.classes.len(), keyed.width());
-        for share in &shares {
-            let first = &mut first[share.class as usize];
-            *first = share.row.min(*first);
-        }
-        for (column, cells) in keyed.cells.iter().enumerate() {
-            for share in &shares {
-                let (own, shown) =
-                    (cells[share.row as usize], cells[first[share.class as usize] as usize]);
-                masks.insert_if(share.class as usize, column, own != shown || own == 0);
-            }
-        }
-        let mut cost: u128 = 0;
-        for (column, cells) in keyed.cells.iter().enumerate() {
-            let mut rows: u128 = 0;
-            for share in &shares {
-                let blanked = masks.has(share.class as usize, column);
-                if blanked && cells[share.row as usize] != 0 {
-                    rows += u128::from(share.weight);
+/// The release in which each class is shown at its levels, and what its cells lose, by column.
+pub(super) fn release(
+    partition: &Partition<'_>,
+    bag: &Bag,
+    hierarchies: &[Hierarchy],
+    watch: &Watch,
+) -> Result<(Release, Vec<f64>), Stop> {
+    let people = partition.people;
+    let mut held = watch.hold(partition.shares.len() as u64 * 16)?;
+    // The shares of each row, in the order of the bag.
+    let of_row = Lists::gather(bag.distinct(), || {
+        let shares = partition.shares.iter().zip(0..).filter(|(share, _)| share.weight > 0);
+        shares.map(|(share, number)| (people.rows[share.row as usize], number))
+    });
+    let mut shares: Vec<(u32, u64)> = Vec::new();
+    let mut release = Release::new(bag.width());
+    let mut losses = vec![0.0; hierarchies.len()];
+    let mut mask = vec![0; bits::words(bag.width())];
+    let mut fills = Vec::new();
+    for row in 0..bag.distinct() {
+        watch.poll_with(row, || held.raise(release.memory()))?;
+        let own = of_row.list(row).iter().map(|&share| &partition.shares[share as usize]);
+        shares.clear();
+        shares.extend(own.map(|share| (share.class, share.weight)));
+        shares.sort_unstable();
+        for same in shares.chunk_by(|a, b| a.0 == b.0) {
+            let weight: u64 = same.iter().map(|share| share.1).sum();
+            mask.fill(0);
+            fills.clear();
+            let levels = partition.levels(same[0].0).iter().map(|&level| usize::from(level));
+            let cells = bag.row(row).iter().zip(hierarchies).zip(levels);
+            let changed = cells.enumerate().filter(|(_, (_, level))| *level > 0);
+            for (column, ((&code, hierarchy), level)) in changed {
+                losses[column] += hierarchy.loss(code, level) * weight as f64;
+                let shown = hierarchy.shown(code, level);
+                if shown != code {
+                    bits::insert(&mut mask, column);
+                    fills.push(shown);
                 }
             }
-            for &row in assignment.free.iter().filter(|&&row| cells[row as usize] != 0) {
-                rows += u128::from(DROP) * u128::from(keyed.weights[row as usize]);
+            if fills.iter().all(|&shown| shown == NONE) {
+                release.push(row as u32, &mask, weight);
+            } else {
+                release.push_filled(row as u32, &mask, &fills, weight);
             }
-            cost += rows * u128::from(assignment.units[column]);
         }
-        Outcome { shares, masks, cost }
     }
+    Ok((release, losses))
+}
 
-    pub fn release(mut self, keyed: &Keyed) -> Release {
-        let mut release = Release::new(keyed.width());
-        self.shares.sort_unstable_by_key(|share| (keyed.rows[share.row as usize], share.class));
-        for share in &self.shares {
-            let mask = self.masks.set(share.class as usize);
-            release.push(keyed.rows[share.row as usize], mask, share.weight);
-        }
-        release
-    }
+/// The release with what it loses.
+pub(super) fn k_anonymized(
+    release: Release,
+    losses: &[f64],
+    bag: &Bag,
+    weights: &[f64],
+) -> KAnonymized {
+    let kept: u64 = release.pieces().iter().map(|piece| piece.weight).sum();
+    let dropped = bag.row_count() - kept;
+    let lost: f64 = losses.iter().zip(weights).map(|(l, w)| (l + dropped as f64) * w).sum();
+    let worth = weights.iter().sum::<f64>() * bag.row_count() as f64;
+    let loss = if worth > 0.0 { (lost / worth).clamp(0.0, 1.0) } else { 0.0 };
+    KAnonymized { release, loss, dropped }
 }

@@ -1,9 +1,13 @@
 //! Which rows become equal in a form.
 
 use super::tables::{Filter, KeyTable, Parts};
-use crate::k_anonymize::prepare::STRIDE;
+use crate::k_anonymize::prepare::{People, Selected};
+use rayon::prelude::*;
 use std::ops::Range;
 use table::{Stop, Watch};
+
+/// Rows handled between two looks at the watch.
+const STRIDE: usize = 1 << 14;
 
 /// Lists, one after the other.
 #[derive(Default)]
@@ -23,14 +27,21 @@ impl Lists {
         for list in 0..lists {
             ends[list + 1] += ends[list];
         }
-        let mut items = vec![0; ends[lists] as usize];
-        for (list, item) in pairs().filter(|pair| pair.0 != u32::MAX) {
-            let next = &mut ends[list as usize];
-            items[*next as usize] = item;
-            *next += 1;
+        let (len, mut lists) = (ends[lists], Lists { items: Vec::new(), ends });
+        lists.ends.pop();
+        lists.fill(len, pairs());
+        lists
+    }
+
+    /// Puts `len` items into lists of which it is known where they begin, which becomes where they end.
+    fn fill(&mut self, len: u32, pairs: impl Iterator<Item = (u32, u32)>) {
+        self.items.resize(len as usize, 0);
+        for (list, item) in pairs {
+            if let Some(next) = self.ends.get_mut(list as usize) {
+                self.items[*next as usize] = item;
+                *next += 1;
+            }
         }
-        ends.pop();
-        Lists { items, ends }
     }
 
     pub fn range(&self, list: usize) -> Range<usize> {
@@ -43,21 +54,13 @@ impl Lists {
     }
 }
 
-/// Rows of which a form leaves something, known by its key. What a form is, they say.
-pub(crate) trait Keys {
-    fn len(&self) -> usize;
-
-    /// The keys of what `form` leaves of rows `from..to`.
-    fn keys(&self, form: &[u16], from: usize, to: usize, keys: &mut Vec<u64>);
-}
-
 /// Rows that look for a class, and rows that could join them.
-pub(crate) struct Crowd<'a, K> {
+pub(crate) struct Crowd<'a> {
     /// Keys and weights of the rows that look for a class.
-    pub seekers: &'a K,
+    pub seekers: &'a Selected<'a>,
     pub weights: &'a [u64],
     /// Keys of the others, the most welcome ones first, and how many rows each can give.
-    pub others: &'a K,
+    pub others: &'a Selected<'a>,
     pub gifts: &'a [u64],
     /// Groups that seekers and others make must have this many rows.
     pub k: u64,
@@ -89,12 +92,35 @@ pub(crate) struct Scratch {
     group_of: Vec<u32>,
     group_keys: Vec<u64>,
     own: Vec<u64>,
+    counts: Vec<[u32; 2]>,
     given: Vec<u64>,
     hits: Vec<(u32, u32)>,
     numbers: Vec<u32>,
 }
 
-impl<K: Keys> Crowd<'_, K> {
+/// The groups of at least `k` of some rows that each of the forms makes, and how near it brings them to that.
+/// `weight` tells how many copies of a row there are.
+pub(crate) fn meetings(
+    people: &People,
+    rows: &[u32],
+    weight: impl Fn(u32) -> u64,
+    forms: &[Box<[u16]>],
+    k: u64,
+    watch: &Watch,
+) -> Result<Vec<Meeting>, Stop> {
+    let crowd = Crowd {
+        seekers: &people.select(rows.iter().copied()),
+        weights: &rows.iter().map(|&row| weight(row)).collect::<Vec<u64>>(),
+        others: &people.select([].into_iter()),
+        gifts: &[],
+        k,
+        choice: 0,
+    };
+    let meet = |scratch: &mut Scratch, form: &Box<[u16]>| crowd.meet(form, 0, scratch, watch);
+    forms.par_iter().map_init(Scratch::default, meet).collect()
+}
+
+impl Crowd<'_> {
     /// Groups the seekers by what `form` leaves of them, and finds the others (up to place
     /// `end`) that would be equal to them.
     pub fn meet(
@@ -141,12 +167,14 @@ impl<K: Keys> Crowd<'_, K> {
 
     /// Numbers the groups of equal keys.
     fn group(&self, scratch: &mut Scratch, watch: &Watch) -> Result<(), Stop> {
-        let Scratch { seekers, others, table, group_of, group_keys, own, given, hits, .. } =
-            scratch;
+        let Scratch {
+            seekers, others, table, group_of, group_keys, own, counts, given, hits, ..
+        } = scratch;
         group_of.clear();
         group_of.resize(self.seekers.len(), 0);
         group_keys.clear();
         own.clear();
+        counts.clear();
         given.clear();
         hits.clear();
         for part in 0..1 << Parts::bits(self.seekers.len()) {
@@ -157,9 +185,11 @@ impl<K: Keys> Crowd<'_, K> {
                 let group = table.insert(key, own.len() as u32);
                 if group as usize == own.len() {
                     own.push(0);
+                    counts.push([0; 2]);
                     group_keys.push(key);
                 }
                 own[group as usize] += self.weights[place as usize];
+                counts[group as usize][0] += 1;
                 group_of[place as usize] = group;
             }
             given.resize(own.len(), 0);
@@ -168,6 +198,7 @@ impl<K: Keys> Crowd<'_, K> {
                 let given = &mut given[group as usize];
                 if *given < self.choice {
                     *given += self.gifts[place as usize];
+                    counts[group as usize][1] += 1;
                     hits.push((group, place));
                 }
             }
@@ -177,23 +208,25 @@ impl<K: Keys> Crowd<'_, K> {
 
     /// The groups that are large enough.
     fn gather(&self, scratch: &mut Scratch) -> Meeting {
-        let Scratch { group_of, group_keys, own, given, hits, numbers, .. } = scratch;
+        let Scratch { group_of, group_keys, own, counts, given, hits, numbers, .. } = scratch;
         let mut meeting = Meeting::default();
         numbers.clear();
+        let mut ends = [0; 2];
         for group in 0..own.len() {
             let large = own[group].saturating_add(given[group]) >= self.k;
             numbers.push(if large { meeting.keys.len() as u32 } else { u32::MAX });
             if large {
                 meeting.keys.push(group_keys[group]);
+                meeting.members.ends.push(ends[0]);
+                meeting.guests.ends.push(ends[1]);
+                ends = [ends[0] + counts[group][0], ends[1] + counts[group][1]];
             }
         }
-        let groups = meeting.keys.len();
         let number = |group: u32| numbers[group as usize];
-        meeting.members = Lists::gather(groups, || {
-            group_of.iter().zip(0..).map(|(&group, place)| (number(group), place))
-        });
-        meeting.guests =
-            Lists::gather(groups, || hits.iter().map(|&(group, place)| (number(group), place)));
+        meeting
+            .members
+            .fill(ends[0], group_of.iter().zip(0..).map(|(&g, place)| (number(g), place)));
+        meeting.guests.fill(ends[1], hits.iter().map(|&(g, place)| (number(g), place)));
         // A pair of rows that meet is a step forward until there are k.
         meeting.score = own
             .iter()

@@ -5,5 +5,5 @@ mod meeting;
 mod tables;
 
 pub(crate) use auction::auction;
-pub(crate) use meeting::{Crowd, Keys, Lists, Meeting, Scratch};
+pub(crate) use meeting::{Crowd, Lists, Meeting, Scratch, meetings};
 pub(crate) use tables::KeyTable;

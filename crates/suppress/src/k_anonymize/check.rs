@@ -1,0 +1,115 @@
+//! The last look at a k-anonymous release.
+
+use super::rule::{self, Rule, Tally};
+use super::{KAnonymity, totals_of};
+use crate::Error;
+use table::{Bag, NONE, Release, Watch};
+
+/// The release without what its reader sees as a class of fewer than k rows; fails if a class that is left is
+/// smaller or has not the diversity or closeness that was asked for. What is promised does not depend on how
+/// the release was made.
+pub(super) fn checked(
+    release: Release,
+    bag: &Bag,
+    width: usize,
+    asked: &KAnonymity,
+    watch: &Watch,
+) -> Result<Release, Error> {
+    let release = crate::checked(release, bag, width, asked.k, watch)?;
+    if asked.diversity.is_none() {
+        return Ok(release);
+    }
+    let _held = watch.hold(release.memory())?;
+    let classes = release.classes_on(bag, width, watch)?;
+    let pieces = release.pieces().iter();
+    let counts = pieces.clone().map(|piece| (piece.row as usize, piece.weight));
+    let rule = Rule::new(asked.k, asked.diversity, totals_of(bag, width, counts));
+    let null = bag.domain(width).len() as u32;
+    let _held =
+        watch.hold(release.pieces().len() as u64 * 16 + classes.sizes().len() as u64 * 24)?;
+    let mut tallies = vec![Tally::new(); classes.sizes().len()];
+    for (number, piece) in pieces.enumerate() {
+        watch.poll(number)?;
+        let value = match bag.row(piece.row as usize)[width] {
+            NONE => null,
+            code => code,
+        };
+        rule::add(&mut tallies[classes.of(number) as usize], value, piece.weight);
+    }
+    match tallies.iter().find(|tally| !rule.holds(tally)) {
+        Some(tally) => Err(Error::NotKept { rows: rule::rows(tally) }),
+        None => Ok(release),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Diversity, DiversityKind, General, Hierarchy};
+
+    /// Dates with their year above them, which looks like its first day, and a disease.
+    fn table() -> (Bag, [Hierarchy; 1]) {
+        let rows =
+            [("1987-01-01", "a"), ("1987-03-01", "b"), ("1988-05-01", "a"), ("1988-06-01", "a")];
+        let bag = Bag::from_text(2, rows.map(|(date, value)| [Some(date), Some(value)]));
+        let years = bag.domain(0).values().map(|v| Some(if v < b"1988" { 1987 } else { 1988 }));
+        let general =
+            |_: usize, year: i32| General { text: format!("{year}-01-01").into_bytes(), loss: 0.1 };
+        let hierarchy = Hierarchy::new(bag.domain(0), &[years.collect()], general).unwrap();
+        (bag, [hierarchy])
+    }
+
+    /// The rows of a release at these levels that the last look leaves.
+    fn rows(
+        levels: [Option<usize>; 4],
+        k: u64,
+        diversity: Option<Diversity>,
+    ) -> Result<Vec<u32>, Error> {
+        let (bag, hierarchies) = table();
+        let mut release = Release::new(2);
+        for (row, level) in levels.iter().enumerate() {
+            let Some(level) = *level else { continue };
+            let shown = hierarchies[0].shown(bag.row(row)[0], level);
+            release.push_filled(row as u32, &[1], &[shown], 1);
+        }
+        let asked = KAnonymity { k, diversity, ..KAnonymity::default() };
+        let release = checked(release, &bag, 1, &asked, &Watch::unlimited())?;
+        Ok(release.pieces().iter().map(|piece| piece.row).collect())
+    }
+
+    #[test]
+    fn small_classes_go() {
+        assert_eq!(rows([Some(1); 4], 2, None), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(rows([Some(1); 4], 3, None), Ok(vec![]));
+        let apart = [Some(1), Some(1), Some(1), Some(0)];
+        assert_eq!(rows(apart, 2, None), Ok(vec![0, 1]));
+    }
+
+    #[test]
+    fn what_looks_alike_is_counted_together() {
+        assert_eq!(rows([Some(0), Some(1), Some(1), Some(1)], 2, None), Ok(vec![0, 1, 2, 3]));
+    }
+
+    #[test]
+    fn classes_that_tell_the_value_are_refused() {
+        let asked = |l, kind| Some(Diversity { l: Some(l), kind, t: None });
+        let refused = Err(Error::NotKept { rows: 2 });
+        assert_eq!(rows([Some(1); 4], 2, asked(2.0, DiversityKind::Distinct)), refused);
+        assert_eq!(
+            rows([Some(2); 4], 2, asked(2.0, DiversityKind::Distinct)),
+            Ok(vec![0, 1, 2, 3])
+        );
+        let refused = Err(Error::NotKept { rows: 4 });
+        assert_eq!(rows([Some(2); 4], 2, asked(2.0, DiversityKind::Entropy)), refused);
+        let even = [Some(1), Some(1), None, None];
+        assert_eq!(rows(even, 2, asked(2.0, DiversityKind::Entropy)), Ok(vec![0, 1]));
+    }
+
+    /// A class of both values is 1/4 away from the table, but not from a release of nothing else.
+    #[test]
+    fn closeness_is_to_the_released_rows() {
+        let asked = Some(Diversity { l: None, kind: DiversityKind::Distinct, t: Some(0.1) });
+        assert_eq!(rows([Some(1); 4], 2, asked), Err(Error::NotKept { rows: 2 }));
+        assert_eq!(rows([Some(1), Some(1), None, None], 2, asked), Ok(vec![0, 1]));
+    }
+}

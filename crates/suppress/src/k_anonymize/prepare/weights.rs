@@ -1,0 +1,29 @@
+//! What a cell of each column is worth.
+
+use crate::Error;
+
+/// Weights that are one for each column and positive; all 1 if there are none.
+pub(crate) fn checked_weights(weights: Option<&[f64]>, columns: usize) -> Result<Vec<f64>, Error> {
+    let Some(weights) = weights else { return Ok(vec![1.0; columns]) };
+    if weights.len() != columns {
+        return Err(Error::WeightCount { weights: weights.len(), columns });
+    }
+    match weights.iter().position(|&w| !(w > 0.0 && w.is_finite())) {
+        Some(column) => Err(Error::Weight { column }),
+        None => Ok(weights.to_vec()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wrong_weights_are_refused() {
+        let refused = |w: &[f64]| checked_weights(Some(w), 2).unwrap_err();
+        assert_eq!(refused(&[1.0]), Error::WeightCount { weights: 1, columns: 2 });
+        for bad in [0.0, -1.0, f64::NAN, f64::INFINITY] {
+            assert_eq!(refused(&[1.0, bad]), Error::Weight { column: 1 });
+        }
+    }
+}
