@@ -12,7 +12,7 @@ use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::rowset::{ResultRows, Value};
 use pgrx::pg_sys::Datum;
-use suppress::{Hierarchy, Request};
+use suppress::{Hierarchy, KAnonymity};
 use table::Bag;
 
 const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
@@ -63,34 +63,22 @@ fn loss_curve(call: &Call) -> Result<Datum, Error> {
         generalize.then(|| of_columns(&relation, &columns, bag.domains())).transpose()?;
     let mut rows = ResultRows::begin(call)?;
     for k in ks {
-        let (loss, dropped) = match &hierarchies {
-            Some(hierarchies) => general(&bag, k, hierarchies)?,
-            None => blanked(&bag, k)?,
-        };
+        let (loss, dropped) = lost(&bag, k, hierarchies.as_deref())?;
         rows.push([Value::Int(k as i32), Value::Float(loss), Value::count(dropped)]);
     }
     Ok(rows.finish(call))
 }
 
-/// What is lost with general values, and how many rows are dropped.
-fn general(bag: &Bag, k: u64, hierarchies: &[Hierarchy]) -> Result<(f64, u64), Error> {
-    let request = Request { k, hierarchies, weights: None, sensitive: None };
-    let recoded = pool::run("generalising", bag.memory(), |watch| {
-        let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        suppress::generalize(bag, &request, watch)
+/// What is lost, with general values if there are hierarchies, and how many rows are dropped.
+fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64), Error> {
+    let asked = KAnonymity { k, hierarchies, ..KAnonymity::default() };
+    let phase = if hierarchies.is_some() { "generalising" } else { "suppressing" };
+    let found = pool::run(phase, bag.memory(), |watch| {
+        let hierarchies = hierarchies.unwrap_or_default().iter();
+        let _held = watch.hold(hierarchies.map(Hierarchy::memory).sum())?;
+        suppress::k_anonymize(bag, &asked, watch)
     })?;
-    Ok((recoded.loss, recoded.dropped))
-}
-
-/// The same if cells can only be blanked.
-fn blanked(bag: &Bag, k: u64) -> Result<(f64, u64), Error> {
-    let release = pool::run("suppressing", bag.memory(), |watch| {
-        suppress::k_anonymize(bag, k, None, None, watch)
-    })?;
-    let counts = release.counts(bag);
-    let dropped = counts.rows - counts.kept;
-    let lost = counts.suppressed + dropped * bag.width() as u64;
-    Ok((lost as f64 / (counts.rows * bag.width() as u64) as f64, dropped))
+    Ok((found.loss, found.dropped))
 }
 
 methods! {

@@ -1,6 +1,6 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
-use super::suppression::{keeping, release};
+use super::suppression::keeping;
 use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF};
 use crate::api::shared::typed_source::TypedSource;
 use crate::api::shared::weights;
@@ -12,7 +12,7 @@ use crate::pg::write::rowset::ResultRows;
 use crate::release::{Origin, Release, ReleaseCall};
 use crate::rules::terms::TERMS;
 use guarantee::{ClassTerms, Guarantee};
-use suppress::{Diversity, DiversityKind, Hierarchy, Request};
+use suppress::{Diversity, DiversityKind, Hierarchy, KAnonymity};
 
 /// What a cell of each column is worth.
 const WEIGHTS: Argument<Option<weights::Named>> =
@@ -120,23 +120,21 @@ fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Erro
     let weights = weights
         .map(|named| weights::of_columns(Some(&named), source.name(), &names))
         .transpose()?;
-    if !is_recoded {
-        return release(rows, source, |bag, watch| {
-            suppress::k_anonymize(bag, k, weights.as_deref(), max_length, watch)
-        });
-    }
-    let hierarchies = if generalize {
-        source.hierarchies(width)?
-    } else {
-        source.bag().domains()[..width].iter().map(|d| Hierarchy::flat(d.len())).collect()
+    let hierarchies = generalize.then(|| source.hierarchies(width)).transpose()?;
+    let asked = KAnonymity {
+        k,
+        hierarchies: hierarchies.as_deref(),
+        weights: weights.as_deref(),
+        max_length,
+        diversity: diversity.map(|(_, diversity)| diversity),
     };
-    let sensitive = diversity.map(|(_, diversity)| diversity);
-    let request = Request { k, hierarchies: &hierarchies, weights: weights.as_deref(), sensitive };
-    let recoded = source.run("generalising", |bag, watch| {
+    let hierarchies = hierarchies.as_deref().unwrap_or_default();
+    let phase = if is_recoded { "generalising" } else { "suppressing" };
+    let found = source.run(phase, |bag, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        suppress::generalize(bag, &request, watch)
+        suppress::k_anonymize(bag, &asked, watch)
     })?;
-    source.release_shown(rows, recoded.release, &hierarchies)
+    source.release_shown(rows, found.release, hierarchies)
 }
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
