@@ -12,7 +12,7 @@
 //!   blanked or shown less exactly. Its phases are listed there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
 //! * `levels` builds one, level upon level: trees of names, units of a calendar, losses of ranges.
-//! * `whole` shows whole columns at a level of their hierarchies.
+//! * `generalize` shows whole columns at a level of their hierarchies.
 //! * `loss` tells what a released column lost, from the two columns alone.
 //! * `checked` is the last look at every k-anonymous release: classes below k go, whatever came before.
 //! * `impute` goes the other way: NULL cells of a released table get values again.
@@ -22,6 +22,7 @@
 
 mod checked;
 mod error;
+mod generalize;
 mod hide;
 mod hierarchy;
 mod impute;
@@ -31,10 +32,10 @@ mod loss;
 mod mii;
 mod sampled;
 mod shuffle;
-mod whole;
 mod written;
 
 pub use error::Error;
+pub use generalize::{generalize, generalized_bag};
 pub use hide::hide_itemsets;
 pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
@@ -43,7 +44,6 @@ pub use loss::{Loss, column_loss};
 pub use mii::{k_mii, mii_suppress};
 pub use sampled::{k_mii_sampled, mii_suppress_sampled};
 pub use shuffle::{Shuffled, shuffle_groups};
-pub use whole::{at_levels, whole_columns};
 pub use written::Written;
 
 use checked::checked;

@@ -32,7 +32,7 @@ const GENERALIZE: Method = Method::release(
         let Levels { hierarchies, levels } = source.levels(&named)?;
         let release = source.run("generalising", |bag, watch| {
             let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-            suppress::whole_columns(bag, &hierarchies, &levels, watch)
+            suppress::generalize(bag, &hierarchies, &levels, watch)
         })?;
         source.release_shown(rows, release, &hierarchies)
     })

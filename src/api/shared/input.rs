@@ -39,7 +39,7 @@ impl Input {
         let mut input = Input { name: relation.name, bag };
         input.bag = input.run("generalising", |bag, watch| {
             let _held = watch.hold(levels.memory())?;
-            suppress::at_levels(bag, &levels.hierarchies, &levels.levels, watch)
+            suppress::generalized_bag(bag, &levels.hierarchies, &levels.levels, watch)
         })?;
         Ok(input)
     }

@@ -6,7 +6,7 @@ use table::{Bag, Domain, NONE, Recoding, Release, Stop, Watch, bits};
 
 /// A release of all rows that shows every cell of a column at one level. `hierarchies` and `levels` are
 /// by column. Linear in the cells.
-pub fn whole_columns(
+pub fn generalize(
     bag: &Bag,
     hierarchies: &[Hierarchy],
     levels: &[usize],
@@ -32,7 +32,7 @@ pub fn whole_columns(
 
 /// The bag with every cell of a column at one level: its domains are those of the general values. Equal
 /// rows are merged.
-pub fn at_levels(
+pub fn generalized_bag(
     bag: &Bag,
     hierarchies: &[Hierarchy],
     levels: &[usize],
@@ -90,7 +90,7 @@ mod tests {
             ([2, 0], vec![("- 1", 3), ("- 2", 2)]),
             ([1, 1], vec![("a -", 2), ("- -", 3)]),
         ] {
-            let shown = at_levels(&bag, &hierarchies, &levels, &watch).unwrap();
+            let shown = generalized_bag(&bag, &hierarchies, &levels, &watch).unwrap();
             let mut found: Vec<(String, u64)> = (0..shown.distinct())
                 .map(|row| {
                     let cells = shown.row(row).iter().enumerate().map(|(column, &code)| {
@@ -108,7 +108,7 @@ mod tests {
             expected.sort();
             assert_eq!(found, expected);
             // A release shows the same rows: as many of each size.
-            let release = whole_columns(&bag, &hierarchies, &levels, &watch).unwrap();
+            let release = generalize(&bag, &hierarchies, &levels, &watch).unwrap();
             let mut sizes = release.classes(&bag, &watch).unwrap().sizes().to_vec();
             let mut weights = shown.weights().to_vec();
             sizes.sort_unstable();
