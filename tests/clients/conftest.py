@@ -13,9 +13,10 @@ from shards import Cluster
 # Files whose tests ask what the extension computes or says, which is the same on every server. The others depend on what
 # the server does too: its catalogs, locks, plans, processes and rights.
 SAME_ON_EVERY_SERVER = """
-    answer_keys bounding_law cells channels_long classify code_trees compare docs entropy generalisation hierarchy
-    hints krimp labels ledger_sums mining officer operators package private_itemsets progress_lines public randomize
-    readme releases report risk security_page sequences synthesize transactions unknown_values upgrade
+    answer_keys bounding_law cells channels_long classify code_trees compare docs entropy generalisation
+    hierarchy hints krimp labels ledger_sums memory mining officer operators package private_itemsets
+    progress_lines public randomize readme releases report risk security_page sequences signatures synthesize
+    transactions unknown_values upgrade
 """.split()
 
 

@@ -365,8 +365,9 @@ def test_empirical_epsilon_through_sql(connection):
             ]
             answers[name] = [float(cursor.fetchone()[0]) for cursor in cursors]
     mean = {name: sum(values) / runs for name, values in answers.items()}
-    # At most two rows of the person count, whatever the table holds.
-    assert mean["without"] == pytest.approx(5, abs=0.3)
-    assert mean["with_one"] == pytest.approx(7, abs=0.3)
+    # At most two rows of the person count, whatever the table holds. By chance a mean is this far away once in 10^12 times.
+    assert mean["without"] == pytest.approx(5, abs=0.42)
+    assert mean["with_one"] == pytest.approx(7, abs=0.42)
     share = {name: sum(v >= 7 for v in values) / runs for name, values in answers.items()}
-    assert share["with_one"] <= share["without"] * 7.39 * 1.5
+    # Of 600 answers about 41 are expected here, and 8 or fewer come once in 10^9 times.
+    assert share["with_one"] <= share["without"] * 7.39 * 6
