@@ -117,8 +117,7 @@ def assert_stops(database, phase, query, how="cancel"):
     asked = []
 
     def ask():
-        if not reached.wait(60):
-            return
+        reached.wait(patience(60))
         with database.connect() as other:
             pid = connection.info.backend_pid
             function = {"cancel": "pg_cancel_backend", "terminate": "pg_terminate_backend"}[how]
@@ -140,6 +139,7 @@ def assert_stops(database, phase, query, how="cancel"):
         connection.execute(query)
     ended = time.monotonic()
     asker.join()
+    assert reached.is_set()
     assert ended - asked[0] < patience(1)
     if how == "cancel":
         assert connection.execute("SELECT 1").fetchone() == (1,)
