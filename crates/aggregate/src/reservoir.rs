@@ -2,24 +2,15 @@
 
 use hashbrown::{HashMap, HashSet, hash_map::EntryRef};
 use rand::Rng;
-use random::{below, shuffle};
+use random::{Reservoirs, shuffle};
 use std::hash::BuildHasher;
 use table::Keyed;
 
-/// Marks the end of a list of rows.
-const END: u32 = u32::MAX;
 /// The group of a row that does not count because its unit has rows in too many groups.
 const DROPPED: u32 = u32::MAX;
 
-struct Unit {
-    /// Rows seen.
-    seen: u32,
-    /// The first row kept.
-    first: u32,
-}
-
-/// The number of partitions over which units are spread. A partition with its hash table stays in the processor's
-/// cache while a batch of rows is counted; a single table for all units would miss the cache with every row.
+/// Parts that units are spread over. A part with its hash table stays in the processor's cache while a
+/// batch of rows is counted, where one table for all units would miss it with every row.
 const PARTS: usize = 256;
 /// The least number of rows that wait before a partition is visited; a partition with many units has more.
 const PENDING: usize = 2048;
@@ -28,10 +19,9 @@ const MOST_PENDING: usize = 8 * PENDING;
 /// Keeps a uniformly random set of at most `k` rows of every unit while rows stream past, and of these the rows of at
 /// most `groups` groups.
 ///
-/// Reservoir sampling (Vitter, Random Sampling with a Reservoir): row number j of a unit takes a random place among
-/// the `k` with probability k/j. At the end the kept rows of a unit are put in random order, and the rows of the
-/// first `groups` groups in that order count. Which rows of a unit count does not depend on other units, so adding or
-/// removing a unit changes only its own `k` rows.
+/// [`Reservoirs`] has the law of the rows. At the end the kept rows of a unit are taken in random order, and
+/// those of the first `groups` groups met count. Which rows of a unit count depends on no other unit, so
+/// adding or removing a unit changes its own `k` rows and nothing else.
 ///
 /// The reader of a relation fills it; [`crate::NoisePlan::totals`] adds it up.
 pub struct Bounded {
@@ -49,11 +39,11 @@ struct UnitPartition {
     short: HashMap<u64, u32, Keyed>,
     long: HashMap<Box<[u8]>, u32, Keyed>,
     long_bytes: u64,
-    units: Vec<Unit>,
+    kept: Reservoirs,
+    /// Group and values of the rows that are kept, by their places.
     groups: Vec<u32>,
     values: Vec<i64>,
-    next: Vec<u32>,
-    /// Unit, group and values of the rows that wait, and the number at which they are counted.
+    /// Unit, group and values of the rows that wait, and how many may.
     pending: Vec<i64>,
     patience: usize,
 }
@@ -108,7 +98,7 @@ impl Bounded {
     ) {
         let place = self.part(self.hasher.hash_one(unit));
         let part = &mut self.parts[place];
-        let fresh = part.units.len() as u32;
+        let fresh = part.kept.units() as u32;
         let unit = match part.long.entry_ref(unit) {
             EntryRef::Occupied(entry) => *entry.get(),
             EntryRef::Vacant(entry) => {
@@ -123,7 +113,7 @@ impl Bounded {
     pub fn row_of_new_unit<R: Rng + ?Sized>(&mut self, group: u32, values: &[i64], rng: &mut R) {
         self.next_part = (self.next_part + 1) % PARTS;
         let part = &mut self.parts[self.next_part];
-        part.row(part.units.len() as u32, group, &values[..self.width], self.limit, rng);
+        part.row(part.kept.units() as u32, group, &values[..self.width], self.limit, rng);
     }
 
     /// Counts the rows that wait, then drops the rows in too many groups. A second call changes nothing.
@@ -156,16 +146,16 @@ impl Bounded {
     /// True if row numbers are about to run out.
     pub fn is_full(&self) -> bool {
         let limit = u32::MAX as usize - 2 * MOST_PENDING;
-        self.parts.iter().any(|part| part.groups.len() >= limit || part.units.len() >= limit)
+        self.parts.iter().any(|part| part.groups.len() >= limit || part.kept.units() >= limit)
     }
 
     /// Calls `visit` with the groups of each unit, sorted, each group once.
     pub(crate) fn each_unit(&self, mut visit: impl FnMut(&[u32])) {
         let mut groups = Vec::new();
         for part in &self.parts {
-            for unit in &part.units {
+            for rows in part.kept.each_unit() {
                 groups.clear();
-                let counted = part.rows_of(unit).map(|row| part.groups[row]);
+                let counted = rows.map(|row| part.groups[row]);
                 groups.extend(counted.filter(|&group| group != DROPPED));
                 groups.sort_unstable();
                 groups.dedup();
@@ -179,9 +169,9 @@ impl Bounded {
     pub fn each_kept(&self, mut visit: impl FnMut(bool, u32, &[i64])) {
         let mut rows = Vec::new();
         for part in &self.parts {
-            for unit in &part.units {
+            for kept in part.kept.each_unit() {
                 rows.clear();
-                let counted = part.rows_of(unit).map(|row| (part.groups[row], row));
+                let counted = kept.map(|row| (part.groups[row], row));
                 rows.extend(counted.filter(|&(group, _)| group != DROPPED));
                 rows.sort_unstable();
                 let mut last = DROPPED;
@@ -197,10 +187,7 @@ impl Bounded {
     pub fn kept_row(&mut self, is_first: bool, group: u32, values: &[i64]) {
         self.next_part = (self.next_part + 1) % PARTS;
         let part = &mut self.parts[self.next_part];
-        if is_first {
-            part.units.push(Unit { seen: 1, first: part.groups.len() as u32 });
-        }
-        part.next.push(END);
+        part.kept.keep(is_first);
         part.groups.push(group);
         part.values.extend_from_slice(&values[..self.width]);
     }
@@ -221,33 +208,21 @@ impl UnitPartition {
     fn drain<R: Rng + ?Sized>(&mut self, limit: u32, width: usize, rng: &mut R) {
         let mut pending = std::mem::take(&mut self.pending);
         for row in pending.chunks_exact(2 + width) {
-            let fresh = self.units.len() as u32;
+            let fresh = self.kept.units() as u32;
             let unit = *self.short.entry(row[0] as u64).or_insert(fresh);
             self.row(unit, row[1] as u32, &row[2..], limit, rng);
         }
         pending.clear();
         self.pending = pending;
-        self.patience = (4 * self.units.len()).clamp(PENDING, MOST_PENDING);
-    }
-
-    /// The rows of a unit that are kept.
-    fn rows_of(&self, unit: &Unit) -> impl Iterator<Item = usize> {
-        let mut row = unit.first;
-        std::iter::from_fn(move || {
-            let this = row;
-            (this != END).then(|| {
-                row = self.next[this as usize];
-                this as usize
-            })
-        })
+        self.patience = (4 * self.kept.units()).clamp(PENDING, MOST_PENDING);
     }
 
     /// Drops the rows of each unit that are not in its first `limit` groups in random order.
     fn choose_groups<R: Rng + ?Sized>(&mut self, limit: usize, rng: &mut R) {
         let (mut rows, mut met) = (Vec::new(), HashSet::with_hasher(Keyed::default()));
-        for unit in &self.units {
+        for kept in self.kept.each_unit() {
             rows.clear();
-            rows.extend(self.rows_of(unit).filter(|&row| self.groups[row] != DROPPED));
+            rows.extend(kept.filter(|&row| self.groups[row] != DROPPED));
             let first = rows.first().map(|&row| self.groups[row]);
             if rows.len() <= limit || rows.iter().all(|&row| Some(self.groups[row]) == first) {
                 continue;
@@ -275,39 +250,26 @@ impl UnitPartition {
         limit: u32,
         rng: &mut R,
     ) {
-        if unit as usize == self.units.len() {
-            self.units.push(Unit { seen: 0, first: END });
+        match self.kept.place(unit, limit, rng) {
+            None => {}
+            Some(row) if row == self.groups.len() => {
+                self.groups.push(group);
+                self.values.extend_from_slice(values);
+            }
+            Some(row) => {
+                self.groups[row] = group;
+                self.values[row * values.len()..][..values.len()].copy_from_slice(values);
+            }
         }
-        let unit = &mut self.units[unit as usize];
-        unit.seen = unit.seen.saturating_add(1);
-        if unit.seen <= limit {
-            self.next.push(unit.first);
-            unit.first = self.groups.len() as u32;
-            self.groups.push(group);
-            self.values.extend_from_slice(values);
-            return;
-        }
-        let place = below(rng, u64::from(unit.seen)) as u32;
-        if place >= limit {
-            return;
-        }
-        let mut row = unit.first;
-        for _ in 0..place {
-            row = self.next[row as usize];
-        }
-        let row = row as usize;
-        self.groups[row] = group;
-        self.values[row * values.len()..][..values.len()].copy_from_slice(values);
     }
 
     fn memory(&self) -> u64 {
         let map = |capacity: usize, entry: u64| capacity as u64 * (entry + 1) * 8 / 7;
-        let rows =
-            self.groups.capacity() * 4 + self.values.capacity() * 8 + self.next.capacity() * 4;
+        let rows = self.groups.capacity() * 4 + self.values.capacity() * 8;
         map(self.short.capacity(), 16)
             + map(self.long.capacity(), 24)
             + self.long_bytes
-            + self.units.capacity() as u64 * 8
+            + self.kept.memory()
             + self.pending.capacity() as u64 * 8
             + rows as u64
     }

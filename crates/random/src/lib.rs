@@ -5,6 +5,7 @@
 //! 1. `coins`: a caller makes [`Coins`] of the operating system, or of a seed for tests and replays; [`Key`] derives
 //!    independent streams for threads and for noise by cell.
 //! 2. `uniform`: uniform integers below a bound, distinct ones and random orders, from any `rand::Rng`.
+//!    `reservoir`: at most a given number of rows of each unit, the one law of bounding.
 //! 3. `ratio`: turns a float parameter into the exact fraction that it is.
 //! 4. `sampler`: `bernoulli` draws with exact probabilities p/q and exp(-x), `laplace` from those,
 //!    `gaussian` from both.
@@ -25,6 +26,7 @@ mod error;
 mod noise;
 pub mod normal;
 mod ratio;
+mod reservoir;
 mod sampler;
 #[cfg(any(test, feature = "testing"))]
 pub mod testing;
@@ -35,5 +37,6 @@ pub use coins::{Coins, Key, Source};
 pub use error::Error;
 pub use noise::Noise;
 pub use ratio::{Ratio, within_decimal};
+pub use reservoir::Reservoirs;
 pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
 pub use uniform::{below, below_big, distinct, shuffle};

@@ -2,7 +2,7 @@
 
 use crate::{SynthesisModel, SynthesisRequest, fit};
 use rand::Rng;
-use random::{Coins, Error, below};
+use random::{Coins, Error, Reservoirs};
 use std::sync::Arc;
 use table::{Bag, Domain, NONE, Recoding, Stop, Watch};
 
@@ -48,37 +48,26 @@ pub(crate) fn keep_of_units<R: Rng + ?Sized>(
         return Ok(vec![0; bag.distinct()]);
     };
     let units = bag.domain(last).len();
-    let _held = watch.hold(16 * units as u64 + 8 * bag.distinct() as u64)?;
-    // The rows of each unit that are still to come, and how many of them are still to be kept.
-    let mut coming = vec![0; units];
+    // The reservoirs, where each kept row comes from, and how many of it are kept.
+    let places = bag.row_count().min(most.saturating_mul(units as u64));
+    let _held = watch.hold(8 * (units + bag.distinct()) as u64 + 16 * places)?;
+    let mut reservoirs = Reservoirs::of_units(units);
+    let limit = u32::try_from(most).unwrap_or(u32::MAX);
+    let mut rows: Vec<u32> = Vec::new();
     for i in 0..bag.distinct() {
-        watch.poll(i)?;
-        if let Some(unit) = coming.get_mut(bag.row(i)[last] as usize) {
-            *unit += bag.weight(i);
-        }
-    }
-    let mut missing: Vec<u64> = coming.iter().map(|&rows| rows.min(most)).collect();
-    let mut kept = vec![0; bag.distinct()];
-    for (i, kept) in kept.iter_mut().enumerate() {
-        watch.poll(i)?;
         let unit = bag.row(i)[last];
-        if unit == NONE {
-            continue;
-        }
-        let (coming, missing) = (&mut coming[unit as usize], &mut missing[unit as usize]);
-        for copy in 0..bag.weight(i) {
+        watch.poll(i)?;
+        for copy in 0..if unit == NONE { 0 } else { bag.weight(i) } {
             watch.poll(copy as usize)?;
-            if *missing == 0 {
-                break;
+            match reservoirs.place(unit, limit, rng) {
+                Some(place) if place == rows.len() => rows.push(i as u32),
+                Some(place) => rows[place] = i as u32,
+                None => {}
             }
-            // Keeps this row with probability missing / coming, so that all choices are equally likely.
-            if *missing == *coming || below(rng, *coming) < *missing {
-                *kept += 1;
-                *missing -= 1;
-            }
-            *coming -= 1;
         }
     }
+    let mut kept = vec![0; bag.distinct()];
+    rows.into_iter().for_each(|i| kept[i as usize] += 1);
     Ok(kept)
 }
 
