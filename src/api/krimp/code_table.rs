@@ -160,15 +160,13 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
         krimp::encode(&model, texts.data(&bag), watch)
     })?;
     let sizes = encoded.sizes;
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([
+    call.one_row([
         Value::Float(sizes.data_bits),
         Value::Float(sizes.model_bits),
         Value::Float(sizes.total_bits),
         Value::Float(sizes.standard_bits),
         Value::Float(sizes.ratio),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 const KRIMP_ROW_BITS: Method = Method::new(

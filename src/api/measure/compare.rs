@@ -115,13 +115,11 @@ const ANONYMITY_SCORE: Method = Method::new(
     |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
-        let mut rows = ResultRows::begin(call)?;
         let score = pair.run("measuring", |released, original, watch| {
             let meaning = general.meaning(released, original, watch)?;
             measures::anonymity_score(released, original, &meaning, watch)
         })?;
-        rows.push([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))]);
-        Ok(rows.finish(call))
+        call.one_row([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))])
     },
 )
 .stable()
@@ -139,13 +137,11 @@ const COMMON_RECORDS: Method = Method::new(
     |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
-        let mut rows = ResultRows::begin(call)?;
         let common = pair.run("measuring", |released, original, watch| {
             let meaning = general.meaning(released, original, watch)?;
             measures::common_records(released, original, &meaning, watch)
         })?;
-        rows.push([float(common.of_released), float(common.of_original)]);
-        Ok(rows.finish(call))
+        call.one_row([float(common.of_released), float(common.of_original)])
     },
 )
 .stable()
@@ -227,11 +223,10 @@ const COMPARE_ITEMSETS: Method = Method::new(
 fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
     let (min_share, max_length) = (call.get(&MIN_SHARE)?, call.get(&MAX_LENGTH)?);
     let pair = Pair::of(call)?;
-    let mut rows = ResultRows::begin(call)?;
     let found = pair.run("comparing", |released, original, watch| {
         measures::compare_itemsets(original, released, min_share, max_length, watch)
     })?;
-    rows.push([
+    call.one_row([
         Value::count(found.original),
         Value::count(found.released),
         Value::count(found.common),
@@ -244,8 +239,7 @@ fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
         float(found.common_difference),
         float(found.added_share),
         Value::count(found.added_absent),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 methods! {

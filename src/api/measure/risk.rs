@@ -101,18 +101,16 @@ fn unicity(call: &Call) -> Result<Datum, Error> {
     let (known, theta, samples) = (call.get(&KNOWN)?, call.get(&THETA)?, call.get(&SAMPLES)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let input = Input::read(call, &SOURCE)?;
-    let mut rows = ResultRows::begin(call)?;
     let found = input.run("measuring", |bag, watch| {
         let below = |n| random::below(&mut coins, n);
         measures::unicity(bag, known, theta, samples, below, watch)
     })?;
     let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
-    rows.push([
+    call.one_row([
         float(found.map(|found| found.share)),
         float(found.map(|found| found.low)),
         float(found.map(|found| found.high)),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 methods! {

@@ -5,7 +5,7 @@ use crate::pg::call::argument::{Argument, Given, Type};
 use crate::pg::call::array::Numbers;
 use crate::pg::call::error::Error;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::rowset::Value;
 use guarantee::Guarantee;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
@@ -45,16 +45,14 @@ const DEPENDENCE: Method = Method::new(
     |call| {
         let (operator, outputs) = call.get(&OPERATOR)?;
         let found = Channel::new(outputs, operator, call.get(&PRIOR)?)?.dependence();
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([
+        call.one_row([
             Value::Float(found.epsilon),
             Value::Float(found.mutual),
             Value::Float(found.mutual_bound),
             Value::Float(found.min_entropy_leakage),
             Value::Float(found.guess),
             Value::Float(found.guess_bound),
-        ]);
-        Ok(rows.finish(call))
+        ])
     },
 )
 .immutable()
@@ -105,13 +103,11 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     |call| {
         let (n, p) = (call.get(&N)?, call.get(&P)?);
         let found = ExactCount::new(n, p, call.get(&LO)?, call.get(&HI)?)?;
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([
+        call.one_row([
             Value::Float(found.epsilon),
             Value::Float(found.refuse_epsilon),
             Value::Float(found.release_probability),
-        ]);
-        Ok(rows.finish(call))
+        ])
     },
 )
 .immutable()

@@ -120,9 +120,7 @@ const BREACH_POSTERIOR: Method = Method::new(
     Returns::Table(&[("low", Type::Float8), ("high", Type::Float8)]),
     |call| {
         let bounds = operator::breach_posterior(call.get(&GAMMA)?, call.get(&PRIOR_OF_PROPERTY)?)?;
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([Value::Float(bounds.low), Value::Float(bounds.high)]);
-        Ok(rows.finish(call))
+        call.one_row([Value::Float(bounds.low), Value::Float(bounds.high)])
     },
 )
 .immutable()
@@ -156,10 +154,8 @@ const INFORMATION: Method = Method::new(
     |call| {
         let (operator, prior) = known(call)?;
         let found = measures::information(&operator, &prior, &settings::watch())?;
-        let mut rows = ResultRows::begin(call)?;
         let columns = [found.mutual, found.worst_case, found.inverse_worst_case];
-        rows.push(columns.map(Value::Float));
-        Ok(rows.finish(call))
+        call.one_row(columns.map(Value::Float))
     },
 )
 .immutable()
@@ -264,10 +260,8 @@ const INFORMATION_BREACH_BOUND: Method = Method::new(
             call.get(&INVERSE_WORST_CASE)?,
             call.get(&PRIOR_OF_PROPERTY)?,
         )?;
-        let mut rows = ResultRows::begin(call)?;
         let columns = [bound.low, bound.high, bound.tight_low, bound.tight_high];
-        rows.push(columns.map(Value::Float));
-        Ok(rows.finish(call))
+        call.one_row(columns.map(Value::Float))
     },
 )
 .immutable()

@@ -240,15 +240,13 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
         stddevs.insert(name.to_string(), stddev);
     }
     let stddevs = jsonb::datum(&stddevs.into())?;
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([
+    call.one_row([
         Value::Float(cost.epsilon),
         Value::Float(cost.delta),
         Value::Float(remaining.epsilon),
         Value::Float(remaining.delta),
         Value::Made(&|| stddevs),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 methods! {

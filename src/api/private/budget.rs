@@ -11,7 +11,7 @@ use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::rowset::Value;
 use guarantee::{Charge, Cost};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
@@ -154,9 +154,7 @@ fn spent(call: &Call) -> Result<Datum, Error> {
         rest_delta: call.get(&REST_DELTA)?,
     };
     let spent = sums.spent(&call.get(&BUDGET_DELTA)?);
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([Value::Float(spent.epsilon), Value::Float(spent.delta)]);
-    Ok(rows.finish(call))
+    call.one_row([Value::Float(spent.epsilon), Value::Float(spent.delta)])
 }
 
 const RHO: Argument<f64> =

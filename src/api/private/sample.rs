@@ -54,14 +54,12 @@ const DP_MII_PARAMETERS: Method = Method::new(
 fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
     let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
     let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([
+    call.one_row([
         Value::Float(found.beta.get()),
         Value::Int(i32::try_from(found.theta1).unwrap_or(i32::MAX)),
         Value::Float(found.delta),
         Value::Float(found.delta_li),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 const SAMPLED: Argument<u64> = Argument::new("k", Type::Int4, |given| {
@@ -78,9 +76,7 @@ const SAMPLING_DELTA: Method = Method::new(
     |call| {
         let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
         let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([Value::Float(found.delta), Value::Float(found.delta_li)]);
-        Ok(rows.finish(call))
+        call.one_row([Value::Float(found.delta), Value::Float(found.delta_li)])
     },
 )
 .immutable()

@@ -363,9 +363,7 @@ fn rr_support(call: &Call) -> Result<Datum, Error> {
         factors.estimate(&table.bag, &coded, watch)
     })?;
     let known = |value: f64| if value.is_nan() { Value::Null } else { Value::Float(value) };
-    let mut rows = ResultRows::begin(call)?;
-    rows.push([known(found.support), known(found.stddev), Value::count(found.rows)]);
-    Ok(rows.finish(call))
+    call.one_row([known(found.support), known(found.stddev), Value::count(found.rows)])
 }
 
 methods! {

@@ -78,6 +78,15 @@ pub struct ResultRows {
     progress: Option<Progress>,
 }
 
+impl Call {
+    /// Returns one row.
+    pub fn one_row<const N: usize>(&self, row: [Value<'_>; N]) -> Result<Datum, Error> {
+        let mut rows = ResultRows::begin(self)?;
+        rows.push(row);
+        Ok(rows.finish(self))
+    }
+}
+
 impl ResultRows {
     /// Prepares the call to return rows of its declared type.
     pub fn begin(call: &Call) -> Result<Self, Error> {

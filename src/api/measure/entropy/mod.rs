@@ -12,7 +12,7 @@ use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
 use crate::pg::process::pool;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::rowset::Value;
 use measures::Rational;
 use measures::entropy::{self, Loss, Prior, Refused, Release, Statistic, Window};
 use pgrx::AnyNumeric;
@@ -185,18 +185,16 @@ fn rows_of_loss(
     let loss =
         pool::run("measuring", 0, |watch| entropy::entropy_loss(domain, priors, release, watch))?;
     let loss = loss.map_err(|refused| refusal(refused, priors, release))?;
-    let mut rows = ResultRows::begin(call)?;
     let value =
         |of: fn(&Loss) -> Option<f64>| loss.as_ref().and_then(of).map_or(Value::Null, Value::Float);
-    rows.push([
+    call.one_row([
         value(|loss| Some(loss.entropy_before)),
         value(|loss| Some(loss.entropy_after)),
         value(|loss| Some(loss.loss)),
         value(Loss::share),
         value(|loss| Some(loss.kl)),
         value(|loss| Some(loss.max_log_ratio)),
-    ]);
-    Ok(rows.finish(call))
+    ])
 }
 
 fn refusal(refused: Refused, priors: &[Prior], release: &Release) -> Error {

@@ -9,7 +9,7 @@ use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::array;
 use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::write::rowset::Value;
 use guarantee::Guarantee;
 use randomize::transaction::{self, Convention, DesignRequest, Estimator, SizeOperator};
 
@@ -102,15 +102,13 @@ pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
             convention: call.get(&CONVENTION)?,
             bits: call.get(&BITS)?,
         })?;
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([
+        call.one_row([
             Value::Float(found.rho),
             Value::Int(found.cut as i32),
             Value::Made(&|| array::vector(&found.keep)),
             Value::Float(found.gamma),
             Value::Made(&|| array::vector(&found.lds)),
-        ]);
-        Ok(rows.finish(call))
+        ])
     },
 )
 .immutable()
@@ -168,9 +166,7 @@ pub const ESTIMATE_SUPPORT: Method = Method::new(
         let (observed, keep) = (call.get(&OBSERVED)?, keep_of_size(&call.arguments)?);
         let estimator = Estimator::new(observed.len() - 1, call.get(&RHO)?, &keep)?;
         let found = estimator.support(&observed);
-        let mut rows = ResultRows::begin(call)?;
-        rows.push([Value::Float(found.support), Value::Float(found.stddev)]);
-        Ok(rows.finish(call))
+        call.one_row([Value::Float(found.support), Value::Float(found.stddev)])
     },
 )
 .immutable()
