@@ -5,11 +5,14 @@
 use crate::pg::call::error::Error;
 use crate::pg::call::text_input::Input;
 use crate::pg::call::{sql, text};
-use crate::pg::catalog::{rights, types};
+use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::rights;
+use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::target::{self, Name, NewColumn};
+use crate::pg::write::typed::{TypedRows, Values};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
-use table::{Bag, NONE};
+use table::Bag;
 
 /// A release, by the mark that its publish drew; digits and letters only.
 pub struct Mark(String);
@@ -104,12 +107,6 @@ const GRANTS: &str = "SELECT a.privilege_type,
      AND a.grantor OPERATOR(pg_catalog.=) c.relowner
    ORDER BY 1, 2";
 
-/// Rows between two looks for cancelling, after which scratch memory is given back.
-const BATCH: u64 = 1024;
-
-/// Values of a column up to which their datums are made once and kept.
-const KEPT: usize = 1 << 16;
-
 /// Writes the rows of a bag into the table of a generation, which this transaction has made.
 ///
 /// The rows are written as frozen, as by COPY with FREEZE: whoever can find the table, which is whoever comes after
@@ -123,7 +120,7 @@ pub fn write(name: &Name, bag: &Bag) -> Result<(), Error> {
         let opened = pg_sys::relation_open(table, lock);
         let written = match unfit(opened) {
             Some(reason) => Err(Error::Unsuitable { relation: name.quoted(), reason }),
-            None => Writer::new(opened, bag).and_then(|mut writer| writer.write(bag)),
+            None => write_bag(opened, bag),
         };
         pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
         written
@@ -154,140 +151,56 @@ unsafe fn unfit(table: pg_sys::Relation) -> Option<String> {
 /// The OID of the access method `heap`.
 const HEAP: u32 = 2;
 
-/// A column of the table.
-struct Cell {
-    /// Which column of the bag it is.
-    column: usize,
-    input: Input,
-    /// Datums made so far, by code; empty if there are too many values for that.
-    made: Vec<Option<Datum>>,
-    /// Its domain type, until that is known to allow NULL.
-    domain: Option<Oid>,
+/// The values of a bag, which the input functions of the columns' types read.
+struct BagValues<'a> {
+    bag: &'a Bag,
+    /// By column of the bag.
+    inputs: Vec<Input>,
 }
 
-/// Writes rows into an open table.
-struct Writer {
-    table: pg_sys::Relation,
-    cells: Vec<Cell>,
-    /// Of the call.
-    context: pg_sys::MemoryContext,
-    scratch: pg_sys::MemoryContext,
-}
-
-impl Writer {
-    /// # Safety
-    /// The table is open as long as the writer lives.
-    unsafe fn new(table: pg_sys::Relation, bag: &Bag) -> Result<Self, Error> {
-        let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
-        // SAFETY: the descriptor of the open table; contexts of the call.
-        unsafe {
-            let descriptor = pgrx::PgTupleDesc::from_pg_copy((*table).rd_att);
-            let mut cells = Vec::with_capacity(names.len());
-            for attribute in descriptor.iter() {
-                let name = CStr::from_ptr(attribute.attname.data.as_ptr());
-                let name = text::to_utf8(name.to_bytes());
-                let Some(column) = names.iter().position(|own| *own == name) else {
-                    return Err(misfit(format!("the bag has no column \"{name}\"")));
-                };
-                cells.push(Cell::new(column, attribute, bag.domain(column).len()));
-            }
-            if cells.len() != names.len() {
-                return Err(misfit("the bag has columns that the table has not".into()));
-            }
-            let context = pg_sys::CurrentMemoryContext;
-            let scratch = pg_sys::AllocSetContextCreateExtended(
-                context,
-                c"pg_sanitize generation".as_ptr(),
-                pg_sys::ALLOCSET_DEFAULT_MINSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_INITSIZE as usize,
-                pg_sys::ALLOCSET_DEFAULT_MAXSIZE as usize,
-            );
-            Ok(Writer { table, cells, context, scratch })
-        }
+impl Values for BagValues<'_> {
+    fn count(&self, column: usize) -> usize {
+        self.bag.domain(column).len()
     }
 
-    fn write(&mut self, bag: &Bag) -> Result<(), Error> {
-        let mut values = vec![Datum::null(); self.cells.len()];
-        let mut nulls = vec![true; self.cells.len()];
-        let mut written: u64 = 0;
-        // SAFETY: the table is open, and owned and made by the caller; as many values as it has columns, of their
-        // types; contexts are put back as they were.
-        unsafe {
-            let bulk = pg_sys::GetBulkInsertState();
-            let command = pg_sys::GetCurrentCommandId(true);
-            let options = (pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN) as i32;
+    fn datum(&mut self, column: usize, code: u32) -> Datum {
+        let value = self.bag.domain(column).value(code);
+        // SAFETY: a palloc'd C string.
+        let text = unsafe { CStr::from_ptr(pg_sys::pnstrdup(value.as_ptr().cast(), value.len())) };
+        self.inputs[column].value(text)
+    }
+}
+
+/// Writes the rows of a bag into a table of its columns.
+///
+/// # Safety
+/// The table is open, and fit to be written in this way.
+unsafe fn write_bag(table: pg_sys::Relation, bag: &Bag) -> Result<(), Error> {
+    // SAFETY: the table is open.
+    let relation = Relation::row_type(unsafe { (*table).rd_id })?;
+    let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
+    if let Some(column) = relation.columns.iter().find(|own| !names.contains(&own.name.as_str())) {
+        return Err(misfit(format!("the bag has no column \"{}\"", column.name)));
+    }
+    if relation.columns.len() != names.len() {
+        return Err(misfit("the bag has columns that the table has not".into()));
+    }
+    let columns =
+        names.iter().map(|name| relation.position(name)).collect::<Result<Vec<_>, _>>()?;
+    let input = |&column: &usize| {
+        let (type_oid, typmod) = relation.columns[column].shown_type();
+        Input::new(type_oid, typmod)
+    };
+    let values = BagValues { bag, inputs: columns.iter().map(input).collect() };
+    // SAFETY: as the caller says.
+    unsafe {
+        ResultRows::frozen(table, |rows| {
+            let mut rows = TypedRows::begin(rows, &relation, &columns, values)?;
             for row in 0..bag.distinct() {
-                let before = pg_sys::MemoryContextSwitchTo(self.scratch);
-                for (i, cell) in self.cells.iter_mut().enumerate() {
-                    let code = bag.row(row)[cell.column];
-                    nulls[i] = code == NONE;
-                    values[i] = match code {
-                        NONE => cell.null(),
-                        code => cell.datum(code, bag.domain(cell.column).value(code), self.context),
-                    };
-                }
-                let descriptor = (*self.table).rd_att;
-                let tuple =
-                    pg_sys::heap_form_tuple(descriptor, values.as_mut_ptr(), nulls.as_mut_ptr());
-                for _ in 0..bag.weight(row) {
-                    pg_sys::heap_insert(self.table, tuple, command, options, bulk);
-                    written += 1;
-                    if written.is_multiple_of(BATCH) {
-                        pg_sys::check_for_interrupts!();
-                    }
-                }
-                pg_sys::MemoryContextSwitchTo(before);
-                if row as u64 % BATCH == BATCH - 1 {
-                    pg_sys::MemoryContextReset(self.scratch);
-                }
+                rows.push(bag.row(row), bag.weight(row));
             }
-            pg_sys::FreeBulkInsertState(bulk);
-            pg_sys::CommandCounterIncrement();
-        }
-        Ok(())
-    }
-}
-
-impl Cell {
-    fn new(column: usize, attribute: &pg_sys::FormData_pg_attribute, count: usize) -> Self {
-        let of = attribute.atttypid;
-        // SAFETY: a look-up by type OID.
-        let base = unsafe { pg_sys::getBaseType(of) };
-        Cell {
-            column,
-            input: Input::new(of, attribute.atttypmod),
-            made: if count <= KEPT { vec![None; count] } else { Vec::new() },
-            domain: (base != of).then_some(of),
-        }
-    }
-
-    /// A NULL, which a domain type may refuse in Postgres' own words.
-    fn null(&mut self) -> Datum {
-        if let Some(of) = self.domain.take() {
-            types::check_domain(of, None);
-        }
-        Datum::null()
-    }
-
-    /// The value of a text; those that are kept are made in the context.
-    ///
-    /// # Safety
-    /// The context lives as long as the cell.
-    unsafe fn datum(&mut self, code: u32, value: &[u8], context: pg_sys::MemoryContext) -> Datum {
-        let Cell { input, made, .. } = self;
-        let mut make = || {
-            // SAFETY: a palloc'd C string.
-            let text =
-                unsafe { CStr::from_ptr(pg_sys::pnstrdup(value.as_ptr().cast(), value.len())) };
-            input.value(text)
-        };
-        match made.get_mut(code as usize) {
-            Some(made) => *made.get_or_insert_with(|| {
-                // SAFETY: as the caller says.
-                unsafe { pgrx::PgMemoryContexts::For(context).switch_to(|_| make()) }
-            }),
-            None => make(),
-        }
+            Ok(())
+        })
     }
 }
 

@@ -33,7 +33,7 @@ impl Held {
     /// A store for rows of this shape, null if it is not known yet, that are to be held.
     pub(in crate::pg) fn store(&mut self, descriptor: pg_sys::TupleDesc) -> Store {
         let store = Store::new(descriptor, true);
-        self.stores.push(store.rows);
+        self.stores.push(store.tuplestore());
         store
     }
 
@@ -48,7 +48,7 @@ impl Held {
             (*named).md.tupdesc = store.descriptor;
             (*named).md.enrtype = pg_sys::EphemeralNameRelationType::ENR_NAMED_TUPLESTORE;
             (*named).md.enrtuples = store.count as f64;
-            (*named).reldata = store.rows.cast();
+            (*named).reldata = store.tuplestore().cast();
             pg_sys::register_ENR(self.environment, named);
             self.named.push(named);
         }

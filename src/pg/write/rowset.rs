@@ -1,4 +1,5 @@
-//! Rows that a method makes: for SQL, which reads them when the call ends, or held for statements of a publication.
+//! Rows that are made: for SQL, which reads them when the call ends, held for statements of a publication, or in a table
+//! of a shard.
 
 use super::held_rows::Held;
 use super::layout::Tuples;
@@ -74,7 +75,8 @@ pub struct ResultRows {
     returns: &'static Returns,
     row_context: PgMemoryContexts,
     row_age: u64,
-    /// From the first rows on: what makes them has a progress of its own.
+    /// What is told of them, from the first rows on: what makes them has a progress of its own.
+    phase: &'static str,
     progress: Option<Progress>,
 }
 
@@ -112,15 +114,32 @@ impl ResultRows {
                 return Err(Error::Context);
             }
             (*info).returnMode = pg_sys::SetFunctionReturnMode::SFRM_Materialize;
-            (*info).setResult = store.rows;
+            (*info).setResult = store.tuplestore();
             (*info).setDesc = store.descriptor;
-            Ok(ResultRows::new(store, &call.method.returns))
+            Ok(ResultRows::new(store, &call.method.returns, "returning"))
         }
     }
 
-    fn new(store: Store, returns: &'static Returns) -> Self {
+    fn new(store: Store, returns: &'static Returns, phase: &'static str) -> Self {
         let row_context = PgMemoryContexts::new("pg_sanitize result row");
-        ResultRows { store, returns, row_context, row_age: 0, progress: None }
+        ResultRows { store, returns, row_context, row_age: 0, phase, progress: None }
+    }
+
+    /// Lets `make` write rows of its own columns into a table, as frozen: whoever can find the table sees them, whatever
+    /// the age of their snapshot.
+    ///
+    /// # Safety
+    /// The table is open, and fit for [`Store::frozen`].
+    pub(in crate::pg) unsafe fn frozen(
+        table: pg_sys::Relation,
+        make: impl FnOnce(&mut ResultRows) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        // SAFETY: as the caller says.
+        let store = unsafe { Store::frozen(table) };
+        let mut rows = ResultRows::new(store, &Returns::Set(Type::Any), "writing");
+        make(&mut rows)?;
+        rows.store.end();
+        Ok(())
     }
 
     /// Lets `make` make rows of these columns, as a method that returns `returns` does, and holds them under a name;
@@ -133,7 +152,7 @@ impl ResultRows {
         make: impl FnOnce(&mut ResultRows) -> Result<(), Error>,
     ) -> Result<u64, Error> {
         let descriptor = NewColumn::descriptor(columns);
-        let mut rows = ResultRows::new(held.store(descriptor), returns);
+        let mut rows = ResultRows::new(held.store(descriptor), returns, "returning");
         let mut context = PgMemoryContexts::new("pg_sanitize release");
         // SAFETY: the context outlives `make`; rows and descriptor are in the one around it.
         unsafe { context.switch_to(|_| make(&mut rows))? };
@@ -231,7 +250,7 @@ impl ResultRows {
     fn counted(&mut self) {
         if self.store.count.is_multiple_of(BATCH) {
             pgrx::check_for_interrupts!();
-            let progress = self.progress.get_or_insert_with(|| Progress::begin("returning"));
+            let progress = self.progress.get_or_insert_with(|| Progress::begin(self.phase));
             progress.rows(self.store.count);
         }
     }

@@ -1,4 +1,5 @@
-//! The one writer of rows: a tuplestore with its descriptor, which spills to disk when it outgrows work_mem.
+//! The one writer of rows: into a tuplestore, which spills to disk when it outgrows work_mem, or into a table that this
+//! transaction has made.
 
 use crate::pg::call::error::Error;
 use crate::pg::read::rows::RowSink;
@@ -7,7 +8,7 @@ use pgrx::pg_sys::{self, Datum};
 
 /// Rows that are written down.
 pub(in crate::pg) struct Store {
-    pub rows: *mut pg_sys::Tuplestorestate,
+    place: Place,
     /// Null until the shape of the rows is known.
     pub descriptor: pg_sys::TupleDesc,
     pub count: u64,
@@ -15,15 +16,45 @@ pub(in crate::pg) struct Store {
     context: pg_sys::MemoryContext,
 }
 
+/// Where rows are written.
+enum Place {
+    Tuplestore(*mut pg_sys::Tuplestorestate),
+    Table { table: pg_sys::Relation, bulk: pg_sys::BulkInsertState, command: pg_sys::CommandId },
+}
+
 impl Store {
-    /// A store in the current memory context, for rows of this shape; they can be read `again` and again, or once.
+    /// A tuplestore in the current memory context, for rows of this shape; they can be read `again` and again, or once.
     pub fn new(descriptor: pg_sys::TupleDesc, again: bool) -> Self {
         // SAFETY: allocates in the current context.
-        let (rows, context) = unsafe {
-            let rows = pg_sys::tuplestore_begin_heap(again, false, pg_sys::work_mem);
-            (rows, pg_sys::CurrentMemoryContext)
+        let rows = unsafe { pg_sys::tuplestore_begin_heap(again, false, pg_sys::work_mem) };
+        Store::at(Place::Tuplestore(rows), descriptor)
+    }
+
+    /// A table of the access method heap, without indexes, triggers and constraints, for rows that are frozen.
+    ///
+    /// # Safety
+    /// The table is open until the end of the writing, and this transaction has made it.
+    pub unsafe fn frozen(table: pg_sys::Relation) -> Self {
+        // SAFETY: as the caller says.
+        let (place, descriptor) = unsafe {
+            let (bulk, command) = (pg_sys::GetBulkInsertState(), pg_sys::GetCurrentCommandId(true));
+            (Place::Table { table, bulk, command }, (*table).rd_att)
         };
-        Store { rows, descriptor, count: 0, context }
+        Store::at(place, descriptor)
+    }
+
+    fn at(place: Place, descriptor: pg_sys::TupleDesc) -> Self {
+        // SAFETY: reads a variable of the session.
+        let context = unsafe { pg_sys::CurrentMemoryContext };
+        Store { place, descriptor, count: 0, context }
+    }
+
+    /// The tuplestore; null for a table.
+    pub fn tuplestore(&self) -> *mut pg_sys::Tuplestorestate {
+        match self.place {
+            Place::Tuplestore(rows) => rows,
+            Place::Table { .. } => std::ptr::null_mut(),
+        }
     }
 
     /// Adds a row.
@@ -33,8 +64,16 @@ impl Store {
     pub unsafe fn put(&mut self, values: *const Datum, nulls: *const bool) {
         let (values, nulls) = (values.cast_mut(), nulls.cast_mut());
         // SAFETY: as the caller says; values are copied and not changed.
-        unsafe { pg_sys::tuplestore_putvalues(self.rows, self.descriptor, values, nulls) };
-        self.count += 1;
+        unsafe {
+            if let Place::Tuplestore(rows) = self.place {
+                pg_sys::tuplestore_putvalues(rows, self.descriptor, values, nulls);
+                self.count += 1;
+                return;
+            }
+            let tuple = pg_sys::heap_form_tuple(self.descriptor, values, nulls);
+            self.put_tuple(tuple);
+            pg_sys::heap_freetuple(tuple);
+        }
     }
 
     /// Adds a tuple.
@@ -42,9 +81,28 @@ impl Store {
     /// # Safety
     /// It was formed for the descriptor.
     pub unsafe fn put_tuple(&mut self, tuple: *mut pg_sys::HeapTupleData) {
-        // SAFETY: as the caller says; the store copies what it is given and does not write to it.
-        unsafe { pg_sys::tuplestore_puttuple(self.rows, tuple) };
+        // SAFETY: as the caller says; what is written is a copy.
+        unsafe {
+            match self.place {
+                Place::Tuplestore(rows) => pg_sys::tuplestore_puttuple(rows, tuple),
+                Place::Table { table, bulk, command } => {
+                    let options = pg_sys::HEAP_INSERT_SKIP_FSM | pg_sys::HEAP_INSERT_FROZEN;
+                    pg_sys::heap_insert(table, tuple, command, options as i32, bulk);
+                }
+            }
+        }
         self.count += 1;
+    }
+
+    /// Ends the writing: statements that follow see the rows of a table.
+    pub fn end(self) {
+        if let Place::Table { bulk, .. } = self.place {
+            // SAFETY: made by `frozen`.
+            unsafe {
+                pg_sys::FreeBulkInsertState(bulk);
+                pg_sys::CommandCounterIncrement();
+            }
+        }
     }
 }
 
