@@ -266,3 +266,25 @@ def test_an_analyst_publishes_answers_about_what_only_the_owner_may_read(
         assert other.execute(f"SELECT count(*) FROM {target}").fetchone() == (1,)
         with pytest.raises(psycopg.errors.InsufficientPrivilege):
             publish(other, target + "_2", source)
+
+
+@pytest.mark.parametrize("call", ["publish", "refresh", "sanitize_in_place"])
+def test_a_method_that_the_publisher_may_not_call(database, connection, target, call):
+    """Threat: a method is run for a role that was denied its function."""
+    role = database.regular_user("CREATE ON SCHEMA public")
+    with database.connect(role) as own:
+        source = make_source(own)
+        publish(own, target, source)
+    statement = {
+        "publish": f"SELECT sanitize.publish('{target}', '{source}', 'k_mii', '{{\"k\": 5}}')",
+        "refresh": f"SELECT sanitize.refresh('{target}')",
+        "sanitize_in_place": f"SELECT sanitize.sanitize_in_place('{source}', 'k_mii', '{{\"k\": 5}}', '{source}')",
+    }[call]
+    denied = pytest.raises(psycopg.errors.InsufficientPrivilege, match="for function k_mii")
+    with denied, connection.transaction():
+        (function,) = connection.execute("""
+            SELECT oid::regprocedure::text FROM pg_proc
+             WHERE pronamespace = 'sanitize'::regnamespace AND proname = 'k_mii'""").fetchone()
+        connection.execute(f"REVOKE EXECUTE ON FUNCTION {function} FROM PUBLIC")
+        connection.execute(f"SET LOCAL ROLE {role}")
+        connection.execute(statement)
