@@ -16,7 +16,7 @@
 //!    back with every field checked. [`encode`] and [`dissimilarity`] measure how well it fits other data,
 //!    [`row_bits`] how well it fits each row, and [`classify`] finds which of several models fits a row best.
 //! 4. **generate**: a [`Generator`] draws rows from a model, with a [`Correction`] added to the usages and without
-//!    the itemsets of a [`Reject`]; [`Classes`] splits the rows by class.
+//!    the itemsets of a [`Reject`]; [`ClassRows`] splits the rows by class.
 //! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data ([`code_tree()`]) or
 //!    of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws rows from it.
 //!
@@ -31,7 +31,7 @@ mod generate;
 mod model;
 #[doc(hidden)]
 pub mod reference;
-mod spare;
+mod thread_buffers;
 mod tree;
 
 pub use cover::size::Sizes;
@@ -39,9 +39,9 @@ pub use error::Error;
 pub use fit::{
     Candidates, CodeTable, Element, Ended, Forbidden, Nulls, Options, Progress, Snapshot, fit,
 };
-pub use generate::{Classes, Correction, DomainOrder, Generated, Generator, Reject, apportion};
+pub use generate::{ClassRows, Correction, DomainOrder, Generated, Generator, Reject, apportion};
 pub use model::{
     Classified, Data, Dissimilarity, Encoded, Model, ModelColumn, Pattern, RowCode, classify,
     comparable, dissimilarity, encode, fit_model, row_bits, shortest_first,
 };
-pub use tree::{Channel, CodeTree, Node, Sanitised, TreeGenerator, Walk, code_tree};
+pub use tree::{Channel, CodeTree, Sanitised, TreeGenerator, TreeNode, Walk, code_tree};

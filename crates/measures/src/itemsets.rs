@@ -73,7 +73,7 @@ pub fn compare_itemsets(
     }
     let mut missing = vec![true; ours.len()];
     let mut added = Vec::new();
-    let rows = Rows::new(original, released);
+    let rows = RowCounts::new(original, released);
     let (mut nfd, mut difference) = (Sum::default(), Sum::default());
     let mut items = Vec::new();
     for (i, (theirs, support)) in theirs.iter().enumerate() {
@@ -139,16 +139,16 @@ pub fn least_support(min_support: f64, rows: u64) -> u64 {
 
 /// The numbers of rows of both tables.
 #[derive(Clone, Copy)]
-struct Rows {
+struct RowCounts {
     original: u128,
     released: u128,
 }
 
-impl Rows {
+impl RowCounts {
     fn new(original: &Bag, released: &Bag) -> Self {
         // An empty table has share 0 of everything.
         let rows = |bag: &Bag| u128::from(bag.row_count().max(1));
-        Rows { original: rows(original), released: rows(released) }
+        RowCounts { original: rows(original), released: rows(released) }
     }
 
     /// `|o - r|` and `|o - r| / o` of the shares o and r of these supports: numerators are exact. The second is

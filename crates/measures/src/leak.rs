@@ -1,7 +1,7 @@
 //! The leak test: rare itemsets of a table that a released table contains too.
 
 use crate::postings::Postings;
-use crate::rare::{Draws, Rare};
+use crate::rare_itemsets::{Draws, Rare};
 use crate::translation::Translation;
 use rayon::prelude::*;
 use table::{Bag, Item, NONE, Stop, Watch};

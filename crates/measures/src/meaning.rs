@@ -176,14 +176,14 @@ impl Cell<'_> {
 }
 
 /// The rows of an original, indexed by value.
-pub(crate) struct Rows<'a> {
+pub(crate) struct OriginalRows<'a> {
     bag: &'a Bag,
     postings: Postings<'a>,
 }
 
-impl<'a> Rows<'a> {
+impl<'a> OriginalRows<'a> {
     pub(crate) fn new(original: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
-        Ok(Rows { bag: original, postings: Postings::new(original, watch)? })
+        Ok(OriginalRows { bag: original, postings: Postings::new(original, watch)? })
     }
 
     /// Calls `found` with the distinct rows that cells cover, until it returns true. Looks at the rows that have a

@@ -13,11 +13,11 @@ const MERGE: usize = 8;
 /// The distinct rows of each value.
 pub(crate) struct Postings<'a> {
     bag: &'a Bag,
-    columns: Vec<Column>,
+    columns: Vec<ColumnPostings>,
     _reservation: Reservation<'a>,
 }
 
-struct Column {
+struct ColumnPostings {
     /// The number of rows of each value.
     counts: Vec<u32>,
     /// The rows of values that few rows have, by value: those of `code` are from `starts[code]` up to the next.
@@ -27,12 +27,12 @@ struct Column {
     bits: Vec<(u32, Vec<u64>)>,
 }
 
-enum Rows<'a> {
+enum ValueRows<'a> {
     List(&'a [u32]),
     Bits(&'a [u64]),
 }
 
-impl Column {
+impl ColumnPostings {
     fn new(bag: &Bag, column: usize, watch: &Watch) -> Result<Self, Stop> {
         let mut counts = vec![0u32; bag.domain(column).len()];
         let cells = || (0..bag.distinct()).map(|row| (row, bag.row(row)[column]));
@@ -44,8 +44,12 @@ impl Column {
         }
         let dense = |count: u32| count as usize * DENSE >= bag.distinct() && count > 0;
         let words = bits::words(bag.distinct());
-        let mut column =
-            Column { counts: Vec::new(), rows: Vec::new(), starts: vec![0], bits: Vec::new() };
+        let mut column = ColumnPostings {
+            counts: Vec::new(),
+            rows: Vec::new(),
+            starts: vec![0],
+            bits: Vec::new(),
+        };
         let mut length = 0;
         for (code, &count) in (0..).zip(&counts) {
             if dense(count) {
@@ -76,14 +80,14 @@ impl Column {
     }
 
     /// The rows of a value; none if the column does not have it.
-    fn rows(&self, code: u32) -> Rows<'_> {
+    fn rows(&self, code: u32) -> ValueRows<'_> {
         let i = code as usize;
         if let Ok(i) = self.bits.binary_search_by_key(&code, |&(code, _)| code) {
-            Rows::Bits(&self.bits[i].1)
+            ValueRows::Bits(&self.bits[i].1)
         } else if i + 1 < self.starts.len() {
-            Rows::List(&self.rows[self.starts[i] as usize..self.starts[i + 1] as usize])
+            ValueRows::List(&self.rows[self.starts[i] as usize..self.starts[i + 1] as usize])
         } else {
-            Rows::List(&[])
+            ValueRows::List(&[])
         }
     }
 }
@@ -95,7 +99,7 @@ impl<'a> Postings<'a> {
         for (column, domain) in bag.domains().iter().enumerate() {
             // Counts, starts and the position of the next row: 12 bytes for each value.
             reservation.add(bag.distinct() as u64 * 4 + domain.len() as u64 * 12)?;
-            columns.push(Column::new(bag, column, watch)?);
+            columns.push(ColumnPostings::new(bag, column, watch)?);
         }
         Ok(Postings { bag, columns, _reservation: reservation })
     }
@@ -109,8 +113,8 @@ impl<'a> Postings<'a> {
     /// Adds the distinct rows that contain the item, ascending.
     pub(crate) fn extend(&self, rows: &mut Vec<u32>, item: Item) {
         match self.columns[item.column as usize].rows(item.code) {
-            Rows::List(list) => rows.extend_from_slice(list),
-            Rows::Bits(set) => rows.extend(bits::numbers(set).map(|row| row as u32)),
+            ValueRows::List(list) => rows.extend_from_slice(list),
+            ValueRows::Bits(set) => rows.extend(bits::numbers(set).map(|row| row as u32)),
         }
     }
 
@@ -142,8 +146,8 @@ impl<'a> Postings<'a> {
         let mut common: Vec<(u32, &[u64])> = Vec::with_capacity(items.len());
         for &item in items {
             match self.columns[item.column as usize].rows(item.code) {
-                Rows::List(rows) => lists.push(rows),
-                Rows::Bits(words) => common.push((self.count(item), words)),
+                ValueRows::List(rows) => lists.push(rows),
+                ValueRows::Bits(words) => common.push((self.count(item), words)),
             }
         }
         lists.sort_unstable_by_key(|list| list.len());

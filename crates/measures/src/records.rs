@@ -1,6 +1,6 @@
 //! Whole rows of one table that occur in another: the anonymity score and the shares of common rows.
 
-use crate::meaning::{Cell, Meaning, Rows};
+use crate::meaning::{Cell, Meaning, OriginalRows};
 use crate::sum::Sum;
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
@@ -122,7 +122,7 @@ impl Common {
             } else {
                 watch.check()?;
                 if rows.get().is_none() {
-                    _ = rows.set(Rows::new(original, watch)?);
+                    _ = rows.set(OriginalRows::new(original, watch)?);
                 }
                 rows.get().and_then(|rows| the_only(rows, &cells))
             };
@@ -136,7 +136,7 @@ impl Common {
 }
 
 /// The row that cells cover, if there is exactly one.
-fn the_only(rows: &Rows<'_>, cells: &[Cell<'_>]) -> Option<u32> {
+fn the_only(rows: &OriginalRows<'_>, cells: &[Cell<'_>]) -> Option<u32> {
     let (mut first, mut more) = (None, false);
     rows.covered(cells, |row| {
         more = first.is_some();

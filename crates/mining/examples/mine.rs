@@ -7,7 +7,9 @@
 //! reading and coding. `visit` marks the cells that lie in MIIs without listing them, `mark` also skips marked cells;
 //! `candidates` lists the same itemsets as `frequent`, except single items, in the form that Krimp takes.
 
-use pg_sanitize_mining::{Kind, Subtree, Visitor, candidates, closed, frequent, miis, visit_miis};
+use pg_sanitize_mining::{
+    CandidateKind, Subtree, Visitor, candidates, closed, frequent, miis, visit_miis,
+};
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -100,11 +102,14 @@ fn main() -> Result<(), Box<dyn Error>> {
             "miis" => miis(&bag, threshold, max_length, &watch),
             "frequent" => frequent(&bag, threshold, max_length, &watch),
             "closed" => closed(&bag, threshold, max_length, &watch),
-            "candidates" => candidates(&bag, Kind::All, threshold, max_length, |_| true, &watch)
-                .map(|list| {
-                    marked = list.len() as u64;
-                    Itemsets::new()
-                }),
+            "candidates" => {
+                candidates(&bag, CandidateKind::All, threshold, max_length, |_| true, &watch).map(
+                    |list| {
+                        marked = list.len() as u64;
+                        Itemsets::new()
+                    },
+                )
+            }
             "visit" => mark::<false>(&bag, threshold, max_length, &watch, &mut marked),
             _ => mark::<true>(&bag, threshold, max_length, &watch, &mut marked),
         })?;

@@ -39,7 +39,7 @@
 mod bitmaps;
 mod candidates;
 mod frequent;
-mod list;
+mod itemset_list;
 mod mii;
 pub mod orthogonal;
 mod project;
@@ -48,6 +48,8 @@ pub mod reference;
 #[cfg(test)]
 mod tests;
 
-pub use candidates::{CandidateList, Kind, Run, candidates, candidates_of};
+pub use candidates::{CandidateKind, CandidateList, Run, candidates, candidates_of};
 pub use frequent::{closed, frequent};
-pub use mii::{BOUND_COLUMNS, ColumnRisk, Counts, Subtree, Visitor, bound, miis, risk, visit_miis};
+pub use mii::{
+    BOUND_COLUMNS, ColumnRisk, RiskCounts, Subtree, Visitor, bound, miis, risk, visit_miis,
+};

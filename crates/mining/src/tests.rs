@@ -1,10 +1,12 @@
 //! The miners compared with the definitions, on thousands of small random tables.
 
-use crate::list::List;
+use crate::itemset_list::ItemsetList;
 use crate::mii::{Forward, Way};
 use crate::orthogonal::OrthogonalArray;
 use crate::reference::{self, Found};
-use crate::{ColumnRisk, Counts, Subtree, Visitor, closed, frequent, mii, miis, risk, visit_miis};
+use crate::{
+    ColumnRisk, RiskCounts, Subtree, Visitor, closed, frequent, mii, miis, risk, visit_miis,
+};
 use proptest::prelude::*;
 use rayon::ThreadPool;
 use std::collections::BTreeSet;
@@ -161,7 +163,7 @@ proptest! {
         // The same without narrow searches, and with few.
         for narrow in [0, 3] {
             let way = Way::Projections { narrow };
-            let list = mii::search(&bag, theta, max_length, way, &watch, || List::new(&watch));
+            let list = mii::search(&bag, theta, max_length, way, &watch, || ItemsetList::new(&watch));
             prop_assert_eq!(found(&list.unwrap().finish().unwrap()), expected.clone());
         }
     }
@@ -183,14 +185,14 @@ proptest! {
     fn bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], theta in thresholds(), max_length in 1usize..4) {
         let watch = Watch::unlimited();
         let way = Way::Projections { narrow: 256 };
-        let by_projections = mii::search(&bag, theta, Some(max_length), way, &watch, || List::new(&watch));
+        let by_projections = mii::search(&bag, theta, Some(max_length), way, &watch, || ItemsetList::new(&watch));
         let expected = found(&by_projections.unwrap().finish().unwrap());
         let collect = Collect::default();
         mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || Forward(&collect)).unwrap();
         collect.check(&bag, &expected)?;
         same_on_all_pools(|| {
-            let list = mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || List::new(&watch));
-            list.and_then(List::finish)
+            let list = mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || ItemsetList::new(&watch));
+            list.and_then(ItemsetList::finish)
         });
     }
 
@@ -216,7 +218,7 @@ proptest! {
         let miis = reference::miis(&bag, theta, max_length);
         let marked = marked(&bag, &miis);
         let mut expected: Vec<ColumnRisk> = bag.domains().iter()
-            .map(|d| ColumnRisk { total: Counts::default(), values: vec![Counts::default(); d.len()] })
+            .map(|d| ColumnRisk { total: RiskCounts::default(), values: vec![RiskCounts::default(); d.len()] })
             .collect();
         for item in miis.keys().flatten() {
             expected[item.column as usize].values[item.code as usize].miis += 1;

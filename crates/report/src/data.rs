@@ -31,7 +31,7 @@ pub struct Original {
     pub name: String,
     pub rows: u64,
     /// The classes of rows that are equal in the known columns.
-    pub classes: Classes,
+    pub classes: ClassSizes,
     /// Combinations that at most this number of rows share stand out.
     pub theta: u64,
     /// The largest number of columns of such a combination.
@@ -63,7 +63,7 @@ pub struct ValueRisk {
 
 /// The numbers of rows that look alike.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-pub struct Classes {
+pub struct ClassSizes {
     /// The number of rows of the smallest class; none without rows.
     pub smallest: Option<u64>,
     pub number: u64,
@@ -100,10 +100,10 @@ pub struct Release {
     /// Further columns in which rows should look alike, which are not compared.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub not_compared: Vec<String>,
-    pub classes: Classes,
+    pub classes: ClassSizes,
     /// The classes of the original in the same columns.
     #[serde(default)]
-    pub classes_before: Classes,
+    pub classes_before: ClassSizes,
     /// The sensitive column in the classes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sensitive: Option<Sensitive>,

@@ -23,7 +23,7 @@ mod testing;
 mod verdict;
 
 pub use data::{
-    Account, ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed,
+    Account, ClassSize, ClassSizes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed,
     ItemsetChange, Original, PairChange, People, Release, Report, Sensitive, Unicity, ValueRisk,
     ValueShare,
 };

@@ -21,7 +21,7 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
         classes: 3,
         rows: 9,
     });
-    let classes = Classes { smallest: Some(1), number: 12, alone: 9, sizes: sizes.into() };
+    let classes = ClassSizes { smallest: Some(1), number: 12, alone: 9, sizes: sizes.into() };
     let value = |i: usize| ValueShare {
         value: (!i.is_multiple_of(5)).then(|| text(i)),
         grouped: i == 8,

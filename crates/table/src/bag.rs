@@ -2,7 +2,7 @@
 
 use crate::arena::Texts;
 use crate::rows::RowSet;
-use crate::{NONE, Reservation, Rows, Stop, Watch, sort_watched};
+use crate::{CodeRows, NONE, Reservation, Stop, Watch, sort_watched};
 use std::sync::Arc;
 
 /// The values of a column, numbered in C collation order of their text.
@@ -75,13 +75,13 @@ impl Domain {
 #[derive(Debug, Clone)]
 pub struct Bag {
     pub(crate) domains: Vec<Arc<Domain>>,
-    pub(crate) rows: Rows,
+    pub(crate) rows: CodeRows,
     pub(crate) weights: Vec<u64>,
     pub(crate) total: u64,
 }
 
 impl Bag {
-    pub(crate) fn new(domains: Vec<Arc<Domain>>, rows: Rows, weights: Vec<u64>) -> Self {
+    pub(crate) fn new(domains: Vec<Arc<Domain>>, rows: CodeRows, weights: Vec<u64>) -> Self {
         let total = weights.iter().sum();
         Bag { domains, rows, weights, total }
     }
@@ -192,7 +192,7 @@ impl Bag {
 
     /// The bag of the rows that `keep` accepts.
     pub fn filter(&self, mut keep: impl FnMut(&[u32]) -> bool) -> Bag {
-        let mut rows = Rows::new(self.width());
+        let mut rows = CodeRows::new(self.width());
         let mut weights = Vec::new();
         for (row, &weight) in self.rows.iter().zip(&self.weights) {
             if keep(row) {
@@ -205,7 +205,7 @@ impl Bag {
 
     /// The bag with other weights, one per distinct row; rows of weight 0 are left out.
     pub fn with_weights(&self, weights: &[u64]) -> Bag {
-        let mut rows = Rows::new(self.width());
+        let mut rows = CodeRows::new(self.width());
         let kept = |&(_, &weight): &(&[u32], &u64)| weight > 0;
         let weights = self.rows.iter().zip(weights).filter(kept).map(|(row, &weight)| {
             rows.push(row);
@@ -222,7 +222,7 @@ impl Bag {
         let _held = watch.hold(self.distinct() as u64 * 8 + self.own_memory())?;
         let mut order: Vec<u32> = (0..self.rows.len() as u32).collect();
         sort_watched(&mut order, watch, |a, b| self.row(a as usize).cmp(self.row(b as usize)))?;
-        let mut rows = Rows::new(self.width());
+        let mut rows = CodeRows::new(self.width());
         order.iter().for_each(|&i| rows.push(self.row(i as usize)));
         self.weights = order.iter().map(|&i| self.weights[i as usize]).collect();
         self.rows = rows;

@@ -1,7 +1,7 @@
 //! Codes cells while they are read: cells become dictionary codes, and equal rows are counted once.
 
 use crate::arena::{Interner, Texts};
-use crate::words::Words;
+use crate::word_cache::WordCache;
 use crate::{Bag, Domain, NONE, Reservation, RowCounter, Stop, Watch};
 use std::sync::Arc;
 
@@ -52,7 +52,7 @@ impl ReadColumn {
 pub struct Coder {
     columns: Vec<ColumnCoder>,
     /// By column.
-    words: Vec<Words>,
+    words: Vec<WordCache>,
     row: Vec<u32>,
     rows: RowCounter,
 }
@@ -101,7 +101,7 @@ impl Coder {
         let width = columns.len();
         Coder {
             columns,
-            words: (0..width).map(|_| Words::new()).collect(),
+            words: (0..width).map(|_| WordCache::new()).collect(),
             row: vec![NONE; width],
             rows: RowCounter::new(width),
         }
@@ -236,7 +236,7 @@ impl Coder {
                     + c.raw_codes.capacity() * 4
             })
             .sum();
-        let words: usize = self.words.iter().map(Words::memory).sum();
+        let words: usize = self.words.iter().map(WordCache::memory).sum();
         (columns + words + self.rows.memory()) as u64
     }
 

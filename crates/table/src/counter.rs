@@ -1,6 +1,6 @@
 //! Counts rows of codes while they are read, equal ones once.
 
-use crate::Rows;
+use crate::CodeRows;
 use crate::rows::RowSet;
 
 /// The number of rows after which a counter that may list rows decides whether to.
@@ -51,7 +51,7 @@ impl RowCounter {
         self.rows.memory()
     }
 
-    pub(crate) fn finish(self) -> (Rows, Vec<u64>) {
+    pub(crate) fn finish(self) -> (CodeRows, Vec<u64>) {
         self.rows.finish()
     }
 }

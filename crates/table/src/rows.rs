@@ -7,15 +7,15 @@ const CHUNK_ROWS: usize = 1 << 14;
 
 /// Rows of equal width, stored in chunks.
 #[derive(Debug, Clone, Default)]
-pub struct Rows {
+pub struct CodeRows {
     width: usize,
     chunks: Vec<Vec<u32>>,
     len: usize,
 }
 
-impl Rows {
+impl CodeRows {
     pub(crate) fn new(width: usize) -> Self {
-        Rows { width, chunks: Vec::new(), len: 0 }
+        CodeRows { width, chunks: Vec::new(), len: 0 }
     }
 
     /// Cells per row.
@@ -69,7 +69,7 @@ impl Rows {
 
 /// Rows under construction: equal rows are counted once.
 pub(crate) struct RowSet {
-    rows: Rows,
+    rows: CodeRows,
     weights: Vec<u64>,
     /// `None` once rows are listed without merging.
     index: Option<Index>,
@@ -77,7 +77,7 @@ pub(crate) struct RowSet {
 
 impl RowSet {
     pub(crate) fn new(width: usize) -> Self {
-        RowSet { rows: Rows::new(width), weights: Vec::new(), index: Some(Index::new()) }
+        RowSet { rows: CodeRows::new(width), weights: Vec::new(), index: Some(Index::new()) }
     }
 
     /// Adds `row` with `weight`; returns its number among the distinct rows.
@@ -110,7 +110,7 @@ impl RowSet {
         self.rows.memory() + self.weights.capacity() * 8 + index
     }
 
-    pub(crate) fn finish(self) -> (Rows, Vec<u64>) {
+    pub(crate) fn finish(self) -> (CodeRows, Vec<u64>) {
         (self.rows, self.weights)
     }
 }
@@ -135,7 +135,7 @@ mod tests {
 
     #[test]
     fn rows_cross_chunks() {
-        let mut rows = Rows::new(1);
+        let mut rows = CodeRows::new(1);
         for i in 0..(CHUNK_ROWS as u32 * 3 + 5) {
             rows.push(&[i]);
         }

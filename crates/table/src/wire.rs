@@ -12,7 +12,7 @@
 use crate::arena::Texts;
 use crate::bitstream::{BitReader, BitWriter, bits_for};
 use crate::rows::RowSet;
-use crate::{Bag, Domain, NONE, Reservation, Rows, Stop, Watch};
+use crate::{Bag, CodeRows, Domain, NONE, Reservation, Stop, Watch};
 use std::fmt;
 use std::sync::Arc;
 
@@ -134,7 +134,7 @@ impl<'a> Reader<'a> {
         &mut self,
         domains: &[Arc<Domain>],
         watch: &Watch,
-    ) -> Result<(Rows, Vec<u64>), WireError> {
+    ) -> Result<(CodeRows, Vec<u64>), WireError> {
         let mut set = RowSet::new(domains.len());
         let mut row = vec![NONE; domains.len()];
         let mut total = 0;
@@ -158,12 +158,12 @@ impl<'a> Reader<'a> {
         &mut self,
         domains: &[Arc<Domain>],
         watch: &Watch,
-    ) -> Result<(Rows, Vec<u64>), WireError> {
+    ) -> Result<(CodeRows, Vec<u64>), WireError> {
         const CUT: WireError = WireError::Damaged("a row is cut off");
         let count = self.count_of(8)?;
         let mut bits = BitReader::new(self.0);
         let (shared_bits, cell_bits) = widths(domains);
-        let mut rows = Rows::new(domains.len());
+        let mut rows = CodeRows::new(domains.len());
         let mut weights = Vec::new();
         let mut row = vec![NONE; domains.len()];
         let mut total = 0;
@@ -477,7 +477,7 @@ mod tests {
 
     #[test]
     fn equal_rows_that_were_listed_apart_become_one() {
-        let mut rows = Rows::new(1);
+        let mut rows = CodeRows::new(1);
         [0, 0, 0].iter().for_each(|code| rows.push(&[*code]));
         let one = Bag::from_text(1, [[Some("a")]]);
         let apart = Bag::new(one.domains.clone(), rows, vec![1, 2, 3]);

@@ -20,7 +20,7 @@ use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
 use crate::release::{Release, ReleaseCall};
 use guarantee::Guarantee;
-use krimp::{Classes, Correction, DomainOrder, Generator, Model, Nulls, Options};
+use krimp::{ClassRows, Correction, DomainOrder, Generator, Model, Nulls, Options};
 use pgrx::pg_sys::Datum;
 use random::Key;
 use serde_json::Value as Json;
@@ -248,7 +248,7 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), E
         let generator = generator(&table.bag, None)?;
         drawn.draw(&generator, width, n, &coins.key(), |cells| rows.push(cells, 1))?;
     } else {
-        let classes = Classes::new(&table.bag, width);
+        let classes = ClassRows::new(&table.bag, width);
         let shares = krimp::apportion(n, &classes.sizes());
         let mut row = vec![NONE; width + 1];
         for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {

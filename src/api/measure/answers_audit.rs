@@ -16,7 +16,7 @@ use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::rowset::{ResultRows, Value};
 use measures::Rational;
-use measures::answers::{self, Bounds, Class, Known, MOST_ANSWERS, MOST_TERMS};
+use measures::answers::{self, Bounds, Known, MOST_ANSWERS, MOST_TERMS, UnitClass};
 use pgrx::pg_sys::Datum;
 use pgrx::{AnyNumeric, IntoDatum};
 use question::Condition;
@@ -269,7 +269,7 @@ fn decimal(text: &str) -> Option<Rational> {
 
 /// The units of a bag by the sets that they are in.
 struct Units {
-    classes: Vec<Class>,
+    classes: Vec<UnitClass>,
     /// The class of each unit, by its code.
     class_of: Vec<usize>,
 }
@@ -277,7 +277,8 @@ struct Units {
 impl Units {
     fn new(bag: &Bag, asked: &Asked) -> Result<Self, Error> {
         let units = bag.domain(0).len();
-        let (mut classes, mut numbers) = (Vec::<Class>::new(), HashMap::<Vec<u32>, usize>::new());
+        let (mut classes, mut numbers) =
+            (Vec::<UnitClass>::new(), HashMap::<Vec<u32>, usize>::new());
         let mut class_of = vec![usize::MAX; units];
         let values: Vec<String> = bag.domain(1).values().map(to_utf8).collect();
         for i in 0..bag.distinct() {
@@ -304,7 +305,7 @@ impl Units {
             let class = *numbers.entry(sets.to_vec()).or_insert(classes.len());
             if class == classes.len() {
                 let is_in = |(c, &code): (usize, &u32)| bag.domain(c + 2).value(code) == b"1";
-                classes.push(Class {
+                classes.push(UnitClass {
                     is_in: sets.iter().enumerate().map(is_in).collect(),
                     members: 0,
                     total: Rational::zero(),

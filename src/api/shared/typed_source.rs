@@ -19,7 +19,7 @@ use crate::rules::public;
 use pgrx::pg_sys;
 use std::collections::HashSet;
 use suppress::Hierarchy;
-use table::{Bag, CodedTable, Part, Release, Watch};
+use table::{Bag, CodedTable, ColumnPart, Release, Watch};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
 /// they are.
@@ -128,7 +128,7 @@ pub struct TypedSource {
     columns: Vec<usize>,
     table: CodedTable,
     /// The columns that take part, if they are not the whole table as it was read.
-    part: Option<Part>,
+    part: Option<ColumnPart>,
 }
 
 impl TypedSource {
@@ -213,8 +213,8 @@ impl TypedSource {
         };
         let mut source = TypedSource { relation, columns, table, part: None };
         if width < source.columns.len() {
-            let part =
-                source.run("choosing columns", |table, watch| Part::new(table, width, watch))?;
+            let part = source
+                .run("choosing columns", |table, watch| ColumnPart::new(table, width, watch))?;
             source.part = Some(part);
         }
         Ok(source)
@@ -232,7 +232,7 @@ impl TypedSource {
 
     /// The bytes held.
     fn memory(&self) -> u64 {
-        self.table.memory() + self.part.as_ref().map_or(0, Part::memory)
+        self.table.memory() + self.part.as_ref().map_or(0, ColumnPart::memory)
     }
 
     /// Runs work on the columns that take part in the pool.
@@ -262,7 +262,7 @@ impl TypedSource {
         let known: Vec<Vec<bool>> = public.0.iter().enumerate().map(known).collect();
         self.part = None;
         let part =
-            self.run("mapping values", |table, watch| Part::of_known(table, &known, watch))?;
+            self.run("mapping values", |table, watch| ColumnPart::of_known(table, &known, watch))?;
         self.part = Some(part);
         Ok(self)
     }

@@ -4,18 +4,18 @@
 //! the rest of a row. `uncovered` finds the rows that can use a candidate. `size` turns usages into bits. `change`
 //! has the observer of changes. `columns` is a set of columns, with as many words as the table needs.
 
-mod change;
 pub(crate) mod columns;
 pub(crate) mod elements;
-pub(crate) mod ground;
+pub(crate) mod item_rows;
+mod observer;
 pub(crate) mod size;
 mod uncovered;
 
-pub(crate) use change::{Observer, Scratch};
+pub(crate) use observer::{Observer, Scratch};
 
 use crate::cover::columns::Columns;
 use crate::cover::elements::{Element, Elements};
-use crate::cover::ground::Ground;
+use crate::cover::item_rows::ItemRows;
 use crate::cover::size::{Terms, Totals};
 use crate::cover::uncovered::Uncovered;
 use table::{NONE, Stop, Watch};
@@ -28,7 +28,7 @@ const STEP: usize = 1 << 14;
 /// An id is the number of an item, for its singleton, or the number of items plus the slot of an
 /// element.
 pub(crate) struct Cover<'a, const W: usize> {
-    pub ground: &'a Ground,
+    pub ground: &'a ItemRows,
     pub elements: Elements<W>,
     /// By id.
     pub usages: Vec<u64>,
@@ -50,7 +50,7 @@ type Affected<const W: usize> = (u32, u16, Columns<W>);
 
 impl<'a, const W: usize> Cover<'a, W> {
     /// The cover by singletons, prepared for elements of a length up to `longest`.
-    pub(crate) fn new(ground: &'a Ground, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+    pub(crate) fn new(ground: &'a ItemRows, longest: usize, watch: &Watch) -> Result<Self, Stop> {
         let most = (ground.width / 2).max(1);
         let rows = ground.rows();
         let bytes = (rows * (most * 4 + 2 + size_of::<Columns<W>>())) as u64;

@@ -1,6 +1,6 @@
 //! Bitmaps of the rows in which an item is not covered by long elements, to find the rows that can use a candidate.
 
-use crate::cover::ground::Ground;
+use crate::cover::item_rows::ItemRows;
 use table::bits::{self, BitSets};
 use table::{NONE, Stop, Watch};
 
@@ -33,7 +33,7 @@ pub(crate) struct Uncovered {
 
 impl Uncovered {
     /// All items uncovered, for elements of a length up to `longest`.
-    pub(crate) fn new(ground: &Ground, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+    pub(crate) fn new(ground: &ItemRows, longest: usize, watch: &Watch) -> Result<Self, Stop> {
         let free = watch.memory_limit().saturating_sub(watch.memory());
         let all = Uncovered::within(ground, longest, SMALL, MOST_BYTES.min(free / 2) as usize);
         watch.reserve(all.reserved)?;
@@ -42,7 +42,7 @@ impl Uncovered {
 
     /// Makes bitmaps of at most `most` bytes, if one level fits, for items that have on average a row in each word of
     /// rows, or for all items if there are fewer than `small` words.
-    fn within(ground: &Ground, longest: usize, small: usize, most: usize) -> Self {
+    fn within(ground: &ItemRows, longest: usize, small: usize, most: usize) -> Self {
         let words = bits::words(ground.rows());
         let summary_words = bits::words(words);
         let mut rows = vec![0usize; ground.items()];
@@ -135,7 +135,7 @@ impl Uncovered {
     #[inline]
     pub(crate) fn rows(
         &self,
-        ground: &Ground,
+        ground: &ItemRows,
         items: &[u32],
         level: usize,
         mut tell: impl FnMut(usize),
@@ -193,7 +193,7 @@ mod tests {
             // Squares make some values rare and some common.
             let text = |cell: &Option<u32>| cell.map(|n| (n * n / 20).to_string());
             let bag = Bag::from_text(WIDTH, rows.iter().map(|row| row.iter().map(text)));
-            let ground = Ground::new(&bag, &Watch::unlimited()).unwrap();
+            let ground = ItemRows::new(&bag, &Watch::unlimited()).unwrap();
             let mut uncovered = Uncovered::within(&ground, WIDTH, small, most);
             let mut lengths = vec![[1usize; WIDTH]; ground.rows()];
             for (row, column, length) in changes {

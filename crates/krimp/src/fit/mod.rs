@@ -5,9 +5,9 @@
 //! worth their bits; `code_table` is the result, `options` has the parameters, `progress` the counters for the
 //! caller.
 
-mod changes;
 mod code_table;
 mod options;
+mod pair_changes;
 mod pairs;
 mod progress;
 mod prune;
@@ -19,11 +19,11 @@ pub use progress::{Progress, Snapshot};
 
 use crate::Error;
 use crate::cover::columns::with_width;
-use crate::cover::ground::Ground;
+use crate::cover::item_rows::ItemRows;
 use crate::cover::size::TOLERANCE;
 use crate::cover::{Cover, Scratch};
-use crate::spare::{Spare, lock};
-use mining::{CandidateList, Kind};
+use crate::thread_buffers::{ThreadBuffers, lock};
+use mining::{CandidateKind, CandidateList};
 use prune::prune;
 use std::borrow::Cow;
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
@@ -72,8 +72,8 @@ fn fit_width<const W: usize>(
 ) -> Result<CodeTable, Error> {
     let (bag, null_codes) = itemised(bag, options.nulls);
     let kind = match options.candidates {
-        Candidates::All => Kind::All,
-        Candidates::Closed => Kind::Closed,
+        Candidates::All => CandidateKind::All,
+        Candidates::Closed => CandidateKind::Closed,
         Candidates::Pairs => return fit_pairs::<W>(&bag, null_codes, options, watch, progress),
     };
     let allowed = |items: &[Item]| options.allows(items);
@@ -106,7 +106,7 @@ fn fit_list<const W: usize>(
 ) -> Result<CodeTable, Error> {
     progress.begin(candidates.len() as u64);
     watch.begin(candidates.len() as u64);
-    let ground = Ground::new(bag, watch)?;
+    let ground = ItemRows::new(bag, watch)?;
     let longest = candidates.runs().iter().map(|run| run.length).max().unwrap_or(1);
     let cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
     let mut search = Search {
@@ -116,7 +116,7 @@ fn fit_list<const W: usize>(
         cover,
         candidates: &candidates,
         accepted: 0,
-        workers: Spare::default(),
+        workers: ThreadBuffers::default(),
         options,
         watch,
         progress,
@@ -139,7 +139,7 @@ fn fit_pairs<const W: usize>(
     let deadline = options.time.and_then(|time| Instant::now().checked_add(time));
     progress.begin(0);
     watch.begin(0);
-    let ground = Ground::new(bag, watch)?;
+    let ground = ItemRows::new(bag, watch)?;
     let longest = ground.width.min(options.max_length.unwrap_or(usize::MAX));
     let mut cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
     let counts = unions::search(&mut cover, options, deadline, watch, progress)?;
@@ -158,7 +158,7 @@ struct Search<'a, const W: usize> {
     standard: f64,
     size: f64,
     accepted: u64,
-    workers: Spare<Worker>,
+    workers: ThreadBuffers<Worker>,
     options: &'a Options,
     watch: &'a Watch,
     progress: &'a Progress,

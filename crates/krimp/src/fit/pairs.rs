@@ -1,8 +1,8 @@
 //! Counts how often two elements cover a row together.
 
-use crate::cover::ground::Ground;
+use crate::cover::item_rows::ItemRows;
 use crate::cover::{Cover, Observer};
-use crate::fit::changes::{Change, Changes};
+use crate::fit::pair_changes::{PairChange, PairChanges};
 use rayon::prelude::*;
 use std::collections::HashMap;
 use table::{Keyed, Stop, Watch, bits};
@@ -44,7 +44,7 @@ pub(crate) struct Pairs {
     /// Pairs that became more frequent.
     pub grown: Vec<(u32, u32)>,
     /// Changes that are not counted yet.
-    changes: Changes,
+    changes: PairChanges,
     /// Whether changes are added up first.
     adds_up: bool,
     stays: Vec<u32>,
@@ -63,7 +63,7 @@ impl Pairs {
             slots: Vec::new(),
             reserved: 0,
             grown: Vec::new(),
-            changes: Changes::default(),
+            changes: PairChanges::default(),
             adds_up: false,
             stays: Vec::new(),
             goes: Vec::new(),
@@ -88,7 +88,7 @@ impl Pairs {
     }
 
     /// Counts them row by row.
-    fn count_cells(&mut self, ground: &Ground, watch: &Watch) -> Result<(), Stop> {
+    fn count_cells(&mut self, ground: &ItemRows, watch: &Watch) -> Result<(), Stop> {
         let cells = ground.items() * ground.items();
         let bytes = cells as u64 * 8;
         let small = ground.items() <= MATRIX && watch.reserve(bytes).is_ok();
@@ -121,7 +121,7 @@ impl Pairs {
     /// Counts them by intersecting the rows of each two items, if no row occurs twice.
     fn count_bitmaps(
         &mut self,
-        ground: &Ground,
+        ground: &ItemRows,
         bitmaps: Vec<&[u64]>,
         watch: &Watch,
     ) -> Result<(), Stop> {
@@ -203,7 +203,7 @@ impl Pairs {
     /// Applies the changes that were added up, with the same result as one by one.
     fn settle(&mut self) {
         let mut changes = std::mem::take(&mut self.changes);
-        changes.take(|a, b, Change { net, least, grown, .. }| {
+        changes.take(|a, b, PairChange { net, least, grown, .. }| {
             let (a, b) = (self.serial(a), self.serial(b));
             let key = (a.min(b), a.max(b));
             if grown {
@@ -225,7 +225,7 @@ impl Pairs {
 
 /// Whether pairs are counted by bitmaps: whether bitmaps have fewer words than the rows have pairs of cells, and
 /// every bit stands for one row.
-fn bitmaps_pay(ground: &Ground) -> bool {
+fn bitmaps_pay(ground: &ItemRows) -> bool {
     let words = ground.items() * ground.items() * bits::words(ground.rows());
     words <= ground.rows() * ground.width * ground.width && ground.weights.iter().all(|&w| w == 1)
 }
@@ -373,7 +373,7 @@ mod tests {
             let text = |cell: &Option<u8>| cell.map(|value| value.to_string());
             let bag = table::Bag::from_text(6, rows.iter().map(|row| row.iter().map(text)));
             let watch = Watch::unlimited();
-            let ground = Ground::new(&bag, &watch).unwrap();
+            let ground = ItemRows::new(&bag, &watch).unwrap();
             let cover: Cover<'_, 1> = Cover::new(&ground, 6, &watch).unwrap();
             let mut by_bitmaps = Pairs::new(ground.items());
             let bitmaps = (0..ground.items() as u32).map(|item| cover.rows_of(item).unwrap()).collect();

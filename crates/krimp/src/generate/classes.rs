@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use table::{Bag, NONE, Stop, Watch};
 
 /// The classes of a bag: its distinct rows by their value in one column.
-pub struct Classes<'a> {
+pub struct ClassRows<'a> {
     bag: &'a Bag,
     /// All other columns.
     columns: Vec<usize>,
@@ -12,7 +12,7 @@ pub struct Classes<'a> {
     rows: Vec<(u32, Vec<u32>)>,
 }
 
-impl<'a> Classes<'a> {
+impl<'a> ClassRows<'a> {
     /// The classes that `column` makes, in the order of its values, NULL last.
     pub fn new(bag: &'a Bag, column: usize) -> Self {
         let mut rows = BTreeMap::<u32, Vec<u32>>::new();
@@ -20,7 +20,7 @@ impl<'a> Classes<'a> {
             rows.entry(bag.row(row)[column]).or_default().push(row as u32);
         }
         let columns = (0..bag.width()).filter(|&c| c != column).collect();
-        Classes { bag, columns, rows: rows.into_iter().collect() }
+        ClassRows { bag, columns, rows: rows.into_iter().collect() }
     }
 
     /// The number of classes.
@@ -87,7 +87,7 @@ mod tests {
             [Some("a"), Some("1")],
         ];
         let bag = Bag::from_text(2, rows);
-        let classes = Classes::new(&bag, 1);
+        let classes = ClassRows::new(&bag, 1);
         let shape = |class| {
             let bag = classes.bag(class, &Watch::unlimited()).unwrap();
             (classes.code(class), bag.width(), bag.distinct(), bag.row_count())

@@ -12,7 +12,7 @@ use crate::generate::alias::Alias;
 use crate::generate::correction::Correction;
 use crate::generate::reject::Reject;
 use crate::model::Model;
-use crate::spare::Spare;
+use crate::thread_buffers::ThreadBuffers;
 use rand::Rng;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -103,7 +103,7 @@ impl Generator {
 }
 
 /// An element and its weight.
-struct Part<const W: usize> {
+struct WeightedElement<const W: usize> {
     columns: Columns<W>,
     /// NULL has the code [`NONE`].
     items: Vec<Item>,
@@ -114,12 +114,12 @@ struct Part<const W: usize> {
 struct Compiled<const W: usize> {
     width: usize,
     order: DomainOrder,
-    parts: Vec<Part<W>>,
+    parts: Vec<WeightedElement<W>>,
     /// By column: the elements that have a value for it.
     by_column: Vec<Vec<u32>>,
     /// The columns that have any values, NULL included.
     filled: Columns<W>,
-    caches: Spare<Cache<W>>,
+    caches: ThreadBuffers<Cache<W>>,
 }
 
 /// By closed columns and the column to be filled: the elements that can be drawn.
@@ -137,7 +137,7 @@ impl<const W: usize> Compiled<W> {
         for pattern in &model.patterns {
             let correction =
                 pattern.items.iter().map(|item| correction.of(item)).fold(0.0, f64::max);
-            parts.push(Part {
+            parts.push(WeightedElement {
                 columns: pattern.items.iter().map(|item| item.column as usize).collect(),
                 items: pattern.items.clone(),
                 weight: pattern.usage as f64 + correction,
@@ -153,7 +153,7 @@ impl<const W: usize> Compiled<W> {
                 let weight = usage as f64 + correction.of(&item);
                 sum += weight;
                 filled.insert(column);
-                parts.push(Part {
+                parts.push(WeightedElement {
                     columns: [column].into_iter().collect(),
                     items: vec![item],
                     weight,
@@ -172,7 +172,7 @@ impl<const W: usize> Compiled<W> {
                 }
             }
         }
-        let caches = Spare::default();
+        let caches = ThreadBuffers::default();
         Ok(Compiled { width: model.columns.len(), order, parts, by_column, filled, caches })
     }
 

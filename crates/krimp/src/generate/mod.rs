@@ -9,7 +9,7 @@ mod correction;
 mod generator;
 mod reject;
 
-pub use classes::{Classes, apportion};
+pub use classes::{ClassRows, apportion};
 pub use correction::Correction;
 pub use generator::{DomainOrder, Generated, Generator};
 pub use reject::Reject;

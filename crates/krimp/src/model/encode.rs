@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::cover::columns::with_width;
-use crate::cover::ground::standard_code;
+use crate::cover::item_rows::standard_code;
 use crate::cover::size::{Sizes, encoded};
 use crate::model::covering::{Covering, element_usages};
 use crate::model::{Data, Model, ModelColumn};

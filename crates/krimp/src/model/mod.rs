@@ -8,15 +8,15 @@ mod classify;
 mod covering;
 mod data;
 mod encode;
+mod json;
 mod row_bits;
-mod stored;
 
 pub use classify::{Classified, classify, comparable};
 pub use data::Data;
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use row_bits::{RowCode, row_bits, shortest_first};
 
-use crate::cover::ground::standard_code;
+use crate::cover::item_rows::standard_code;
 use crate::cover::size::{Sizes, encoded};
 use crate::{CodeTable, Error, Options, Progress, fit};
 use serde::{Deserialize, Serialize};

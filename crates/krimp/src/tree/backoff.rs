@@ -3,7 +3,7 @@
 //! A node that decides gives its children's values v the weights P(v). The rest of its probability goes to the nodes
 //! after it, for the values that it has no child for. The rest of the last one goes by the values' own shares.
 
-use crate::spare::Spare;
+use crate::thread_buffers::ThreadBuffers;
 use crate::tree::children::Children;
 use crate::tree::code_tree::CodeTree;
 use crate::tree::deciders::{self, Decider, Deciders, Named};
@@ -13,13 +13,13 @@ use table::{NONE, Reservation, Stop, Watch};
 
 /// Draws rows by `Walk::Backoff`.
 pub(crate) struct Backoff {
-    columns: Vec<Column>,
-    pub(crate) scratch: Spare<Scratch>,
+    columns: Vec<BackoffColumn>,
+    pub(crate) scratch: ThreadBuffers<Scratch>,
     /// The number of bytes of the columns' deciders.
     pub(crate) memory: u64,
 }
 
-struct Column {
+struct BackoffColumn {
     values: Values,
     named: Named,
     deciders: Deciders,
@@ -52,9 +52,10 @@ impl Backoff {
             of_columns.push((Values::new(shares), deciders));
         }
         let columns = of_columns.into_iter().zip(named);
-        let columns =
-            columns.map(|((values, deciders), named)| Column { values, named, deciders }).collect();
-        Ok(Backoff { columns, scratch: Spare::default(), memory: held.bytes() })
+        let columns = columns
+            .map(|((values, deciders), named)| BackoffColumn { values, named, deciders })
+            .collect();
+        Ok(Backoff { columns, scratch: ThreadBuffers::default(), memory: held.bytes() })
     }
 
     /// Draws a row.
@@ -95,7 +96,7 @@ impl Backoff {
     }
 }
 
-impl Column {
+impl BackoffColumn {
     /// The code that the column gets after the columns in the scratch.
     #[inline]
     fn draw<R: Rng>(&self, scratch: &mut Scratch, rng: &mut R) -> u32 {

@@ -1,14 +1,14 @@
 //! The dependent code tree, and how it is made from the patterns of a code table.
 
 use crate::fit::{CodeTable, Nulls, itemised};
-use crate::tree::counted::{Counted, shares};
+use crate::tree::counted_frequencies::{CountedFrequencies, shares};
 use crate::tree::frequencies::{Frequencies, Shares};
 use crate::tree::unions::visit_unions;
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch, sort_watched};
 
 /// A node of a code tree. Its path is the itemset of its item and those of its ancestors.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Node {
+pub struct TreeNode {
     /// `None` for the root.
     pub parent: Option<u32>,
     pub item: Option<Item>,
@@ -22,7 +22,7 @@ pub struct Node {
 pub struct CodeTree {
     /// The root first, then each node before those below it, siblings in item order: a smaller number is a smaller
     /// path.
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     shares: Vec<Shares>,
 }
 
@@ -39,7 +39,7 @@ pub fn code_tree(
 ) -> Result<CodeTree, Stop> {
     let (bag, codes) = itemised(bag, nulls);
     let elements: Vec<&[Item]> = table.patterns().iter().map(|e| e.items.as_slice()).collect();
-    let counted = Counted::new(&bag, elements.iter().copied().flatten(), watch)?;
+    let counted = CountedFrequencies::new(&bag, elements.iter().copied().flatten(), watch)?;
     CodeTree::new(&elements, shares(&bag, &codes), &counted, threshold, watch)
 }
 
@@ -71,7 +71,7 @@ impl CodeTree {
         sort_watched(&mut order, watch, |a, b| {
             paths.items(a as usize).cmp(paths.items(b as usize))
         })?;
-        let root = Node { parent: None, item: None, probability: 1.0 };
+        let root = TreeNode { parent: None, item: None, probability: 1.0 };
         let (nodes, rows) = (vec![root], vec![frequencies.all()]);
         let mut grower = Grower { nodes, shares: &shares, frequencies, path: Vec::new(), rows };
         for (i, &path) in order.iter().enumerate() {
@@ -84,7 +84,7 @@ impl CodeTree {
     }
 
     /// The nodes, the root first and every node after its parent.
-    pub fn nodes(&self) -> &[Node] {
+    pub fn nodes(&self) -> &[TreeNode] {
         &self.nodes
     }
 
@@ -106,13 +106,13 @@ impl CodeTree {
     /// The bytes held.
     pub fn memory(&self) -> u64 {
         let values: usize = self.shares.iter().map(|shares| shares.values.capacity()).sum();
-        (self.nodes.capacity() * size_of::<Node>() + values * size_of::<f64>()) as u64
+        (self.nodes.capacity() * size_of::<TreeNode>() + values * size_of::<f64>()) as u64
     }
 }
 
 /// A tree under construction: paths must come in item order.
 struct Grower<'a, F: Frequencies> {
-    nodes: Vec<Node>,
+    nodes: Vec<TreeNode>,
     shares: &'a [Shares],
     frequencies: &'a F,
     /// The last path.
@@ -135,7 +135,7 @@ impl<F: Frequencies> Grower<'_, F> {
                 }
             };
             self.path.push((self.nodes.len() as u32, item));
-            self.nodes.push(Node { parent: Some(parent), item: Some(item), probability });
+            self.nodes.push(TreeNode { parent: Some(parent), item: Some(item), probability });
         }
     }
 
@@ -150,6 +150,6 @@ impl<F: Frequencies> Grower<'_, F> {
 
     fn memory(&self) -> u64 {
         let rows = self.rows.len() as u64 * self.frequencies.bytes();
-        (self.nodes.capacity() * size_of::<Node>()) as u64 + rows
+        (self.nodes.capacity() * size_of::<TreeNode>()) as u64 + rows
     }
 }

@@ -1,6 +1,6 @@
 //! Draws rows from a code tree.
 
-use crate::spare::Spare;
+use crate::thread_buffers::ThreadBuffers;
 use crate::tree::backoff::Backoff;
 use crate::tree::code_tree::CodeTree;
 use crate::tree::literal::{Literal, Pools};
@@ -35,7 +35,7 @@ pub struct TreeGenerator {
 
 enum Prepared {
     Backoff(Backoff),
-    Literal(Literal, Spare<Pools>),
+    Literal(Literal, ThreadBuffers<Pools>),
 }
 
 impl TreeGenerator {
@@ -46,7 +46,7 @@ impl TreeGenerator {
     pub fn new(tree: &CodeTree, walk: Walk, watch: &Watch) -> Result<Self, Stop> {
         let prepared = match walk {
             Walk::Backoff => Prepared::Backoff(Backoff::new(tree, watch)?),
-            Walk::Literal => Prepared::Literal(Literal::new(tree), Spare::default()),
+            Walk::Literal => Prepared::Literal(Literal::new(tree), ThreadBuffers::default()),
         };
         Ok(TreeGenerator { width: tree.width(), walk: prepared })
     }

@@ -17,9 +17,9 @@
 mod backoff;
 mod children;
 mod code_tree;
-mod counted;
+mod counted_frequencies;
 mod deciders;
-mod estimated;
+mod estimated_frequencies;
 mod frequencies;
 mod generator;
 mod literal;
@@ -31,7 +31,7 @@ mod tests;
 mod unions;
 mod values;
 
-pub use code_tree::{CodeTree, Node, code_tree};
-pub use estimated::Channel;
+pub use code_tree::{CodeTree, TreeNode, code_tree};
+pub use estimated_frequencies::Channel;
 pub use generator::{TreeGenerator, Walk};
 pub use sanitised::Sanitised;

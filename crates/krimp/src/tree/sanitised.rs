@@ -3,8 +3,8 @@
 use crate::Error;
 use crate::fit::{Progress, fit_candidates};
 use crate::tree::code_tree::CodeTree;
-use crate::tree::counted::Counted;
-use crate::tree::estimated::{Bounds, Channel, Estimates};
+use crate::tree::counted_frequencies::CountedFrequencies;
+use crate::tree::estimated_frequencies::{Bounds, Channel, Estimates};
 use crate::tree::frequencies::Frequencies;
 use std::sync::Arc;
 use table::{Bag, Domain, Item, Itemsets, NONE, Recoding, Stop, Watch};
@@ -107,7 +107,7 @@ impl Sanitised {
         let most = max_length.unwrap_or(usize::MAX);
         let mut candidates = Itemsets::new();
         let frequent = || estimates.itemsets(min_support).filter(|items| items.len() <= most);
-        let counted = Counted::new(&self.bag, frequent().flatten(), watch)?;
+        let counted = CountedFrequencies::new(&self.bag, frequent().flatten(), watch)?;
         for (i, items) in frequent().enumerate() {
             watch.poll_every(16, i)?;
             let support = counted.count(&counted.all(), items);

@@ -3,7 +3,7 @@
 use super::reference::{self, Paths, Rows};
 use super::*;
 use crate::tree::backoff::Backoff;
-use crate::tree::counted::{Counted, shares};
+use crate::tree::counted_frequencies::{CountedFrequencies, shares};
 use crate::{Nulls, Options, Progress, fit};
 use chacha20::ChaCha20Rng;
 use proptest::prelude::*;
@@ -23,7 +23,7 @@ fn stream(seed: u64) -> impl Fn(u64) -> ChaCha20Rng {
 fn grown(bag: &Bag, elements: &[Vec<Item>], threshold: f64) -> CodeTree {
     let watch = Watch::unlimited();
     let elements: Vec<&[Item]> = elements.iter().map(Vec::as_slice).collect();
-    let counted = Counted::new(bag, elements.iter().copied().flatten(), &watch).unwrap();
+    let counted = CountedFrequencies::new(bag, elements.iter().copied().flatten(), &watch).unwrap();
     let nulls = vec![None; bag.width()];
     let tree = CodeTree::new(&elements, shares(bag, &nulls), &counted, threshold, &watch).unwrap();
     drop(counted);
@@ -293,7 +293,7 @@ fn limits_are_obeyed() {
         .collect();
     let pairs: Vec<&[Item]> = pairs.iter().map(Vec::as_slice).collect();
     let tree = |watch: &Watch| {
-        let counted = Counted::new(&bag, pairs.iter().copied().flatten(), watch)?;
+        let counted = CountedFrequencies::new(&bag, pairs.iter().copied().flatten(), watch)?;
         CodeTree::new(&pairs, shares(&bag, &[None; 16]), &counted, 0.1, watch).map(|_| ())
     };
     assert_eq!(tree(&Watch::unlimited()), Ok(()));
@@ -306,7 +306,7 @@ fn limits_are_obeyed() {
 
 mod randomised {
     use super::*;
-    use crate::tree::estimated::{Bounds, Estimates};
+    use crate::tree::estimated_frequencies::{Bounds, Estimates};
     use crate::tree::frequencies::Frequencies;
 
     fn channel(epsilon: f64, values: usize) -> Channel {

@@ -22,7 +22,7 @@ pub const MOST_TERMS: usize = 50_000;
 
 /// Units that are in the same answers.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Class {
+pub struct UnitClass {
     /// For each answer, whether they are in it.
     pub is_in: Vec<bool>,
     pub members: u64,
@@ -53,7 +53,7 @@ impl Known {
 }
 
 /// What the answers reveal about each unit of each class. Costs two linear programs for each class, on all threads.
-pub fn audit(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
+pub fn audit(classes: &[UnitClass], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
     let totals = match (&bounds.low, &bounds.high) {
         (None, None) => unbounded(classes, watch)?,
         _ => bounded(classes, bounds, watch)?,
@@ -66,7 +66,7 @@ fn count(members: u64) -> Rational {
 }
 
 /// The matrix of the answers over the classes.
-fn matrix(classes: &[Class]) -> Vec<Vec<Rational>> {
+fn matrix(classes: &[UnitClass]) -> Vec<Vec<Rational>> {
     let answers = classes.first().map_or(0, |class| class.is_in.len());
     let row = |answer: usize| {
         classes.iter().map(|class| Rational::from(i64::from(class.is_in[answer]))).collect()
@@ -75,10 +75,10 @@ fn matrix(classes: &[Class]) -> Vec<Vec<Rational>> {
 }
 
 /// The totals that linear algebra alone determines: those in which no free unknown takes part.
-fn unbounded(classes: &[Class], watch: &Watch) -> Result<Vec<Known>, Stop> {
+fn unbounded(classes: &[UnitClass], watch: &Watch) -> Result<Vec<Known>, Stop> {
     let values = classes.iter().map(|class| class.total.clone()).collect();
     let solved = Vertex::reduced(matrix(classes), values, vec![None; classes.len()], watch)?;
-    let known = |(c, class): (usize, &Class)| {
+    let known = |(c, class): (usize, &UnitClass)| {
         let end = solved.is_determined(c).then(|| class.total.clone());
         Known { low: end.clone(), high: end }
     };
@@ -87,17 +87,17 @@ fn unbounded(classes: &[Class], watch: &Watch) -> Result<Vec<Known>, Stop> {
 
 /// The least and the largest total of each class. Totals are counted from the known bound, upwards from the low one
 /// or downwards from the high one, so that 0 is the least.
-fn bounded(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
+fn bounded(classes: &[UnitClass], bounds: &Bounds, watch: &Watch) -> Result<Vec<Known>, Stop> {
     let from_low = bounds.low.is_some();
     let base = bounds.low.as_ref().or(bounds.high.as_ref()).cloned().unwrap_or_else(Rational::zero);
-    let start = |class: &Class| &count(class.members) * &base;
-    let above = |class: &Class| match from_low {
+    let start = |class: &UnitClass| &count(class.members) * &base;
+    let above = |class: &UnitClass| match from_low {
         true => &class.total - &start(class),
         false => &start(class) - &class.total,
     };
     let values: Vec<Rational> = classes.iter().map(above).collect();
     let room = bounds.low.as_ref().zip(bounds.high.as_ref()).map(|(low, high)| high - low);
-    let limit = |class: &Class| room.as_ref().map(|room| &count(class.members) * room);
+    let limit = |class: &UnitClass| room.as_ref().map(|room| &count(class.members) * room);
     let limits: Vec<Option<Rational>> = classes.iter().map(limit).collect();
     let mut vertex = Vertex::reduced(matrix(classes), values, limits, watch)?;
     vertex.settle(watch)?;
@@ -117,7 +117,7 @@ fn bounded(classes: &[Class], bounds: &Bounds, watch: &Watch) -> Result<Vec<Know
 }
 
 /// The bounds of one of the units of a total, if the others may be anything within their bounds.
-fn of_unit(class: &Class, total: Known, bounds: &Bounds) -> Known {
+fn of_unit(class: &UnitClass, total: Known, bounds: &Bounds) -> Known {
     let (low, high) = if class.members == 1 {
         (total.low, total.high)
     } else {

@@ -11,14 +11,14 @@ fn rational(n: i64) -> Rational {
 /// Units with their values, the answers that each is in.
 type Units = Vec<(i64, Vec<bool>)>;
 
-fn classes(units: &Units) -> (Vec<Class>, Vec<usize>) {
+fn classes(units: &Units) -> (Vec<UnitClass>, Vec<usize>) {
     let mut numbers = BTreeMap::new();
-    let mut classes: Vec<Class> = Vec::new();
+    let mut classes: Vec<UnitClass> = Vec::new();
     let mut class_of = Vec::new();
     for (value, is_in) in units {
         let class = *numbers.entry(is_in.clone()).or_insert(classes.len());
         if class == classes.len() {
-            classes.push(Class { is_in: is_in.clone(), members: 0, total: Rational::zero() });
+            classes.push(UnitClass { is_in: is_in.clone(), members: 0, total: Rational::zero() });
         }
         classes[class].members += 1;
         classes[class].total = &classes[class].total + &rational(*value);

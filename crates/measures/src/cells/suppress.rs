@@ -64,7 +64,7 @@ pub fn suppress(
     let mut primary: Vec<usize> = (0..counts.len()).filter(|&cell| small[cell]).collect();
     // Cells that need the most come first: what helps them often helps the others.
     primary.sort_by_key(|&cell| (Reverse(counts[cell]), cell));
-    let mut chosen = Choice::new(&network, counts, &small, protection.limit());
+    let mut chosen = CellChoice::new(&network, counts, &small, protection.limit());
     watch.begin(primary.len() as u64);
     for &cell in &primary {
         chosen.make_safe(cell, watch)?;
@@ -96,7 +96,7 @@ struct Need {
     moving: Vec<u32>,
 }
 
-struct Choice<'a> {
+struct CellChoice<'a> {
     flows: Flows<'a>,
     /// All cells at each node.
     around: Vec<Vec<Turn>>,
@@ -104,10 +104,10 @@ struct Choice<'a> {
     needs: Vec<Need>,
 }
 
-impl<'a> Choice<'a> {
+impl<'a> CellChoice<'a> {
     fn new(network: &'a Network, counts: &[u64], small: &[bool], limit: u64) -> Self {
         let flows = Flows::new(network, counts.to_vec(), small.to_vec());
-        Choice { flows, around: network.around(|_| true), limit, needs: Vec::new() }
+        CellChoice { flows, around: network.around(|_| true), limit, needs: Vec::new() }
     }
 
     /// Suppresses the cells that are needed for a cell to move as far as it must.

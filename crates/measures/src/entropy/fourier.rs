@@ -8,7 +8,7 @@
 //! less than 1e-12 of it counts as impossible.
 
 use super::lattice::Lattice;
-use super::tilt::Tilted;
+use super::tilting::Tilted;
 use rayon::prelude::*;
 use std::f64::consts::TAU;
 use table::{Stop, Watch};
@@ -50,7 +50,7 @@ impl Complex {
 }
 
 /// A group on the grid.
-struct Group {
+struct GridGroup {
     records: u64,
     /// For each step of the law: its position relative to the middle of the law, its own position, its probability.
     law: Vec<(u64, u64, f64)>,
@@ -60,7 +60,7 @@ struct Group {
 
 /// Weights by Fourier sums.
 pub(super) struct Sums {
-    groups: Vec<Group>,
+    groups: Vec<GridGroup>,
     points: u64,
     theta: f64,
     /// The end of the window with the largest weight, its position, and the number of sums that follow.
@@ -101,7 +101,7 @@ impl Sums {
             .map(|(group, &middle)| i128::from(group.records) * i128::from(middle))
             .sum();
         let groups = lattice.groups.iter().zip(&tilted.laws).zip(&middles);
-        let groups = groups.map(|((group, law), &middle)| Group {
+        let groups = groups.map(|((group, law), &middle)| GridGroup {
             records: group.records,
             law: (law.iter())
                 .map(|&(step, p)| {
@@ -127,7 +127,7 @@ impl Sums {
         let turns = Turns::new(self.points, watch)?;
         let last = self.points / 2;
         let part = last / PARTS + 1;
-        let parts: Vec<Part> = (0..PARTS)
+        let parts: Vec<PartialSums> = (0..PARTS)
             .into_par_iter()
             .map(|i| self.part(&turns, i * part, ((i + 1) * part).min(last + 1), watch))
             .collect::<Result<_, Stop>>()?;
@@ -144,8 +144,8 @@ impl Sums {
     }
 
     /// The contribution of the frequencies `from..to`.
-    fn part(&self, turns: &Turns, from: u64, to: u64, watch: &Watch) -> Result<Part, Stop> {
-        let mut part = Part {
+    fn part(&self, turns: &Turns, from: u64, to: u64, watch: &Watch) -> Result<PartialSums, Stop> {
+        let mut part = PartialSums {
             weights: self.groups.iter().map(|group| vec![0.0; group.law.len()]).collect(),
             scales: vec![0.0; self.groups.len()],
         };
@@ -218,13 +218,13 @@ impl Sums {
     }
 }
 
-struct Part {
+struct PartialSums {
     weights: Vec<Vec<f64>>,
     /// The sums of the sizes of all terms.
     scales: Vec<f64>,
 }
 
-impl Group {
+impl GridGroup {
     /// The logarithm of the characteristic function of one record about the middle of its law.
     fn log(&self, turns: &Turns, j: u64) -> Complex {
         let (mut re, mut im) = (0.0, 0.0);

@@ -14,17 +14,17 @@
 
 mod binary;
 mod bits;
-mod direct;
 mod extremes;
 mod fourier;
 mod interval;
 mod lattice;
+mod polynomial_sums;
 mod prior;
 mod release;
 mod sums;
 #[cfg(test)]
 mod tests;
-mod tilt;
+mod tilting;
 
 pub use binary::{binary_entropy_loss, expected_binary_entropy_loss};
 pub use bits::Loss;

@@ -3,8 +3,8 @@
 use super::lattice::Lattice;
 use super::prior::Prior;
 use super::release::Release;
-use super::tilt::Tilted;
-use super::{Refused, direct, fourier};
+use super::tilting::Tilted;
+use super::{Refused, fourier, polynomial_sums};
 use crate::Rational;
 use table::{Stop, Watch};
 
@@ -27,8 +27,8 @@ pub(super) fn likelihoods(
         lattice = lattice.flipped();
     }
     let tilted = Tilted::new(&lattice, watch)?;
-    let weights = if direct::cost(&lattice) <= DIRECT {
-        direct::weights(&lattice, &tilted, watch)?
+    let weights = if polynomial_sums::cost(&lattice) <= DIRECT {
+        polynomial_sums::weights(&lattice, &tilted, watch)?
     } else {
         match fourier::Sums::new(&lattice, &tilted) {
             Some(sums) => sums.weights(watch)?,

@@ -250,8 +250,8 @@ proptest! {
         let release = Release { statistic, window: Window::closed(ends.0, ends.1) };
         let Ok(lattice) = lattice::Lattice::new(&numbers(&values), &priors, &release) else { return Ok(()) };
         let watch = Watch::unlimited();
-        let tilted = tilt::Tilted::new(&lattice, &watch).unwrap();
-        let direct = direct::weights(&lattice, &tilted, &watch).unwrap();
+        let tilted = tilting::Tilted::new(&lattice, &watch).unwrap();
+        let direct = polynomial_sums::weights(&lattice, &tilted, &watch).unwrap();
         let fourier = fourier::Sums::new(&lattice, &tilted).unwrap().weights(&watch).unwrap();
         let largest = direct.iter().flatten().copied().fold(0.0, f64::max);
         for (direct, fourier) in direct.iter().flatten().zip(fourier.iter().flatten()) {

@@ -30,7 +30,7 @@ pub(super) struct Count<'a> {
 }
 
 /// Rows in groups of equal values in the columns of a set.
-struct Groups<'a> {
+struct RowGroups<'a> {
     /// The number of columns of the set, and the first column that may be added.
     size: usize,
     next: usize,
@@ -58,7 +58,7 @@ impl<'a> Count<'a> {
     pub fn share(&self) -> Result<f64, Stop> {
         let mut given = self.nothing();
         let held = self.watch.hold(self.bag.distinct() as u64 * 4)?;
-        let mut all = Groups { size: 0, next: 0, rows: Vec::new(), ends: Vec::new(), held };
+        let mut all = RowGroups { size: 0, next: 0, rows: Vec::new(), ends: Vec::new(), held };
         self.enter(&mut all, 0..self.bag.distinct() as u32, &mut given);
         self.watch.begin(combinations(self.columns.len(), self.known));
         add(&mut given, self.deeper(&all)?);
@@ -73,7 +73,7 @@ impl<'a> Count<'a> {
     }
 
     /// The choices that identify rows, for sets that begin with that of the groups and have more columns.
-    fn deeper(&self, groups: &Groups) -> Result<Given, Stop> {
+    fn deeper(&self, groups: &RowGroups) -> Result<Given, Stop> {
         if groups.size >= self.known || groups.rows.is_empty() {
             return Ok(self.nothing());
         }
@@ -106,14 +106,14 @@ impl<'a> Count<'a> {
     /// The groups with one more column; groups that are done are counted.
     fn split(
         &self,
-        groups: &Groups<'a>,
+        groups: &RowGroups<'a>,
         column: usize,
         given: &mut Given,
-    ) -> Result<Groups<'a>, Stop> {
+    ) -> Result<RowGroups<'a>, Stop> {
         // The rows and the ends, two lists that grow by doubling, and the keys of a group.
         let held = self.watch.hold(groups.rows.len() as u64 * 24)?;
         let (size, next) = (groups.size + 1, column + 1);
-        let mut split = Groups { size, next, rows: Vec::new(), ends: Vec::new(), held };
+        let mut split = RowGroups { size, next, rows: Vec::new(), ends: Vec::new(), held };
         let codes = &self.columns[column];
         let mut keys: Vec<u64> = Vec::new();
         let mut begin = 0;
@@ -139,7 +139,7 @@ impl<'a> Count<'a> {
     /// no choice with more columns can be made are not needed.
     fn enter(
         &self,
-        groups: &mut Groups,
+        groups: &mut RowGroups,
         rows: impl ExactSizeIterator<Item = u32> + Clone,
         given: &mut Given,
     ) {

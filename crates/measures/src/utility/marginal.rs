@@ -18,7 +18,7 @@ pub struct ColumnDifference {
 
 /// All columns. The cost is the size of the domains.
 pub(super) fn columns(joint: &Joint<'_>) -> Vec<ColumnDifference> {
-    let rows = Rows::of(joint);
+    let rows = RowCounts::of(joint);
     let occurring = |supports: &[u64]| supports[1..].iter().filter(|&&n| n > 0).count() as u64;
     let difference = |(original, released): (&Vec<u64>, &Vec<u64>)| {
         let apart = original.iter().zip(released).map(|(&o, &r)| rows.apart(o, r)).sum();
@@ -36,16 +36,16 @@ pub(super) fn columns(joint: &Joint<'_>) -> Vec<ColumnDifference> {
 
 /// The numbers of rows of both tables, neither of which is empty.
 #[derive(Clone, Copy)]
-pub(super) struct Rows {
+pub(super) struct RowCounts {
     original: u128,
     released: u128,
 }
 
-impl Rows {
+impl RowCounts {
     pub(super) fn of(joint: &Joint<'_>) -> Self {
         let [original, released] =
             [&joint.original, &joint.released].map(|side| u128::from(side.bag.row_count()));
-        Rows { original, released }
+        RowCounts { original, released }
     }
 
     /// The distance of two shares, in a unit common to all pairs of shares: exact.

@@ -11,21 +11,21 @@
 //! NULL is a value of its own everywhere: a blanked cell differs from every value.
 
 mod bins;
+mod common_values;
 mod joint;
 mod levels;
 mod marginal;
 mod newton;
-mod pair;
+mod pairs;
 mod propensity;
 #[cfg(test)]
 mod reference;
-mod shown;
 
+pub use common_values::{Crossed, Seen, Shown, shown};
 pub use joint::Joint;
 pub use marginal::ColumnDifference;
-pub use pair::PairDifference;
+pub use pairs::PairDifference;
 pub use propensity::Propensity;
-pub use shown::{Crossed, Seen, Shown, shown};
 
 use crate::sum::Sum;
 use table::{Bag, Stop, Watch};
@@ -57,7 +57,7 @@ impl Utility {
         }
         Ok(Utility {
             columns: marginal::columns(joint),
-            pairs: pair::pairs(joint, watch)?,
+            pairs: pairs::pairs(joint, watch)?,
             propensity: Some(propensity::propensity(joint, watch)?),
         })
     }

@@ -13,7 +13,7 @@ const PARTS: usize = 8;
 const STEPS: usize = 30;
 
 /// The model's rows, and the share of them that is released.
-pub(super) struct Model<'a> {
+pub(super) struct PropensityModel<'a> {
     pub(super) joint: &'a Joint<'a>,
     pub(super) levels: &'a [Levels; 2],
     pub(super) variables: usize,
@@ -83,7 +83,7 @@ impl Sums {
     }
 }
 
-impl Model<'_> {
+impl PropensityModel<'_> {
     /// The number of bytes that a fit takes.
     pub(super) fn memory(variables: usize) -> u64 {
         (2 * PARTS + 2) as u64 * 8 * (variables as u64 + 1).pow(2)

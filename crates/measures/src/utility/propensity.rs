@@ -2,7 +2,7 @@
 
 use super::joint::Joint;
 use super::levels::Levels;
-use super::newton::Model;
+use super::newton::PropensityModel;
 use table::{Stop, Watch};
 
 /// The propensity score mean squared error of a logistic model (Woo et al., *Global Measures of Data
@@ -40,11 +40,12 @@ pub(super) fn propensity(joint: &Joint<'_>, watch: &Watch) -> Result<Propensity,
     let widest = joint.sizes.iter().max().copied().unwrap_or(0);
     let _levels = watch.hold(8 * (codes + widest) as u64)?;
     let (levels, variables) = Levels::new(joint, watch)?;
-    let _sums = watch.hold(Model::memory(variables))?;
+    let _sums = watch.hold(PropensityModel::memory(variables))?;
     let [original, released] = [&joint.original, &joint.released].map(|side| side.bag.row_count());
     let rows = original as f64 + released as f64;
     let released_share = released as f64 / rows;
-    let fit = Model { joint, levels: &levels, variables, released_share, rows }.fit(watch)?;
+    let fit =
+        PropensityModel { joint, levels: &levels, variables, released_share, rows }.fit(watch)?;
     let expected = fit.rank as f64 * released_share * (1.0 - released_share) / rows;
     Ok(Propensity { pmse: fit.pmse, expected, coefficients: fit.rank })
 }

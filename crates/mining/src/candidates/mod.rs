@@ -3,17 +3,17 @@
 //! `tree_growth` makes a `tree` of all frequent itemsets; closed itemsets, and short ones of wide tables, are mined
 //! first and put into a tree here. The nodes are then sorted into candidate order by a key of support and length.
 
-mod grow;
 mod tree;
+mod tree_growth;
 
-use crate::candidates::grow::Grower;
 use crate::candidates::tree::{Keys, Link, NO_NODE, Tree};
+use crate::candidates::tree_growth::Grower;
 use crate::{closed, frequent};
 use table::{Bag, Item, Itemsets, Stop, Watch, sort_watched};
 
 /// Which frequent itemsets are candidates.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Kind {
+pub enum CandidateKind {
     /// All of them.
     #[default]
     All,
@@ -100,7 +100,7 @@ impl CandidateList {
 /// refuses.
 pub fn candidates(
     bag: &Bag,
-    kind: Kind,
+    kind: CandidateKind,
     min_support: u64,
     max_length: Option<usize>,
     allowed: impl Fn(&[Item]) -> bool + Sync,
@@ -108,11 +108,13 @@ pub fn candidates(
 ) -> Result<CandidateList, Stop> {
     let before = watch.memory();
     let tree = match kind {
-        Kind::All => match frequent::few_by_bitmaps(bag, min_support, max_length, watch)? {
-            Some(sets) => tree_of(&sets, bag.width(), &allowed, watch)?,
-            None => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
-        },
-        Kind::Closed => {
+        CandidateKind::All => {
+            match frequent::few_by_bitmaps(bag, min_support, max_length, watch)? {
+                Some(sets) => tree_of(&sets, bag.width(), &allowed, watch)?,
+                None => Grower::new(bag, min_support, max_length, watch)?.grow(&allowed)?,
+            }
+        }
+        CandidateKind::Closed => {
             let sets = closed(bag, min_support, max_length, watch)?;
             tree_of(&sets, bag.width(), &allowed, watch)?
         }
@@ -250,9 +252,9 @@ mod tests {
     use proptest::prelude::*;
     use std::cmp::Reverse;
 
-    type Sets = Vec<(u64, Vec<Item>)>;
+    type GroupSets = Vec<(u64, Vec<Item>)>;
 
-    fn listed(candidates: &CandidateList) -> Sets {
+    fn listed(candidates: &CandidateList) -> GroupSets {
         let mut numbers = Vec::new();
         let mut sets = Vec::new();
         for run in candidates.runs() {
@@ -265,8 +267,8 @@ mod tests {
         sets
     }
 
-    fn expected(sets: reference::Found, allowed: impl Fn(&[Item]) -> bool) -> Sets {
-        let mut sets: Sets = sets
+    fn expected(sets: reference::Found, allowed: impl Fn(&[Item]) -> bool) -> GroupSets {
+        let mut sets: GroupSets = sets
             .into_iter()
             .filter(|(items, _)| items.len() > 1 && allowed(items))
             .map(|(items, support)| (support, items))
@@ -306,8 +308,8 @@ mod tests {
             let given = candidates_of(&sets, 5, &watch).unwrap();
             prop_assert_eq!(watch.memory(), given.reserved());
             prop_assert_eq!(listed(&given), expected(frequent.clone(), |_| true));
-            prop_assert_eq!(found(Kind::All), expected(frequent, allowed));
-            prop_assert_eq!(found(Kind::Closed), expected(reference::closed(&bag, min_support, max_length), allowed));
+            prop_assert_eq!(found(CandidateKind::All), expected(frequent, allowed));
+            prop_assert_eq!(found(CandidateKind::Closed), expected(reference::closed(&bag, min_support, max_length), allowed));
         }
     }
 
@@ -316,7 +318,7 @@ mod tests {
         let row: Vec<Option<String>> = (0..24).map(|c| Some(c.to_string())).collect();
         let bag = Bag::from_text(24, [row.clone(), row]);
         let watch = Watch::new(10 << 20, u64::MAX);
-        let stopped = candidates(&bag, Kind::All, 1, None, |_| true, &watch).err();
+        let stopped = candidates(&bag, CandidateKind::All, 1, None, |_| true, &watch).err();
         assert_eq!(stopped, Some(Stop::Memory { limit: 10 << 20 }));
     }
 
@@ -332,7 +334,8 @@ mod tests {
         for (min_support, max_length) in [(1, 2), (5, 3), (12, 3)] {
             let asked = Some(max_length);
             assert!(frequent::few_by_bitmaps(&bag, min_support, asked, &watch).unwrap().is_some());
-            let list = candidates(&bag, Kind::All, min_support, asked, allowed, &watch).unwrap();
+            let list =
+                candidates(&bag, CandidateKind::All, min_support, asked, allowed, &watch).unwrap();
             let tree =
                 Grower::new(&bag, min_support, asked, &watch).unwrap().grow(&allowed).unwrap();
             let grown = super::list(tree, 30, watch.memory(), &watch).unwrap();

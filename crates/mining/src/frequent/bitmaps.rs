@@ -8,7 +8,7 @@
 //! seldom agree on more, so that comparing a few of them is enough.
 
 use crate::bitmaps::{Numbering, each_pair, memory};
-use crate::list::List;
+use crate::itemset_list::ItemsetList;
 use crate::mii::Sink;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -89,9 +89,9 @@ pub(super) fn search<'w>(
     asked: Asked,
     items: &[Item],
     watch: &'w Watch,
-) -> Result<List<'w>, Stop> {
+) -> Result<ItemsetList<'w>, Stop> {
     let max_length = asked.max_length;
-    let mut found = List::new(watch);
+    let mut found = ItemsetList::new(watch);
     if max_length == 0 {
         return Ok(found);
     }
@@ -102,7 +102,8 @@ pub(super) fn search<'w>(
     let rows = (0..bag.distinct())
         .flat_map(|row| std::iter::repeat_n(row as u32, bag.weight(row) as usize))
         .collect();
-    let mut root = Level { rows, items: (0..items.len() as u32).collect(), ..Level::default() };
+    let mut root =
+        BitmapLevel { rows, items: (0..items.len() as u32).collect(), ..BitmapLevel::default() };
     Numbering::new(bag, items).fill(&root.rows, &mut root.having, watch)?;
     let mut bitmaps = Bitmaps { bag, asked, items, frequent: BitSets::default() };
     let mut columns = Vec::new();
@@ -135,7 +136,7 @@ struct Bitmaps<'a> {
 
 /// Items that extend a prefix, and the rows that have prefix and item.
 #[derive(Default)]
-struct Level {
+struct BitmapLevel {
     /// The ranks of the items, ascending.
     items: Vec<u32>,
     /// By position in `items`; may have one more set.
@@ -148,7 +149,7 @@ struct Level {
     next: usize,
 }
 
-impl Level {
+impl BitmapLevel {
     /// Empties the level and sets its items.
     fn begin(&mut self, items: impl Iterator<Item = u32>) {
         self.items.clear();
@@ -159,7 +160,7 @@ impl Level {
     }
 
     /// The rows to which the bitmaps refer.
-    fn rows<'l>(&'l self, levels: &'l [Level], root: &'l Level) -> &'l [u32] {
+    fn rows<'l>(&'l self, levels: &'l [BitmapLevel], root: &'l BitmapLevel) -> &'l [u32] {
         match self.base {
             Some(0) => &root.rows,
             Some(base) => &levels[base - 1].rows,
@@ -174,9 +175,9 @@ impl Level {
 
 impl Bitmaps<'_> {
     /// The frequent pairs; also records them for later.
-    fn pairs<'w>(&mut self, root: &Level, watch: &'w Watch) -> Result<List<'w>, Stop> {
-        let list = || List::new(watch);
-        let visit = |pair: [usize; 2], found: &mut List<'w>, columns: &mut Vec<u32>| {
+    fn pairs<'w>(&mut self, root: &BitmapLevel, watch: &'w Watch) -> Result<ItemsetList<'w>, Stop> {
+        let list = || ItemsetList::new(watch);
+        let visit = |pair: [usize; 2], found: &mut ItemsetList<'w>, columns: &mut Vec<u32>| {
             let rows = pair.map(|item| root.having.set(item));
             let support = bits::count_common(rows[0], rows[1]);
             if support < self.asked.min_support {
@@ -194,11 +195,11 @@ impl Bitmaps<'_> {
     }
 
     /// The frequent itemsets of three and more items.
-    fn longer<'w>(&self, root: &Level, watch: &'w Watch) -> Result<List<'w>, Stop> {
+    fn longer<'w>(&self, root: &BitmapLevel, watch: &'w Watch) -> Result<ItemsetList<'w>, Stop> {
         (0..self.items.len())
             .into_par_iter()
             .try_fold(
-                || Task::new(self, root, watch),
+                || BitmapTask::new(self, root, watch),
                 |mut task, first| {
                     task.below(first)?;
                     watch.advance(1);
@@ -206,7 +207,7 @@ impl Bitmaps<'_> {
                 },
             )
             .map(|task| task.map(|task| task.found))
-            .try_reduce(|| List::new(watch), List::then)
+            .try_reduce(|| ItemsetList::new(watch), ItemsetList::then)
     }
 
     /// Whether a frequent itemset is requested; its rows are those of `rows` that two bitmaps share.
@@ -234,17 +235,17 @@ impl Bitmaps<'_> {
 }
 
 /// A part of the search, run by one thread.
-struct Task<'a, 'w> {
+struct BitmapTask<'a, 'w> {
     bitmaps: &'a Bitmaps<'a>,
-    root: &'a Level,
+    root: &'a BitmapLevel,
     numbering: Numbering<'a>,
-    found: List<'w>,
+    found: ItemsetList<'w>,
     /// The current itemset.
     set: Vec<Item>,
     /// A level for each prefix of the set. The level of the empty prefix, number 0, is `root`.
-    levels: Vec<Level>,
+    levels: Vec<BitmapLevel>,
     /// Unused levels, kept for reuse.
-    spare: Vec<Level>,
+    spare: Vec<BitmapLevel>,
     /// The positions in the previous level of the items that a new level takes over.
     positions: Vec<usize>,
     columns: Vec<u32>,
@@ -253,13 +254,13 @@ struct Task<'a, 'w> {
     counted: usize,
 }
 
-impl<'a, 'w> Task<'a, 'w> {
-    fn new(bitmaps: &'a Bitmaps<'a>, root: &'a Level, watch: &'w Watch) -> Self {
-        Task {
+impl<'a, 'w> BitmapTask<'a, 'w> {
+    fn new(bitmaps: &'a Bitmaps<'a>, root: &'a BitmapLevel, watch: &'w Watch) -> Self {
+        BitmapTask {
             bitmaps,
             root,
             numbering: Numbering::new(bitmaps.bag, &[]),
-            found: List::new(watch),
+            found: ItemsetList::new(watch),
             set: Vec::new(),
             levels: Vec::new(),
             spare: Vec::new(),
@@ -330,7 +331,7 @@ impl<'a, 'w> Task<'a, 'w> {
     /// Makes the level of the items at `positions` of the current one, after the set has got the item at `at`.
     fn descend(&mut self, at: usize) -> Result<(), Stop> {
         let mut child = self.spare.pop().unwrap_or_default();
-        let held: u64 = self.levels.iter().chain(&self.spare).map(Level::memory).sum();
+        let held: u64 = self.levels.iter().chain(&self.spare).map(BitmapLevel::memory).sum();
         let level = self.levels.last().unwrap_or(self.root);
         child.begin(self.positions.iter().map(|&position| level.items[position]));
         let own = level.having.set(at);

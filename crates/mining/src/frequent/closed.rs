@@ -2,7 +2,7 @@
 
 use crate::frequent::bitmaps::{self, Asked};
 use crate::frequent::closed_narrow::ClosedNarrow;
-use crate::list::List;
+use crate::itemset_list::ItemsetList;
 use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
@@ -49,7 +49,7 @@ pub(crate) fn search(
         return bitmaps::search(bag, asked, &items, watch)?.finish();
     }
     let total = bag.row_count();
-    let mut all = List::new(watch);
+    let mut all = ItemsetList::new(watch);
     // The closure of the empty set is the items that every row has.
     let common = ranked(&supports, |support| support == total);
     if total < min_support || common.len() > max_length {
@@ -62,14 +62,14 @@ pub(crate) fn search(
     let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
     let projection = Projection::root(bag, &items, &mut Scratch::new(0, false, watch))?;
-    let root = Table { projection, ..Table::default() };
+    let root = ClosedTable { projection, ..ClosedTable::default() };
     let shared = Shared { min_support, max_length, narrow, items: &items, watch };
     watch.begin(items.len() as u64);
-    let list = || List::new(watch);
+    let list = || ItemsetList::new(watch);
     let found = (0..items.len() as u32)
         .into_par_iter()
         .try_fold(
-            || Task::new(&shared, common.clone(), &root),
+            || ClosedTask::new(&shared, common.clone(), &root),
             |mut first, rank| {
                 first.extend_in_parallel(&root, rank)?;
                 watch.advance(1);
@@ -77,7 +77,7 @@ pub(crate) fn search(
             },
         )
         .map(|task| task.map(|task| task.list))
-        .try_reduce(list, List::then)?;
+        .try_reduce(list, ItemsetList::then)?;
     found.then(all)?.finish()
 }
 
@@ -93,7 +93,7 @@ struct Shared<'a, 'w> {
 
 /// The rows that contain a closed set, reduced to the items above the last one added.
 #[derive(Default)]
-pub(crate) struct Table {
+pub(crate) struct ClosedTable {
     pub projection: Projection,
     /// The ranks of the items below the last one added, outside the set, that all rows of a group have; ascending,
     /// group after group. Merging rows keeps the ranks that they share.
@@ -102,7 +102,7 @@ pub(crate) struct Table {
     spans: Vec<(u32, u32)>,
 }
 
-impl Table {
+impl ClosedTable {
     /// The ranks below that all rows of a group have.
     pub(crate) fn below(&self, group: u32) -> &[u32] {
         let (start, length) = self.spans.get(group as usize).copied().unwrap_or_default();
@@ -133,12 +133,12 @@ impl Table {
     /// Makes this the table of the rows of `parent` with `item`, for the items in `scratch.kept`.
     fn gather(
         &mut self,
-        parent: &Table,
+        parent: &ClosedTable,
         item: u32,
         support: u64,
         scratch: &mut Scratch<'_>,
     ) -> Result<(), Stop> {
-        let Table { projection, below, spans } = self;
+        let ClosedTable { projection, below, spans } = self;
         below.clear();
         spans.clear();
         projection.gather(&parent.projection, item, support, scratch, |from, position, into| {
@@ -183,13 +183,13 @@ fn intersect(ranks: &mut [u32], mut others: impl Iterator<Item = u32>) -> usize 
 }
 
 /// A part of the search, run by one thread.
-struct Task<'a, 'w> {
+struct ClosedTask<'a, 'w> {
     shared: &'a Shared<'a, 'w>,
-    list: List<'w>,
+    list: ItemsetList<'w>,
     /// The current closed set.
     set: Vec<Item>,
     /// Unused tables, kept for reuse.
-    spare: Vec<Table>,
+    spare: Vec<ClosedTable>,
     /// Bytes of the tables in use.
     held: usize,
     scratch: Scratch<'w>,
@@ -198,12 +198,12 @@ struct Task<'a, 'w> {
     budget: Reservation<'w>,
 }
 
-impl<'a, 'w> Task<'a, 'w> {
+impl<'a, 'w> ClosedTask<'a, 'w> {
     /// For sets that extend `set`, whose table is `table`.
-    fn new(shared: &'a Shared<'a, 'w>, set: Vec<Item>, table: &Table) -> Self {
-        Task {
+    fn new(shared: &'a Shared<'a, 'w>, set: Vec<Item>, table: &ClosedTable) -> Self {
+        ClosedTask {
             shared,
-            list: List::new(shared.watch),
+            list: ItemsetList::new(shared.watch),
             set,
             spare: Vec::new(),
             held: 0,
@@ -215,7 +215,7 @@ impl<'a, 'w> Task<'a, 'w> {
     }
 
     /// Same as [`ClosedTask::extend`], with several tasks if there is much to do.
-    fn extend_in_parallel(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
+    fn extend_in_parallel(&mut self, table: &ClosedTable, item: u32) -> Result<(), Stop> {
         let length = self.set.len();
         let Some(child) = self.child(table, item)? else {
             self.set.truncate(length);
@@ -224,18 +224,18 @@ impl<'a, 'w> Task<'a, 'w> {
         if child.projection.groups.len() <= self.shared.narrow {
             self.search_narrow(&child)?;
         } else {
-            let list = || List::new(self.shared.watch);
+            let list = || ItemsetList::new(self.shared.watch);
             let more = (0..child.projection.items() as u32)
                 .into_par_iter()
                 .try_fold(
-                    || Task::new(self.shared, self.set.clone(), &child),
+                    || ClosedTask::new(self.shared, self.set.clone(), &child),
                     |mut task, item| {
                         task.extend(&child, item)?;
                         Ok(task)
                     },
                 )
                 .map(|task| task.map(|task| task.list))
-                .try_reduce(list, List::then)?;
+                .try_reduce(list, ItemsetList::then)?;
             self.list = replace(&mut self.list, list()).then(more)?;
         }
         self.leave(child, length);
@@ -245,9 +245,9 @@ impl<'a, 'w> Task<'a, 'w> {
     /// Lists the closed sets that extend the set by `item` of its table.
     ///
     /// A set can grow as often as there are columns: too often for recursion.
-    fn extend(&mut self, table: &Table, item: u32) -> Result<(), Stop> {
+    fn extend(&mut self, table: &ClosedTable, item: u32) -> Result<(), Stop> {
         // The tables entered, the next item to extend by in each, and the length of the set before.
-        let mut entered: Vec<(Table, u32, usize)> = Vec::new();
+        let mut entered: Vec<(ClosedTable, u32, usize)> = Vec::new();
         let mut length = self.set.len();
         let mut child = self.child(table, item)?;
         loop {
@@ -274,21 +274,21 @@ impl<'a, 'w> Task<'a, 'w> {
     }
 
     /// Goes back to the set of the given length; `table` is no longer needed.
-    fn leave(&mut self, table: Table, length: usize) {
+    fn leave(&mut self, table: ClosedTable, length: usize) {
         self.held -= table.memory();
         self.spare.push(table);
         self.set.truncate(length);
     }
 
     /// Lists the closed sets that extend the set, whose table is `table` and narrow.
-    fn search_narrow(&mut self, table: &Table) -> Result<(), Stop> {
+    fn search_narrow(&mut self, table: &ClosedTable) -> Result<(), Stop> {
         let Shared { min_support, max_length, items, .. } = *self.shared;
         self.narrow.search(table, items, min_support, max_length, &mut self.set, &mut self.list)
     }
 
     /// Extends the set by `item` and closes it, if the result is new and short enough. Returns the table of the
     /// result if it can be extended further.
-    fn child(&mut self, table: &Table, item: u32) -> Result<Option<Table>, Stop> {
+    fn child(&mut self, table: &ClosedTable, item: u32) -> Result<Option<ClosedTable>, Stop> {
         let Shared { min_support, max_length, items, watch, .. } = *self.shared;
         watch.check()?;
         if table.implies_below(item, &mut self.common) {

@@ -1,8 +1,8 @@
 //! The search for closed itemsets in a table of few groups, where a set of groups is a few machine words.
 
-use crate::frequent::closed::Table;
-use crate::list::List;
-use crate::project::sets::weight_up_to;
+use crate::frequent::closed::ClosedTable;
+use crate::itemset_list::ItemsetList;
+use crate::project::group_sets::weight_up_to;
 use table::{BitSet, Item, Stop};
 
 const WORDS: usize = 4;
@@ -32,12 +32,12 @@ impl ClosedNarrow {
     /// Lists the closed sets that extend `set`, whose table is `table`.
     pub(crate) fn search(
         &mut self,
-        table: &Table,
+        table: &ClosedTable,
         items: &[Item],
         min_support: u64,
         max_length: usize,
         set: &mut Vec<Item>,
-        list: &mut List<'_>,
+        list: &mut ItemsetList<'_>,
     ) -> Result<(), Stop> {
         let groups = &table.projection.groups;
         let ranks = &table.projection.ranks;
@@ -77,7 +77,7 @@ impl ClosedNarrow {
     }
 
     /// Whether all `groups` have an item below `item` that is not in the current set.
-    fn implies_below(&self, table: &Table, item: u32, groups: BitSet<WORDS>) -> bool {
+    fn implies_below(&self, table: &ClosedTable, item: u32, groups: BitSet<WORDS>) -> bool {
         // Such an item would be in each of the groups, so one group is enough to look for it.
         let Some(one) = groups.iter().next() else { return false };
         let one = one as u32;
@@ -92,11 +92,11 @@ impl ClosedNarrow {
     /// Extends the current set by each of the tails from `begin` to `end` and by further ones.
     fn extend(
         &mut self,
-        table: &Table,
+        table: &ClosedTable,
         begin: usize,
         end: usize,
         set: &mut Vec<Item>,
-        list: &mut List<'_>,
+        list: &mut ItemsetList<'_>,
     ) -> Result<(), Stop> {
         let length = set.len();
         for i in begin..end {

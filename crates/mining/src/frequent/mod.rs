@@ -10,7 +10,7 @@ pub use closed::closed;
 pub(crate) use closed::search as search_closed;
 
 use crate::frequent::bitmaps::Asked;
-use crate::list::List;
+use crate::itemset_list::ItemsetList;
 use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
@@ -59,7 +59,7 @@ pub(crate) fn search(
 ) -> Result<Itemsets, Stop> {
     let min_support = min_support.max(1);
     let max_length = max_length.unwrap_or(usize::MAX);
-    let list = || List::new(watch);
+    let list = || ItemsetList::new(watch);
     if max_length == 0 {
         return list().finish();
     }
@@ -80,7 +80,7 @@ pub(crate) fn search(
     budget.add(Projection::root_memory(bag))?;
     let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
     watch.begin(items.len() as u64);
-    let task = |set: Vec<Item>, projection: &Projection| Task {
+    let task = |set: Vec<Item>, projection: &Projection| FrequentTask {
         min_support,
         max_length,
         items,
@@ -107,7 +107,7 @@ pub(crate) fn search(
                             },
                         )
                         .map(|task| task.map(|task| task.list))
-                        .try_reduce(list, List::then)?;
+                        .try_reduce(list, ItemsetList::then)?;
                     first.list = replace(&mut first.list, list()).then(more)?;
                     first.leave(projection);
                 }
@@ -117,16 +117,16 @@ pub(crate) fn search(
             },
         )
         .map(|task| task.map(|task| task.list))
-        .try_reduce(list, List::then)?
+        .try_reduce(list, ItemsetList::then)?
         .finish()
 }
 
 /// A part of the search, run by one thread.
-struct Task<'a> {
+struct FrequentTask<'a> {
     min_support: u64,
     max_length: usize,
     items: &'a [Item],
-    list: List<'a>,
+    list: ItemsetList<'a>,
     /// The current itemset.
     set: Vec<Item>,
     scratch: Scratch<'a>,
@@ -137,7 +137,7 @@ struct Task<'a> {
     budget: Reservation<'a>,
 }
 
-impl Task<'_> {
+impl FrequentTask<'_> {
     /// Lists the frequent itemsets that extend the set by `item` of its projection.
     ///
     /// A set can have as many items as there are columns: too many for recursion.

@@ -52,7 +52,8 @@ pub(super) fn search<S: Sink>(
     let matrix = items.len() * bits::words(items.len()) * size_of::<u64>();
     budget.add(memory(bag.distinct(), items.len()) + matrix as u64)?;
     let mut bitmaps = Bitmaps::new(bag, theta, items);
-    let mut rows = Rows { numbers: (0..bag.distinct() as u32).collect(), ..Rows::default() };
+    let mut rows =
+        BitmapRows { numbers: (0..bag.distinct() as u32).collect(), ..BitmapRows::default() };
     bitmaps.fill(&mut rows);
     watch.begin(items.len() as u64 * (max_length as u64 - 1));
     let pairs = bitmaps.pairs(&rows, watch, sink)?;
@@ -75,7 +76,7 @@ struct Bitmaps<'a> {
 
 /// Some distinct rows, and a bitmap of them for each item, by its rank.
 #[derive(Default)]
-struct Rows {
+struct BitmapRows {
     numbers: Vec<u32>,
     having: BitSets,
 }
@@ -98,8 +99,8 @@ impl<'a> Bitmaps<'a> {
     }
 
     /// Makes the bitmaps of the listed rows. Rare items share one bitmap, so that no branch depends on a value.
-    fn fill(&self, rows: &mut Rows) {
-        let Rows { numbers, having } = rows;
+    fn fill(&self, rows: &mut BitmapRows) {
+        let BitmapRows { numbers, having } = rows;
         having.reset(self.items.len() + 1, numbers.len());
         for (place, &number) in numbers.iter().enumerate() {
             for (ranks, &code) in self.ranks.iter().zip(self.bag.row(number as usize)) {
@@ -113,7 +114,7 @@ impl<'a> Bitmaps<'a> {
     /// The MIIs of two items, given all rows; also records which pairs are frequent.
     fn pairs<S: Sink>(
         &mut self,
-        rows: &Rows,
+        rows: &BitmapRows,
         watch: &Watch,
         sink: &(impl Fn() -> S + Sync),
     ) -> Result<S, Stop> {
@@ -133,14 +134,14 @@ impl<'a> Bitmaps<'a> {
     /// The MIIs of three items: pairs among the rows that have a third one, the rarest.
     fn triples<S: Sink>(
         &self,
-        rows: &Rows,
+        rows: &BitmapRows,
         watch: &Watch,
         sink: &(impl Fn() -> S + Sync),
     ) -> Result<S, Stop> {
         (0..self.items.len())
             .into_par_iter()
             .try_fold(
-                || (sink(), Rows::default(), Reservation::new(watch)),
+                || (sink(), BitmapRows::default(), Reservation::new(watch)),
                 |(mut found, mut own, mut budget), a| {
                     own.numbers.clear();
                     own.numbers.extend(bits::numbers(rows.having.set(a)).map(|row| row as u32));
@@ -167,7 +168,7 @@ impl<'a> Bitmaps<'a> {
 
     /// Whether more than theta of the rows have both items; if not, finds the rows that have them.
     #[inline]
-    fn is_frequent(&self, rows: &Rows, a: usize, b: usize, common: &mut Common) -> bool {
+    fn is_frequent(&self, rows: &BitmapRows, a: usize, b: usize, common: &mut Common) -> bool {
         let [a, b] = [a, b].map(|item| rows.having.set(item));
         let mut count = 0;
         let mut blocks = a.chunks(BLOCK).zip(b.chunks(BLOCK));
@@ -180,7 +181,7 @@ impl<'a> Bitmaps<'a> {
 
     fn is_frequent_by_weight(
         &self,
-        rows: &Rows,
+        rows: &BitmapRows,
         a: &[u64],
         b: &[u64],
         common: &mut Common,

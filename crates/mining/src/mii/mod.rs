@@ -6,23 +6,23 @@
 //! and `risk` is a visitor that counts. `sperner` bounds their number.
 
 mod bitmaps;
-mod narrow;
-mod path;
+mod narrow_search;
+mod projection_path;
 mod risk;
+mod search_task;
 mod sperner;
-mod task;
 mod visitor;
 
-pub use risk::{ColumnRisk, Counts, risk};
+pub use risk::{ColumnRisk, RiskCounts, risk};
 pub use sperner::{BOUND_COLUMNS, bound};
 pub(crate) use visitor::{Forward, Sink};
 pub use visitor::{Subtree, Visitor};
 
-use crate::list::List;
-use crate::mii::path::{Node, Path, Shared};
-use crate::mii::task::Task;
+use crate::itemset_list::ItemsetList;
+use crate::mii::projection_path::{PathNode, ProjectionPath, Shared};
+use crate::mii::search_task::MiiTask;
+use crate::project::group_sets::FEW_WORDS;
 use crate::project::ranking::ranked;
-use crate::project::sets::FEW_WORDS;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -39,7 +39,7 @@ pub fn miis(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
-    search(bag, theta, max_length, Way::Cheapest, watch, || List::new(watch))?.finish()
+    search(bag, theta, max_length, Way::Cheapest, watch, || ItemsetList::new(watch))?.finish()
 }
 
 /// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
@@ -100,7 +100,7 @@ pub(crate) fn search<S: Sink>(
         return bitmaps::search(bag, theta, max_length, &items, watch, &sink)?.then(found);
     }
     let projection = Projection::root(bag, &items, &mut Scratch::new(0, S::ROWS, watch))?;
-    let root = Node { projection, ..Node::default() };
+    let root = PathNode { projection, ..PathNode::default() };
     let (width, first) = (bag.width(), Vec::new());
     let mut shared = Shared { theta, max_length, narrow, width, items, root, first, budget };
     found = found.then(pairs(&mut shared, watch, &sink)?)?;
@@ -150,7 +150,7 @@ fn first<S: Sink>(
     rank: u32,
     scratch: &mut Scratch<'_>,
     mut sink: Option<&mut S>,
-) -> Result<Node, Stop> {
+) -> Result<PathNode, Stop> {
     let parent = &shared.root.projection;
     let support = parent.count(rank, scratch)?;
     scratch.kept.clear();
@@ -174,7 +174,7 @@ fn first<S: Sink>(
         }
         sink.mii(&[shared.items[rank as usize], shared.items[later as usize]], &rows, count)?;
     }
-    let mut node = Node::default();
+    let mut node = PathNode::default();
     if scratch.kept.is_empty() {
         return Ok(node);
     }
@@ -194,7 +194,7 @@ fn pairs<S: Sink>(
     // The kept projections serve every task, but longer itemsets and the result need memory too.
     let quota = watch.memory_limit().saturating_sub(watch.memory()) / 2;
     let kept = AtomicU64::new(0);
-    let keep = |node: &Node| {
+    let keep = |node: &PathNode| {
         let bytes = node.memory();
         let fits = kept.fetch_add(bytes, Relaxed).saturating_add(bytes) <= quota;
         if !fits {
@@ -261,14 +261,14 @@ fn longer<S: Sink>(
 fn below<S: Sink>(
     shared: &Shared<'_>,
     rank: u32,
-    node: &Node,
+    node: &PathNode,
     watch: &Watch,
     sink: &(impl Fn() -> S + Sync),
 ) -> Result<S, Stop> {
     if node.projection.items() < 2 {
         return Ok(sink());
     }
-    let task = || Task::new(Path::new(shared, node, rank), sink(), watch);
+    let task = || MiiTask::new(ProjectionPath::new(shared, node, rank), sink(), watch);
     if node.groups() <= shared.narrow {
         let mut task = task();
         task.search_narrow(1)?;
@@ -280,6 +280,6 @@ fn below<S: Sink>(
             task.extend(1, item)?;
             Ok(task)
         })
-        .map(|task| task.map(Task::finish))
+        .map(|task| task.map(MiiTask::finish))
         .try_reduce(sink, S::then)
 }

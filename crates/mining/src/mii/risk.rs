@@ -7,7 +7,7 @@ use table::{Bag, Item, Marks, NONE, Stop, Watch, bits};
 
 /// How a value, or a column as a whole, takes part in MIIs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct RiskCounts {
     /// The MIIs that contain the value (for a column: a value of it).
     pub miis: u64,
     /// The rows with the value (for a column: any value, not NULL) that contain at least one
@@ -21,9 +21,9 @@ pub struct Counts {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ColumnRisk {
     /// The column as a whole: the sums over its values.
-    pub total: Counts,
+    pub total: RiskCounts,
     /// By code of the column's domain.
-    pub values: Vec<Counts>,
+    pub values: Vec<RiskCounts>,
 }
 
 /// The risk of each column and value: MIIs of length at most `max_length` are counted as they are found, without
@@ -66,10 +66,10 @@ impl Census {
             .miis
             .iter()
             .map(|miis| ColumnRisk {
-                total: Counts::default(),
+                total: RiskCounts::default(),
                 values: miis
                     .iter()
-                    .map(|m| Counts { miis: m.load(Relaxed), ..Counts::default() })
+                    .map(|m| RiskCounts { miis: m.load(Relaxed), ..RiskCounts::default() })
                     .collect(),
             })
             .collect();

@@ -1,7 +1,7 @@
 //! Visitors, which receive MIIs as they are found.
 
-use crate::mii::path::Path;
-use crate::project::groups::Groups;
+use crate::mii::projection_path::ProjectionPath;
+use crate::project::groups::RowGroups;
 use table::{Item, Stop};
 
 /// Receives MIIs as they are found, from several threads and in no fixed order.
@@ -28,9 +28,9 @@ pub struct Subtree<'a> {
     /// The columns, as [`table::bits`].
     pub columns: &'a [u64],
     /// The rows are those of a group, whose origins are groups of the projection at `depth`.
-    pub(crate) path: &'a Path<'a>,
+    pub(crate) path: &'a ProjectionPath<'a>,
     pub(crate) depth: usize,
-    pub(crate) groups: &'a Groups,
+    pub(crate) groups: &'a RowGroups,
     pub(crate) group: u32,
 }
 

@@ -7,7 +7,7 @@ const EMPTY: u32 = u32::MAX;
 
 /// Distinct rows of item numbers (ascending) with weights and origins.
 #[derive(Default)]
-pub(crate) struct Groups {
+pub(crate) struct RowGroups {
     cells: Vec<u32>,
     /// The position of each group's first cell; one more entry than there are groups.
     starts: Vec<u32>,
@@ -23,7 +23,7 @@ pub(crate) struct Groups {
     origins: Vec<u32>,
 }
 
-impl Groups {
+impl RowGroups {
     /// Empties the groups; at most `rows` rows will be added. With `track`, their origins are remembered.
     pub(crate) fn clear(&mut self, rows: usize, track: bool, slots: &mut Slots) {
         self.track = track;

@@ -3,11 +3,11 @@
 //! The searches for MIIs, frequent and closed itemsets are built on them. `ranking` orders the items, `groups` holds
 //! rows with equal ones merged, `group_sets` answers from bits whether items are frequent.
 
+pub(crate) mod group_sets;
 pub(crate) mod groups;
 pub(crate) mod ranking;
-pub(crate) mod sets;
 
-use crate::project::groups::Groups;
+use crate::project::groups::RowGroups;
 use table::{Bag, Item, NONE, Slots, Stop, Watch};
 
 /// The number of rows between two polls of the watch.
@@ -21,7 +21,7 @@ const SPARSE: usize = 64;
 /// Items have local numbers, in rank order.
 #[derive(Default)]
 pub(crate) struct Projection {
-    pub groups: Groups,
+    pub groups: RowGroups,
     /// The sum of the weights: the support of the prefix.
     pub support: u64,
     /// The rank of each item, ascending.

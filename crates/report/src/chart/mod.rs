@@ -2,14 +2,14 @@
 //! `title` and `desc` what it shows; the numbers are in a table beside it.
 
 mod bars;
-mod heat;
+mod heat_map;
 mod matrix;
-mod stack;
+mod stacked_bar;
 
 pub use bars::{Bar, bars};
-pub use heat::heat;
+pub use heat_map::heat;
 pub use matrix::matrix;
-pub use stack::stack;
+pub use stacked_bar::stack;
 
 use crate::markup::Markup;
 

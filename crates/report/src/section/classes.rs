@@ -2,7 +2,7 @@
 
 use super::{Section, columns_of, heading, legend, series, table};
 use crate::chart::{Bar, Words, bars};
-use crate::data::{ClassSize, Classes, Release, Report};
+use crate::data::{ClassSize, ClassSizes, Release, Report};
 use crate::markup::Markup;
 use crate::number::{count, names, share};
 
@@ -38,10 +38,10 @@ fn write(markup: &mut Markup, report: &Report) {
 /// The classes of some releases with the same columns, and those of the original in these columns.
 fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) {
     let original = releases.first().map(|first| (&first.classes_before, report.original.rows));
-    let tables: Vec<(&Classes, u64)> =
+    let tables: Vec<(&ClassSizes, u64)> =
         original.into_iter().chain(releases.iter().map(|one| (&one.classes, one.rows))).collect();
     let sizes = tables.first().map_or(&[] as &[ClassSize], |(classes, _)| &classes.sizes);
-    let of = |classes: &Classes, i: usize| classes.sizes.get(i).cloned().unwrap_or_default();
+    let of = |classes: &ClassSizes, i: usize| classes.sizes.get(i).cloned().unwrap_or_default();
     let of_all = |rows: u64, all: u64| rows as f64 / all.max(1) as f64;
     // A release that is drawn alone keeps its colour of the other charts.
     let is_second =

@@ -4,14 +4,14 @@ mod budget;
 mod classes;
 mod columns;
 mod guarantee;
-mod head;
+mod header;
 mod itemsets;
 mod loss;
 mod pairs;
 mod people;
 mod risk;
 
-pub use head::{head, verdicts};
+pub use header::{head, verdicts};
 
 use crate::data::Report;
 use crate::markup::Markup;

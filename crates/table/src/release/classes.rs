@@ -5,14 +5,14 @@ use crate::{Bag, Codes, Index, Stop, Watch};
 
 /// The equality classes of a release.
 #[derive(Debug, Clone)]
-pub struct Classes {
+pub struct ReleaseClasses {
     /// The class of each piece.
     of: Vec<u32>,
     /// The rows of each class.
     sizes: Vec<u64>,
 }
 
-impl Classes {
+impl ReleaseClasses {
     /// The class of piece number `piece`.
     pub fn of(&self, piece: usize) -> u32 {
         self.of[piece]
@@ -27,12 +27,17 @@ impl Classes {
 impl Release {
     /// The equality classes: pieces whose released rows are equal, NULL being equal to NULL.
     /// Linear in the pieces.
-    pub fn classes(&self, bag: &Bag, watch: &Watch) -> Result<Classes, Stop> {
+    pub fn classes(&self, bag: &Bag, watch: &Watch) -> Result<ReleaseClasses, Stop> {
         self.classes_on(bag, bag.width(), watch)
     }
 
     /// [`Release::classes`] by the first `width` columns only.
-    pub fn classes_on(&self, bag: &Bag, width: usize, watch: &Watch) -> Result<Classes, Stop> {
+    pub fn classes_on(
+        &self,
+        bag: &Bag,
+        width: usize,
+        watch: &Watch,
+    ) -> Result<ReleaseClasses, Stop> {
         let piece = |number: u32| &self.pieces[number as usize];
         // Without filled cells there is no need to look at fills, which saves a tenth of the work.
         if self.fills() {
@@ -46,14 +51,15 @@ impl Release {
         &self,
         cells: impl Fn(u32) -> I,
         watch: &Watch,
-    ) -> Result<Classes, Stop> {
+    ) -> Result<ReleaseClasses, Stop> {
         // The class of each piece; and as if each piece were a class, its size and a slot in an index that grows by
         // doubling.
         let _held = watch.hold(self.pieces.len() as u64 * (4 + 8 + 40))?;
         let mut index = Index::new();
         // A piece of each class.
         let mut firsts: Vec<u32> = Vec::new();
-        let mut classes = Classes { of: Vec::with_capacity(self.pieces.len()), sizes: Vec::new() };
+        let mut classes =
+            ReleaseClasses { of: Vec::with_capacity(self.pieces.len()), sizes: Vec::new() };
         for (i, piece) in self.pieces.iter().enumerate() {
             watch.poll(i)?;
             let class = index.number(Codes(cells(i as u32)), |c| Codes(cells(firsts[c as usize])));

@@ -6,7 +6,7 @@ mod rows;
 #[cfg(test)]
 mod tests;
 
-pub use classes::Classes;
+pub use classes::ReleaseClasses;
 
 use crate::{Bag, NONE, Stop, Watch, bits};
 use forms::Forms;
@@ -36,7 +36,7 @@ pub struct Release {
 
 /// The size of a release. Cells that were NULL before count as cells, but not as suppressed ones.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Counts {
+pub struct ReleaseCounts {
     /// Rows of the table.
     pub rows: u64,
     /// Rows of the release.
@@ -47,7 +47,7 @@ pub struct Counts {
     pub suppressed: u64,
 }
 
-impl Counts {
+impl ReleaseCounts {
     /// The share of the rows that is kept; 1 for an empty table.
     pub fn kept_share(&self) -> f64 {
         if self.rows == 0 { 1.0 } else { self.kept as f64 / self.rows as f64 }
@@ -156,8 +156,8 @@ impl Release {
     }
 
     /// How much of the table is released.
-    pub fn counts(&self, bag: &Bag) -> Counts {
-        let mut counts = Counts { rows: bag.row_count(), ..Counts::default() };
+    pub fn counts(&self, bag: &Bag) -> ReleaseCounts {
+        let mut counts = ReleaseCounts { rows: bag.row_count(), ..ReleaseCounts::default() };
         for piece in &self.pieces {
             let blanked = bag.row(piece.row as usize).iter().enumerate();
             let blanked =

@@ -1,7 +1,7 @@
 //! The rows of a release, in an order that reveals nothing.
 
 use super::Release;
-use crate::{Bag, NONE, Part, Reservation, Stop, Watch};
+use crate::{Bag, ColumnPart, NONE, Reservation, Stop, Watch};
 
 impl Release {
     /// The released rows of a table, sorted by what they show. Their order reveals neither what was blanked nor their
@@ -10,7 +10,7 @@ impl Release {
     /// The release was made for the table, or for a part of its columns: then the other columns are returned
     /// unchanged. Where copies of a row of the part differ in these, its pieces take them in the order of the table,
     /// and start again if a row is released more often than it occurs.
-    pub fn rows(&self, table: &Bag, part: Option<&Part>, watch: &Watch) -> Result<Bag, Stop> {
+    pub fn rows(&self, table: &Bag, part: Option<&ColumnPart>, watch: &Watch) -> Result<Bag, Stop> {
         let mut held = Reservation::new(watch);
         let mut builder = table.builder();
         let mut cells = vec![NONE; table.width()];
@@ -56,7 +56,7 @@ struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    fn new(table: &'a Bag, part: &'a Part, watch: &'a Watch) -> Result<Self, Stop> {
+    fn new(table: &'a Bag, part: &'a ColumnPart, watch: &'a Watch) -> Result<Self, Stop> {
         // The order, and a copy while it is sorted.
         let held = watch.hold(table.distinct() as u64 * 8)?;
         let of = part.rows();

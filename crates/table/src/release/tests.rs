@@ -1,5 +1,5 @@
 use super::*;
-use crate::Part;
+use crate::ColumnPart;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ fn suppressed_cells_equal_cells_that_were_null() {
     assert_eq!(classes.of(1), classes.of(2));
     assert_eq!(release.k(&bag, &watch).unwrap(), Some(2));
     let counts = release.counts(&bag);
-    assert_eq!(counts, Counts { rows: 4, kept: 4, cells: 8, suppressed: 1 });
+    assert_eq!(counts, ReleaseCounts { rows: 4, kept: 4, cells: 8, suppressed: 1 });
     assert_eq!(release.to_bag(&bag, &watch).unwrap().weights(), [2, 2]);
 }
 
@@ -33,7 +33,7 @@ fn copies_of_a_row_may_differ_and_small_classes_go() {
     release.push(1, &[0b10], 1);
     let watch = Watch::unlimited();
     let release = release.without_small_classes(&bag, 2, &watch).unwrap();
-    assert_eq!(release.counts(&bag), Counts { rows: 4, kept: 2, cells: 4, suppressed: 2 });
+    assert_eq!(release.counts(&bag), ReleaseCounts { rows: 4, kept: 2, cells: 4, suppressed: 2 });
     assert_eq!(release.k(&bag, &watch).unwrap(), Some(2));
     assert_eq!(watch.memory(), 0);
 }
@@ -141,7 +141,7 @@ proptest! {
     #[test]
     fn rows_are_the_copies_in_turn_and_sorted((table, width, forms) in releases()) {
         let watch = Watch::unlimited();
-        let part = (width < 4).then(|| Part::new(&table, width, &watch).unwrap());
+        let part = (width < 4).then(|| ColumnPart::new(&table, width, &watch).unwrap());
         let bag = part.as_ref().map_or(&table, |part| &part.bag);
         let mut release = Release::new(width);
         for (row, pieces) in forms.iter().take(bag.distinct()).enumerate() {

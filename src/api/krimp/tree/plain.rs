@@ -21,7 +21,7 @@ use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::typed::{ReadValues, TypedRows};
 use crate::release::{Release, ReleaseCall};
 use guarantee::Guarantee;
-use krimp::{Candidates, Classes, CodeTree, Nulls, Options, apportion};
+use krimp::{Candidates, ClassRows, CodeTree, Nulls, Options, apportion};
 use pgrx::pg_sys::Datum;
 use serde_json::json;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ fn code_tree_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(
         return draw(&tree, walk, n, &coins.key(), held, |cells| rows.push(cells, 1));
     }
     let last = columns.len() - 1;
-    let classes = Classes::new(&table.bag, last);
+    let classes = ClassRows::new(&table.bag, last);
     let mut row = vec![NONE; columns.len()];
     let shares = apportion(n, &classes.sizes());
     for (class, &share) in shares.iter().enumerate().filter(|&(_, &share)| share > 0) {

@@ -5,8 +5,8 @@ use super::options::{Candidate, Options};
 use super::tables::{Beside, Tables};
 use crate::pg::call::text::to_utf8;
 use report::{
-    ClassSize, Classes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed, ItemsetChange,
-    Original, PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
+    ClassSize, ClassSizes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed,
+    ItemsetChange, Original, PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
 };
 
 /// A value has at most so many characters in a report.
@@ -197,7 +197,7 @@ fn not_compared(beside: &Beside, candidate: &Candidate) -> Vec<String> {
 }
 
 /// Classes by their sizes.
-fn classes(rows_of: &[u64]) -> Classes {
+fn classes(rows_of: &[u64]) -> ClassSizes {
     let mut sizes: Vec<ClassSize> =
         SIZES.iter().map(|&(from, to)| ClassSize { from, to, classes: 0, rows: 0 }).collect();
     for &rows in rows_of {
@@ -206,7 +206,7 @@ fn classes(rows_of: &[u64]) -> Classes {
             size.rows += rows;
         }
     }
-    Classes {
+    ClassSizes {
         smallest: rows_of.iter().copied().min(),
         number: rows_of.len() as u64,
         alone: sizes[0].rows,

@@ -4,7 +4,7 @@ use super::tables::{Beside, Tables};
 use crate::api::release::hierarchy::general;
 use measures::utility::{Joint, Seen, Utility, shown};
 use measures::{Cell, CommonRecords, Comparison, Diversity, Meaning, People};
-use mining::Counts;
+use mining::RiskCounts;
 use random::Coins;
 use report::Unicity;
 use suppress::Written;
@@ -44,7 +44,7 @@ pub struct Plan {
 /// What was counted.
 pub struct Measured {
     /// By column of those by which somebody may be known.
-    pub risk: Vec<Counts>,
+    pub risk: Vec<RiskCounts>,
     pub risky_values: Vec<RiskyValue>,
     /// The sizes of the original's classes in these columns.
     pub known_classes: Vec<u64>,
@@ -56,7 +56,7 @@ pub struct Measured {
 pub struct RiskyValue {
     pub column: usize,
     pub code: u32,
-    pub counts: Counts,
+    pub counts: RiskCounts,
 }
 
 /// What was counted of a release beside the original.
@@ -134,10 +134,14 @@ impl Plan {
         Ok(Measured { risk, risky_values, known_classes, unicity, releases })
     }
 
-    fn risk(&self, original: &Bag, watch: &Watch) -> Result<(Vec<Counts>, Vec<RiskyValue>), Stop> {
+    fn risk(
+        &self,
+        original: &Bag,
+        watch: &Watch,
+    ) -> Result<(Vec<RiskCounts>, Vec<RiskyValue>), Stop> {
         let mut values: Vec<RiskyValue> = Vec::new();
         if original.row_count() == 0 {
-            return Ok((vec![Counts::default(); original.width()], values));
+            return Ok((vec![RiskCounts::default(); original.width()], values));
         }
         let theta = self.theta.min(original.row_count());
         let risk = mining::risk(original, theta, Some(RISK_LENGTH), watch)?;

@@ -11,7 +11,7 @@ const ROOM: usize = 1 << 20;
 
 /// The change of the count of a pair of ids.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Change {
+pub(super) struct PairChange {
     /// The number of rows that now have both, less the number of rows that no longer have both.
     pub net: i64,
     /// The least value of that number on the way: a pair whose count reaches zero is forgotten.
@@ -23,17 +23,17 @@ pub(super) struct Change {
 
 /// Changes of pairs by ids.
 #[derive(Default)]
-pub(super) struct Changes {
+pub(super) struct PairChanges {
     /// By id: its number among those that moved, or [`NONE`].
     numbers: Vec<u32>,
     /// The ids that moved.
     moved: Vec<u32>,
     /// By number and id. A pair of which both moved belongs to the one that moved first.
-    table: Vec<Change>,
+    table: Vec<PairChange>,
     touched: Vec<(u32, u32)>,
 }
 
-impl Changes {
+impl PairChanges {
     /// For ids below `ids`; all earlier changes must have been taken.
     pub(super) fn begin(&mut self, ids: usize) {
         self.numbers.resize(ids.max(self.numbers.len()), NONE);
@@ -51,7 +51,7 @@ impl Changes {
             self.moved.push(id);
             let room = self.moved.len() * self.numbers.len();
             if self.table.len() < room {
-                self.table.resize(room, Change::default());
+                self.table.resize(room, PairChange::default());
             }
         }
     }
@@ -72,7 +72,7 @@ impl Changes {
     }
 
     /// Calls back with all pairs that changed, and forgets them.
-    pub(super) fn take(&mut self, mut tell: impl FnMut(u32, u32, Change)) {
+    pub(super) fn take(&mut self, mut tell: impl FnMut(u32, u32, PairChange)) {
         for (number, other) in self.touched.drain(..) {
             let change = &mut self.table[number as usize * self.numbers.len() + other as usize];
             tell(self.moved[number as usize], other, std::mem::take(change));
@@ -83,7 +83,7 @@ impl Changes {
     }
 
     pub(super) fn memory(&self) -> usize {
-        self.table.capacity() * size_of::<Change>()
+        self.table.capacity() * size_of::<PairChange>()
             + self.numbers.capacity() * 4
             + self.touched.capacity() * 8
     }

@@ -4,9 +4,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Buffers that a thread takes, uses and gives back.
 #[derive(Default)]
-pub(crate) struct Spare<T>(Mutex<Vec<T>>);
+pub(crate) struct ThreadBuffers<T>(Mutex<Vec<T>>);
 
-impl<T: Default> Spare<T> {
+impl<T: Default> ThreadBuffers<T> {
     /// Calls `work` with a buffer that no other thread has.
     pub(crate) fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         let taken = lock(&self.0).pop();

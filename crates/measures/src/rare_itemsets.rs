@@ -94,8 +94,12 @@ impl<'a> Rare<'a> {
         Some(Starts { rare: self, length, classes: classes.collect() })
     }
 
-    fn class<'s>(&self, members: &'s [u32], size: usize, length: usize) -> Class<'s> {
-        Class { members, size, extensions: combinations(self.bag.width() - size, length - size) }
+    fn class<'s>(&self, members: &'s [u32], size: usize, length: usize) -> StartClass<'s> {
+        StartClass {
+            members,
+            size,
+            extensions: combinations(self.bag.width() - size, length - size),
+        }
     }
 
     /// For a draw from an MII: whether no earlier MII of its row is in those columns. Each rare
@@ -164,11 +168,11 @@ impl Visitor for Collector<'_> {
 pub(crate) struct Starts<'a> {
     rare: &'a Rare<'a>,
     length: usize,
-    classes: Vec<Class<'a>>,
+    classes: Vec<StartClass<'a>>,
 }
 
 /// Starts that are extended by the same number of columns.
-struct Class<'a> {
+struct StartClass<'a> {
     /// MIIs, or rows if `size` is 0.
     members: &'a [u32],
     size: usize,
@@ -208,7 +212,7 @@ impl Starts<'_> {
     }
 
     /// The row of a member, with its columns at the front of `columns` and all others behind them.
-    fn begin(&self, class: &Class, member: u32, columns: &mut Vec<u32>) -> (u32, u32) {
+    fn begin(&self, class: &StartClass, member: u32, columns: &mut Vec<u32>) -> (u32, u32) {
         columns.clear();
         if class.size == 0 {
             columns.extend(0..self.rare.bag.width() as u32);
@@ -240,7 +244,7 @@ impl Starts<'_> {
 
     /// A class with the probability of its share of all draws. (MIIs are searched only for lengths that
     /// [`searchable`] allows, so that their draws can be counted; rows form a single class.)
-    fn class(&self, below: &mut impl FnMut(u64) -> u64) -> Option<&Class<'_>> {
+    fn class(&self, below: &mut impl FnMut(u64) -> u64) -> Option<&StartClass<'_>> {
         if let [only] = self.classes.as_slice() {
             return Some(only);
         }
@@ -283,7 +287,7 @@ impl Starts<'_> {
     }
 }
 
-impl Class<'_> {
+impl StartClass<'_> {
     fn total(&self) -> u64 {
         self.extensions.saturating_mul(self.members.len() as u64)
     }

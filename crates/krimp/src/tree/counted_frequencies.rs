@@ -7,7 +7,7 @@ use table::bits::{ones, words};
 use table::{Bag, BitSets, Item, Keyed, NONE, Reservation, Stop, Watch};
 
 /// The rows of a bag by item, for the items of a list.
-pub(crate) struct Counted<'w> {
+pub(crate) struct CountedFrequencies<'w> {
     numbers: HashMap<Item, u32, Keyed>,
     /// By number: the distinct rows that have the item, the most frequent rows first.
     sets: BitSets,
@@ -17,7 +17,7 @@ pub(crate) struct Counted<'w> {
     _held: Reservation<'w>,
 }
 
-impl<'w> Counted<'w> {
+impl<'w> CountedFrequencies<'w> {
     pub(crate) fn new<'a>(
         bag: &Bag,
         items: impl IntoIterator<Item = &'a Item>,
@@ -47,7 +47,7 @@ impl<'w> Counted<'w> {
         let repeated = order.partition_point(|row| weight(row) > 1);
         let whole_words = order.len().min(words(repeated) * 64);
         let weights = order[..whole_words].iter().map(weight).collect();
-        Ok(Counted { numbers, sets, weights, rows: bag.row_count(), _held: held })
+        Ok(CountedFrequencies { numbers, sets, weights, rows: bag.row_count(), _held: held })
     }
 
     /// The number of rows that contain an itemset and further items.
@@ -82,7 +82,7 @@ fn by_column(
     columns.into_iter().enumerate().filter(|(_, known)| !known.is_empty()).collect()
 }
 
-impl Frequencies for Counted<'_> {
+impl Frequencies for CountedFrequencies<'_> {
     type Rows = Vec<u64>;
 
     fn bytes(&self) -> u64 {

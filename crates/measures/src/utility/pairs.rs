@@ -1,7 +1,7 @@
 //! Compares the combinations of two columns in both tables.
 
 use super::joint::{Joint, Side};
-use super::marginal::Rows;
+use super::marginal::RowCounts;
 use crate::sum::Sum;
 use rayon::prelude::*;
 use table::{Reservation, Stop, Watch};
@@ -56,8 +56,8 @@ pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifferen
         let groups = match is_dense(widest) {
             true => None,
             false => Some([
-                Groups::new(&joint.original, grouping, codes, watch)?,
-                Groups::new(&joint.released, grouping, codes, watch)?,
+                CodeGroups::new(&joint.original, grouping, codes, watch)?,
+                CodeGroups::new(&joint.released, grouping, codes, watch)?,
             ]),
         };
         let compare = |&other: &usize| {
@@ -77,7 +77,7 @@ pub(super) fn pairs(joint: &Joint<'_>, watch: &Watch) -> Result<Vec<PairDifferen
 }
 
 /// The distinct rows of a table in the order of a column's codes.
-struct Groups<'w> {
+struct CodeGroups<'w> {
     rows: Vec<u32>,
     weights: Vec<u64>,
     /// The position of each code's first row, and the end.
@@ -85,7 +85,7 @@ struct Groups<'w> {
     _held: Reservation<'w>,
 }
 
-impl<'w> Groups<'w> {
+impl<'w> CodeGroups<'w> {
     fn new(side: &Side<'_>, column: usize, codes: usize, watch: &'w Watch) -> Result<Self, Stop> {
         let column = &side.columns[column];
         let held = watch.hold(12 * column.len() as u64 + 8 * (codes as u64 + 1))?;
@@ -100,7 +100,7 @@ impl<'w> Groups<'w> {
             *place += 1;
         }
         let weights = rows.iter().map(|&row| side.bag.weight(row as usize)).collect();
-        Ok(Groups { rows, weights, starts, _held: held })
+        Ok(CodeGroups { rows, weights, starts, _held: held })
     }
 
     /// The rows of a group, each with its weight.
@@ -115,7 +115,7 @@ struct Compared<'a> {
     joint: &'a Joint<'a>,
     grouping: usize,
     other: usize,
-    rows: Rows,
+    rows: RowCounts,
     apart: u128,
     original: Association<'a>,
     released: Association<'a>,
@@ -125,7 +125,15 @@ impl<'a> Compared<'a> {
     fn new(joint: &'a Joint<'a>, grouping: usize, other: usize) -> Self {
         let [original, released] =
             [&joint.original, &joint.released].map(|side| Association::new(side, grouping, other));
-        Compared { joint, grouping, other, rows: Rows::of(joint), apart: 0, original, released }
+        Compared {
+            joint,
+            grouping,
+            other,
+            rows: RowCounts::of(joint),
+            apart: 0,
+            original,
+            released,
+        }
     }
 
     /// Counts every combination at once.
@@ -155,7 +163,7 @@ impl<'a> Compared<'a> {
     /// Counts the combinations group by group.
     fn by_groups(
         mut self,
-        groups: &[Groups<'_>; 2],
+        groups: &[CodeGroups<'_>; 2],
         watch: &Watch,
     ) -> Result<PairDifference, Stop> {
         let Compared { joint, grouping, other, .. } = self;
@@ -271,7 +279,7 @@ mod tests {
         let joint = Joint::new(&original, &released, &watch).unwrap();
         for (a, b) in [(0, 1), (1, 0), (2, 1), (0, 2)] {
             let groups = [&joint.original, &joint.released]
-                .map(|side| Groups::new(side, a, joint.sizes[a], &watch).unwrap());
+                .map(|side| CodeGroups::new(side, a, joint.sizes[a], &watch).unwrap());
             let compared = || Compared::new(&joint, a, b);
             let one = compared().by_combination(&watch).unwrap();
             let other = compared().by_groups(&groups, &watch).unwrap();

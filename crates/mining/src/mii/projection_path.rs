@@ -1,17 +1,17 @@
 //! The path from the root of the search to the current prefix: one projection per item.
 
 use crate::project::Projection;
-use crate::project::sets::Sets;
+use crate::project::group_sets::GroupSets;
 use table::{Item, Reservation};
 
 /// A projection and its sets of groups.
 #[derive(Default)]
-pub(crate) struct Node {
+pub(crate) struct PathNode {
     pub projection: Projection,
-    pub sets: Sets,
+    pub sets: GroupSets,
 }
 
-impl Node {
+impl PathNode {
     /// Whether more than `theta` rows of the projection contain all of `items`.
     fn frequent(&self, items: &[u32], theta: u64) -> bool {
         self.sets.frequent(&self.projection, items, theta)
@@ -37,9 +37,9 @@ pub(crate) struct Shared<'w> {
     pub width: usize,
     /// By rank: ascending support.
     pub items: Vec<Item>,
-    pub root: Node,
+    pub root: PathNode,
     /// By rank: the projection to the rows with that item, if there was memory to keep it.
-    pub first: Vec<Option<Node>>,
+    pub first: Vec<Option<PathNode>>,
     pub budget: Reservation<'w>,
 }
 
@@ -67,25 +67,25 @@ impl Shared<'_> {
 }
 
 /// A prefix and the projections to it and to its own prefixes.
-pub(crate) struct Path<'a> {
+pub(crate) struct ProjectionPath<'a> {
     pub shared: &'a Shared<'a>,
     /// The projection to the first item.
-    pub first: &'a Node,
+    pub first: &'a PathNode,
     /// The projections to the first two items, the first three and so on; the last ones may be left over from another
     /// prefix.
-    pub nodes: Vec<Node>,
+    pub nodes: Vec<PathNode>,
     /// The prefix: the number of each item in the projection to the items before it.
     pub prefix: Vec<u32>,
 }
 
-impl<'a> Path<'a> {
-    pub(crate) fn new(shared: &'a Shared<'a>, first: &'a Node, rank: u32) -> Self {
-        Path { shared, first, nodes: Vec::new(), prefix: vec![rank] }
+impl<'a> ProjectionPath<'a> {
+    pub(crate) fn new(shared: &'a Shared<'a>, first: &'a PathNode, rank: u32) -> Self {
+        ProjectionPath { shared, first, nodes: Vec::new(), prefix: vec![rank] }
     }
 
     /// The projection to the first `depth` items of the prefix.
     #[inline]
-    pub(crate) fn node(&self, depth: usize) -> &Node {
+    pub(crate) fn node(&self, depth: usize) -> &PathNode {
         match depth {
             0 => &self.shared.root,
             1 => self.first,

@@ -1,8 +1,8 @@
 //! The search for MIIs in a projection of few groups, where a set of groups is a few machine words.
 
-use crate::mii::task::Finder;
+use crate::mii::search_task::Finder;
 use crate::mii::visitor::Sink;
-use crate::project::sets::weight_up_to;
+use crate::project::group_sets::weight_up_to;
 use table::{BitSet, Stop};
 
 /// The state of the search.

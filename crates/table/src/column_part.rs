@@ -4,16 +4,16 @@ use crate::{Bag, NONE, Stop, Watch};
 
 /// The first columns of a table with equal rows merged, where the other columns are kept unchanged: a release is
 /// decided on this part, and its rows are rows of the table.
-pub struct Part {
+pub struct ColumnPart {
     pub bag: Bag,
     /// For each distinct row of the table, its row of the part.
     rows: Vec<u32>,
 }
 
-impl Part {
+impl ColumnPart {
     /// The first `width` columns of a table.
     pub fn new(table: &Bag, width: usize, watch: &Watch) -> Result<Self, Stop> {
-        Part::map(table, width, |_, code| code, watch)
+        ColumnPart::map(table, width, |_, code| code, watch)
     }
 
     /// The first columns of a table, in which unknown values become NULL. `known` has for each such column, by code,
@@ -22,7 +22,7 @@ impl Part {
         let keep = |column: usize, code: u32| {
             if code != NONE && known[column][code as usize] { code } else { NONE }
         };
-        Part::map(table, known.len(), keep, watch)
+        ColumnPart::map(table, known.len(), keep, watch)
     }
 
     fn map(
@@ -35,7 +35,7 @@ impl Part {
         let mut rows = Vec::with_capacity(table.distinct());
         let columns: Vec<usize> = (0..width).collect();
         let bag = table.map(&columns, cell, |row| rows.push(row as u32), watch)?;
-        Ok(Part { bag, rows })
+        Ok(ColumnPart { bag, rows })
     }
 
     /// For each distinct row of the table, its row of the part.
@@ -61,7 +61,7 @@ mod tests {
     #[test]
     fn equal_rows_are_merged_and_found_again() {
         let (table, watch) = (table(), Watch::unlimited());
-        let part = Part::new(&table, 2, &watch).unwrap();
+        let part = ColumnPart::new(&table, 2, &watch).unwrap();
         assert_eq!((part.bag.width(), part.bag.weights()), (2, &[3, 1][..]));
         assert_eq!(part.rows(), [0, 0, 1]);
         assert!(std::ptr::eq(part.bag.domain(0), table.domain(0)));
@@ -71,16 +71,16 @@ mod tests {
     #[test]
     fn values_that_are_not_known_are_null() {
         let known = [vec![false, true], vec![true, true]];
-        let part = Part::of_known(&table(), &known, &Watch::unlimited()).unwrap();
+        let part = ColumnPart::of_known(&table(), &known, &Watch::unlimited()).unwrap();
         assert_eq!([part.bag.row(0), part.bag.row(1)], [[NONE, 0], [1, 1]]);
         let known = [vec![false, false], vec![false, false]];
-        let part = Part::of_known(&table(), &known, &Watch::unlimited()).unwrap();
+        let part = ColumnPart::of_known(&table(), &known, &Watch::unlimited()).unwrap();
         assert_eq!((part.bag.weights(), part.rows()), (&[4][..], &[0, 0, 0][..]));
     }
 
     #[test]
     fn memory_is_limited() {
-        let stop = Part::new(&table(), 2, &Watch::new(8, 0)).err();
+        let stop = ColumnPart::new(&table(), 2, &Watch::new(8, 0)).err();
         assert_eq!(stop, Some(Stop::Memory { limit: 8 }));
     }
 }

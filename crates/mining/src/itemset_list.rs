@@ -8,16 +8,16 @@ use table::{Item, Itemsets, Reservation, Stop, Watch};
 const BATCH: u64 = 256;
 
 /// Itemsets found by a part of a search.
-pub(crate) struct List<'w> {
+pub(crate) struct ItemsetList<'w> {
     budget: Reservation<'w>,
     itemsets: Itemsets,
     /// The number of itemsets found and not yet reported.
     found: u64,
 }
 
-impl<'w> List<'w> {
+impl<'w> ItemsetList<'w> {
     pub(crate) fn new(watch: &'w Watch) -> Self {
-        List { budget: Reservation::new(watch), itemsets: Itemsets::new(), found: 0 }
+        ItemsetList { budget: Reservation::new(watch), itemsets: Itemsets::new(), found: 0 }
     }
 
     pub(crate) fn push(&mut self, items: &[Item], support: u64) -> Result<(), Stop> {
@@ -42,7 +42,7 @@ impl<'w> List<'w> {
     }
 }
 
-impl Sink for List<'_> {
+impl Sink for ItemsetList<'_> {
     const ROWS: bool = false;
     const SKIPS: bool = false;
 

@@ -4,7 +4,7 @@ use crate::cover::size::encoded;
 use table::{Bag, Item, NONE, Stop, Watch, sort_watched};
 
 /// A bag in which items are numbered in item order.
-pub(crate) struct Ground {
+pub(crate) struct ItemRows {
     pub width: usize,
     /// The number of each column's first item; one more entry than there are columns.
     pub starts: Vec<u32>,
@@ -21,7 +21,7 @@ pub(crate) struct Ground {
     reserved: u64,
 }
 
-impl Ground {
+impl ItemRows {
     pub(crate) fn new(bag: &Bag, watch: &Watch) -> Result<Self, Stop> {
         let width = bag.width();
         let rows = bag.distinct();
@@ -54,7 +54,7 @@ impl Ground {
             );
         }
         let weights = order.iter().map(|&row| bag.weight(row as usize)).collect();
-        Ok(Ground { width, starts, columns, supports, standard, cells, weights, reserved })
+        Ok(ItemRows { width, starts, columns, supports, standard, cells, weights, reserved })
     }
 
     /// The number of bytes reserved of the watch, which the owner releases when it drops this.

@@ -1,9 +1,9 @@
 //! Depth-first search for the MIIs that extend a prefix.
 
-use crate::mii::narrow::Narrow;
-use crate::mii::path::{Node, Path};
+use crate::mii::narrow_search::Narrow;
+use crate::mii::projection_path::{PathNode, ProjectionPath};
 use crate::mii::visitor::{Sink, Subtree};
-use crate::project::sets::FEW_WORDS;
+use crate::project::group_sets::FEW_WORDS;
 use crate::project::{Projection, Scratch};
 use std::mem::take;
 use table::{Item, Reservation, Stop, Watch, bits};
@@ -13,7 +13,7 @@ use table::{Item, Reservation, Stop, Watch, bits};
 /// An MII extends a prefix only by items that are frequent with it (all but the last one), that reduce its support
 /// (else the MII without some item would have the same support) and that occur in light groups (in a heavy group
 /// everything is frequent).
-pub(crate) struct Task<'a, S> {
+pub(crate) struct MiiTask<'a, S> {
     finder: Finder<'a, S>,
     scratch: Scratch<'a>,
     budget: Reservation<'a>,
@@ -25,7 +25,7 @@ pub(crate) struct Task<'a, S> {
 
 /// The path, and the sink of the MIIs.
 pub(crate) struct Finder<'a, S> {
-    pub path: Path<'a>,
+    pub path: ProjectionPath<'a>,
     pub watch: &'a Watch,
     sink: S,
     numbers: Vec<u32>,
@@ -34,9 +34,9 @@ pub(crate) struct Finder<'a, S> {
     columns: Vec<u64>,
 }
 
-impl<'a, S: Sink> Task<'a, S> {
-    pub(crate) fn new(path: Path<'a>, sink: S, watch: &'a Watch) -> Self {
-        Task {
+impl<'a, S: Sink> MiiTask<'a, S> {
+    pub(crate) fn new(path: ProjectionPath<'a>, sink: S, watch: &'a Watch) -> Self {
+        MiiTask {
             scratch: Scratch::new(path.first.projection.items(), S::ROWS, watch),
             finder: Finder {
                 columns: Vec::new(),
@@ -103,7 +103,7 @@ impl<'a, S: Sink> Task<'a, S> {
     /// Finds the MIIs that are the prefix, `item` and one more item; adds `item` to the prefix and projects to it.
     /// False if no longer MII begins with them.
     fn child(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
-        let Task { finder, scratch, .. } = self;
+        let MiiTask { finder, scratch, .. } = self;
         let theta = finder.path.shared.theta;
         let support = finder.path.node(depth).projection.count(item, scratch)?;
         scratch.kept.clear();
@@ -135,7 +135,7 @@ impl<'a, S: Sink> Task<'a, S> {
 
     /// Adds `item` to the prefix of `depth` items and projects to the kept items. False if no MII can lie below.
     fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
-        let Task { finder, scratch, .. } = self;
+        let MiiTask { finder, scratch, .. } = self;
         let path = &mut finder.path;
         let theta = path.shared.theta;
         path.prefix.truncate(depth);
@@ -163,7 +163,7 @@ impl<'a, S: Sink> Task<'a, S> {
         }
         path.nodes[depth - 1] = node;
         if wide {
-            let nodes: u64 = path.nodes.iter().map(Node::memory).sum();
+            let nodes: u64 = path.nodes.iter().map(PathNode::memory).sum();
             self.budget.raise(nodes + scratch.memory() as u64)?;
         }
         Ok(some)
@@ -187,7 +187,7 @@ impl<S: Sink> Finder<'_, S> {
         depth: usize,
         numbers: impl IntoIterator<Item = u32>,
         support: u64,
-        rows: impl FnOnce(&Path<'_>, &mut Vec<u32>),
+        rows: impl FnOnce(&ProjectionPath<'_>, &mut Vec<u32>),
     ) -> Result<(), Stop> {
         self.items.clear();
         self.items.extend(self.path.items(depth));

@@ -5,7 +5,7 @@
 //! everything outside it is multiplied.
 
 use super::lattice::Lattice;
-use super::tilt::Tilted;
+use super::tilting::Tilted;
 use table::{Stop, Watch};
 
 /// The approximate number of multiplications of [`weights`].
@@ -40,12 +40,12 @@ pub(super) fn weights(
     let window: Vec<f64> = (lattice.low..=lattice.high)
         .map(|sum| (-tilted.theta * (sum as f64 - tilted.centre)).exp())
         .collect();
-    let mut split = Split { lattice, tilted, window, length, watch, found: Vec::new() };
+    let mut split = HalvedGroups { lattice, tilted, window, length, watch, found: Vec::new() };
     split.halve(0, lattice.groups.len(), vec![1.0])?;
     Ok(split.found)
 }
 
-struct Split<'a> {
+struct HalvedGroups<'a> {
     lattice: &'a Lattice,
     tilted: &'a Tilted,
     /// exp(-θ (s - centre)) for the sums of the window.
@@ -56,7 +56,7 @@ struct Split<'a> {
     found: Vec<Vec<f64>>,
 }
 
-impl Split<'_> {
+impl HalvedGroups<'_> {
     /// The weights of the groups `from..to`, where `outside` is the product of all others.
     fn halve(&mut self, from: usize, to: usize, outside: Vec<f64>) -> Result<(), Stop> {
         if to - from == 1 {

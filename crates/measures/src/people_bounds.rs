@@ -1,6 +1,6 @@
 //! Bounds on the number of people in the classes of a release, where the original identifies the person of each row.
 
-use crate::meaning::{Cell, Meaning, Rows};
+use crate::meaning::{Cell, Meaning, OriginalRows};
 use std::collections::HashMap;
 use table::{Bag, NONE, Stop, Watch};
 
@@ -33,7 +33,7 @@ pub fn people(
     watch: &Watch,
 ) -> Result<Option<People>, Stop> {
     let unit = released.width();
-    let rows = Rows::new(original, watch)?;
+    let rows = OriginalRows::new(original, watch)?;
     let mut people = People { fewest: u64::MAX, fewest_at_most: u64::MAX, ..People::default() };
     let mut of_person: HashMap<u32, u64> = HashMap::new();
     for (i, &size) in released.weights().iter().enumerate() {

@@ -8,7 +8,7 @@ pub(crate) const FEW_WORDS: usize = 4;
 
 /// For each item of a projection the groups that contain it, as bits.
 #[derive(Default)]
-pub(crate) struct Sets {
+pub(crate) struct GroupSets {
     /// One set per item; without words if the sets were too sparse to be worth the memory.
     of_items: BitSets,
     /// The groups of more than theta rows.
@@ -17,7 +17,7 @@ pub(crate) struct Sets {
     light: Vec<u64>,
 }
 
-impl Sets {
+impl GroupSets {
     /// Makes the sets of `projection`, unless they are many and take more memory than its occurrences.
     pub(crate) fn fill(&mut self, projection: &Projection, theta: u64) {
         let groups = &projection.groups;

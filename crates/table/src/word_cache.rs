@@ -21,16 +21,16 @@ struct Slot {
 /// A look-up takes 3 ns, one in a dictionary 15: that was most of the time of reading 5 million rows of 15 columns. A
 /// value has several slots, because two values of a column often share a bucket and would otherwise replace each
 /// other in turn.
-pub(crate) struct Words {
+pub(crate) struct WordCache {
     slots: Box<[Slot; PLACES + WAYS]>,
     /// Odd, and different in every process: the author of a table cannot aim for one bucket.
     multiplier: u64,
 }
 
-impl Words {
+impl WordCache {
     pub(crate) fn new() -> Self {
         let slots = Box::new([Slot { word: 0, code: NONE }; PLACES + WAYS]);
-        Words { slots, multiplier: Keyed::default().hash_one(0) | 1 }
+        WordCache { slots, multiplier: Keyed::default().hash_one(0) | 1 }
     }
 
     #[inline]
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn what_is_found_was_added() {
-        let mut words = Words::new();
+        let mut words = WordCache::new();
         for word in (0..2000).chain([u64::MAX, 1 << 63]) {
             assert_eq!(words.find(word), None);
             words.add(word, word as u32 / 2);
@@ -80,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_few_values_are_all_kept() {
-        let mut words = Words::new();
+        let mut words = WordCache::new();
         (0..WAYS as u64).for_each(|word| words.add(word, word as u32));
         assert!((0..WAYS as u64).all(|word| words.find(word) == Some(word as u32)));
     }
