@@ -164,9 +164,4 @@ impl NoisePlan {
     pub fn measures(&self) -> impl Iterator<Item = (usize, &Measure)> {
         self.planned.iter().map(|planned| &planned.measure).enumerate()
     }
-
-    /// True if the data chooses the groups that are shown, through noise.
-    pub fn is_private_choice(&self) -> bool {
-        self.selection.is_some()
-    }
 }

@@ -68,7 +68,7 @@ pub fn ceil_div(a: UBig, b: &UBig) -> UBig {
 }
 
 /// `a / 2^shift`, rounded up.
-fn ceil_shift(a: UBig, shift: usize) -> UBig {
+pub fn ceil_shift(a: UBig, shift: usize) -> UBig {
     (a + (UBig::ONE << shift) - UBig::ONE) >> shift
 }
 

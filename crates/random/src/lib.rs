@@ -38,5 +38,5 @@ pub use error::Error;
 pub use noise::Noise;
 pub use ratio::{Ratio, within_decimal};
 pub use reservoir::Reservoirs;
-pub use sampler::{bernoulli, bernoulli_exp, discrete_gaussian, discrete_laplace};
+pub use sampler::{bernoulli, bernoulli_exp, bernoulli_word, discrete_gaussian, discrete_laplace};
 pub use uniform::{below, below_big, distinct, shuffle};

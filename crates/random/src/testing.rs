@@ -5,6 +5,20 @@ pub fn uniform(n: usize) -> Vec<f64> {
     vec![1.0 / n as f64; n]
 }
 
+/// The binomial law: the probabilities of 0 … n successes.
+pub fn binomial(n: usize, p: f64) -> Vec<f64> {
+    let mut law = vec![1.0];
+    for _ in 0..n {
+        let mut next = vec![0.0; law.len() + 1];
+        for (j, x) in law.iter().enumerate() {
+            next[j] += x * (1.0 - p);
+            next[j + 1] += x * p;
+        }
+        law = next;
+    }
+    law
+}
+
 /// Fails if draws on `0..law.len()` do not follow `law`.
 pub fn assert_fits(law: &[f64], draws: usize, mut draw: impl FnMut() -> i64) {
     let mut seen = vec![0.0; law.len()];

@@ -21,7 +21,7 @@ use guarantee::{DeltaMethod, Guarantee, Protects};
 use pgrx::pg_sys::{Datum, Oid};
 use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};
 use serde_json::Value as Json;
-use table::{Bag, Item};
+use table::{Bag, Choice, Item};
 
 const SPLIT: Argument<f64> = Argument::of("split")
     .or("0.1")

@@ -9,6 +9,28 @@ pub fn bernoulli<R: Rng + ?Sized>(rng: &mut R, p: &Ratio) -> bool {
     below_big(rng, p.denom()) < *p.numer()
 }
 
+/// Sixty-four coins that are 1 with probability `numer / 2^bits`, exactly, for `numer < 2^bits`.
+///
+/// Each lane compares the bits of a uniform number with those of `numer`, from the highest on, until they differ:
+/// about eight words for 64 coins.
+pub fn bernoulli_word<R: Rng + ?Sized>(rng: &mut R, numer: u64, bits: u32) -> u64 {
+    let (mut below, mut equal) = (0, u64::MAX);
+    // Below the lowest set bit, a number that is still equal can no longer become smaller.
+    for bit in (numer.trailing_zeros()..bits).rev() {
+        let word = rng.next_u64();
+        if numer >> bit & 1 == 1 {
+            below |= equal & !word;
+            equal &= word;
+        } else {
+            equal &= !word;
+        }
+        if equal == 0 {
+            break;
+        }
+    }
+    below
+}
+
 /// True with probability `exp(-x)`, exactly. Takes about three draws, whatever `x` is.
 pub fn bernoulli_exp<R: Rng + ?Sized>(rng: &mut R, x: &Ratio) -> bool {
     bernoulli_exp_parts(rng, x.numer(), x.denom())

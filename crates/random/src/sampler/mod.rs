@@ -6,7 +6,7 @@ mod bernoulli;
 mod gaussian;
 mod laplace;
 
-pub use bernoulli::{bernoulli, bernoulli_exp};
+pub use bernoulli::{bernoulli, bernoulli_exp, bernoulli_word};
 pub use gaussian::discrete_gaussian;
 pub use laplace::discrete_laplace;
 

@@ -95,19 +95,7 @@ impl Binomial {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn pmf(n: u32, p: f64) -> Vec<f64> {
-        let mut law = vec![1.0];
-        for _ in 0..n {
-            let mut next = vec![0.0; law.len() + 1];
-            for (k, mass) in law.iter().enumerate() {
-                next[k] += mass * (1.0 - p);
-                next[k + 1] += mass * p;
-            }
-            law = next;
-        }
-        law
-    }
+    use random::testing::binomial;
 
     fn close(a: f64, b: f64) -> bool {
         a == b || (a - b).abs() <= 1e-11 * b.abs().max(1.0)
@@ -117,7 +105,7 @@ mod tests {
     fn tails_are_sums_of_the_law() {
         for n in [1, 2, 7, 40] {
             for p in [0.01, 0.3, 0.5, 0.9] {
-                let (law, binomial) = (pmf(n, p), Binomial::new(f64::from(n), p));
+                let (law, binomial) = (binomial(n as usize, p), Binomial::new(f64::from(n), p));
                 for k in 0..=n as usize {
                     let sum = |range: &[f64]| range.iter().sum::<f64>().ln();
                     let (upper, lower) = (binomial.upper(k as f64), binomial.lower(k as f64));

@@ -2,7 +2,7 @@
 
 use dashu_int::UBig;
 use random::Ratio;
-use random::enclosure::{ExpNeg, Real};
+use random::enclosure::{ExpNeg, Real, ceil_shift};
 
 /// Bits beyond the required ones: at most 64 factors are multiplied, each known to 3 units and rounded once.
 const GUARD: usize = 12;
@@ -38,11 +38,6 @@ impl Powers {
         }
         (low >> GUARD, ceil_shift(high, GUARD))
     }
-}
-
-/// `a / 2^shift`, rounded up.
-fn ceil_shift(a: UBig, shift: usize) -> UBig {
-    (a + (UBig::ONE << shift) - UBig::ONE) >> shift
 }
 
 #[cfg(test)]

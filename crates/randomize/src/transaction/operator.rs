@@ -3,7 +3,7 @@
 use super::{MAX_SIZE, SUM_TOLERANCE};
 use dashu_int::UBig;
 use rand::Rng;
-use random::{Error, Ratio, below};
+use random::{Error, Ratio, below, bernoulli_word};
 
 /// The number of binary digits of rho and of the law of kept items.
 const DIGITS: u32 = 63;
@@ -148,8 +148,9 @@ impl SizeOperator {
         coins: &mut R,
     ) -> Vec<u32> {
         let marked = self.mark(transaction, coins);
-        let mut words: Vec<u64> =
-            (0..table::bits::words(universe as usize)).map(|_| self.word(coins)).collect();
+        let mut words: Vec<u64> = (0..table::bits::words(universe as usize))
+            .map(|_| bernoulli_word(coins, self.rho, DIGITS))
+            .collect();
         for Marked { item, is_kept } in marked {
             let place = item as usize - 1;
             table::bits::remove(&mut words, place);
@@ -174,25 +175,6 @@ impl SizeOperator {
             rest -= weight;
         }
         self.size()
-    }
-
-    /// 64 coins that are 1 with probability rho: each compares the digits of a uniform number with those of rho, from
-    /// the highest on, until they differ.
-    fn word<R: Rng + ?Sized>(&self, coins: &mut R) -> u64 {
-        let (mut below, mut equal) = (0, u64::MAX);
-        for digit in (self.rho.trailing_zeros()..DIGITS).rev() {
-            let drawn = coins.next_u64();
-            if self.rho >> digit & 1 == 1 {
-                below |= equal & !drawn;
-                equal &= drawn;
-            } else {
-                equal &= !drawn;
-            }
-            if equal == 0 {
-                break;
-            }
-        }
-        below
     }
 }
 

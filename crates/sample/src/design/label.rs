@@ -2,6 +2,7 @@
 
 use super::{Design, Scheme};
 use guarantee::{Cost, Sampled};
+use table::Choice;
 
 impl From<&Design> for Sampled {
     fn from(design: &Design) -> Self {

@@ -1,5 +1,7 @@
 //! The request for a private sample: scheme, budget and limits.
 
+use table::Choice;
+
 /// The source of the rare combinations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
@@ -16,7 +18,7 @@ pub enum Scheme {
     Paper,
 }
 
-impl table::Choice for Scheme {
+impl Choice for Scheme {
     const NAMES: &'static [(&'static str, Self)] = &[
         ("public", Scheme::Public),
         ("dp_counts", Scheme::DpCounts),
@@ -29,22 +31,6 @@ impl table::Choice for Scheme {
 impl Scheme {
     pub const ALL: [Scheme; 5] =
         [Scheme::Public, Scheme::DpCounts, Scheme::DpSplit, Scheme::DpSelect, Scheme::Paper];
-
-    /// The scheme with this name.
-    pub fn parse(name: &str) -> Option<Self> {
-        Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
-    }
-
-    /// The name of the scheme.
-    pub fn name(self) -> &'static str {
-        match self {
-            Scheme::Public => "public",
-            Scheme::DpCounts => "dp_counts",
-            Scheme::DpSplit => "dp_split",
-            Scheme::DpSelect => "dp_select",
-            Scheme::Paper => "paper",
-        }
-    }
 
     /// The default length of the longest combinations that the scheme looks at. Noise is paid for every marginal that
     /// is counted, so schemes that count stop at pairs.
@@ -84,8 +70,8 @@ mod tests {
     #[test]
     fn names_come_back() {
         for scheme in Scheme::ALL {
-            assert_eq!(Scheme::parse(scheme.name()), Some(scheme));
+            assert_eq!(Scheme::named(scheme.name()), Some(scheme));
         }
-        assert_eq!(Scheme::parse("none"), None);
+        assert_eq!(Scheme::named("none"), None);
     }
 }

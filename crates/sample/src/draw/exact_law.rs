@@ -7,6 +7,7 @@ use super::rare_cells::Verdict;
 use super::{Draw, Public, Rule, Rules};
 use crate::{Design, Rate, SampleRequest, Scheme};
 use guarantee::audit::{Law, divergence};
+use random::testing::binomial;
 use random::{Coins, Noise, Ratio, below};
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -28,20 +29,6 @@ fn tail(noise: &Noise, t: i64) -> f64 {
     let end = (50.0 * noise.stddev()) as i64 + 50;
     let sum = |from: i64| (from..=end).map(weight).sum::<f64>();
     sum(t.max(-end - 1) + 1) / sum(-end)
-}
-
-/// The probabilities of 0 … n successes.
-fn binomial(n: u64, p: f64) -> Vec<f64> {
-    let mut law = vec![1.0];
-    for _ in 0..n {
-        let mut next = vec![0.0; law.len() + 1];
-        for (j, x) in law.iter().enumerate() {
-            next[j] += x * (1.0 - p);
-            next[j + 1] += x * p;
-        }
-        law = next;
-    }
-    law
 }
 
 /// Verdicts that are fixed in advance. The first combination without one is remembered with the probability that it
@@ -120,7 +107,7 @@ impl RandomChoices for Every {
     type Noisy = Oracle;
 
     fn thin(&mut self, rate: Rate, weights: &[u64], _: &Watch) -> Result<Vec<u64>, Stop> {
-        Ok(weights.iter().map(|&n| self.decide(&binomial(n, rate.get())) as u64).collect())
+        Ok(weights.iter().map(|&n| self.decide(&binomial(n as usize, rate.get())) as u64).collect())
     }
 
     fn noisy(&mut self, noise: &Noise, theta: u64) -> Oracle {
@@ -316,7 +303,7 @@ fn noise_divergence(noise: &Noise, counts: u64, epsilon: f64) -> f64 {
     match noise {
         // A count on the far side of both has e^(1/scale) less, the others e^(1/scale) more.
         Noise::Laplace { scale } => {
-            let far = binomial(counts, tail(noise, 0)).into_iter().enumerate();
+            let far = binomial(counts as usize, tail(noise, 0)).into_iter().enumerate();
             let loss = |far: usize| (counts as f64 - 2.0 * far as f64) / scale.to_f64();
             far.map(|(far, p)| p * beyond(loss(far))).sum()
         }

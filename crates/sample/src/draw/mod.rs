@@ -18,7 +18,7 @@ use column_scores::Subset;
 use random::{Coins, Error};
 use random_choices::{Flipped, RandomChoices};
 use rare_cells::{Above, Cells, Verdict};
-use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
+use table::{Bag, Choice, NONE, Release, Reservation, Stop, Watch, bits};
 
 /// Public knowledge, for [`Scheme::Public`].
 #[derive(Clone, Copy, Default)]

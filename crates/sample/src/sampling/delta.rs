@@ -115,19 +115,7 @@ fn clip(delta: f64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn binomial(n: usize, p: f64) -> Vec<f64> {
-        let mut pmf = vec![1.0];
-        for _ in 0..n {
-            let mut next = vec![0.0; pmf.len() + 1];
-            for (j, x) in pmf.iter().enumerate() {
-                next[j] += x * (1.0 - p);
-                next[j + 1] += x * p;
-            }
-            pmf = next;
-        }
-        pmf
-    }
+    use random::testing::binomial;
 
     /// The worst hockey-stick divergence, both ways, between the outputs on classes of N-1 and N rows.
     fn brute_force(k: usize, beta: f64, epsilon: f64, largest: usize) -> f64 {

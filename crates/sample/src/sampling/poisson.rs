@@ -1,6 +1,7 @@
 //! Poisson sampling: an independent coin decides for every row whether it is kept.
 
 use rand::Rng;
+use random::bernoulli_word;
 
 /// A probability m / 2^32 with 0 < m < 2^32.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -55,7 +56,7 @@ impl Thinning {
         let mut kept = 0;
         while n > 0 {
             if self.left == 0 {
-                self.coins = batch(rng, self.rate.0);
+                self.coins = bernoulli_word(rng, u64::from(self.rate.0), 32);
                 self.left = 64;
             }
             let take = n.min(u64::from(self.left)) as u32;
@@ -70,41 +71,13 @@ impl Thinning {
     }
 }
 
-/// Sixty-four coins of probability m / 2^32.
-fn batch<R: Rng + ?Sized>(rng: &mut R, m: u32) -> u64 {
-    let (mut kept, mut undecided) = (0, u64::MAX);
-    // Below the lowest set bit of m, a number that is still equal can no longer become smaller.
-    for bit in (m.trailing_zeros()..32).rev() {
-        let word = rng.next_u64();
-        if m >> bit & 1 == 1 {
-            kept |= undecided & !word;
-            undecided &= word;
-        } else {
-            undecided &= !word;
-        }
-        if undecided == 0 {
-            break;
-        }
-    }
-    kept
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use random::{Coins, testing::assert_fits};
-
-    fn binomial(n: usize, p: f64) -> Vec<f64> {
-        let mut law = vec![0.0; n + 1];
-        law[0] = 1.0;
-        for _ in 0..n {
-            for j in (0..law.len()).rev() {
-                let below = if j > 0 { law[j - 1] } else { 0.0 };
-                law[j] = law[j] * (1.0 - p) + below * p;
-            }
-        }
-        law
-    }
+    use random::{
+        Coins,
+        testing::{assert_fits, binomial},
+    };
 
     #[test]
     fn counts_follow_the_binomial_law() {

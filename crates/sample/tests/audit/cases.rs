@@ -4,7 +4,7 @@ use guarantee::audit::epsilon_bound;
 use pg_sanitize_sample::{Design, Public, SampleRequest, Scheme, draw};
 use random::Coins;
 use std::fmt;
-use table::{Bag, Release, Watch};
+use table::{Bag, Choice, Release, Watch};
 
 /// The probability with which a bound may be too high.
 pub const ALPHA: f64 = 0.001;
