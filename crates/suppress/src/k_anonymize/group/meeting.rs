@@ -2,6 +2,7 @@
 
 use super::tables::{Filter, KeyTable, Parts};
 use crate::k_anonymize::prepare::{People, Selected};
+use crate::k_anonymize::search::Form;
 use rayon::prelude::*;
 use std::ops::Range;
 use table::{Stop, Watch};
@@ -44,11 +45,13 @@ impl Lists {
         }
     }
 
+    #[inline]
     pub fn range(&self, list: usize) -> Range<usize> {
         let begin = if list == 0 { 0 } else { self.ends[list - 1] };
         begin as usize..self.ends[list] as usize
     }
 
+    #[inline]
     pub fn list(&self, list: usize) -> &[u32] {
         &self.items[self.range(list)]
     }
@@ -104,7 +107,7 @@ pub(crate) fn meetings(
     people: &People,
     rows: &[u32],
     weight: impl Fn(u32) -> u64,
-    forms: &[Box<[u16]>],
+    forms: &[Form],
     k: u64,
     watch: &Watch,
 ) -> Result<Vec<Meeting>, Stop> {
@@ -116,7 +119,7 @@ pub(crate) fn meetings(
         k,
         choice: 0,
     };
-    let meet = |scratch: &mut Scratch, form: &Box<[u16]>| crowd.meet(form, 0, scratch, watch);
+    let meet = |scratch: &mut Scratch, form: &Form| crowd.meet(form, 0, scratch, watch);
     forms.par_iter().map_init(Scratch::default, meet).collect()
 }
 

@@ -115,6 +115,7 @@ impl<'a> Partition<'a> {
         self.count(share, class);
     }
 
+    #[inline]
     fn count(&mut self, share: u32, to: u32) {
         let Share { row, weight, .. } = self.shares[share as usize];
         let class = &mut self.classes[to as usize];

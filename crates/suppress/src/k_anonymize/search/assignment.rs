@@ -54,6 +54,7 @@ impl<'a> Assignment<'a> {
     }
 
     /// The copies of a row that are in no class.
+    #[inline]
     pub fn left(&self, row: u32) -> u64 {
         self.left[row as usize]
     }
@@ -65,6 +66,7 @@ impl<'a> Assignment<'a> {
     }
 
     /// Puts free copies of a row into a class.
+    #[inline]
     pub fn settle(&mut self, row: u32, weight: u64, class: u32) {
         self.left[row as usize] -= weight;
         self.sizes[class as usize] += weight;
@@ -72,6 +74,7 @@ impl<'a> Assignment<'a> {
     }
 
     /// How many rows of a share its class can spare.
+    #[inline]
     pub fn spare(&self, share: u32, k: u64) -> u64 {
         let share = &self.shares[share as usize];
         self.sizes[share.class as usize].saturating_sub(k).min(share.weight)

@@ -19,21 +19,21 @@ struct Lenders<'a> {
 
 impl<'a> Lenders<'a> {
     fn new(assignment: &Assignment<'a>, k: u64) -> Self {
-        let mut classes: Vec<u32> = (0..assignment.sizes.len() as u32).collect();
-        classes.retain(|&class| assignment.sizes[class as usize] > k);
-        let of = |list: &[u64], class: u32| list[class as usize];
-        classes.sort_unstable_by_key(|&class| {
-            (Reverse((of(&assignment.losses, class), of(&assignment.sizes, class))), class)
-        });
-        let mut place = vec![NONE; assignment.sizes.len()];
-        classes.iter().zip(0..).for_each(|(&class, number)| place[class as usize] = number);
+        let Assignment { sizes, losses, .. } = assignment;
+        let rich = (0..sizes.len()).filter(|&class| sizes[class] > k);
+        // Numbers whose bits are turned over are in the opposite order.
+        let mut classes: Vec<(u64, u64, u32)> =
+            rich.map(|class| (!losses[class], !sizes[class], class as u32)).collect();
+        classes.sort_unstable();
+        let mut place = vec![NONE; sizes.len()];
+        classes.iter().zip(0..).for_each(|(class, number)| place[class.2 as usize] = number);
         let spare =
             |share: &Share| if share.weight > 0 { place[share.class as usize] } else { NONE };
         let shares = Lists::gather(classes.len(), || {
             assignment.shares.iter().zip(0..).map(|(share, number)| (spare(share), number))
         })
         .items;
-        let loss = |&share: &u32| of(&assignment.losses, assignment.shares[share as usize].class);
+        let loss = |&share: &u32| losses[assignment.shares[share as usize].class as usize];
         Lenders {
             losses: shares.iter().map(loss).collect(),
             spare: shares.iter().map(|&share| assignment.spare(share, k)).collect(),

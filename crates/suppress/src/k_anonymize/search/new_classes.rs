@@ -76,8 +76,8 @@ impl Contest {
                 .push(places.iter().map(|&p| assignment.left(assignment.free[p as usize])).sum());
             contest.need.push(places.iter().map(|&p| contest.urgency(assignment, p)).sum());
             // Between 3/4 and 5/4.
-            let stir = mix(contest.key[group] ^ band.shake) as f64 / u64::MAX as f64 / 2.0 + 0.75;
-            contest.shake.push(if band.shake == 0 { 1.0 } else { stir });
+            let stir = |key| mix(key ^ band.shake) as f64 / u64::MAX as f64 / 2.0 + 0.75;
+            contest.shake.push(if band.shake == 0 { 1.0 } else { stir(contest.key[group]) });
         }
         contest
     }
