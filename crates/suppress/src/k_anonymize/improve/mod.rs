@@ -23,7 +23,7 @@ const PASSES: usize = 4;
 /// Cells of the rows that are looked at in all passes.
 const CELLS: usize = 1 << 21;
 
-/// In the same way: rounds, and the cells of the rows in all of them. Small tables gain a hundredth from more.
+/// In the same way: rounds, and the cells of the rows in all of them. Small tables can have more.
 const ROUNDS: usize = 4;
 const ROUND_CELLS: usize = 3 << 17;
 

@@ -11,8 +11,7 @@
 //! * a class is given up for a group that holds many of its rows (`replace`), which is what neither prices
 //!   nor single rows that move do: they cannot see where the other rows would end.
 //!
-//! `classes` has the classes while they change, and takes back what was no improvement. Adult loses .1225 at
-//! k = 25 without chains, .1220 if rows only go to where least is lost, and .1209 with all of it.
+//! `classes` has the classes while they change, and takes back what was no improvement.
 
 mod classes;
 mod flow;
