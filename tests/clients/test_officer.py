@@ -306,7 +306,7 @@ def test_coarse_values_are_explained(visitors):
     assert any(one["value"] <= one["first"] for one in coarse)
     text = page(connection, "visitors_public")
     assert "What coarse values mean" in text and "those who get the table must be told" in text
-    assert "&#215;" not in text.split("Told apart by a model")[1][:300]
+    assert "&#215;" not in text.split("Distinguished by a model")[1][:300]
 
 
 def test_the_anonymity_score_does_not_rise_with_k(visitors):

@@ -74,7 +74,7 @@ impl Release {
                     Some(part) => (
                         Tone::Fair,
                         format!(
-                            "The label promises nothing of the whole table, only of {part}. {seen}"
+                            "The label promises nothing about the whole table, only about {part}. {seen}"
                         ),
                     ),
                     None => (
@@ -283,7 +283,10 @@ impl Release {
             }
         };
         let coarser = loss.map_or_else(String::new, |loss| {
-            format!("its cells lost {} of what they told. Counted by exact values, ", share(loss))
+            format!(
+                "its cells lost {} of their information. Counted by exact values, ",
+                share(loss)
+            )
         });
         (
             tone,
@@ -325,7 +328,7 @@ fn differential(label: &Value, local: bool) -> (Tone, String) {
     };
     let what = if local { "what is in" } else { "whether the original had" };
     let but = match delta > 0.0 {
-        true => format!(", but for a chance of {} (delta)", plain(delta)),
+        true => format!(", except with probability {} (delta)", plain(delta)),
         false => String::new(),
     };
     let strength = match tone {
@@ -491,7 +494,7 @@ mod tests {
         };
         let Verdict { tone, sentence, .. } = usefulness(true, 0.04);
         assert_eq!(tone, Tone::Good);
-        assert!(sentence.contains("lost 4.0 % of what they told"), "{sentence}");
+        assert!(sentence.contains("lost 4.0 % of their information"), "{sentence}");
         assert_eq!(usefulness(true, 0.9).tone, Tone::Poor);
         let Verdict { tone, sentence, .. } = usefulness(false, 0.04);
         assert_eq!(tone, Tone::Poor);
@@ -512,7 +515,8 @@ mod tests {
                 .contains("epsilon = 1: whether the original had one person's rows makes anything")
         );
         assert!(
-            sentence.ends_with("at most 2.72 times as likely, but for a chance of 1.0e-9 (delta)."),
+            sentence
+                .ends_with("at most 2.72 times as likely, except with probability 1.0e-9 (delta)."),
             "{sentence}"
         );
     }

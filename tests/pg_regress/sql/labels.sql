@@ -16,7 +16,7 @@ INSERT INTO stays SELECT i, chr(65 + i % 2), CASE i % 4 WHEN 0 THEN 'f' ELSE 'm'
 CREATE TABLE patients (LIKE stays INCLUDING ALL, PRIMARY KEY (id));
 INSERT INTO patients SELECT * FROM stays;
 SELECT sanitize.protect('stays', 'id', 1000, 0.5, max_rows_per_unit => 1), sanitize.protect('patients', 'id', 1000, 0.5);
-SELECT l ->> 'kind' AS kind, l ->> 'sentence' ~ 'Rows are counted, not people' AS rows, l ->> 'sentence' ~ 'Everybody has one row' AS people
+SELECT l ->> 'kind' AS kind, l ->> 'sentence' ~ 'Rows are counted, not people' AS rows, l ->> 'sentence' ~ 'Every person has one row' AS people
   FROM (VALUES (sanitize.publish('stays_k', 'stays', 'k_mii', '{"k": 5, "columns": ["ward", "sex"]}')),
                (sanitize.publish('patients_k', 'patients', 'k_mii', '{"k": 5, "columns": ["ward", "sex"]}'))) AS made(l);
 -- A row that 39 others name as their boss is alone, whatever it looks like.

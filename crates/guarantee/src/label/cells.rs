@@ -8,9 +8,9 @@ impl Guarantee {
     /// Randomised response on every cell; `epsilon` is that of a whole row.
     pub fn randomize_cells(epsilon: f64, source: Source) -> Self {
         let not_covered = [
-            "that a row is there, and how many there are",
+            "whether a row exists, and the number of rows",
             SEVERAL_ROWS,
-            "rows that tell of each other: g of them are protected with g times epsilon",
+            "dependent rows: g of them are protected with g times epsilon",
             "other releases of the same table: their epsilons add up",
             "the time that the call takes",
         ];

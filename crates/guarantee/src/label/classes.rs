@@ -56,8 +56,7 @@ impl Sensitive {
     }
 }
 
-const MINIMALITY: &str =
-    "minimality attack: how coarse a cell is shown follows from the table, and tells of it";
+const MINIMALITY: &str = "minimality attack: how coarse a cell is shown depends on the table and reveals something about it";
 
 impl Guarantee {
     /// k-anonymity with little loss: every released row looks like at least k - 1 others.
@@ -81,7 +80,7 @@ impl Guarantee {
             label.not_covered[1] = MINIMALITY.into();
         }
         if let Some(column) = classes.sensitive {
-            label.assumptions.push(format!("nobody knows the column \"{column}\" from elsewhere"));
+            label.assumptions.push(format!("the column \"{column}\" is not known from elsewhere"));
             // Rows of a class may no longer share one sensitive value; the frequencies of the values in it are still
             // shown.
             label.not_covered[0] =

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 const SYNTACTIC_LIMITS: [&str; 3] = [
     "attribute disclosure: rows of a class may share a sensitive value",
-    "minimality attack: which cells are suppressed follows from the table, and tells of it",
+    "minimality attack: which cells are suppressed depends on the table and reveals something about it",
     "composition: several releases of one table may be combined",
 ];
 
@@ -123,7 +123,7 @@ impl Guarantee {
             label.paper_claim_holds = Some(false);
             label.not_covered = vec![
                 "a row in the part that gives the rare combinations has no protection".into(),
-                "the number of rows drawn tells the number of rows that were left".into(),
+                "the number of drawn rows reveals the number of remaining rows".into(),
             ];
             return label;
         };
@@ -145,10 +145,10 @@ impl Guarantee {
             "totals with discrete Laplace noise"
         });
         if let Some(rows) = answers.rows_per_unit {
-            mechanism += &format!("; of a person at most {rows} rows count");
+            mechanism += &format!("; at most {rows} rows of a person count");
         }
         if let Some(groups) = answers.groups_per_unit {
-            mechanism += &format!("; of a person at most {groups} groups count");
+            mechanism += &format!("; at most {groups} groups of a person count");
         }
         let mut assumptions = vec![
             "each row of the relation depends on its own unit alone".to_string(),
@@ -158,7 +158,7 @@ impl Guarantee {
             AnswerGroups::None => (),
             AnswerGroups::Public => assumptions.push("the list of groups is public".into()),
             AnswerGroups::Private => {
-                mechanism += "; groups are shown from a noisy number of people on"
+                mechanism += "; a group is shown if its noisy number of people is large enough"
             }
         }
         if let Some(unit) = answers.unit {
@@ -188,7 +188,7 @@ impl Guarantee {
     pub fn impute(of: Option<&Guarantee>) -> Self {
         let Some(of) = of else {
             return Guarantee {
-                not_covered: vec!["nothing is known here of the table that was filled".into()],
+                not_covered: vec!["the label of the table that was filled is not known".into()],
                 ..Guarantee::none("imputation")
             };
         };
@@ -225,10 +225,10 @@ impl Guarantee {
             paper_claim: Some("generated rows cannot be identified with original ones".into()),
             paper_claim_holds: Some(false),
             not_covered: vec![
-                "a row can come out as it is in the source, the sooner the fewer patterns it takes"
+                "a row of the source can be generated unchanged, the more likely the fewer patterns it consists of"
                     .into(),
-                "every value of the source can come out, whatever min_support is".into(),
-                "how often something comes out tells how often it is in the source".into(),
+                "every value of the source can be generated, whatever min_support is".into(),
+                "frequencies in the output reveal frequencies in the source".into(),
             ],
             ..Guarantee::none("Krimp: rows put together from patterns of the source")
         };
@@ -244,9 +244,9 @@ impl Guarantee {
             rng: Some(source),
             numeric: Some(Numeric::Exact),
             not_covered: vec![
-                "the columns of a group come out as they are together in the source, row by row"
+                "within a group of columns, the values of each row of the source stay together"
                     .into(),
-                "every value comes out, exactly as often as it is in the source".into(),
+                "every value is released exactly as often as in the source".into(),
                 "the number of rows is exact".into(),
             ],
             ..Guarantee::none("groups of columns shuffled by themselves")
@@ -258,11 +258,11 @@ impl Guarantee {
     pub fn hide_itemsets(min_support: u64, keep: &[String]) -> Self {
         let mut label = Guarantee {
             not_covered: vec![
-                "people: every row comes out, and most of them as they are".into(),
-                "itemsets that are not listed, also parts of listed ones and what goes with them"
+                "people: every row is released, most of them unchanged".into(),
+                "itemsets that are not listed, including parts of listed ones and items that occur with them"
                     .into(),
-                "the place of the blanks: beside the rest of a listed itemset a blank tells that it \
-                 was there, and how often it was is counted with them"
+                "the place of the blanks: a blank beside the rest of a listed itemset reveals that the \
+                 itemset was there, and how often"
                     .into(),
                 "composition: several releases of one table may be combined".into(),
             ],

@@ -265,7 +265,7 @@ impl Guarantee {
     pub fn linked_by(self, columns: &[&str]) -> Self {
         self.apart_from(columns, |columns| {
             format!(
-                "rows linked by keys: values of {columns} were replaced, equal ones by equal ones, so how many rows name a row still tells it apart"
+                "rows linked by keys: values of {columns} were replaced, equal ones by equal ones, so the number of rows that refer to a row can still identify it"
             )
         })
     }

@@ -30,7 +30,7 @@ impl Guarantee {
         label.not_covered = vec![
             "that there is a value".into(),
             "a second output for the same value: gamma multiplies".into(),
-            "values that tell of each other: gamma multiplies with each that is released".into(),
+            "dependent values: gamma multiplies with each one that is released".into(),
         ];
         // No breach means gamma-amplification, which is local differential privacy with ln(gamma), rounded up.
         let epsilon = if gamma > 1.0 { gamma.ln().next_up().next_up() } else { 0.0 };

@@ -59,8 +59,8 @@ impl Guarantee {
 
     fn breach_sentence(&self) -> String {
         let mut text = format!(
-            "Whatever was believed of a value before, what is released of it moves the odds of any property by \
-             at most a factor of {}.",
+            "Whatever the prior belief about a value, its release changes the odds of any property by at most a \
+             factor of {}.",
             up(self.gamma.unwrap_or(f64::INFINITY))
         );
         if let Some((rho1, rho2)) = self.rho1.zip(self.rho2.map(up)) {
@@ -74,7 +74,7 @@ impl Guarantee {
 
     fn bayesian_sentence(&self) -> String {
         format!(
-            "What somebody who knows the law of the rows, and no other row, believes of any one row changes by \
+            "The belief about any one row, of someone who knows the law of the rows but no other row, changes by \
              at most a factor of {}.",
             up(self.epsilon.unwrap_or(0.0).exp())
         )
@@ -99,7 +99,7 @@ fn private(kind: GuaranteeKind, epsilon: f64, delta: f64) -> String {
 
 impl Proved {
     fn sentence(&self) -> String {
-        let mut text = format!(" Proved is only this, of {}: ", self.covers);
+        let mut text = format!(" Only this is proved, for {}: ", self.covers);
         let mut parts = Vec::new();
         if matches!(self.kind, GuaranteeKind::Dp | GuaranteeKind::Ldp) {
             let (epsilon, delta) = (self.epsilon.unwrap_or(0.0), self.delta.unwrap_or(0.0));
@@ -125,9 +125,9 @@ impl Proved {
 /// The limit of k-anonymity that matters most: rows are counted, or people.
 fn rows_or_people(one_row_each: bool) -> &'static str {
     match one_row_each {
-        true => " Everybody has one row, so these are others' rows.",
+        true => " Every person has one row, so these are rows of other people.",
         false => {
-            " Rows are counted, not people: all of them may be of one person who has several rows."
+            " Rows are counted, not people: all of them may belong to one person with several rows."
         }
     }
 }

@@ -29,9 +29,9 @@ impl Guarantee {
     fn randomised(mechanism: &str, randomised: RandomisedTransaction, source: Source) -> Self {
         let RandomisedTransaction { gamma, epsilon, size, size_public } = randomised;
         let not_covered = [
-            "that a transaction is there, and how many there are",
+            "whether a transaction exists, and the number of transactions",
             "a second randomisation of the same transaction: gamma multiplies",
-            "transactions that tell of each other: g of them are protected with g times epsilon",
+            "dependent transactions: g of them are protected with g times epsilon",
             "the time that the call takes",
         ];
         let mut label = Guarantee {

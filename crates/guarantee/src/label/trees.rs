@@ -11,9 +11,9 @@ impl Guarantee {
             rng: Some(source),
             numeric: Some(Numeric::F64),
             not_covered: vec![
-                "a row can come out as it is in the source".into(),
-                "every value of the source can come out, whatever min_support is".into(),
-                "how often something comes out tells how often it is in the source".into(),
+                "a row of the source can be generated unchanged".into(),
+                "every value of the source can be generated, whatever min_support is".into(),
+                "frequencies in the output reveal frequencies in the source".into(),
             ],
             ..Guarantee::none("rows drawn from a dependent code tree of the source")
         };

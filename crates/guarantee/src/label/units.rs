@@ -64,7 +64,7 @@ impl Guarantee {
         add("each row of the relation depends on its own unit alone".into());
         match protected.counts {
             Protects::Units => {
-                self.mechanism += &format!("; of a person at most {rows_per_unit} rows count");
+                self.mechanism += &format!("; at most {rows_per_unit} rows of a person count");
                 self.not_covered.push("rows whose unit is NULL: they are left out".into());
             }
             Protects::Rows | Protects::Contents => {

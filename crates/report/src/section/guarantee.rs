@@ -39,7 +39,7 @@ fn promise(markup: &mut Markup, release: &Release) {
     let Some(label) = &release.guarantee else {
         markup.element("p", &[], |text| {
             text.leaf("strong", &[], "No guarantee was stated. ");
-            text.text("Whoever asked for this report did not say how the table was made, so nothing is promised of it here: the rest of the page is what can be counted.");
+            text.text("The request for this report did not say how the table was made, so no guarantee can be stated: the rest of the page shows measurements.");
         });
         return;
     };

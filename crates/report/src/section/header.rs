@@ -134,9 +134,11 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
             format!("{} of {}", count(itemsets.common), count(itemsets.original)),
         ),
         (
-            "Told apart by a model",
+            "Distinguished by a model",
             share_or_dash(release.told_apart(original.rows)),
-            String::from("0 %: cannot tell released rows from original ones, 100 %: always can"),
+            String::from(
+                "0 %: cannot distinguish released rows from original ones, 100 %: always can",
+            ),
         ),
     ];
     if let Some(people) = &release.people {

@@ -17,7 +17,7 @@ const MEASURES: [(&str, &str, bool); 10] = [
     ("tv_two_max", "Pairs off by, at most", true),
     ("cramers_v_mean", "Association (Cramér’s V) off by, on average", false),
     ("cramers_v_max", "Association (Cramér’s V) off by, at most", false),
-    ("pmse", "Told apart by a model: propensity score (pMSE)", false),
+    ("pmse", "Distinguished by a model: propensity score (pMSE)", false),
     ("pmse_expected", "pMSE of two tables that differ by chance alone", false),
     ("pmse_ratio", "pMSE, how many times that of chance alone", false),
     ("pmse_standardised", "pMSE above that, in standard deviations", false),
@@ -92,9 +92,9 @@ fn write(markup: &mut Markup, report: &Report) {
     markup.leaf(
         "p",
         &[("class", &"muted")],
-        "pMSE: how well a logistic model tells the rows of the two tables apart, 0 if not at all. Two tables that \
+        "pMSE: how well a logistic model distinguishes the rows of the two tables, 0 if not at all. Two tables that \
          differ by chance alone have about as much as chance brings about: 1 times that. The more rows there \
          are, the smaller the differences that are found, so that large tables have large numbers here whether the \
-         differences matter or not. How far the model gets is said at the top of the page, from 0 to 100 %.",
+         differences matter or not. The top of the page shows how far the model gets, from 0 to 100 %.",
     );
 }

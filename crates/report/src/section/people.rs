@@ -7,17 +7,17 @@ use crate::markup::Markup;
 use crate::number::{count, names, plain, share, share_or_dash};
 
 pub const SECTION: Section =
-    Section { id: "people", title: "How much of single people got through", write };
+    Section { id: "people", title: "Rows that can still be recognised", write };
 
 fn write(markup: &mut Markup, report: &Report) {
     markup.leaf(
         "p",
         &[],
-        "Tests, not guarantees: they find nothing where there is nothing to find, and bound nothing that an \
-         attacker can do. A row of the original got through if some released row stands for it and for no other: \
-         a row of exact values for its equals, one with coarse or blank cells for all that they cover. The \
-         anonymity score counts such rows, rare ones for more: 0 if there are none, 1 if all got through. The sensitive \
-         column, if there is one, takes no part: nobody is to know it.",
+        "These are tests, not guarantees: an attacker may find more. A row of the original got through if some \
+         released row stands for it and for no other: a row of exact values stands for equal rows, one with coarse or \
+         blank cells for all rows that they cover. The anonymity score counts such rows, with more weight on rare \
+         ones: 0 if there are none, 1 if all got through. The sensitive column, if there is one, is left out: it is \
+         assumed to be unknown.",
     );
     let line = |name: &str, of: &dyn Fn(usize) -> String| {
         std::iter::once(String::from(name)).chain((0..report.releases.len()).map(of)).collect()
@@ -52,8 +52,8 @@ fn in_classes(markup: &mut Markup, report: &Report) {
         "p",
         &[],
         format_args!(
-            "One person can have several rows of a class; {unit} tells people apart. A released row does not say \
-             which row it was, so the number of people in a class is known from below and from above only."
+            "One person can have several rows of a class; {unit} identifies people. A released row does not say \
+             which row it was, so there are only lower and upper bounds on the number of people in a class."
         ),
     );
     let line = |name: &str, of: fn(&People) -> String| {
@@ -80,7 +80,7 @@ fn unicity(markup: &mut Markup, report: &Report) {
         "p",
         &[],
         format_args!(
-            "Unicity: the share of rows that somebody narrows down to one who knows so many random values of a row{}.",
+            "Unicity: the share of rows that someone who knows this number of random values of a row{} narrows down to one.",
             match report.known_columns.len() == report.columns.len() || report.known_columns.is_empty() {
                 true => String::new(),
                 false => format!(", of {}", names(&report.known_columns)),
