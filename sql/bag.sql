@@ -1,9 +1,9 @@
 -- The bag: distinct rows of a relation with their counts.
 CREATE TYPE sanitize.bag (
-    INPUT = sanitize.bag_in,
-    OUTPUT = sanitize.bag_out,
-    RECEIVE = sanitize.bag_recv,
-    SEND = sanitize.bag_send,
+    INPUT = sanitize_internal.bag_in,
+    OUTPUT = sanitize_internal.bag_out,
+    RECEIVE = sanitize_internal.bag_recv,
+    SEND = sanitize_internal.bag_send,
     INTERNALLENGTH = VARIABLE,
     STORAGE = extended
 );
@@ -13,24 +13,24 @@ COMMENT ON TYPE sanitize.bag IS
 -- The aggregates' state is a bag that is worked on in place and written only when it travels, between the
 -- processes of a parallel query or between servers.
 CREATE AGGREGATE sanitize.row_bag(pg_catalog.record) (
-    SFUNC = sanitize.row_bag_trans,
+    SFUNC = sanitize_internal.row_bag_trans,
     STYPE = sanitize.bag,
     SSPACE = 1048576,
-    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC = sanitize_internal.row_bag_final,
     FINALFUNC_MODIFY = read_write,
-    COMBINEFUNC = sanitize.row_bag_combine,
+    COMBINEFUNC = sanitize_internal.row_bag_combine,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.record) IS
     'the rows as a bag: SELECT sanitize.row_bag(t) FROM patients t. NULL if there are no rows';
 
 CREATE AGGREGATE sanitize.row_bag(names pg_catalog.text[], VARIADIC columns pg_catalog."any") (
-    SFUNC = sanitize.row_bag_columns_trans,
+    SFUNC = sanitize_internal.row_bag_columns_trans,
     STYPE = sanitize.bag,
     SSPACE = 1048576,
-    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC = sanitize_internal.row_bag_final,
     FINALFUNC_MODIFY = read_write,
-    COMBINEFUNC = sanitize.row_bag_combine,
+    COMBINEFUNC = sanitize_internal.row_bag_combine,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.text[], pg_catalog."any") IS
@@ -39,12 +39,12 @@ COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.text[], pg_catalog."any") IS
 -- The same with names in a type without a collation. postgres_fdw ships an aggregate only if the collation of
 -- its arguments comes from a column of the foreign table; text[] has one, and a table of numbers has none.
 CREATE AGGREGATE sanitize.row_bag(names pg_catalog.cstring[], VARIADIC columns pg_catalog."any") (
-    SFUNC = sanitize.row_bag_columns_trans,
+    SFUNC = sanitize_internal.row_bag_columns_trans,
     STYPE = sanitize.bag,
     SSPACE = 1048576,
-    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC = sanitize_internal.row_bag_final,
     FINALFUNC_MODIFY = read_write,
-    COMBINEFUNC = sanitize.row_bag_combine,
+    COMBINEFUNC = sanitize_internal.row_bag_combine,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.cstring[], pg_catalog."any") IS
@@ -53,12 +53,12 @@ COMMENT ON AGGREGATE sanitize.row_bag(pg_catalog.cstring[], pg_catalog."any") IS
 -- Citus runs an aggregate on its workers only if the arguments are of exactly the types that are declared: neither
 -- a record nor "any" is ever the type of a value.
 CREATE AGGREGATE sanitize.cell_bag(names pg_catalog.text[], cells pg_catalog.text[]) (
-    SFUNC = sanitize.cell_bag_trans,
+    SFUNC = sanitize_internal.cell_bag_trans,
     STYPE = sanitize.bag,
     SSPACE = 1048576,
-    FINALFUNC = sanitize.row_bag_final,
+    FINALFUNC = sanitize_internal.row_bag_final,
     FINALFUNC_MODIFY = read_write,
-    COMBINEFUNC = sanitize.row_bag_combine,
+    COMBINEFUNC = sanitize_internal.row_bag_combine,
     PARALLEL = safe
 );
 COMMENT ON AGGREGATE sanitize.cell_bag(pg_catalog.text[], pg_catalog.text[]) IS

@@ -22,10 +22,10 @@ CREATE TABLE sanitize.protection (
     min_query_set pg_catalog.int4 CHECK (min_query_set > 0),
     assume_stable pg_catalog.bool NOT NULL DEFAULT false,
     row_count_public pg_catalog.bool NOT NULL DEFAULT false,
-    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED,
     -- Who let others ask. Counters that go round can give a table both numbers of one that was dropped: what its
     -- owner has allowed does not open somebody else's.
-    owner pg_catalog.regrole GENERATED ALWAYS AS (sanitize.relation_owner(source)) STORED
+    owner pg_catalog.regrole GENERATED ALWAYS AS (sanitize_internal.relation_owner(source)) STORED
 );
 COMMENT ON TABLE sanitize.protection IS
     'the protected relations: unit of protection, total budget, and what is spent of it in this window';
@@ -40,8 +40,8 @@ CREATE TABLE sanitize.allowance (
     rho_spent pg_catalog.numeric NOT NULL DEFAULT 0 CHECK (rho_spent >= 0),
     rest_epsilon pg_catalog.numeric CHECK (rest_epsilon >= 0),
     rest_delta pg_catalog.numeric CHECK (rest_delta >= 0),
-    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
-    grantee_name pg_catalog.name GENERATED ALWAYS AS (sanitize.role_name(grantee)) STORED,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED,
+    grantee_name pg_catalog.name GENERATED ALWAYS AS (sanitize_internal.role_name(grantee)) STORED,
     PRIMARY KEY (source, grantee)
 );
 COMMENT ON TABLE sanitize.allowance IS
@@ -59,7 +59,7 @@ CREATE TABLE sanitize.ledger_entry (
     rho pg_catalog.numeric,
     rest_epsilon pg_catalog.numeric,
     rest_delta pg_catalog.numeric,
-    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED
 );
 CREATE INDEX ledger_entry_source ON sanitize.ledger_entry (source, charged_at);
 COMMENT ON TABLE sanitize.ledger_entry IS 'every charge, committed before anything was released';
@@ -76,7 +76,7 @@ CREATE TABLE sanitize.ledger_home (
 COMMENT ON TABLE sanitize.ledger_home IS
     'the cluster, timeline, database and table in which the ledger is known to be whole';
 
-CREATE FUNCTION sanitize.ledger_place() RETURNS pg_catalog.text
+CREATE FUNCTION sanitize_internal.ledger_place() RETURNS pg_catalog.text
     LANGUAGE sql STABLE PARALLEL RESTRICTED SET search_path = pg_catalog, pg_temp AS $$
     SELECT pg_catalog.format('cluster %s, timeline %s, database %s, table %s',
         (SELECT system_identifier FROM pg_catalog.pg_control_system()),
@@ -84,26 +84,26 @@ CREATE FUNCTION sanitize.ledger_place() RETURNS pg_catalog.text
         (SELECT oid FROM pg_catalog.pg_database WHERE datname = pg_catalog.current_database()),
         'sanitize.ledger_entry'::pg_catalog.regclass::pg_catalog.oid)
 $$;
-COMMENT ON FUNCTION sanitize.ledger_place() IS
+COMMENT ON FUNCTION sanitize_internal.ledger_place() IS
     'where this ledger is: changes when the tables come out of a dump, a backup or a promoted standby';
-REVOKE ALL ON FUNCTION sanitize.ledger_place() FROM PUBLIC;
+REVOKE ALL ON FUNCTION sanitize_internal.ledger_place() FROM PUBLIC;
 
 -- Rows of relations and roles that are gone would be dumped as bare numbers, or as the names of others, which mean
 -- something else where the dump is restored. What is remembered is not dumped, but made again there.
 SELECT pg_catalog.pg_extension_config_dump('sanitize.protection',
-    'WHERE sanitize.row_type(source) = row_type');
+    'WHERE sanitize_internal.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.allowance',
-    'WHERE sanitize.row_type(source) = row_type AND sanitize.role_name(grantee) = grantee_name');
+    'WHERE sanitize_internal.row_type(source) = row_type AND sanitize_internal.role_name(grantee) = grantee_name');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry',
-    'WHERE sanitize.row_type(source) = row_type');
+    'WHERE sanitize_internal.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_entry_id_seq', '');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.ledger_home', '');
 
 -- For the view below.
-CREATE FUNCTION sanitize.delta_share(share_epsilon pg_catalog.numeric, share_delta pg_catalog.numeric, epsilon pg_catalog.numeric, delta pg_catalog.numeric) RETURNS pg_catalog.numeric
+CREATE FUNCTION sanitize_internal.delta_share(share_epsilon pg_catalog.numeric, share_delta pg_catalog.numeric, epsilon pg_catalog.numeric, delta pg_catalog.numeric) RETURNS pg_catalog.numeric
     LANGUAGE sql IMMUTABLE PARALLEL SAFE AS
     'SELECT coalesce($2, CASE WHEN $1 IS NOT NULL THEN $4 OPERATOR(pg_catalog.*) least($1 OPERATOR(pg_catalog./) $3, 1) END)';
-COMMENT ON FUNCTION sanitize.delta_share(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
+COMMENT ON FUNCTION sanitize_internal.delta_share(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
     'the delta of a share of a budget: its own, or else the part of the budget''s delta that its epsilon is of the budget''s; NULL for no share';
 
 REVOKE ALL ON FUNCTION sanitize.confirm_ledger() FROM PUBLIC;
@@ -123,14 +123,14 @@ CREATE VIEW sanitize.budget WITH (security_barrier) AS
            SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent,
                   p.rho_spent, p.rest_epsilon, p.rest_delta
            UNION ALL
-           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, sanitize.delta_share(a.epsilon, a.delta, p.epsilon, p.delta), a.delta_spent,
+           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, sanitize_internal.delta_share(a.epsilon, a.delta, p.epsilon, p.delta), a.delta_spent,
                   a.rho_spent, a.rest_epsilon, a.rest_delta
              FROM sanitize.allowance AS a
             WHERE a.source OPERATOR(pg_catalog.=) p.source AND a.row_type OPERATOR(pg_catalog.=) p.row_type
-              AND a.grantee_name OPERATOR(pg_catalog.=) sanitize.role_name(a.grantee)) AS b
+              AND a.grantee_name OPERATOR(pg_catalog.=) sanitize_internal.role_name(a.grantee)) AS b
      CROSS JOIN LATERAL (
            SELECT coalesce(p.window_start OPERATOR(pg_catalog.+) p.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
-     CROSS JOIN LATERAL sanitize.spent(b.epsilon_spent, b.delta_spent, b.rho_spent,
+     CROSS JOIN LATERAL sanitize_internal.spent(b.epsilon_spent, b.delta_spent, b.rho_spent,
            coalesce(b.rest_epsilon, b.epsilon_spent), coalesce(b.rest_delta, b.delta_spent),
            coalesce(b.delta, p.delta)) AS s
      WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
@@ -139,10 +139,10 @@ COMMENT ON VIEW sanitize.budget IS
     'what may be spent and what is, for each protected relation (grantee NULL) and each allowance; owners see theirs, grantees their own';
 
 CREATE VIEW sanitize.ledger WITH (security_barrier) AS
-    SELECT sanitize.grid_time(e.charged_at) AS "when", e.who, e.what,
+    SELECT sanitize_internal.grid_time(e.charged_at) AS "when", e.who, e.what,
            e.epsilon::pg_catalog.float8 AS epsilon, e.delta::pg_catalog.float8 AS delta,
            -- The number of a relation that is gone, but not the name of another that has its number now.
-           CASE WHEN c.oid IS NOT NULL OR sanitize.row_type(e.source) IS NULL THEN e.source END AS source,
+           CASE WHEN c.oid IS NOT NULL OR sanitize_internal.row_type(e.source) IS NULL THEN e.source END AS source,
            e.login, e.id, e.rho::pg_catalog.float8 AS rho
       FROM sanitize.ledger_entry AS e
       LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source AND c.reltype OPERATOR(pg_catalog.=) e.row_type

@@ -48,19 +48,19 @@ CREATE FUNCTION sanitize.krimp_generate(source pg_catalog.anyelement, model pg_c
 COMMENT ON FUNCTION sanitize.krimp_generate(pg_catalog.anyelement, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.float8, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.jsonb) IS
     'n rows of a relation''s or composite type, drawn from a model of sanitize.krimp_model; the source of the model is not needed. No privacy is guaranteed';
 
-CREATE FUNCTION sanitize.code_tree(source pg_catalog.regclass, min_support pg_catalog.float8, tree_threshold pg_catalog.float8 DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'missing', candidates pg_catalog.text DEFAULT 'all')
+CREATE FUNCTION sanitize.code_tree(source pg_catalog.regclass, min_share pg_catalog.float8, tree_threshold pg_catalog.float8 DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'missing', candidates pg_catalog.text DEFAULT 'all')
     RETURNS TABLE(node pg_catalog.int4, parent pg_catalog.int4, item pg_catalog.jsonb, probability pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_code_tree';
 COMMENT ON FUNCTION sanitize.code_tree(pg_catalog.regclass, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.int4, pg_catalog.text, pg_catalog.text) IS
     'the dependent code tree of the relation: a path of items for every combination of Krimp''s patterns that more than tree_threshold of the rows contain, and the share of the rows that contain each path. It shows exact counts of the relation';
 
-CREATE FUNCTION sanitize.code_tree_generate(source pg_catalog.anyelement, n pg_catalog.int8, min_support pg_catalog.float8 DEFAULT 0.1, tree_threshold pg_catalog.float8 DEFAULT NULL, generator pg_catalog.text DEFAULT 'backoff', columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, class pg_catalog.text DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'value', candidates pg_catalog.text DEFAULT 'all')
+CREATE FUNCTION sanitize.code_tree_generate(source pg_catalog.anyelement, n pg_catalog.int8, min_share pg_catalog.float8 DEFAULT 0.1, tree_threshold pg_catalog.float8 DEFAULT NULL, generator pg_catalog.text DEFAULT 'backoff', columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, class pg_catalog.text DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL, nulls pg_catalog.text DEFAULT 'value', candidates pg_catalog.text DEFAULT 'all')
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_code_tree_generate';
 COMMENT ON FUNCTION sanitize.code_tree_generate(pg_catalog.anyelement, pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.text, pg_catalog.text[], pg_catalog.int4, pg_catalog.text, pg_catalog.int8, pg_catalog.text, pg_catalog.text) IS
     'n rows of the relation''s type, drawn from its dependent code tree (class by class if class is given). No privacy is guaranteed: rows can be copies, and every value that occurs can come out';
 
-CREATE FUNCTION sanitize.private_krimp_generate(source pg_catalog.anyelement, epsilon pg_catalog.float8, n pg_catalog.int8, min_support pg_catalog.float8 DEFAULT 0.1, tree_threshold pg_catalog.float8 DEFAULT NULL, generator pg_catalog.text DEFAULT 'backoff', weights pg_catalog.jsonb DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL, class pg_catalog.text DEFAULT NULL)
+CREATE FUNCTION sanitize.private_krimp_generate(source pg_catalog.anyelement, epsilon pg_catalog.float8, n pg_catalog.int8, min_share pg_catalog.float8 DEFAULT 0.1, tree_threshold pg_catalog.float8 DEFAULT NULL, generator pg_catalog.text DEFAULT 'backoff', weights pg_catalog.jsonb DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL, class pg_catalog.text DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_private_krimp_generate';
 COMMENT ON FUNCTION sanitize.private_krimp_generate(pg_catalog.anyelement, pg_catalog.float8, pg_catalog.int8, pg_catalog.float8, pg_catalog.float8, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text[], pg_catalog.int4, pg_catalog.int8, pg_catalog.text) IS
@@ -156,29 +156,29 @@ CREATE FUNCTION sanitize.suppression(released pg_catalog.text, columns pg_catalo
 COMMENT ON FUNCTION sanitize.suppression(pg_catalog.text, pg_catalog.text[]) IS
     'how many cells of each column are NULL (of a relation by its name)';
 
-CREATE FUNCTION sanitize.anonymity_score(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.anonymity_score(original pg_catalog.regclass, released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
     RETURNS TABLE(score pg_catalog.float8, normalised pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_anonymity_score';
 COMMENT ON FUNCTION sanitize.anonymity_score(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'how many rows of the original were released, rare rows counting more; normalised: as a share of the score of releasing the original itself; NULL if the original has no rows';
 
-CREATE FUNCTION sanitize.common_records(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.common_records(original pg_catalog.regclass, released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
     RETURNS TABLE(share_of_released pg_catalog.float8, share_of_original pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_common_records';
 COMMENT ON FUNCTION sanitize.common_records(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'the share of the rows of each table that also occur in the other; NULL for a table without rows';
 
-CREATE FUNCTION sanitize.rare_itemset_leak(released pg_catalog.regclass, original pg_catalog.regclass, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.rare_itemset_leak(original pg_catalog.regclass, released pg_catalog.regclass, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
     RETURNS TABLE(length pg_catalog.int4, tried pg_catalog.int8, leaked pg_catalog.int8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_rare_itemset_leak';
 COMMENT ON FUNCTION sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8) IS
     'random itemsets that exactly one row of the original contains, and how many of them the released table contains too, by length';
 
-CREATE FUNCTION sanitize.compare_itemsets(original pg_catalog.regclass, released pg_catalog.regclass, min_support pg_catalog.float8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL)
+CREATE FUNCTION sanitize.compare_itemsets(original pg_catalog.regclass, released pg_catalog.regclass, min_share pg_catalog.float8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL)
     RETURNS TABLE(original_count pg_catalog.int8, released_count pg_catalog.int8, common pg_catalog.int8, missing pg_catalog.int8, added pg_catalog.int8, nfd_common pg_catalog.float8, nfd_missing pg_catalog.float8, nfd_added pg_catalog.float8, equal_share pg_catalog.float8, support_difference pg_catalog.float8, added_support pg_catalog.float8, added_absent pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_compare_itemsets';
 COMMENT ON FUNCTION sanitize.compare_itemsets(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.float8, pg_catalog.text[], pg_catalog.int4) IS
-    'how the itemsets that at least a share min_support of the rows contain differ between two tables: how many are frequent in both or in one only, and how far their supports are apart';
+    'how the itemsets that at least a share min_share of the rows contain differ between two tables: how many are frequent in both or in one only, and how far their supports are apart';
 
 CREATE FUNCTION sanitize.entropy_loss(domain_values pg_catalog.numeric[], probabilities pg_catalog.float8[], n pg_catalog.int4, released_low pg_catalog.numeric, released_high pg_catalog.numeric DEFAULT NULL, statistic pg_catalog.text DEFAULT 'sum')
     RETURNS TABLE(entropy_before pg_catalog.float8, entropy_after pg_catalog.float8, loss pg_catalog.float8, share pg_catalog.float8, kl pg_catalog.float8, max_log_ratio pg_catalog.float8)
@@ -210,7 +210,7 @@ CREATE FUNCTION sanitize.interval_privacy(noise pg_catalog.float8[], confidence 
 COMMENT ON FUNCTION sanitize.interval_privacy(pg_catalog.float8[], pg_catalog.float8) IS
     'the width of the shortest interval that holds a share of the noise: how closely a value is known, with that confidence, to which such noise was added';
 
-CREATE FUNCTION sanitize.krimp_report(released pg_catalog.regclass, original pg_catalog.regclass, model pg_catalog.jsonb DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.krimp_report(original pg_catalog.regclass, released pg_catalog.regclass, model pg_catalog.jsonb DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
     RETURNS TABLE(measure pg_catalog.text, value pg_catalog.float8, advice pg_catalog.text)
     LANGUAGE c VOLATILE PARALLEL UNSAFE ROWS 4 AS 'MODULE_PATHNAME', 'sanitize_krimp_report';
 COMMENT ON FUNCTION sanitize.krimp_report(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.text[], pg_catalog.int4, pg_catalog.int8) IS
@@ -270,70 +270,70 @@ CREATE FUNCTION sanitize.utility(original pg_catalog.regclass, released pg_catal
 COMMENT ON FUNCTION sanitize.utility(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'how well a released table serves in place of its original: how far the shares of values and of pairs of values are apart, how far associations are, and how well a model tells the rows of the two apart';
 
-CREATE FUNCTION sanitize.bag_in(pg_catalog.cstring)
+CREATE FUNCTION sanitize_internal.bag_in(pg_catalog.cstring)
     RETURNS sanitize.bag
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_in';
-COMMENT ON FUNCTION sanitize.bag_in(pg_catalog.cstring) IS
+COMMENT ON FUNCTION sanitize_internal.bag_in(pg_catalog.cstring) IS
     'text form of a bag (as bytea), checked';
 
-CREATE FUNCTION sanitize.bag_out(sanitize.bag)
+CREATE FUNCTION sanitize_internal.bag_out(sanitize.bag)
     RETURNS pg_catalog.cstring
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_out';
-COMMENT ON FUNCTION sanitize.bag_out(sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.bag_out(sanitize.bag) IS
     'text form of a bag (as bytea)';
 
-CREATE FUNCTION sanitize.bag_recv(pg_catalog.internal)
+CREATE FUNCTION sanitize_internal.bag_recv(pg_catalog.internal)
     RETURNS sanitize.bag
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_recv';
-COMMENT ON FUNCTION sanitize.bag_recv(pg_catalog.internal) IS
+COMMENT ON FUNCTION sanitize_internal.bag_recv(pg_catalog.internal) IS
     'binary form of a bag, checked';
 
-CREATE FUNCTION sanitize.bag_send(sanitize.bag)
+CREATE FUNCTION sanitize_internal.bag_send(sanitize.bag)
     RETURNS pg_catalog.bytea
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_send';
-COMMENT ON FUNCTION sanitize.bag_send(sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.bag_send(sanitize.bag) IS
     'binary form of a bag';
 
-CREATE FUNCTION sanitize.bag_packed(sanitize.bag)
+CREATE FUNCTION sanitize_internal.bag_packed(sanitize.bag)
     RETURNS pg_catalog.text
     LANGUAGE c IMMUTABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_bag_packed';
-COMMENT ON FUNCTION sanitize.bag_packed(sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.bag_packed(sanitize.bag) IS
     'a bag as text of seven bits a character, as a shard sends it: see the page on shards';
 
-CREATE FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record)
+CREATE FUNCTION sanitize_internal.row_bag_trans(sanitize.bag, pg_catalog.record)
     RETURNS sanitize.bag
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_trans';
-COMMENT ON FUNCTION sanitize.row_bag_trans(sanitize.bag, pg_catalog.record) IS
+COMMENT ON FUNCTION sanitize_internal.row_bag_trans(sanitize.bag, pg_catalog.record) IS
     'part of the aggregate row_bag';
 
-CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], VARIADIC pg_catalog."any")
+CREATE FUNCTION sanitize_internal.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], VARIADIC pg_catalog."any")
     RETURNS sanitize.bag
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
-COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], pg_catalog."any") IS
+COMMENT ON FUNCTION sanitize_internal.row_bag_columns_trans(sanitize.bag, pg_catalog.text[], pg_catalog."any") IS
     'part of the aggregate row_bag';
 
-CREATE FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], VARIADIC pg_catalog."any")
+CREATE FUNCTION sanitize_internal.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], VARIADIC pg_catalog."any")
     RETURNS sanitize.bag
     LANGUAGE c STABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_columns_trans';
-COMMENT ON FUNCTION sanitize.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], pg_catalog."any") IS
+COMMENT ON FUNCTION sanitize_internal.row_bag_columns_trans(sanitize.bag, pg_catalog.cstring[], pg_catalog."any") IS
     'part of the aggregate row_bag';
 
-CREATE FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[])
+CREATE FUNCTION sanitize_internal.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[])
     RETURNS sanitize.bag
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_cell_bag_trans';
-COMMENT ON FUNCTION sanitize.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[]) IS
+COMMENT ON FUNCTION sanitize_internal.cell_bag_trans(sanitize.bag, pg_catalog.text[], pg_catalog.text[]) IS
     'part of the aggregate cell_bag';
 
-CREATE FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag)
+CREATE FUNCTION sanitize_internal.row_bag_combine(sanitize.bag, sanitize.bag)
     RETURNS sanitize.bag
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_combine';
-COMMENT ON FUNCTION sanitize.row_bag_combine(sanitize.bag, sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.row_bag_combine(sanitize.bag, sanitize.bag) IS
     'part of the aggregates row_bag and cell_bag';
 
-CREATE FUNCTION sanitize.row_bag_final(sanitize.bag)
+CREATE FUNCTION sanitize_internal.row_bag_final(sanitize.bag)
     RETURNS sanitize.bag
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_row_bag_final';
-COMMENT ON FUNCTION sanitize.row_bag_final(sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.row_bag_final(sanitize.bag) IS
     'part of the aggregates row_bag and cell_bag';
 
 CREATE FUNCTION sanitize.mine_miis(source pg_catalog.regclass, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
@@ -414,11 +414,11 @@ CREATE FUNCTION sanitize.exact_count_epsilon(n pg_catalog.int8, p pg_catalog.flo
 COMMENT ON FUNCTION sanitize.exact_count_epsilon(pg_catalog.int8, pg_catalog.float8, pg_catalog.int8) IS
     'how much the exact count y tells of one of n independent rows that count with probability p, to somebody who knows no other row';
 
-CREATE FUNCTION sanitize.exact_count_epsilon(n pg_catalog.int8, p pg_catalog.float8, lo pg_catalog.int8, hi pg_catalog.int8)
+CREATE FUNCTION sanitize.exact_count_epsilon(n pg_catalog.int8, p pg_catalog.float8, low pg_catalog.int8, high pg_catalog.int8)
     RETURNS TABLE(epsilon pg_catalog.float8, refuse_epsilon pg_catalog.float8, release_probability pg_catalog.float8)
     LANGUAGE c IMMUTABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_exact_count_epsilon_range';
 COMMENT ON FUNCTION sanitize.exact_count_epsilon(pg_catalog.int8, pg_catalog.float8, pg_catalog.int8, pg_catalog.int8) IS
-    'how much a count that is released from lo to hi, and refused otherwise, tells of one row at most; how much the refusal tells; how likely a release is';
+    'how much a count that is released from low to high, and refused otherwise, tells of one row at most; how much the refusal tells; how likely a release is';
 
 CREATE FUNCTION sanitize.exact_counts_epsilon(n pg_catalog.int8, probabilities pg_catalog.float8[], counts pg_catalog.int8[])
     RETURNS pg_catalog.float8
@@ -510,16 +510,16 @@ CREATE FUNCTION sanitize.dp_cost(source pg_catalog.regclass, measures pg_catalog
 COMMENT ON FUNCTION sanitize.dp_cost(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.float8, pg_catalog.text[], pg_catalog.jsonb, pg_catalog.jsonb, pg_catalog.interval) IS
     'what sanitize.dp_aggregate with these arguments will charge, what is left now, and how wide the noise will be; charges nothing and looks at no row';
 
-CREATE FUNCTION sanitize.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, VARIADIC pg_catalog."any")
+CREATE FUNCTION sanitize_internal.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, VARIADIC pg_catalog."any")
     RETURNS sanitize.bag
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_bounded_rows_trans';
-COMMENT ON FUNCTION sanitize.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, pg_catalog."any") IS
+COMMENT ON FUNCTION sanitize_internal.bounded_rows_trans(sanitize.bag, pg_catalog.jsonb, pg_catalog."any") IS
     'part of the aggregate bounded_rows';
 
-CREATE FUNCTION sanitize.bounded_rows_final(sanitize.bag)
+CREATE FUNCTION sanitize_internal.bounded_rows_final(sanitize.bag)
     RETURNS sanitize.bag
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_bounded_rows_final';
-COMMENT ON FUNCTION sanitize.bounded_rows_final(sanitize.bag) IS
+COMMENT ON FUNCTION sanitize_internal.bounded_rows_final(sanitize.bag) IS
     'part of the aggregate bounded_rows';
 
 CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, rho pg_catalog.float8 DEFAULT NULL)
@@ -528,10 +528,10 @@ CREATE FUNCTION sanitize.charge(source pg_catalog.regclass, what pg_catalog.text
 COMMENT ON FUNCTION sanitize.charge(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.float8) IS
     'charges the budget of a protected relation, for mechanisms written in SQL: call it before noise is drawn. The caller vouches for the numbers; rho is that of Gaussian noise. Committed at once; ROLLBACK does not undo it';
 
-CREATE FUNCTION sanitize.spent(epsilon pg_catalog.numeric, delta pg_catalog.numeric, rho pg_catalog.numeric, rest_epsilon pg_catalog.numeric, rest_delta pg_catalog.numeric, budget_delta pg_catalog.numeric)
+CREATE FUNCTION sanitize_internal.spent(epsilon pg_catalog.numeric, delta pg_catalog.numeric, rho pg_catalog.numeric, rest_epsilon pg_catalog.numeric, rest_delta pg_catalog.numeric, budget_delta pg_catalog.numeric)
     RETURNS TABLE(epsilon_spent pg_catalog.float8, delta_spent pg_catalog.float8)
     LANGUAGE c IMMUTABLE PARALLEL SAFE ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_spent';
-COMMENT ON FUNCTION sanitize.spent(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
+COMMENT ON FUNCTION sanitize_internal.spent(pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric, pg_catalog.numeric) IS
     'what charges with these sums take of a budget with that delta: the smaller epsilon of the two ways to add up';
 
 CREATE FUNCTION sanitize.zcdp_epsilon(rho pg_catalog.float8, delta pg_catalog.float8)
@@ -552,28 +552,28 @@ CREATE FUNCTION sanitize.confirm_ledger()
 COMMENT ON FUNCTION sanitize.confirm_ledger() IS
     'for superusers, after a restore or a failover: says that the ledger here holds every charge there was. Until then nothing is released';
 
-CREATE FUNCTION sanitize.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
+CREATE FUNCTION sanitize_internal.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
     RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_sum_trans';
-COMMENT ON FUNCTION sanitize.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
+COMMENT ON FUNCTION sanitize_internal.clamped_sum_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
     'part of the aggregate clamped_sum';
 
-CREATE FUNCTION sanitize.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
+CREATE FUNCTION sanitize_internal.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8)
     RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_squares_trans';
-COMMENT ON FUNCTION sanitize.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
+COMMENT ON FUNCTION sanitize_internal.clamped_squares_trans(pg_catalog.int8[], pg_catalog.int8, pg_catalog.int8, pg_catalog.int8) IS
     'part of the aggregate clamped_sum_squares';
 
-CREATE FUNCTION sanitize.clamped_combine(pg_catalog.int8[], pg_catalog.int8[])
+CREATE FUNCTION sanitize_internal.clamped_combine(pg_catalog.int8[], pg_catalog.int8[])
     RETURNS pg_catalog.int8[]
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_combine';
-COMMENT ON FUNCTION sanitize.clamped_combine(pg_catalog.int8[], pg_catalog.int8[]) IS
+COMMENT ON FUNCTION sanitize_internal.clamped_combine(pg_catalog.int8[], pg_catalog.int8[]) IS
     'part of the clamped aggregates';
 
-CREATE FUNCTION sanitize.clamped_final(pg_catalog.int8[])
+CREATE FUNCTION sanitize_internal.clamped_final(pg_catalog.int8[])
     RETURNS pg_catalog.int8
     LANGUAGE c IMMUTABLE PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_clamped_final';
-COMMENT ON FUNCTION sanitize.clamped_final(pg_catalog.int8[]) IS
+COMMENT ON FUNCTION sanitize_internal.clamped_final(pg_catalog.int8[]) IS
     'part of the clamped aggregates';
 
 CREATE FUNCTION sanitize.declare_domain(source pg_catalog.regclass, column_name pg_catalog.text, domain_values pg_catalog.text[])
@@ -582,11 +582,23 @@ CREATE FUNCTION sanitize.declare_domain(source pg_catalog.regclass, column_name 
 COMMENT ON FUNCTION sanitize.declare_domain(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[]) IS
     'the owner says which values a column may have; private mechanisms use them in place of what the rows show';
 
+CREATE FUNCTION sanitize.drop_domain(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_domain';
+COMMENT ON FUNCTION sanitize.drop_domain(pg_catalog.regclass, pg_catalog.text) IS
+    'the owner takes back the declared domain of a column';
+
 CREATE FUNCTION sanitize.declare_bounds(source pg_catalog.regclass, column_name pg_catalog.text, low pg_catalog.text, high pg_catalog.text, bins pg_catalog.int4 DEFAULT 32)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_declare_bounds';
 COMMENT ON FUNCTION sanitize.declare_bounds(pg_catalog.regclass, pg_catalog.text, pg_catalog.text, pg_catalog.text, pg_catalog.int4) IS
-    'the owner says between which values a column of numbers, dates or timestamps lies, and into how many bins it is cut; NULL and NULL take that back';
+    'the owner says between which values a column of numbers, dates or timestamps lies, and into how many bins it is cut';
+
+CREATE FUNCTION sanitize.drop_bounds(source pg_catalog.regclass, column_name pg_catalog.text)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_bounds';
+COMMENT ON FUNCTION sanitize.drop_bounds(pg_catalog.regclass, pg_catalog.text) IS
+    'the owner takes back the declared range of a column';
 
 CREATE FUNCTION sanitize.column_bounds(source pg_catalog.regclass, column_name pg_catalog.text)
     RETURNS TABLE(low pg_catalog.text, high pg_catalog.text)
@@ -612,10 +624,10 @@ CREATE FUNCTION sanitize.dp_frequent_itemsets(source pg_catalog.regclass, top pg
 COMMENT ON FUNCTION sanitize.dp_frequent_itemsets(pg_catalog.regclass, pg_catalog.int4, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.text[], pg_catalog.int8) IS
     'the itemsets of the largest supports, chosen privately, with noisy supports and the standard deviation of the noise, the largest first; (epsilon, delta)-differentially private in all. With seed it is not';
 
-CREATE FUNCTION sanitize.grid_time(moment pg_catalog.timestamptz)
+CREATE FUNCTION sanitize_internal.grid_time(moment pg_catalog.timestamptz)
     RETURNS pg_catalog.timestamptz
     LANGUAGE c STABLE STRICT PARALLEL SAFE AS 'MODULE_PATHNAME', 'sanitize_grid_time';
-COMMENT ON FUNCTION sanitize.grid_time(pg_catalog.timestamptz) IS
+COMMENT ON FUNCTION sanitize_internal.grid_time(pg_catalog.timestamptz) IS
     'the moment as the views tell it: moved back to a multiple of pg_sanitize.answer_grid';
 
 CREATE FUNCTION sanitize.dp_noise(value pg_catalog.int8, sensitivity pg_catalog.int8, epsilon pg_catalog.float8, mechanism pg_catalog.text DEFAULT 'laplace', delta pg_catalog.float8 DEFAULT NULL)
@@ -690,10 +702,10 @@ CREATE FUNCTION sanitize.sanitize_in_place(target pg_catalog.regclass, method pg
 COMMENT ON FUNCTION sanitize.sanitize_in_place(pg_catalog.regclass, pg_catalog.text, pg_catalog.jsonb, pg_catalog.text) IS
     'replaces the rows of a table of the caller''s by a release of it, and its keys, with what refers to them, by random values; returns the label, and what stays as it was';
 
-CREATE FUNCTION sanitize.publishing()
+CREATE FUNCTION sanitize_internal.publishing()
     RETURNS TABLE(pid pg_catalog.int4, target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text, phase pg_catalog.text, share pg_catalog.float8, rows pg_catalog.int8, seconds pg_catalog.float8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_publishing';
-COMMENT ON FUNCTION sanitize.publishing() IS
+COMMENT ON FUNCTION sanitize_internal.publishing() IS
     'how far the publishes and refreshes are that run at the moment: those of your own role and of roles that you are a member of';
 
 CREATE FUNCTION sanitize.publish(target pg_catalog.text, source pg_catalog.regclass, method pg_catalog.text, options pg_catalog.jsonb DEFAULT '{}', comment pg_catalog.text DEFAULT NULL)
@@ -756,11 +768,11 @@ CREATE FUNCTION sanitize.estimate_support(observed pg_catalog.int8[], size pg_ca
 COMMENT ON FUNCTION sanitize.estimate_support(pg_catalog.int8[], pg_catalog.int4, pg_catalog.float8, pg_catalog.float8[]) IS
     'the share of transactions that contained an itemset before they were randomised, and its standard deviation';
 
-CREATE FUNCTION sanitize.randomized_itemsets(source pg_catalog.regclass, column_name pg_catalog.text, size pg_catalog.int4, rho pg_catalog.float8, keep pg_catalog.float8[], min_support pg_catalog.float8, max_itemset pg_catalog.int4 DEFAULT 3, margin pg_catalog.float8 DEFAULT 2, universe pg_catalog.int4 DEFAULT NULL, itemset pg_catalog.int4 DEFAULT NULL, bits pg_catalog.int4 DEFAULT NULL)
+CREATE FUNCTION sanitize.randomized_itemsets(source pg_catalog.regclass, column_name pg_catalog.text, size pg_catalog.int4, rho pg_catalog.float8, keep pg_catalog.float8[], min_share pg_catalog.float8, max_itemset pg_catalog.int4 DEFAULT 3, margin pg_catalog.float8 DEFAULT 2, universe pg_catalog.int4 DEFAULT NULL, itemset pg_catalog.int4 DEFAULT NULL, bits pg_catalog.int4 DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.int4[], support pg_catalog.float8, stddev pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_randomized_itemsets';
 COMMENT ON FUNCTION sanitize.randomized_itemsets(pg_catalog.regclass, pg_catalog.text, pg_catalog.int4, pg_catalog.float8, pg_catalog.float8[], pg_catalog.float8, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.int4, pg_catalog.int4) IS
-    'itemsets that at least a share min_support of the transactions contained before they were randomised, with estimated supports and standard deviations';
+    'itemsets that at least a share min_share of the transactions contained before they were randomised, with estimated supports and standard deviations';
 
 CREATE FUNCTION sanitize.seed_bits(universe pg_catalog.int4, size pg_catalog.int4, itemset pg_catalog.int4, a pg_catalog.int4, b pg_catalog.int4)
     RETURNS pg_catalog.int4
@@ -828,7 +840,7 @@ CREATE FUNCTION sanitize.generalize(source pg_catalog.anyelement, levels pg_cata
 COMMENT ON FUNCTION sanitize.generalize(pg_catalog.anyelement, pg_catalog.jsonb, pg_catalog.text[], pg_catalog.text[]) IS
     'the relation with whole columns shown at a level of their hierarchies. No promise about the release: see k_anonymize';
 
-CREATE FUNCTION sanitize.information_loss(released pg_catalog.regclass, original pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.information_loss(original pg_catalog.regclass, released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
     RETURNS TABLE(column_name pg_catalog.text, changed pg_catalog.float8, loss pg_catalog.float8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_information_loss';
 COMMENT ON FUNCTION sanitize.information_loss(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
@@ -894,11 +906,11 @@ CREATE FUNCTION sanitize.k_mii(source pg_catalog.anyelement, k pg_catalog.int4, 
 COMMENT ON FUNCTION sanitize.k_mii(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8) IS
     'a k-anonymous release by suppression of minimal infrequent itemsets: every row of it equals at least k - 1 others in the columns that take part';
 
-CREATE FUNCTION sanitize.do_shard_work()
+CREATE FUNCTION sanitize_internal.do_shard_work()
     RETURNS pg_catalog.trigger
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_do_shard_work';
-COMMENT ON FUNCTION sanitize.do_shard_work() IS
-    'part of sanitize.shard_work: makes, fills or drops a table of a sharded release';
+COMMENT ON FUNCTION sanitize_internal.do_shard_work() IS
+    'part of sanitize_internal.shard_work: makes, fills or drops a table of a sharded release';
 
 CREATE FUNCTION sanitize.guarantee(method pg_catalog.text, options pg_catalog.jsonb DEFAULT '{}')
     RETURNS pg_catalog.jsonb
@@ -907,7 +919,7 @@ COMMENT ON FUNCTION sanitize.guarantee(pg_catalog.text, pg_catalog.jsonb) IS
     'what a release by this method with these options protects, under which assumptions, and what not; with a sentence for a data-sharing agreement';
 
 CREATE FUNCTION sanitize.methods()
-    RETURNS TABLE(method pg_catalog.text, "position" pg_catalog.int4, argument pg_catalog.text, types pg_catalog.text, default_value pg_catalog.text, about pg_catalog.text)
+    RETURNS TABLE(method pg_catalog.text, "position" pg_catalog.int4, argument pg_catalog.text, types pg_catalog.text, default_value pg_catalog.text, about pg_catalog.text, family pg_catalog.text)
     LANGUAGE c STABLE PARALLEL SAFE ROWS 200 AS 'MODULE_PATHNAME', 'sanitize_methods';
 COMMENT ON FUNCTION sanitize.methods() IS
-    'every argument of every function: its types, its default as JSON (NULL: it has to be given) and what it means';
+    'every argument of every function: its types, its default as JSON (NULL: it has to be given), what it means, and the family that the function belongs to';

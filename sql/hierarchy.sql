@@ -4,8 +4,8 @@ CREATE TABLE sanitize.declared_hierarchy (
     column_name pg_catalog.text NOT NULL,
     levels pg_catalog.jsonb NOT NULL CHECK (pg_catalog.jsonb_typeof(levels) OPERATOR(pg_catalog.=) 'object'),
     lookup pg_catalog.regclass,
-    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED,
-    lookup_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(lookup)) STORED,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED,
+    lookup_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(lookup)) STORED,
     PRIMARY KEY (source, column_name)
 );
 COMMENT ON TABLE sanitize.declared_hierarchy IS
@@ -17,7 +17,7 @@ COMMENT ON COLUMN sanitize.declared_hierarchy.lookup IS 'the table that has the 
 COMMENT ON COLUMN sanitize.declared_hierarchy.row_type IS 'the relation''s row type, which another relation that gets its number does not have';
 COMMENT ON COLUMN sanitize.declared_hierarchy.lookup_row_type IS 'that table''s row type';
 SELECT pg_catalog.pg_extension_config_dump('sanitize.declared_hierarchy',
-    'WHERE sanitize.row_type(source) = row_type AND (lookup IS NULL OR sanitize.row_type(lookup) = lookup_row_type)');
+    'WHERE sanitize_internal.row_type(source) = row_type AND (lookup IS NULL OR sanitize_internal.row_type(lookup) = lookup_row_type)');
 
 -- As for declared domains: everybody reads, and our functions write for the owner of a relation.
 GRANT SELECT ON sanitize.declared_hierarchy TO PUBLIC;
@@ -38,8 +38,8 @@ SELECT h.source, h.column_name,
   JOIN pg_catalog.pg_attribute AS a ON a.attrelid OPERATOR(pg_catalog.=) h.source
    AND a.attname::pg_catalog.text OPERATOR(pg_catalog.=) h.column_name
  WHERE NOT a.attisdropped
-   AND h.row_type OPERATOR(pg_catalog.=) sanitize.row_type(h.source)
-   AND (h.lookup IS NULL OR h.lookup_row_type OPERATOR(pg_catalog.=) sanitize.row_type(h.lookup))
+   AND h.row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(h.source)
+   AND (h.lookup IS NULL OR h.lookup_row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(h.lookup))
    AND pg_catalog.has_column_privilege(h.source, a.attnum, 'SELECT');
 COMMENT ON VIEW sanitize.hierarchies IS 'the declared hierarchies of all columns that you may read';
 GRANT SELECT ON sanitize.hierarchies TO PUBLIC;

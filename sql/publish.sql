@@ -15,7 +15,7 @@ CREATE TABLE sanitize.published (
     published_at pg_catalog.timestamptz NOT NULL,
     published_by pg_catalog.text NOT NULL,
     entry pg_catalog.int8,
-    source_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
+    source_row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED
 );
 COMMENT ON COLUMN sanitize.published.entry IS 'the release_entry of what the table holds now';
 COMMENT ON TABLE sanitize.published IS 'the releases that sanitize.publish made and that are not retired';
@@ -37,7 +37,7 @@ CREATE TABLE sanitize.release_entry (
     unit pg_catalog.text,
     neighbours pg_catalog.text,
     unit_column pg_catalog.text,
-    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize.row_type(source)) STORED
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED
 );
 COMMENT ON COLUMN sanitize.release_entry.draft IS 'nobody but the owner could read it: it does not count';
 CREATE INDEX release_entry_source ON sanitize.release_entry (source);
@@ -62,15 +62,15 @@ COMMENT ON TABLE sanitize.sharded_release IS
 
 -- As in the budget's tables: rows of relations that are gone would be dumped as bare numbers.
 SELECT pg_catalog.pg_extension_config_dump('sanitize.published',
-    'WHERE sanitize.row_type(source) = source_row_type AND sanitize.row_type(target) = row_type');
+    'WHERE sanitize_internal.row_type(source) = source_row_type AND sanitize_internal.row_type(target) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.sharded_release',
-    'WHERE sanitize.row_type(target) = row_type');
+    'WHERE sanitize_internal.row_type(target) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry',
-    'WHERE sanitize.row_type(source) = row_type');
+    'WHERE sanitize_internal.row_type(source) = row_type');
 SELECT pg_catalog.pg_extension_config_dump('sanitize.release_entry_id_seq', '');
 
 CREATE VIEW sanitize.releases WITH (security_barrier) AS
-    SELECT p.target, CASE WHEN s.oid IS NOT NULL OR sanitize.row_type(p.source) IS NULL THEN p.source END AS source, p.method,
+    SELECT p.target, CASE WHEN s.oid IS NOT NULL OR sanitize_internal.row_type(p.source) IS NULL THEN p.source END AS source, p.method,
            CASE WHEN seen.owner THEN p.options END AS options,
            CASE WHEN seen.owner OR seen.target THEN p.guarantee
                 ELSE p.guarantee OPERATOR(pg_catalog.-) '{rows,suppressed_share}'::pg_catalog.text[] END AS guarantee,
@@ -107,7 +107,7 @@ COMMENT ON VIEW sanitize.releases IS
     'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source, if all of them protect the same: NULL if not';
 GRANT SELECT ON sanitize.releases TO PUBLIC;
 
-CREATE VIEW sanitize.progress AS SELECT * FROM sanitize.publishing();
+CREATE VIEW sanitize.progress AS SELECT * FROM sanitize_internal.publishing();
 COMMENT ON VIEW sanitize.progress IS
     'publishes and refreshes that run at the moment in any connection: phase, share of its work where that is known, rows so far, seconds since the start';
 GRANT SELECT ON sanitize.progress TO PUBLIC;

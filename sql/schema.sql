@@ -19,6 +19,12 @@ COMMENT ON SCHEMA sanitize IS
     'pg_sanitize: finds what makes rows stand out and releases tables about people safely';
 GRANT USAGE ON SCHEMA sanitize TO PUBLIC;
 
+-- What only the extension itself calls: parts of types and aggregates, and what its views and tables are made of. Whoever
+-- reads a view, or sends work to a shard, reaches it by name.
+CREATE SCHEMA sanitize_internal;
+COMMENT ON SCHEMA sanitize_internal IS 'pg_sanitize: what only the extension itself calls';
+GRANT USAGE ON SCHEMA sanitize_internal TO PUBLIC;
+
 -- Functions name this type before it is made of some of them: see bag.sql.
 CREATE TYPE sanitize.bag;
 
@@ -26,20 +32,20 @@ CREATE TYPE sanitize.bag;
 -- row also remembers the relation's row type, or the role's name, when it is written, and counts only while both
 -- still belong together. Columns can only remember what an IMMUTABLE function tells: these look into the catalog,
 -- and are called where a row is written or compared, never in an index or a constraint.
-CREATE FUNCTION sanitize.row_type(relation pg_catalog.regclass) RETURNS pg_catalog.regtype
+CREATE FUNCTION sanitize_internal.row_type(relation pg_catalog.regclass) RETURNS pg_catalog.regtype
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
     'SELECT c.reltype::pg_catalog.regtype FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1';
-COMMENT ON FUNCTION sanitize.row_type(pg_catalog.regclass) IS
+COMMENT ON FUNCTION sanitize_internal.row_type(pg_catalog.regclass) IS
     'the row type of a relation, NULL if there is none of that number: what tells it from an earlier one that had its number';
 
-CREATE FUNCTION sanitize.relation_owner(relation pg_catalog.regclass) RETURNS pg_catalog.regrole
+CREATE FUNCTION sanitize_internal.relation_owner(relation pg_catalog.regclass) RETURNS pg_catalog.regrole
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
     'SELECT c.relowner::pg_catalog.regrole FROM pg_catalog.pg_class AS c WHERE c.oid OPERATOR(pg_catalog.=) $1';
-COMMENT ON FUNCTION sanitize.relation_owner(pg_catalog.regclass) IS
+COMMENT ON FUNCTION sanitize_internal.relation_owner(pg_catalog.regclass) IS
     'the owner of a relation, NULL if there is none of that number';
 
-CREATE FUNCTION sanitize.role_name(role pg_catalog.regrole) RETURNS pg_catalog.name
+CREATE FUNCTION sanitize_internal.role_name(role pg_catalog.regrole) RETURNS pg_catalog.name
     LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE AS
     'SELECT r.rolname FROM pg_catalog.pg_roles AS r WHERE r.oid OPERATOR(pg_catalog.=) $1';
-COMMENT ON FUNCTION sanitize.role_name(pg_catalog.regrole) IS
+COMMENT ON FUNCTION sanitize_internal.role_name(pg_catalog.regrole) IS
     'the name of a role, NULL if there is none of that number: what tells it from an earlier one that had its number';

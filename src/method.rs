@@ -10,8 +10,10 @@ use pgrx::pg_sys::Datum;
 
 /// A SQL function.
 pub struct Method {
-    /// Its name in schema sanitize.
+    /// Its name in the schema sanitize, or in sanitize_internal.
     pub name: &'static str,
+    /// True if users do not call it: it is in the schema sanitize_internal.
+    pub is_internal: bool,
     /// Its arguments and what it returns, which the declaration in SQL must repeat.
     pub arguments: &'static [&'static dyn Declared],
     pub returns: Returns,
@@ -82,6 +84,7 @@ impl Method {
         };
         Method {
             name,
+            is_internal: false,
             arguments,
             returns,
             run,
@@ -103,6 +106,12 @@ impl Method {
         let mut method = Method::new(name, arguments, returns, release::returned);
         method.release = Some(release);
         method
+    }
+
+    /// Only the extension itself calls it, and Postgres for a type, an aggregate or a trigger.
+    pub const fn internal(mut self) -> Self {
+        self.is_internal = true;
+        self
     }
 
     /// Its results depend on its arguments alone.
@@ -173,7 +182,7 @@ impl Method {
         self.price.as_ref().map_or(Ok(None), |price| (price.of)(arguments, columns))
     }
 
-    /// False for what Postgres calls itself, for a type, an aggregate or a trigger.
+    /// False for what Postgres calls itself, for a type, an aggregate or a trigger: its arguments have no names in SQL.
     pub fn is_called_by_name(&self) -> bool {
         use Type::{Bag, Bytes, CString, Internal, Sums, Trigger};
         let internal = |of: Type| matches!(of, Internal | CString | Bytes | Bag | Sums | Trigger);

@@ -60,7 +60,7 @@ const FIND: &str = "SELECT CASE WHEN isfinite(answered_at) THEN
            answered_at > clock_timestamp() - make_interval(secs => $3::float8 / 1e6) END::text,
            (question = $2::jsonb)::text, entry::text, answer::text
     FROM sanitize.answer
-    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)
+    WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)
       AND question_hash = sha256(convert_to($2, 'UTF8'))";
 
 const KEEP: &str = "INSERT INTO sanitize.answer

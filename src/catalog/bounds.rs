@@ -80,7 +80,7 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, 
         "SELECT pg_catalog.unnest(ARRAY[low, high, bins::pg_catalog.text])
            FROM sanitize.declared_bounds
           WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
+            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     if found.is_empty() {
@@ -111,16 +111,6 @@ pub fn declare(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<
             Text(bounds.high.clone()).into(),
             bounds.bins.into(),
         ],
-    )
-}
-
-/// Takes back what was declared. The caller has checked who owns the relation.
-pub fn forget(relation: &Relation, column: &Column) -> Result<(), Error> {
-    super::write(
-        "DELETE FROM sanitize.declared_bounds
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
-        &[relation.oid.into(), Text(column.name.clone()).into()],
     )
 }
 

@@ -100,7 +100,7 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<Strin
         "SELECT v FROM sanitize.declared_domain
            LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true
           WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
+            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     if found.is_empty() {

@@ -30,11 +30,11 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, 
     crate::pg::call::signature::check_tables()?;
     let found = sql::rows(
         "SELECT levels::pg_catalog.text, (CASE
-                WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize.row_type(lookup), true)
+                WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(lookup), true)
                 THEN lookup::pg_catalog.oid ELSE 0 END)::pg_catalog.text
            FROM sanitize.declared_hierarchy
           WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
+            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
         &[relation.oid.into(), Text(column.name.clone()).into()],
     )?;
     let Some(row) = found.into_iter().next() else { return Ok(None) };
@@ -65,23 +65,4 @@ pub fn declare(relation: &Relation, column: &Column, stored: Stored) -> Result<(
             stored.lookup.into(),
         ],
     )
-}
-
-/// Takes back what was declared, for a column that may be gone; false if there was nothing. The caller has
-/// checked who owns the relation.
-pub fn forget(relation: &Relation, column_name: &str) -> Result<bool, Error> {
-    let is_declared = !sql::texts(
-        "SELECT column_name FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
-        &[relation.oid.into(), Text(column_name.into()).into()],
-    )?
-    .is_empty();
-    super::write(
-        "DELETE FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize.row_type(source)",
-        &[relation.oid.into(), Text(column_name.into()).into()],
-    )?;
-    Ok(is_declared)
 }

@@ -11,7 +11,7 @@
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
 //!
-//! A row counts only while the relation that it was written for is there: `sanitize.row_type` fills the column that
+//! A row counts only while the relation that it was written for is there: `sanitize_internal.row_type` fills the column that
 //! remembers this and is what every look-up compares it with, because numbers of relations come back.
 //!
 //! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
@@ -30,6 +30,7 @@ use crate::pg::call::error::Error;
 use crate::pg::call::signature;
 use crate::pg::call::sql::{self, Row};
 use crate::pg::call::text::Text;
+use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
 use pgrx::AnyNumeric;
 use pgrx::datum::DatumWithOid;
@@ -53,6 +54,21 @@ pub fn look(query: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> 
 fn write(statement: &str, arguments: &[DatumWithOid<'_>]) -> Result<(), Error> {
     signature::check_tables()?;
     rights::with_extension_rights(|| sql::run_as_caller(statement, arguments))
+}
+
+/// Takes back what was declared in one of the tables of declarations, for a column that may be gone; false if there was
+/// nothing. The caller has checked who owns the relation.
+pub fn forget_declared(
+    table: &'static str,
+    relation: &Relation,
+    column_name: &str,
+) -> Result<bool, Error> {
+    let statement = format!(
+        "DELETE FROM sanitize.{table}
+          WHERE source = $1::oid AND column_name = $2 AND row_type = sanitize_internal.row_type(source)
+         RETURNING column_name"
+    );
+    Ok(!run(&statement, &[Some(&oid(relation.oid)), Some(column_name)])?.is_empty())
 }
 
 /// The longest declaration, in bytes: whoever reads the relation reads it too.

@@ -35,9 +35,9 @@ pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
 
 const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
         epsilon::text, min_epsilon::text, least(min_epsilon, epsilon)::text, min_query_set::text,
-        assume_stable::text, row_count_public::text, source::text, (owner = sanitize.relation_owner(source))::text
+        assume_stable::text, row_count_public::text, source::text, (owner = sanitize_internal.relation_owner(source))::text
     FROM sanitize.protection
-    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)";
+    WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
 
 /// Refuses a relation that has another owner than the one that protected it, who has not let anybody ask: column `i`
 /// is its name, the next one says whether the owner is the same.
@@ -61,7 +61,7 @@ pub fn shares_rows(source: Oid) -> Result<Option<String>, Error> {
 const SHARES_ROWS: &str = "WITH RECURSIVE
     reach AS (
         SELECT p.source::oid AS whole, p.source::oid AS oid FROM sanitize.protection p
-         WHERE p.row_type = sanitize.row_type(p.source)
+         WHERE p.row_type = sanitize_internal.row_type(p.source)
         UNION SELECT $1::oid, $1::oid
         UNION SELECT reach.whole, d.refobjid FROM reach
           JOIN pg_class v ON v.oid = reach.oid AND v.relkind = 'v'
@@ -99,7 +99,7 @@ pub fn units() -> Result<HashMap<Oid, String>, Error> {
 }
 
 const UNITS: &str = "SELECT source::oid::text, unit FROM sanitize.protection
-    WHERE row_type = sanitize.row_type(source)";
+    WHERE row_type = sanitize_internal.row_type(source)";
 
 /// What `protect` lays down. Numbers are decimals, and in their ranges.
 pub struct Protection<'a> {
@@ -153,11 +153,11 @@ fn forget_former(source: &str) -> Result<(), Error> {
 
 const FORGET_FORMER: [&str; 3] = [
     "DELETE FROM sanitize.protection
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
     "DELETE FROM sanitize.allowance
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
     "DELETE FROM sanitize.answer
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize.row_type(source)",
+     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
 ];
 
 /// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
@@ -306,20 +306,20 @@ const BUDGET: &str = "SELECT source::text,
              THEN coalesce(window_start + window_length <= clock_timestamp(), false) END::text,
         epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
         coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text,
-        source::text, (owner = sanitize.relation_owner(source))::text
+        source::text, (owner = sanitize_internal.relation_owner(source))::text
     FROM sanitize.protection
-    WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)";
+    WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
 
 /// In the order in which they are locked. A role that was renamed, or another one that has got its number, is
 /// not the one that was allowed.
 const ALLOWANCES: &str =
     "SELECT a.grantee::oid::text, a.grantee::text || ' for ' || a.source::text,
-        a.epsilon::text, sanitize.delta_share(a.epsilon, a.delta, p.epsilon, p.delta)::text,
+        a.epsilon::text, sanitize_internal.delta_share(a.epsilon, a.delta, p.epsilon, p.delta)::text,
         a.epsilon_spent::text, a.delta_spent::text, a.rho_spent::text,
         coalesce(a.rest_epsilon, a.epsilon_spent)::text, coalesce(a.rest_delta, a.delta_spent)::text
     FROM sanitize.allowance a JOIN sanitize.protection p USING (source, row_type)
-    WHERE a.source = $1::oid::regclass AND a.row_type = sanitize.row_type(a.source)
-      AND coalesce(a.grantee_name = sanitize.role_name(a.grantee), a.grantee IS NULL)
+    WHERE a.source = $1::oid::regclass AND a.row_type = sanitize_internal.row_type(a.source)
+      AND coalesce(a.grantee_name = sanitize_internal.role_name(a.grantee), a.grantee IS NULL)
     ORDER BY a.grantee";
 
 /// Locks the budgets of a relation until the transaction ends, or raises `lock_not_available`; false if it
@@ -328,7 +328,7 @@ pub fn lock(source: Oid) -> Result<bool, Error> {
     let source = oid(source);
     let found = run(
         "SELECT 'found' FROM sanitize.protection
-         WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source) FOR UPDATE NOWAIT",
+         WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source) FOR UPDATE NOWAIT",
         &[Some(&source)],
     )?;
     run(
@@ -360,7 +360,7 @@ pub fn renews(source: Oid) -> Result<Option<String>, Error> {
     let rows = run(
         "SELECT (window_start + window_length)::text
          FROM sanitize.protection
-         WHERE source = $1::oid::regclass AND row_type = sanitize.row_type(source)",
+         WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)",
         &[Some(&oid(source))],
     )?;
     Ok(rows.into_iter().flatten().flatten().next())

@@ -2,7 +2,7 @@
 //! was (`release_entry`).
 
 use crate::catalog::ledger::account::decimal;
-use crate::catalog::{Stored, damaged, oid, run};
+use crate::catalog::{Stored, damaged, look, oid, run};
 use crate::pg::call::error::Error;
 use guarantee::Cost;
 use pgrx::pg_sys::Oid;
@@ -33,10 +33,20 @@ pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
 }
 
 const FIND: &str = "SELECT
-        (CASE WHEN coalesce(p.source_row_type = sanitize.row_type(p.source), true) THEN p.source::oid ELSE 0 END)::text,
+        (CASE WHEN coalesce(p.source_row_type = sanitize_internal.row_type(p.source), true) THEN p.source::oid ELSE 0 END)::text,
         p.method, p.options::text, p.comment
     FROM sanitize.published p
-    WHERE p.target = $1::oid AND p.row_type = sanitize.row_type(p.target)";
+    WHERE p.target = $1::oid AND p.row_type = sanitize_internal.row_type(p.target)";
+
+/// True if a table is recorded as a release of another.
+pub fn is_release_of(target: Oid, source: Oid) -> Result<bool, Error> {
+    Ok(!look(IS_RELEASE, &[Some(&oid(target)), Some(&oid(source))])?.is_empty())
+}
+
+const IS_RELEASE: &str = "SELECT 'release'
+    FROM sanitize.published p
+    WHERE p.target = $1::oid AND p.row_type = sanitize_internal.row_type(p.target)
+      AND p.source = $2::oid AND p.source_row_type = sanitize_internal.row_type(p.source)";
 
 /// The options of a release once it is no draft any more.
 pub fn approved(mut options: Map<String, Json>) -> Map<String, Json> {
@@ -56,7 +66,7 @@ pub fn earlier(source: Oid) -> Result<u64, Error> {
 }
 
 const EARLIER: &str = "SELECT count(*)::text FROM sanitize.release_entry
-    WHERE source = $1::oid AND row_type = sanitize.row_type(source)
+    WHERE source = $1::oid AND row_type = sanitize_internal.row_type(source)
       AND kind NOT IN ('dp', 'ldp') AND NOT draft";
 
 /// Lets drafts count that were granted to others meanwhile, or given to another owner: those of which `what` is $1.
@@ -182,7 +192,7 @@ const ENTER: &str = "INSERT INTO sanitize.release_entry
     SELECT clock_timestamp(), $1::oid, $2::oid::regclass::text, $3, $4, $5::numeric, $6, $7::bool,
            $8::numeric, $9, $10,
            (SELECT p.unit FROM sanitize.protection p WHERE $9 = 'person' AND p.source = $1::oid
-               AND p.row_type = sanitize.row_type(p.source))
+               AND p.row_type = sanitize_internal.row_type(p.source))
     RETURNING id::text";
 
 /// Removes what is recorded of tables that were dropped by hand. Nobody knows who could read a draft among them: it
@@ -190,7 +200,7 @@ const ENTER: &str = "INSERT INTO sanitize.release_entry
 const CLEAN: &str = "WITH dropped AS (
         DELETE FROM sanitize.published WHERE target IN (
             SELECT p.target FROM sanitize.published p
-             WHERE p.row_type IS DISTINCT FROM sanitize.row_type(p.target)
+             WHERE p.row_type IS DISTINCT FROM sanitize_internal.row_type(p.target)
                FOR UPDATE SKIP LOCKED)
         RETURNING entry)
     UPDATE sanitize.release_entry SET draft = false WHERE draft AND id IN (SELECT entry FROM dropped)";

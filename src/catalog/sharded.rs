@@ -28,7 +28,7 @@ pub fn find(target: Oid) -> Result<Option<Sharded>, Error> {
 const FIND: &str = "SELECT s.mark, s.generation::text,
            coalesce(s.written_in = pg_current_xact_id_if_assigned(), false)::text
     FROM sanitize.sharded_release s
-    WHERE s.target = $1::oid AND s.row_type = sanitize.row_type(s.target) FOR UPDATE";
+    WHERE s.target = $1::oid AND s.row_type = sanitize_internal.row_type(s.target) FOR UPDATE";
 
 /// Records a new release, of which there is no generation yet.
 pub fn begin(target: Oid) -> Result<(), Error> {
@@ -45,7 +45,7 @@ const BEGIN: &str = "INSERT INTO sanitize.sharded_release (target, row_type, mar
 /// Removes what is recorded of tables that were dropped by hand, as for all releases.
 const CLEAN: &str = "DELETE FROM sanitize.sharded_release WHERE target IN (
         SELECT s.target FROM sanitize.sharded_release s
-         WHERE s.row_type IS DISTINCT FROM sanitize.row_type(s.target)
+         WHERE s.row_type IS DISTINCT FROM sanitize_internal.row_type(s.target)
            FOR UPDATE SKIP LOCKED)";
 
 /// Records which generation readers see from now on.

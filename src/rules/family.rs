@@ -63,8 +63,8 @@ impl Origins {
                          SELECT inhrelid, 'inherited' FROM pg_inherits WHERE inhparent = reach.oid
                           UNION ALL
                          SELECT p.source::oid, 'released' FROM sanitize.published p
-                          WHERE p.target = reach.oid AND p.row_type = sanitize.row_type(p.target)
-                            AND coalesce(p.source_row_type = sanitize.row_type(p.source), true)
+                          WHERE p.target = reach.oid AND p.row_type = sanitize_internal.row_type(p.target)
+                            AND coalesce(p.source_row_type = sanitize_internal.row_type(p.source), true)
                             AND coalesce(p.guarantee ->> 'kind', 'none') NOT IN ('dp', 'ldp')) AS next)
              SELECT oid::text, how FROM reach",
             &[Some(&crate::catalog::oid(relation))],
@@ -114,7 +114,7 @@ pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
     let found = look(
         "SELECT 'yes' FROM pg_class
           WHERE oid = ANY ($1::oid[])
-            AND (oid < 16384 OR relkind IN ('f', 'S', 't') OR relnamespace = 'sanitize'::regnamespace)
+            AND (oid < 16384 OR relkind IN ('f', 'S', 't') OR relnamespace IN ('sanitize'::regnamespace, 'sanitize_internal'::regnamespace))
           LIMIT 1",
         &[Some(&all)],
     )?;

@@ -222,7 +222,7 @@ pub struct Crossed {
 /// Frequent itemsets before and after.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct ItemsetChange {
-    pub min_support: f64,
+    pub min_share: f64,
     /// The largest number of items of an itemset.
     pub max_length: usize,
     pub original: u64,

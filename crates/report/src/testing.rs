@@ -78,7 +78,7 @@ pub fn hostile(releases: usize, columns: usize) -> Report {
         pairs: (0..153).map(pair).collect(),
         crossed: vec![crossed.clone(), crossed.clone()],
         utility: [("tv_one_mean".into(), Some(0.1)), ("tv_two_mean".into(), None)].into(),
-        itemsets: ItemsetChange { min_support: 0.1, max_length: 4, original: 9, common: 6, missing: 3, ..ItemsetChange::default() },
+        itemsets: ItemsetChange { min_share: 0.1, max_length: 4, original: 9, common: 6, missing: 3, ..ItemsetChange::default() },
         anonymity_score: Some(0.25),
         common_rows: CommonRows { of_released: Some(0.5), of_original: None },
         unicity: unicity(0.1),

@@ -292,7 +292,7 @@ const KRIMP_DISSIMILARITY: Method = Method::new(
 fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     let options = options(&call.arguments)?;
     let names = call.get(&COLUMNS)?;
-    let pair = Pair::read(call.get(&B)?, call.get(&A)?, names.as_deref())?;
+    let pair = Pair::read((call.get(&A)?, call.get(&B)?), names.as_deref())?;
     let (a, b) = (&pair.original.bag, &pair.released.bag);
     let held = a.memory() + b.memory();
     let model =

@@ -3,11 +3,11 @@
 use super::privacy_report::Candidate;
 use crate::api::release::hierarchy::{Sides, general, shown_as};
 use crate::api::shared::arguments::{
-    COLUMNS, MAX_LENGTH, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
+    COLUMNS, MAX_LENGTH, MIN_SHARE, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
 };
-use crate::api::shared::input::Input;
+use crate::api::shared::input::{Input, original_and_released};
 use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
+use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
@@ -53,9 +53,11 @@ impl General {
 impl Pair {
     /// Reads the named columns (`None`: all of the original) of both; the released table may have
     /// more, in any order and of any types.
-    pub fn read(released: Oid, original: Oid, columns: Option<&[String]>) -> Result<Self, Error> {
-        let released = Relation::open(released)?;
-        let original = Relation::open(original)?;
+    pub fn read(
+        (original, released): (Oid, Oid),
+        columns: Option<&[String]>,
+    ) -> Result<Self, Error> {
+        let (original, released) = (Relation::open(original)?, Relation::open(released)?);
         let columns = original.positions("columns", columns)?;
         let names = columns.iter().map(|&column| original.columns[column].name.as_str());
         let same = names.map(|name| released.position(name)).collect::<Result<Vec<_>, _>>()?;
@@ -88,7 +90,7 @@ impl Pair {
     /// The two tables of a call, cut to the columns that it names.
     pub fn of(call: &Call) -> Result<Self, Error> {
         let names = call.arguments.get_if_declared(&COLUMNS)?;
-        Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())
+        Pair::read(original_and_released(call)?, names.as_deref())
     }
 
     /// Runs work on the released and the original rows in the pool.
@@ -110,7 +112,7 @@ fn float(x: Option<f64>) -> Value<'static> {
 
 const ANONYMITY_SCORE: Method = Method::new(
     "anonymity_score",
-    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    &[&ORIGINAL, &RELEASED, &COLUMNS],
     Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
     |call| {
         let mut pair = Pair::of(call)?;
@@ -132,7 +134,7 @@ const ANONYMITY_SCORE: Method = Method::new(
 
 const COMMON_RECORDS: Method = Method::new(
     "common_records",
-    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    &[&ORIGINAL, &RELEASED, &COLUMNS],
     Returns::Table(&[("share_of_released", Type::Float8), ("share_of_original", Type::Float8)]),
     |call| {
         let mut pair = Pair::of(call)?;
@@ -154,7 +156,7 @@ const COMMON_RECORDS: Method = Method::new(
 
 const RARE_ITEMSET_LEAK: Method = Method::new(
     "rare_itemset_leak",
-    &[&RELEASED, &ORIGINAL, &SAMPLES, &SEED],
+    &[&ORIGINAL, &RELEASED, &SAMPLES, &SEED],
     Returns::Table(&[("length", Type::Int4), ("tried", Type::Int8), ("leaked", Type::Int8)]),
     rare_itemset_leak,
 )
@@ -184,14 +186,6 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
     Ok(rows.finish(call))
 }
 
-pub const MIN_SHARE: Argument<f64> = Argument::new("min_support", Type::Float8, |given| {
-    given.fitting(
-        |share: f64| share > 0.0 && share <= 1.0,
-        "min_support is a share of the rows: more than 0 and at most 1.",
-    )
-})
-.about("The share of the rows that must have what counts as frequent.");
-
 const COMPARE_ITEMSETS: Method = Method::new(
     "compare_itemsets",
     &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
@@ -215,7 +209,7 @@ const COMPARE_ITEMSETS: Method = Method::new(
 .parallel_restricted()
 .rows(1)
 .about(
-    "how the itemsets that at least a share min_support of the rows contain differ between \
+    "how the itemsets that at least a share min_share of the rows contain differ between \
          two tables: how many are frequent in both or in one only, and how far their supports \
          are apart",
 );

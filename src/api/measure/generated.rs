@@ -5,6 +5,7 @@ use crate::api::mining::itemsets::MII_RISK;
 use crate::api::shared::arguments::{
     COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
 };
+use crate::api::shared::input::original_and_released;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -37,7 +38,7 @@ const MODEL: Argument<Option<Model>> =
 
 const KRIMP_REPORT: Method = Method::new(
     "krimp_report",
-    &[&RELEASED, &ORIGINAL, &MODEL, &COLUMNS, &SAMPLES, &SEED],
+    &[&ORIGINAL, &RELEASED, &MODEL, &COLUMNS, &SAMPLES, &SEED],
     Returns::Table(&[("measure", Type::Text), ("value", Type::Float8), ("advice", Type::Text)]),
     krimp_report,
 )
@@ -56,7 +57,7 @@ fn krimp_report(call: &Call) -> Result<Datum, Error> {
     };
     let samples = call.get(&SAMPLES)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let mut pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let mut pair = Pair::read(original_and_released(call)?, names.as_deref())?;
     let general = pair.general()?;
     let patterns = match &model {
         Some(model) => {

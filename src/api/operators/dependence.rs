@@ -70,11 +70,11 @@ const P: Argument<f64> = Argument::of("p").about("The probability that a row cou
 
 const Y: Argument<u64> = Argument::new("y", Type::Int8, count).about("How many rows count.");
 
-const LO: Argument<u64> =
-    Argument::new("lo", Type::Int8, count).about("The least count that is released.");
+const LOW: Argument<u64> =
+    Argument::new("low", Type::Int8, count).about("The least count that is released.");
 
-const HI: Argument<u64> =
-    Argument::new("hi", Type::Int8, count).about("The largest count that is released.");
+const HIGH: Argument<u64> =
+    Argument::new("high", Type::Int8, count).about("The largest count that is released.");
 
 fn count(given: &Given<'_>) -> Result<u64, Error> {
     given.at_least(0, format!("{} is a number of rows: 0 or more.", given.name()))
@@ -94,7 +94,7 @@ const EXACT_COUNT_EPSILON: Method =
 
 const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     "exact_count_epsilon",
-    &[&N, &P, &LO, &HI],
+    &[&N, &P, &LOW, &HIGH],
     Returns::Table(&[
         ("epsilon", Type::Float8),
         ("refuse_epsilon", Type::Float8),
@@ -102,7 +102,7 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     ]),
     |call| {
         let (n, p) = (call.get(&N)?, call.get(&P)?);
-        let found = ExactCount::new(n, p, call.get(&LO)?, call.get(&HI)?)?;
+        let found = ExactCount::new(n, p, call.get(&LOW)?, call.get(&HIGH)?)?;
         call.one_row([
             Value::Float(found.epsilon),
             Value::Float(found.refuse_epsilon),
@@ -114,14 +114,14 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
 .parallel_safe()
 .rows(1)
 .about(
-    "how much a count that is released from lo to hi, and refused otherwise, tells of one \
+    "how much a count that is released from low to high, and refused otherwise, tells of one \
          row at most; how much the refusal tells; how likely a release is",
 )
 .labelled(Label {
     further: &[],
     of: |options| {
         let (n, p) = (options.get(&N)?, options.get(&P)?);
-        let found = ExactCount::new(n, p, options.get(&LO)?, options.get(&HI)?)?;
+        let found = ExactCount::new(n, p, options.get(&LOW)?, options.get(&HIGH)?)?;
         Ok(Guarantee::exact_count(found.epsilon))
     },
 });

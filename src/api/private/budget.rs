@@ -137,6 +137,7 @@ const SPENT: Method = Method::new(
     Returns::Table(&[("epsilon_spent", Type::Float8), ("delta_spent", Type::Float8)]),
     spent,
 )
+.internal()
 .immutable()
 .parallel_safe()
 .rows(1)

@@ -2,7 +2,7 @@
 
 use crate::api::shared::arguments::RELATION;
 use crate::catalog::bounds::{self, Bounds};
-use crate::catalog::domains;
+use crate::catalog::{domains, forget_declared};
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::attempt::attempt;
@@ -198,7 +198,7 @@ const DECLARE_BOUNDS: Method = Method::new(
 )
 .about(
     "the owner says between which values a column of numbers, dates or timestamps lies, and \
-         into how many bins it is cut; NULL and NULL take that back",
+         into how many bins it is cut",
 );
 
 fn declare_bounds(call: &Call) -> Result<Datum, Error> {
@@ -210,7 +210,7 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     let (low, high) = match (call.get(&LOW)?, call.get(&HIGH)?) {
         (Some(low), Some(high)) => (low, high),
         (None, None) => {
-            bounds::forget(&relation, column)?;
+            forget_declared("declared_bounds", &relation, &column.name)?;
             return Ok(call.null());
         }
         (low, _) => {
@@ -237,6 +237,31 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
     tell_beyond(&relation, column, &declared)?;
     Ok(call.null())
 }
+
+/// Takes back what the owner declared in that table for the column of the call, which may be gone.
+pub fn take_back(call: &Call, table: &'static str) -> Result<Datum, Error> {
+    let relation = Relation::open(call.get(&RELATION)?)?;
+    let name = call.get(&COLUMN_NAME)?;
+    if !rights::owns(rights::current_user(), relation.oid) {
+        return Err(Error::NotOwner { relation: relation.name });
+    }
+    if !forget_declared(table, &relation, &name)? {
+        relation.position(&name)?;
+    }
+    Ok(call.null())
+}
+
+const DROP_DOMAIN: Method =
+    Method::new("drop_domain", &[&RELATION, &COLUMN_NAME], Returns::One(Type::Void), |call| {
+        take_back(call, "declared_domain")
+    })
+    .about("the owner takes back the declared domain of a column");
+
+const DROP_BOUNDS: Method =
+    Method::new("drop_bounds", &[&RELATION, &COLUMN_NAME], Returns::One(Type::Void), |call| {
+        take_back(call, "declared_bounds")
+    })
+    .about("the owner takes back the declared range of a column");
 
 const COLUMN_DOMAIN: Method = Method::new(
     "column_domain",
@@ -291,7 +316,9 @@ fn column_bounds(call: &Call) -> Result<Datum, Error> {
 
 methods! {
     sanitize_declare_domain => DECLARE_DOMAIN;
+    sanitize_drop_domain => DROP_DOMAIN;
     sanitize_declare_bounds => DECLARE_BOUNDS;
+    sanitize_drop_bounds => DROP_BOUNDS;
     sanitize_column_bounds => COLUMN_BOUNDS;
     sanitize_column_domain => COLUMN_DOMAIN;
 }

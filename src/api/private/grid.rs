@@ -42,6 +42,7 @@ const GRID_TIME: Method = Method::new("grid_time", &[&TIME], Returns::One(Type::
     let time = call.get(&TIME)?.map(|time| moved(time, settings::answer_grid()));
     Ok(time.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
 })
+.internal()
 .stable()
 .strict()
 .parallel_safe()

@@ -389,6 +389,7 @@ const PUBLISHING: Method = Method::new(
     ]),
     publishing,
 )
+.internal()
 .parallel_restricted()
 .rows(1)
 .about(

@@ -57,7 +57,7 @@ const GENERALIZE: Method = Method::release(
 
 const INFORMATION_LOSS: Method = Method::new(
     "information_loss",
-    &[&RELEASED, &ORIGINAL, &COLUMNS],
+    &[&ORIGINAL, &RELEASED, &COLUMNS],
     Returns::Table(&[
         ("column_name", Type::Text),
         ("changed", Type::Float8),
@@ -74,8 +74,7 @@ const INFORMATION_LOSS: Method = Method::new(
 );
 
 fn information_loss(call: &Call) -> Result<Datum, Error> {
-    let names = call.get(&COLUMNS)?;
-    let mut pair = Pair::read(call.get(&RELEASED)?, call.get(&ORIGINAL)?, names.as_deref())?;
+    let mut pair = Pair::of(call)?;
     let written = pair.written()?;
     let mut rows = ResultRows::begin(call)?;
     let losses = pair.run("measuring", |released, original, watch| {

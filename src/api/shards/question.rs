@@ -69,7 +69,7 @@ impl Posed {
             let terms = Terms { hash: leaf.hash, ..terms.clone() };
             let terms = serde_json::to_string(&terms).map_err(Error::query)?;
             Ok(format!(
-                "SELECT sanitize.bag_packed(sanitize.bounded_rows({}::pg_catalog.jsonb, ARRAY[{}], {})) FROM ONLY {}",
+                "SELECT sanitize_internal.bag_packed(sanitize_internal.bounded_rows({}::pg_catalog.jsonb, ARRAY[{}], {})) FROM ONLY {}",
                 types::text_literal(&terms),
                 self.leaf_conditions(leaf).join(", "),
                 columns.join(", "),

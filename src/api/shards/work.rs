@@ -1,4 +1,4 @@
-//! What a coordinator asks of a shard for a sharded release: rows inserted into `sanitize.shard_work`, of which a
+//! What a coordinator asks of a shard for a sharded release: rows inserted into `sanitize_internal.shard_work`, of which a
 //! trigger makes work and keeps nothing. It runs with the rights of whoever inserts, does one of three things, and
 //! takes names, never statements.
 
@@ -65,7 +65,7 @@ const DO_SHARD_WORK: Method = part("do_shard_work", &[], Type::Trigger, |call| {
     })?;
     trigger::fixed(|| task.run(rows))?;
     Ok(Datum::null())
-}).about("part of sanitize.shard_work: makes, fills or drops a table of a sharded release");
+}).about("part of sanitize_internal.shard_work: makes, fills or drops a table of a sharded release");
 
 methods! {
     sanitize_do_shard_work => DO_SHARD_WORK;

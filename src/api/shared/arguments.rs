@@ -57,6 +57,18 @@ pub const CLASS: Argument<Option<String>> =
 pub const SEED: Argument<Option<i64>> = Argument::of("seed")
     .about("Makes the draw repeatable; without it coins come from the operating system.");
 
+/// A share of the rows that has to be given.
+pub const MIN_SHARE: Argument<f64> = Argument::new("min_share", Type::Float8, |given| {
+    given.fitting(
+        |share: f64| share > 0.0 && share <= 1.0,
+        "min_share is a share of the rows: more than 0 and at most 1.",
+    )
+})
+.about("The share of the rows that must have what counts as frequent.");
+
+/// The same, where a tenth will do.
+pub const MIN_SHARE_OR_TENTH: Argument<f64> = MIN_SHARE.or("0.1");
+
 pub const RELEASED: Argument<Oid> = Argument::of("released").about("The table that is published.");
 
 pub const ORIGINAL: Argument<Oid> =

@@ -33,6 +33,7 @@ fn all() -> Result<String, Error> {
 /// argument takes several types.
 fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String, Error> {
     let Method { name, arguments, behaviour, .. } = method;
+    let schema = if method.is_internal { "sanitize_internal" } else { "sanitize" };
     let typed = arguments.iter().map(|argument| {
         let names = argument.of().names();
         (*argument, sql_name(names.get(form).or(names.first()).unwrap_or(&"")))
@@ -72,9 +73,9 @@ fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String, Err
         _ => "",
     };
     Ok(format!(
-        "CREATE FUNCTION sanitize.{name}({})\n    RETURNS {}\n    \
+        "CREATE FUNCTION {schema}.{name}({})\n    RETURNS {}\n    \
          LANGUAGE c {volatility}{strict} PARALLEL {parallel}{cost}{rows} AS 'MODULE_PATHNAME', '{symbol}';\n\
-         COMMENT ON FUNCTION sanitize.{name}({}) IS\n    '{about}{which}';\n",
+         COMMENT ON FUNCTION {schema}.{name}({}) IS\n    '{about}{which}';\n",
         listed?.join(", "),
         returned(&method.returns)?,
         types.join(", "),

@@ -1,14 +1,31 @@
-//! Rows to work on.
+//! Rows to work on, and the two tables that a measure compares.
 
-use super::arguments::COLUMNS;
+use super::arguments::{COLUMNS, ORIGINAL, RELEASED};
 use crate::api::release::levels::{LEVELS, Levels};
+use crate::catalog::releases;
 use crate::pg::call::argument::{Argument, Source};
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::catalog::relation::{Relation, positions};
+use crate::pg::catalog::rights;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
+use pgrx::pg_sys::Oid;
 use table::{Bag, Watch};
+
+/// The `original` and the `released` table of a call. Refuses a call whose original is recorded as a release of the
+/// table that it takes for released: the two are swapped, and everything that is measured would be about the wrong one.
+pub fn original_and_released(call: &Call) -> Result<(Oid, Oid), Error> {
+    let original = Relation::open(call.get(&ORIGINAL)?)?;
+    let released = Relation::open(call.get(&RELEASED)?)?;
+    // Who may not read both tables learns nothing about what was published.
+    let may_read = rights::may_read_some(original.oid) && rights::may_read_some(released.oid);
+    if may_read && releases::is_release_of(original.oid, released.oid)? {
+        let (original, released) = (original.name, released.name);
+        return Err(Error::Exchanged { original, released, method: call.method.name });
+    }
+    Ok((original.oid, released.oid))
+}
 
 /// Rows to work on, and what to call them in messages.
 pub struct Input {

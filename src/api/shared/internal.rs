@@ -19,5 +19,5 @@ pub const fn part(
     returns: Type,
     run: fn(&Call) -> Result<Datum, Error>,
 ) -> Method {
-    Method::new(name, arguments, Returns::One(returns), run)
+    Method::new(name, arguments, Returns::One(returns), run).internal()
 }

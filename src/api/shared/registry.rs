@@ -137,6 +137,7 @@ const LIST: Method = Method::new(
         ("types", Type::Text),
         ("default_value", Type::Text),
         ("about", Type::Text),
+        ("family", Type::Text),
     ]),
     list,
 )
@@ -145,12 +146,15 @@ const LIST: Method = Method::new(
 .rows(200)
 .about(
     "every argument of every function: its types, its default as JSON (NULL: it has to be \
-         given) and what it means",
+         given), what it means, and the family that the function belongs to",
 );
 
 fn list(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
-    for method in all().filter(|method| method.is_called_by_name()) {
+    let methods = crate::api::FAMILIES.iter().flat_map(|(family, files)| {
+        files.iter().copied().flatten().map(move |(_, method)| (family, method))
+    });
+    for (family, method) in methods.filter(|(_, method)| !method.is_internal) {
         for (position, argument) in (1..).zip(method.arguments) {
             rows.push([
                 Value::Text(method.name.as_bytes()),
@@ -159,6 +163,7 @@ fn list(call: &Call) -> Result<Datum, Error> {
                 Value::Text(argument.of().names().join(", ").as_bytes()),
                 argument.default().map_or(Value::Null, |value| Value::Text(value.as_bytes())),
                 Value::Text(argument.about().as_bytes()),
+                Value::Text(family.as_bytes()),
             ]);
         }
     }

@@ -19,7 +19,7 @@ pub enum Home {
 /// Looks where the ledger is.
 pub fn home() -> Result<Home, Error> {
     let rows = run(
-        "SELECT sanitize.ledger_place() UNION ALL SELECT place FROM sanitize.ledger_home",
+        "SELECT sanitize_internal.ledger_place() UNION ALL SELECT place FROM sanitize.ledger_home",
         &[],
     )?;
     let mut places = rows.into_iter().map(|row| row.into_iter().flatten().next());
@@ -35,7 +35,7 @@ pub fn home() -> Result<Home, Error> {
 pub fn settle(who: &str) -> Result<(), Error> {
     run(
         "INSERT INTO sanitize.ledger_home
-         SELECT true, sanitize.ledger_place(), clock_timestamp(), $1
+         SELECT true, sanitize_internal.ledger_place(), clock_timestamp(), $1
          WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
            AND NOT EXISTS (SELECT FROM sanitize.protection)
            AND NOT EXISTS (SELECT FROM sanitize.ledger_entry)
@@ -48,7 +48,7 @@ pub fn settle(who: &str) -> Result<(), Error> {
 /// The ledger is whole here, somebody says; returns where that is.
 pub fn confirm(who: &str) -> Result<Option<String>, Error> {
     let place = run(
-        "INSERT INTO sanitize.ledger_home VALUES (true, sanitize.ledger_place(), clock_timestamp(), $1)
+        "INSERT INTO sanitize.ledger_home VALUES (true, sanitize_internal.ledger_place(), clock_timestamp(), $1)
          ON CONFLICT (only_row) DO UPDATE SET place = excluded.place,
             confirmed_at = excluded.confirmed_at, confirmed_by = excluded.confirmed_by
          RETURNING place",
@@ -68,7 +68,7 @@ pub(in crate::catalog) fn check_entries(source: &str) -> Result<(), Error> {
 }
 
 const UNREADABLE: &str = "SELECT 'found' FROM sanitize.ledger_entry
-    WHERE source IS NULL OR source = $1::oid::regclass AND row_type = sanitize.row_type(source)
+    WHERE source IS NULL OR source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)
       AND NOT coalesce(isfinite(charged_at)
         AND epsilon >= 0 AND epsilon < 'Infinity' AND delta >= 0 AND delta < 'Infinity'
         AND (rho IS NULL OR rho >= 0 AND rho < 'Infinity')
@@ -105,5 +105,5 @@ const ENTER: &str = "INSERT INTO sanitize.ledger_entry
     SELECT greatest(clock_timestamp(), p.window_start), p.source, $2, $3, $4,
            $5::numeric, $6::numeric, $7::numeric, $8::numeric, $9::numeric
       FROM sanitize.protection p
-     WHERE p.source = $1::oid::regclass AND p.row_type = sanitize.row_type(p.source)
+     WHERE p.source = $1::oid::regclass AND p.row_type = sanitize_internal.row_type(p.source)
     RETURNING id::text";

@@ -26,7 +26,7 @@ pub fn inserted<const COLUMNS: usize>(
         let expected =
             pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_BEFORE | pg_sys::TRIGGER_EVENT_ROW;
         let relation = (*data.tg_relation).rd_id;
-        let schema = pg_sys::get_namespace_oid(c"sanitize".as_ptr(), true);
+        let schema = pg_sys::get_namespace_oid(c"sanitize_internal".as_ptr(), true);
         let name = super::text::c_string(table);
         let descriptor = (*data.tg_relation).rd_att;
         if event != expected

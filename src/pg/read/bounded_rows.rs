@@ -72,7 +72,7 @@ fn hashing(type_oid: Oid) -> *mut pg_sys::TypeCacheEntry {
 /// True if this database knows the aggregate: its extension may be of an earlier version than the library.
 pub fn is_known() -> Result<bool, Error> {
     let found = sql::texts(
-        "SELECT pg_catalog.to_regprocedure('sanitize.bounded_rows(pg_catalog.jsonb, \"any\")')::pg_catalog.text",
+        "SELECT pg_catalog.to_regprocedure('sanitize_internal.bounded_rows(pg_catalog.jsonb, \"any\")')::pg_catalog.text",
         &[],
     )?;
     Ok(found.iter().any(Option::is_some))

@@ -184,7 +184,7 @@ impl<'a> Shards<'a> {
             }
             // With a blank before the comma, unlike what postgres_fdw sends: see `fault`.
             let bag = format!(
-                "SELECT {number} , sanitize.bag_packed(sanitize.row_bag('{{{names}}}'::pg_catalog.cstring[], "
+                "SELECT {number} , sanitize_internal.bag_packed(sanitize.row_bag('{{{names}}}'::pg_catalog.cstring[], "
             );
             query.extend_from_slice(bag.as_bytes());
             query.extend_from_slice(&columns);
@@ -306,7 +306,7 @@ fn is_secured(relation: Oid) -> bool {
 /// earlier version than the library.
 fn has_functions() -> Result<bool, Error> {
     let found = sql::texts(
-        "SELECT pg_catalog.to_regprocedure('sanitize.bag_packed(sanitize.bag)')::pg_catalog.text",
+        "SELECT pg_catalog.to_regprocedure('sanitize_internal.bag_packed(sanitize.bag)')::pg_catalog.text",
         &[],
     )?;
     Ok(found.iter().any(Option::is_some))

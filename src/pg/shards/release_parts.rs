@@ -168,7 +168,7 @@ impl<'a> Work<'a> {
         let name = Name::beside(target.oid, &format!("pg_sanitize_{mark}"))?;
         sql::run_as_caller(
             &format!(
-                "CREATE FOREIGN TABLE {} (task pg_catalog.jsonb, rows sanitize.bag) SERVER {} OPTIONS (schema_name 'sanitize', table_name 'shard_work', updatable 'true')",
+                "CREATE FOREIGN TABLE {} (task pg_catalog.jsonb, rows sanitize.bag) SERVER {} OPTIONS (schema_name 'sanitize_internal', table_name 'shard_work', updatable 'true')",
                 name.quoted(),
                 identifier(&server.name)?,
             ),

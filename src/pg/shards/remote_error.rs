@@ -74,7 +74,9 @@ impl Shards<'_> {
     fn told(&self, error: &ErrorReportWithLevel, said: &str, at: Option<usize>) -> Option<Error> {
         let of_query = || {
             let numbers = self.asked_shards().map(|(number, _)| number);
-            let sent = |number: usize| said.find(&format!("SELECT {number}, sanitize.bag_packed("));
+            let sent = |number: usize| {
+                said.find(&format!("SELECT {number}, sanitize_internal.bag_packed("))
+            };
             numbers
                 .filter_map(|number| Some((sent(number)?, number)))
                 .min()

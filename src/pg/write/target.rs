@@ -80,7 +80,7 @@ impl Name {
             if pg_sys::isAnyTempNamespace(self.schema) {
                 return Some("target is temporary: only this session could read it".into());
             }
-            let own = !schema.is_null() && CStr::from_ptr(schema) == c"sanitize";
+            let own = !schema.is_null() && OWN_SCHEMAS.contains(&CStr::from_ptr(schema));
             let systems = schema.is_null() || pg_sys::IsReservedName(schema);
             (own || systems).then(|| {
                 format!("target is {}, whose schema is not for tables of users", self.quoted())
@@ -558,6 +558,9 @@ pub fn is_called(relation: &Relation, name: &str) -> bool {
     [plain, quoted, relation.from()].iter().any(|own| own == name)
 }
 
+/// The schemas of the extension.
+const OWN_SCHEMAS: [&CStr; 2] = [c"sanitize", c"sanitize_internal"];
+
 /// True for tables of the system's own schemas and of the extension.
 pub fn is_systems(table: Oid) -> bool {
     // SAFETY: catalog look-ups of a relation that exists; the name is a palloc'd C string.
@@ -566,7 +569,8 @@ pub fn is_systems(table: Oid) -> bool {
         let schema = pg_sys::get_namespace_name(schema_oid);
         schema.is_null()
             || (pg_sys::IsReservedName(schema) && !pg_sys::isTempNamespace(schema_oid))
-            || [c"sanitize", c"information_schema"].contains(&CStr::from_ptr(schema))
+            || CStr::from_ptr(schema) == c"information_schema"
+            || OWN_SCHEMAS.contains(&CStr::from_ptr(schema))
     }
 }
 

@@ -46,10 +46,10 @@ impl ExactCount {
             return Err(Error::argument("n", n, "it must be at most 10^12 for a range of counts"));
         }
         if low > high {
-            return Err(Error::argument("lo", low, "it must be at most hi"));
+            return Err(Error::argument("low", low, "it must be at most high"));
         }
         if high > n {
-            return Err(Error::argument("hi", high, "it must be at most n"));
+            return Err(Error::argument("high", high, "it must be at most n"));
         }
         let (n, low, high) = (n as f64, low as f64, high as f64);
         // Both logarithms are monotone in the count, so the ends reveal most.

@@ -32,7 +32,7 @@ fn write(markup: &mut Markup, report: &Report) {
                 "Itemsets are combinations of at most {}; frequent are those that at least {} of a table’s rows \
                  contain.",
                 of(itemsets.max_length as u64, "value", "values"),
-                share(itemsets.min_support)
+                share(itemsets.min_share)
             ),
         );
     }

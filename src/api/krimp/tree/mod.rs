@@ -9,7 +9,7 @@ mod private;
 use crate::api::shared::arguments::{CLASS, COLUMNS};
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::method::methods;
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::process::pool;
@@ -18,24 +18,12 @@ use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
 use table::Watch;
 
-/// A share of the rows that has to be given.
-const MIN_SUPPORT: Argument<f64> = Argument::new("min_support", Type::Float8, min_support)
-    .about("The share of the rows that must have what counts as frequent.");
-
-/// The same, where a tenth will do.
-const MIN_SUPPORT_OR_TENTH: Argument<f64> = MIN_SUPPORT.or("0.1");
-
-fn min_support(given: &Given<'_>) -> Result<f64, Error> {
-    let hint = "min_support is a share of the rows: above 0, and at most 1.";
-    given.fitting(|share: f64| share > 0.0 && share <= 1.0, hint)
-}
-
 const TREE_THRESHOLD: Argument<Option<f64>> = Argument::new("tree_threshold", Type::Float8, |given| {
     let hint = "tree_threshold is a share of the rows: 0 or more, and less than 1.";
     given.if_fitting(|share: f64| (0.0..1.0).contains(&share), hint)
 })
 .or_null()
-.about("The share of the rows that patterns must occur together in more than to be joined in the tree; min_support if it is left out.");
+.about("The share of the rows that patterns must occur together in more than to be joined in the tree; min_share if it is left out.");
 
 const GENERATOR: Argument<Walk> = Argument::choice("generator")
     .or("\"backoff\"")

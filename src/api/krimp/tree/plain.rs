@@ -1,11 +1,10 @@
 //! Code trees of relations as they are, and rows drawn from them: no guarantee.
 
-use super::{
-    GENERATOR, MIN_SUPPORT, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw,
-};
+use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
 use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
 use crate::api::shared::arguments::{
-    CLASS, COLUMNS, MAX_LENGTH, N, RELATION, ROWS_OF, SEED, coins, coins_of,
+    CLASS, COLUMNS, MAX_LENGTH, MIN_SHARE, MIN_SHARE_OR_TENTH, N, RELATION, ROWS_OF, SEED, coins,
+    coins_of,
 };
 use crate::api::shared::input::Input;
 use crate::method::{Label, Method};
@@ -32,7 +31,7 @@ const NULLS_AS_VALUES: Argument<Nulls> = NULLS.or("\"value\"");
 
 /// What a tree of plain rows is asked for.
 struct Asked {
-    min_support: f64,
+    min_share: f64,
     threshold: f64,
     max_length: Option<usize>,
     nulls: Nulls,
@@ -42,13 +41,13 @@ struct Asked {
 impl Asked {
     fn of_call(
         call: &Arguments<'_>,
-        min_support: &Argument<f64>,
+        min_share: &Argument<f64>,
         nulls: &Argument<Nulls>,
     ) -> Result<Self, Error> {
-        let min_support = call.get(min_support)?;
+        let min_share = call.get(min_share)?;
         Ok(Asked {
-            min_support,
-            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
+            min_share,
+            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_share),
             max_length: call.get(&MAX_LENGTH)?,
             nulls: call.get(nulls)?,
             candidates: call.get(&CANDIDATES)?,
@@ -57,7 +56,7 @@ impl Asked {
 
     /// The tree of a bag with rows; `held` are the bytes that the call holds already.
     fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree, Error> {
-        let least = measures::least_support(self.min_support, bag.row_count());
+        let least = measures::least_support(self.min_share, bag.row_count());
         let options = Options {
             max_length: self.max_length,
             nulls: self.nulls,
@@ -73,7 +72,7 @@ impl Asked {
 
 pub const CODE_TREE: Method = Method::new(
     "code_tree",
-    &[&RELATION, &MIN_SUPPORT, &TREE_THRESHOLD, &COLUMNS, &MAX_LENGTH, &NULLS, &CANDIDATES],
+    &[&RELATION, &MIN_SHARE, &TREE_THRESHOLD, &COLUMNS, &MAX_LENGTH, &NULLS, &CANDIDATES],
     Returns::Table(&[
         ("node", Type::Int4),
         ("parent", Type::Int4),
@@ -92,7 +91,7 @@ pub const CODE_TREE: Method = Method::new(
 );
 
 fn code_tree(call: &Call) -> Result<Datum, Error> {
-    let asked = Asked::of_call(&call.arguments, &MIN_SUPPORT, &NULLS)?;
+    let asked = Asked::of_call(&call.arguments, &MIN_SHARE, &NULLS)?;
     let names = call.get(&COLUMNS)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
     let columns = relation.positions("columns", names.as_deref())?;
@@ -134,7 +133,7 @@ pub const CODE_TREE_GENERATE: Method = Method::release(
     &[
         &ROWS_OF,
         &N,
-        &MIN_SUPPORT_OR_TENTH,
+        &MIN_SHARE_OR_TENTH,
         &TREE_THRESHOLD,
         &GENERATOR,
         &COLUMNS,
@@ -164,7 +163,7 @@ pub const CODE_TREE_GENERATE: Method = Method::release(
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
 fn code_tree_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (n, walk) = (call.get(&N)?, call.get(&GENERATOR)?);
-    let asked = Asked::of_call(call.arguments, &MIN_SUPPORT_OR_TENTH, &NULLS_AS_VALUES)?;
+    let asked = Asked::of_call(call.arguments, &MIN_SHARE_OR_TENTH, &NULLS_AS_VALUES)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = call.source()?;
     let (columns, by_class) = columns_and_class(call, &relation)?;

@@ -1,10 +1,10 @@
 //! Rows drawn from the code tree of randomised rows.
 
-use super::{GENERATOR, MIN_SUPPORT_OR_TENTH, TREE_THRESHOLD, columns_and_class, draw};
+use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
 use crate::api::krimp::fit;
 use crate::api::randomize::cells::{WEIGHTS, responses};
 use crate::api::shared::arguments::{
-    CLASS, COLUMNS, EPSILON, MAX_LENGTH, N, ROWS_OF, SEED, coins, coins_of,
+    CLASS, COLUMNS, EPSILON, MAX_LENGTH, MIN_SHARE_OR_TENTH, N, ROWS_OF, SEED, coins, coins_of,
 };
 use crate::catalog::ledger;
 use crate::method::{Label, Method, Price};
@@ -34,7 +34,7 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
         &ROWS_OF,
         &EPSILON,
         &N,
-        &MIN_SUPPORT_OR_TENTH,
+        &MIN_SHARE_OR_TENTH,
         &TREE_THRESHOLD,
         &GENERATOR,
         &WEIGHTS,
@@ -134,7 +134,7 @@ fn channels(responses: &Responses) -> Vec<Channel> {
 /// What is wanted of randomised rows. Nothing here can reach the source.
 struct Wanted {
     n: u64,
-    min_support: f64,
+    min_share: f64,
     threshold: f64,
     max_length: Option<usize>,
     walk: Walk,
@@ -142,11 +142,11 @@ struct Wanted {
 
 impl Wanted {
     fn of_call(call: &ReleaseCall<'_>) -> Result<Self, Error> {
-        let min_support = call.get(&MIN_SUPPORT_OR_TENTH)?;
+        let min_share = call.get(&MIN_SHARE_OR_TENTH)?;
         Ok(Wanted {
             n: call.get(&N)?,
-            min_support,
-            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_support),
+            min_share,
+            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_share),
             max_length: call.get(&MAX_LENGTH)?,
             walk: call.get(&GENERATOR)?,
         })
@@ -155,11 +155,11 @@ impl Wanted {
     /// Says if no pattern can be found: from epsilon, the domains and the number of rows alone.
     fn tell_noise(&self, channels: &[Channel], rows: u64) {
         if let Some(noise) = Sanitised::pair_noise(channels, rows)
-            && noise > self.min_support / 2.0
+            && noise > self.min_share / 2.0
         {
             notice_hint(
-                "private_krimp_generate: columns are drawn independently of each other: with this epsilon and so many rows and columns, shares of pairs of values cannot be told to within half of min_support",
-                "Raise epsilon or min_support, or name fewer columns: each takes its part of epsilon.",
+                "private_krimp_generate: columns are drawn independently of each other: with this epsilon and so many rows and columns, shares of pairs of values cannot be told to within half of min_share",
+                "Raise epsilon or min_share, or name fewer columns: each takes its part of epsilon.",
             );
         }
     }
@@ -176,7 +176,7 @@ impl Wanted {
         let progress = Progress::new();
         let tell = |_: &Watch| fit::told(progress.snapshot());
         let tree = pool::run_telling("fitting", held, tell, |watch| {
-            sanitised.tree(self.min_support, self.threshold, self.max_length, watch, &progress)
+            sanitised.tree(self.min_share, self.threshold, self.max_length, watch, &progress)
         })?;
         draw(&tree, self.walk, n, key, held, emit)
     }

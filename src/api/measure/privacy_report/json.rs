@@ -169,7 +169,7 @@ fn release(
         crossed: crossed(&measured, names, rows),
         utility: measures.map(|(name, value)| (name.into(), value)).collect(),
         itemsets: ItemsetChange {
-            min_support: plan.min_support,
+            min_share: plan.min_share,
             max_length: ITEMSET_LENGTH.min(names.len()),
             original: itemsets.original,
             released: itemsets.released,

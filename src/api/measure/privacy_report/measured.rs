@@ -36,7 +36,7 @@ const SAMPLES: u64 = 10_000;
 
 /// What is to be counted.
 pub struct Plan {
-    pub min_support: f64,
+    pub min_share: f64,
     /// Combinations that at most so many rows share stand out.
     pub theta: u64,
 }
@@ -189,7 +189,7 @@ impl Plan {
             itemsets: measures::compare_itemsets(
                 original,
                 released,
-                self.min_support,
+                self.min_share,
                 length,
                 watch,
             )?,

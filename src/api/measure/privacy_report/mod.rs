@@ -14,6 +14,7 @@ mod options;
 mod tables;
 
 use crate::api::shared::arguments::{ORIGINAL, RELEASED};
+use crate::api::shared::input::original_and_released;
 use crate::method::{Method, methods};
 use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::error::Error;
@@ -66,8 +67,8 @@ const PRIVACY_REPORT_HTML: Method = Method::new(
 
 /// The report that a call asks for.
 fn made(call: &Call) -> Result<Report, Error> {
-    let options = Options::read(&call.get(&OPTIONS)?, call.get(&RELEASED)?)?;
-    let original = call.get(&ORIGINAL)?;
+    let (original, released) = original_and_released(call)?;
+    let options = Options::read(&call.get(&OPTIONS)?, released)?;
     // Ranges of dates and numbers are made of texts of one form.
     let tables = rights::with_local_formats(|| Tables::read(original, &options))?;
     let plan = options.plan();

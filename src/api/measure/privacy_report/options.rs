@@ -1,9 +1,8 @@
 //! What a report may be asked for.
 
 use super::measured::Plan;
-use crate::api::measure::compare::MIN_SHARE;
 use crate::api::publish::maker::Maker;
-use crate::api::shared::arguments::COLUMNS;
+use crate::api::shared::arguments::{COLUMNS, MIN_SHARE_OR_TENTH};
 use crate::api::shared::registry;
 use crate::catalog::releases;
 use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
@@ -20,7 +19,7 @@ const LONGEST_TITLE: usize = 200;
 pub struct Options {
     pub title: Option<String>,
     pub columns: Option<Vec<String>>,
-    pub min_support: f64,
+    pub min_share: f64,
     /// The release, and one to compare it with.
     pub candidates: Vec<Candidate>,
 }
@@ -136,14 +135,12 @@ const TITLE: Argument<Option<String>> =
     .or_null()
     .about("The title of the page.");
 
-const MIN_SUPPORT: Argument<f64> = MIN_SHARE.or("0.1");
-
 /// All options.
 const KNOWN: &[&dyn Declared] = &[
     &METHOD,
     &METHOD_OPTIONS,
     &COLUMNS,
-    &MIN_SUPPORT,
+    &MIN_SHARE_OR_TENTH,
     &TITLE,
     &COMPARE,
     &COMPARE_METHOD,
@@ -193,7 +190,7 @@ impl Options {
         Ok(Options {
             title: given.get(&TITLE)?,
             columns: given.get(&COLUMNS)?,
-            min_support: given.get(&MIN_SUPPORT)?,
+            min_share: given.get(&MIN_SHARE_OR_TENTH)?,
             candidates,
         })
     }
@@ -201,6 +198,6 @@ impl Options {
     /// What is to be counted.
     pub fn plan(&self) -> Plan {
         let k = self.candidates.iter().filter_map(Candidate::k).max();
-        Plan { min_support: self.min_support, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
+        Plan { min_share: self.min_share, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }
     }
 }

@@ -19,12 +19,12 @@ use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE};
 const COLUMN_NAME: Argument<String> = Argument::of("column_name")
     .about("The column with randomised transactions: integer[], or bytea for seeds.");
 
-const MIN_SUPPORT: Argument<f64> = Argument::of("min_support")
+const MIN_SHARE: Argument<f64> = Argument::of("min_share")
     .about("The share of transactions that must contain what counts as frequent.");
 
 const MARGIN: Argument<f64> = Argument::of("margin")
     .or("2")
-    .about("How many standard deviations below min_support an itemset may be and still grow.");
+    .about("How many standard deviations below min_share an itemset may be and still grow.");
 
 const SEED_UNIVERSE: Argument<Option<u32>> = Argument::new("universe", Type::Int4, |given| {
     if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) }
@@ -50,7 +50,7 @@ pub const RANDOMIZED_ITEMSETS: Method = Method::new(
         &SIZE,
         &RHO,
         &KEEP_LAW,
-        &MIN_SUPPORT,
+        &MIN_SHARE,
         &MAX_ITEMSET,
         &MARGIN,
         &SEED_UNIVERSE,
@@ -64,15 +64,15 @@ pub const RANDOMIZED_ITEMSETS: Method = Method::new(
 .parallel_restricted()
 .rows(100)
 .about(
-    "itemsets that at least a share min_support of the transactions contained before they \
+    "itemsets that at least a share min_share of the transactions contained before they \
          were randomised, with estimated supports and standard deviations",
 );
 
 fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
     let (keep, rho) = (keep_of_size(&call.arguments)?, call.get(&RHO)?);
     let max_itemset = call.get(&MAX_ITEMSET)?;
-    let (min_support, margin) = (call.get(&MIN_SUPPORT)?, call.get(&MARGIN)?);
-    let mining = Mining::new(rho, &keep, min_support, max_itemset, margin)?;
+    let (min_share, margin) = (call.get(&MIN_SHARE)?, call.get(&MARGIN)?);
+    let mining = Mining::new(rho, &keep, min_share, max_itemset, margin)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
     let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
     let mine = |transactions: &dyn Transactions, memory: u64| {

@@ -19,7 +19,7 @@ mod written;
 pub use build::{of_column, of_columns};
 pub use written::{Sides, general, shown_as};
 
-use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner};
+use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner, take_back};
 use crate::api::shared::arguments::RELATION;
 use crate::catalog::hierarchies::{self, Stored};
 use crate::method::{Method, methods};
@@ -29,7 +29,6 @@ use crate::pg::call::jsonb;
 use crate::pg::call::notice::notice_hint;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::rights;
 use crate::pg::read::reader;
 use crate::pg::write::rowset::{ResultRows, Value};
@@ -82,26 +81,11 @@ fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
     Ok(call.null())
 }
 
-const DROP_HIERARCHY: Method = Method::new(
-    "drop_hierarchy",
-    &[&RELATION, &COLUMN_NAME],
-    Returns::One(Type::Void),
-    drop_hierarchy,
-)
-.about("the owner takes back the hierarchy of a column");
-
-fn drop_hierarchy(call: &Call) -> Result<Datum, Error> {
-    let relation = Relation::open(call.get(&RELATION)?)?;
-    let name = call.get(&COLUMN_NAME)?;
-    if !rights::owns(rights::current_user(), relation.oid) {
-        return Err(Error::NotOwner { relation: relation.name });
-    }
-    // What was declared for a column that is gone can be taken back too.
-    if !hierarchies::forget(&relation, &name)? {
-        relation.position(&name)?;
-    }
-    Ok(call.null())
-}
+const DROP_HIERARCHY: Method =
+    Method::new("drop_hierarchy", &[&RELATION, &COLUMN_NAME], Returns::One(Type::Void), |call| {
+        take_back(call, "declared_hierarchy")
+    })
+    .about("the owner takes back the hierarchy of a column");
 
 const HIERARCHY: Method = Method::new(
     "hierarchy",

@@ -91,6 +91,8 @@ pub enum Error {
     NotAllowed { relation: String },
     /// The method shows how many rows there are, and nobody has said that everybody may know.
     RowCount { relation: String, method: &'static str },
+    /// The table that is named as the original is a release of the one that is named as released.
+    Exchanged { original: String, released: String, method: &'static str },
     /// The terms of the protection are not those any more that the call began with.
     TermsChanged { relation: String, charged: bool },
     /// The budget does not suffice.

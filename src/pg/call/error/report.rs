@@ -3,9 +3,9 @@
 use super::{Error, Message};
 use crate::method::Method;
 use crate::pg::call::text;
+use pgrx::PgLogLevel;
 use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
-use pgrx::PgLogLevel;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, Ordering};
 

@@ -46,6 +46,7 @@ impl Error {
             Error::Itemsets { .. } => vec![("", "raise pg_sanitize.max_itemsets"), length, columns],
             Error::Candidates { .. } => vec![
                 ("min_support", "raise min_support"),
+                ("min_share", "raise min_share"),
                 length,
                 ("candidates", "use candidates => 'pairs', which needs no list of candidates"),
             ],
@@ -331,6 +332,12 @@ impl Error {
                 format!("{method} would show the number of rows of {relation}, which is protected"),
                 Some("What is charged covers what is in the rows of a unit, not that they are there.".into()),
                 "Use dp_synthesize; or, if everybody may know how many rows there are, its owner says so with sanitize.protect(…, row_count_public => true).".into(),
+            ),
+            Error::Exchanged { original, released, method } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                "original and released are swapped".into(),
+                Some(format!("{original}, which is given as original, is recorded as a release of {released}.")),
+                format!("Give the table first that the release was made from: sanitize.{method}('{released}', '{original}', …)."),
             ),
             Error::TermsChanged { relation, charged } => (
                 Code::ERRCODE_OBJECT_IN_USE,

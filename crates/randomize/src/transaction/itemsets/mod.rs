@@ -28,7 +28,7 @@ const MAX_ITEMSET: usize = 16;
 pub struct Mining {
     /// By size, from 1 on.
     estimators: Vec<Estimator>,
-    min_support: f64,
+    min_share: f64,
     margin: f64,
 }
 
@@ -43,19 +43,19 @@ pub struct Found {
 type SupportCounts = HashMap<Vec<u32>, u64>;
 
 impl Mining {
-    /// Looks for itemsets of at most `max_itemset` items whose estimated share is at least `min_support`, in
+    /// Looks for itemsets of at most `max_itemset` items whose estimated share is at least `min_share`, in
     /// transactions randomised by an operator with this rho and keep. Itemsets at most `margin` standard deviations
-    /// below `min_support` may grow.
+    /// below `min_share` may grow.
     pub fn new(
         rho: f64,
         keep: &[f64],
-        min_support: f64,
+        min_share: f64,
         max_itemset: usize,
         margin: f64,
     ) -> Result<Self, Error> {
-        if !(min_support > 0.0 && min_support <= 1.0) {
+        if !(min_share > 0.0 && min_share <= 1.0) {
             let range = "it must be a share of the transactions: above 0 and at most 1";
-            return Err(Error::argument("min_support", min_support, range));
+            return Err(Error::argument("min_share", min_share, range));
         }
         if !(margin >= 0.0 && margin.is_finite()) {
             let range = "it must be a finite number of standard deviations of at least 0";
@@ -71,7 +71,7 @@ impl Mining {
         let sizes = 1..=max_itemset.min(keep.len().saturating_sub(1)).max(1);
         let estimators =
             sizes.map(|size| Estimator::new(size, rho, keep)).collect::<Result<_, _>>()?;
-        Ok(Mining { estimators, min_support, margin })
+        Ok(Mining { estimators, min_share, margin })
     }
 
     /// The itemsets, by length, then by descending support, then by items.
@@ -98,11 +98,11 @@ impl Mining {
                 watch.poll(i)?;
                 let observed = observed(items, support, &counts, transactions.count());
                 let estimate = estimator.support(&observed);
-                if estimate.support >= self.min_support {
+                if estimate.support >= self.min_share {
                     watch.found(1)?;
                     found.push(Found { items: items.to_vec(), estimate });
                 }
-                if estimate.support >= self.min_support - self.margin * estimate.stddev {
+                if estimate.support >= self.min_share - self.margin * estimate.stddev {
                     // The items twice, once for each list, and the overhead of lists and maps.
                     held.add(8 * items.len() as u64 + 128)?;
                     grown.push((items.to_vec(), support));

@@ -17,7 +17,7 @@ fn reference(mining: &Mining, transactions: &[Vec<u32>]) -> Vec<(Vec<u32>, f64)>
     };
     let grows = |itemset: &[u32]| {
         let estimate = mining.estimators[itemset.len() - 1].support(&observe(itemset));
-        let limit = mining.min_support - mining.margin * estimate.stddev;
+        let limit = mining.min_share - mining.margin * estimate.stddev;
         (estimate.support >= limit).then_some(estimate.support)
     };
     let mut found = Vec::new();
@@ -35,7 +35,7 @@ fn reference(mining: &Mining, transactions: &[Vec<u32>]) -> Vec<(Vec<u32>, f64)>
             smaller = (smaller - 1) & chosen;
         }
         if let Some(support) = grows(&part(chosen)).filter(|_| all_grow)
-            && support >= mining.min_support
+            && support >= mining.min_share
         {
             found.push((part(chosen), support));
         }
@@ -59,14 +59,14 @@ proptest! {
     fn itemsets_are_those_of_the_definition(
         transactions in proptest::collection::vec(
             proptest::collection::btree_set(1u32..8, 0..6), 1..200),
-        min_support in 0.01f64..0.6,
+        min_share in 0.01f64..0.6,
         margin in 0.0f64..2.0,
         max_itemset in 1usize..4,
     ) {
         let transactions: Vec<Vec<u32>> =
             transactions.into_iter().map(|items| items.into_iter().collect()).collect();
         let keep = keep(4, 0.3, 50.0, 2).unwrap();
-        let mining = Mining::new(0.3, &keep, min_support, max_itemset, margin).unwrap();
+        let mining = Mining::new(0.3, &keep, min_share, max_itemset, margin).unwrap();
         let watch = Watch::unlimited();
         let found = mining.run(&listed(&transactions), &watch).unwrap();
         prop_assert_eq!(watch.memory(), 0);
@@ -134,7 +134,7 @@ fn planted_itemsets_are_found() {
 #[test]
 fn what_makes_no_sense_is_refused() {
     let keep = [0.1, 0.3, 0.6];
-    for (rho, min_support, max_itemset, margin) in [
+    for (rho, min_share, max_itemset, margin) in [
         (0.0, 0.1, 2, 1.0),
         (0.5, 0.0, 2, 1.0),
         (0.5, f64::NAN, 2, 1.0),
@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused() {
         (0.5, 0.1, 2, f64::NAN),
         (0.5, 0.1, 2, f64::INFINITY),
     ] {
-        assert!(Mining::new(rho, &keep, min_support, max_itemset, margin).is_err());
+        assert!(Mining::new(rho, &keep, min_share, max_itemset, margin).is_err());
     }
     let mut listed = Listed::new(u64::MAX);
     for bad in [0, -3, 1 << 20] {
