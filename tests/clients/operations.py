@@ -164,28 +164,28 @@ CATALOG = {
          WHERE d.refclassid = 'pg_extension'::regclass AND d.deptype = 'e' AND e.extname = 'pg_sanitize'""",
     "the schema": """
         SELECT nspowner::regrole::text, nspacl::text, obj_description(oid, 'pg_namespace')
-          FROM pg_namespace WHERE nspname = 'sanitize'""",
+          FROM pg_namespace WHERE nspname IN ('sanitize', 'sanitize_internal')""",
     "functions": """
         SELECT oid::regprocedure::text, pg_get_function_arguments(oid), pg_get_function_result(oid),
                CASE WHEN prokind <> 'a' THEN pg_get_functiondef(oid) END, prokind::text, proowner::regrole::text,
                proacl::text, obj_description(oid, 'pg_proc')
-          FROM pg_proc WHERE pronamespace = 'sanitize'::regnamespace""",
+          FROM pg_proc WHERE pronamespace::regnamespace::text ~ '^sanitize'""",
     "aggregates": """
         SELECT p.oid::regprocedure::text, (to_jsonb(a) - 'aggfnoid' - 'aggtranstype')::text,
                aggtranstype::regtype::text
           FROM pg_aggregate AS a JOIN pg_proc AS p ON p.oid = a.aggfnoid
-         WHERE p.pronamespace = 'sanitize'::regnamespace""",
+         WHERE p.pronamespace::regnamespace::text ~ '^sanitize'""",
     "types": """
         SELECT oid::regtype::text, typtype::text, typlen, typinput::text, typoutput::text, typreceive::text,
                typsend::text, typstorage::text, typcategory::text, typowner::regrole::text, typacl::text,
                obj_description(oid, 'pg_type')
-          FROM pg_type WHERE typnamespace = 'sanitize'::regnamespace""",
+          FROM pg_type WHERE typnamespace::regnamespace::text ~ '^sanitize'""",
     "relations": """
         SELECT oid::regclass::text, relkind::text, relowner::regrole::text, relacl::text, reloptions::text,
                relrowsecurity, relforcerowsecurity, relpersistence::text, relreplident::text,
                CASE WHEN relkind = 'v' THEN pg_get_viewdef(oid) END,
                CASE WHEN relkind = 'i' THEN pg_get_indexdef(oid) END, obj_description(oid, 'pg_class')
-          FROM pg_class WHERE relnamespace = 'sanitize'::regnamespace""",
+          FROM pg_class WHERE relnamespace::regnamespace::text ~ '^sanitize'""",
     "columns": """
         SELECT a.attrelid::regclass::text,
                row_number() OVER (PARTITION BY a.attrelid ORDER BY a.attnum), a.attname,
@@ -194,23 +194,23 @@ CATALOG = {
                pg_get_expr(d.adbin, d.adrelid), col_description(a.attrelid, a.attnum)
           FROM pg_attribute AS a JOIN pg_class AS c ON c.oid = a.attrelid
           LEFT JOIN pg_attrdef AS d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-         WHERE c.relnamespace = 'sanitize'::regnamespace AND a.attnum > 0 AND NOT a.attisdropped""",
+         WHERE c.relnamespace::regnamespace::text ~ '^sanitize' AND a.attnum > 0 AND NOT a.attisdropped""",
     "constraints": """
         SELECT conname, conrelid::regclass::text, pg_get_constraintdef(oid), convalidated
-          FROM pg_constraint WHERE connamespace = 'sanitize'::regnamespace""",
+          FROM pg_constraint WHERE connamespace::regnamespace::text ~ '^sanitize'""",
     "policies": """
         SELECT polname, polrelid::regclass::text, polcmd::text, polpermissive, polroles::regrole[]::text,
                pg_get_expr(polqual, polrelid), pg_get_expr(polwithcheck, polrelid)
           FROM pg_policy AS p JOIN pg_class AS c ON c.oid = p.polrelid
-         WHERE c.relnamespace = 'sanitize'::regnamespace""",
+         WHERE c.relnamespace::regnamespace::text ~ '^sanitize'""",
     "triggers": """
         SELECT pg_get_triggerdef(t.oid) FROM pg_trigger AS t JOIN pg_class AS c ON c.oid = t.tgrelid
-         WHERE c.relnamespace = 'sanitize'::regnamespace""",
+         WHERE c.relnamespace::regnamespace::text ~ '^sanitize'""",
     "sequences": """
         SELECT seqrelid::regclass::text, seqtypid::regtype::text, seqstart, seqincrement, seqmin, seqmax,
                seqcache, seqcycle
           FROM pg_sequence AS s JOIN pg_class AS c ON c.oid = s.seqrelid
-         WHERE c.relnamespace = 'sanitize'::regnamespace""",
+         WHERE c.relnamespace::regnamespace::text ~ '^sanitize'""",
     "rights at the start": """
         SELECT i.type, i.identity, p.privtype::text, p.initprivs::text
           FROM pg_init_privs AS p, pg_identify_object(p.classoid, p.objoid, p.objsubid) AS i

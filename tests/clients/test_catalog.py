@@ -18,12 +18,12 @@ def bare(database):
     with database.admin() as admin:
         constraints = admin.execute("""
             SELECT conrelid::regclass::text, conname FROM pg_constraint
-            WHERE connamespace = 'sanitize'::regnamespace AND contype = 'c'""").fetchall()
+            WHERE connamespace::regnamespace::text ~ '^sanitize' AND contype = 'c'""").fetchall()
         for table, name in constraints:
             admin.execute(f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
         keys = admin.execute("""
             SELECT attrelid::regclass::text, attname FROM pg_attribute JOIN pg_class c ON c.oid = attrelid
-            WHERE relnamespace = 'sanitize'::regnamespace AND relkind = 'r' AND attnum > 0
+            WHERE relnamespace::regnamespace::text ~ '^sanitize' AND relkind = 'r' AND attnum > 0
               AND attnotnull AND attidentity = ''
               AND NOT EXISTS (SELECT FROM pg_index
                               WHERE indrelid = attrelid AND indisprimary AND attnum = ANY (indkey))

@@ -334,7 +334,7 @@ def test_views_tell_times_to_the_grid(world, analyst):
             "infinity": "infinity",
             "-infinity": "-infinity",
         }.items():
-            moved = "SELECT sanitize.grid_time(%s) = %s"
+            moved = "SELECT sanitize_internal.grid_time(%s) = %s"
             assert world.admin.execute(moved, [text, expected]).fetchone() == (True,), text
     told = analyst.execute(on_grid).fetchall()
     assert [all_on for _, _, all_on in told] == [False, False]

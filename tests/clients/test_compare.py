@@ -4,7 +4,7 @@ import psycopg
 import pytest
 from helpers import array_table, assert_stops, load_lucs, peak_memory
 
-LEAK = "SELECT * FROM sanitize.rare_itemset_leak('mixed', 'adult', seed => 1)"
+LEAK = "SELECT * FROM sanitize.rare_itemset_leak('adult', 'mixed', seed => 1)"
 COMPARE = "SELECT * FROM sanitize.compare_itemsets('adult', 'mixed', 0.02)"
 
 
@@ -49,7 +49,7 @@ def test_samples_of_the_leak_are_near_the_whole(connection, adult):
         f" GROUP BY GROUPING SETS ({sets}) HAVING count(*) FILTER (WHERE NOT released) = 1) AS s"
     ).fetchone()
     query = (
-        "SELECT tried, leaked FROM sanitize.rare_itemset_leak('few_mixed', 'few_adult', %s, 1)"
+        "SELECT tried, leaked FROM sanitize.rare_itemset_leak('few_adult', 'few_mixed', %s, 1)"
         " WHERE length = 5"
     )
     assert connection.execute(query, [10_000_000]).fetchone() == (rare, leaked)
@@ -92,7 +92,7 @@ def large(database):
 
 
 LONG = [
-    ("sampling", "SELECT * FROM sanitize.rare_itemset_leak('shifted', 'worst', 200000000)"),
+    ("sampling", "SELECT * FROM sanitize.rare_itemset_leak('worst', 'shifted', 200000000)"),
     ("comparing", "SELECT * FROM sanitize.compare_itemsets('worst', 'shifted', 0.00001)"),
 ]
 

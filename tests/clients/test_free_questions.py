@@ -386,8 +386,8 @@ def test_nobody_locks_our_tables(world):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege), connection.transaction():
                     connection.execute(f"SELECT FROM {name} FOR KEY SHARE")
         # Neither conflicts with what our functions do, nor with what others may do here.
-        allowed = {("sanitize.shard_work", "ROW EXCLUSIVE")}
+        allowed = {("sanitize_internal.shard_work", "ROW EXCLUSIVE")}
         if connection.info.server_version >= 160000:
             # Whoever may write may also lock for reading.
-            allowed |= {("sanitize.shard_work", mode) for mode in MODES[:2]}
+            allowed |= {("sanitize_internal.shard_work", mode) for mode in MODES[:2]}
         assert {lock for lock in granted if lock[1] != "ACCESS SHARE"} <= allowed

@@ -75,7 +75,7 @@ def test_arx_adult(connection, adult):
         "CREATE TABLE adult_released AS SELECT * FROM sanitize.k_anonymize(NULL::adult, 6, generalize => true)"
     )
     told = connection.execute(
-        "SELECT loss FROM sanitize.information_loss('adult_released', 'adult') WHERE column_name IS NULL"
+        "SELECT loss FROM sanitize.information_loss('adult', 'adult_released') WHERE column_name IS NULL"
     ).fetchone()[0]
     assert told == pytest.approx(loss, abs=1e-9)
     curve = connection.execute("SELECT loss FROM sanitize.loss_curve('adult', '{6}')").fetchone()[0]

@@ -14,7 +14,7 @@ from publishing import WAITS, Background, WithIsolation, wait_for
 DOMAINS = ["city", "sex"]
 # An example of every method that has a label. A new one has to be added here.
 EXAMPLES = {
-    "code_tree_generate": {"min_support": 5, "n": 5},
+    "code_tree_generate": {"min_share": 0.1, "n": 5},
     "dp_aggregate": {"measures": {"n": "count"}, "epsilon": 0.5, "delta": 0},
     "dp_frequent_itemsets": {"top": 2, "epsilon": 1, "delta": 1e-9, "columns": DOMAINS},
     "dp_itemsets": {"epsilon": 0.5, "theta": 5, "draws": 3, "columns": DOMAINS},

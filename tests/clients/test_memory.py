@@ -210,7 +210,7 @@ CASES = {
         (32, 160),
         "SELECT sanitize.cell_bag(ARRAY['a', 'b'], ARRAY[a, b]) IS NULL FROM values_",
     ),
-    "bag_packed": ((16, 160), "SELECT sanitize.bag_packed(b) IS NULL FROM bags"),
+    "bag_packed": ((16, 160), "SELECT sanitize_internal.bag_packed(b) IS NULL FROM bags"),
 }
 
 
@@ -324,8 +324,8 @@ def test_the_leader_of_a_parallel_row_bag_counts_the_states_of_its_workers(table
 def test_bags_that_do_not_fit_together_are_refused_with_advice(tables):
     with tables.connect() as connection:
         connection.execute(
-            "CREATE AGGREGATE merged(sanitize.bag) (SFUNC = sanitize.row_bag_combine,"
-            " STYPE = sanitize.bag, FINALFUNC = sanitize.row_bag_final)"
+            "CREATE AGGREGATE merged(sanitize.bag) (SFUNC = sanitize_internal.row_bag_combine,"
+            " STYPE = sanitize.bag, FINALFUNC = sanitize_internal.row_bag_final)"
         )
         try:
             connection.execute(
@@ -356,7 +356,7 @@ def test_the_groups_of_a_row_bag_share_the_limit(tables):
 
 def test_what_a_shard_keeps_stays_within_the_limit(tables):
     """It gives up, and the rows are read by who asks."""
-    query = """SELECT sanitize.bounded_rows(jsonb_build_object('rows_per_unit', 2, 'groups_per_unit', 1,
+    query = """SELECT sanitize_internal.bounded_rows(jsonb_build_object('rows_per_unit', 2, 'groups_per_unit', 1,
             'types', '[25]'::jsonb, 'hash', NULL, 'encoding', pg_char_to_encoding(getdatabaseencoding()),
             'probe', hashtextextended('pg_sanitize', 0), 'groups', NULL), a, b) IS NULL FROM values_"""
     check("bounded_rows", {limit: call(tables, query, limit) for limit in [16, 48, 400]})

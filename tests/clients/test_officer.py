@@ -48,7 +48,7 @@ def page(connection, released, original="visitors", **options):
 
 def score(connection, released, original="visitors", columns=None):
     query = "SELECT * FROM sanitize.anonymity_score(%s::regclass, %s::regclass, %s)"
-    return connection.execute(query, [released, original, columns]).fetchone()
+    return connection.execute(query, [original, released, columns]).fetchone()
 
 
 def test_a_published_release_is_judged_by_its_record(visitors):
@@ -345,7 +345,7 @@ def test_ranges_are_read_as_what_they_cover(visitors):
     with connection.transaction(force_rollback=True):
         publish(connection, "in_values", "k_anonymize", options)
         publish(connection, "in_ranges", "k_anonymize", {**options, "ranges": "range"})
-        query = "SELECT column_name, changed, loss FROM sanitize.information_loss(%s::regclass, 'visitors', %s)"
+        query = "SELECT column_name, changed, loss FROM sanitize.information_loss('visitors', %s::regclass, %s)"
         found = [
             connection.execute(query, [name, options["columns"]]).fetchall()
             for name in ("in_values", "in_ranges")
@@ -374,7 +374,7 @@ def test_a_plain_range_is_what_it_says(visitors):
         connection.execute(
             "CREATE TABLE ages_out AS SELECT int4range(i, i + 1) AS age FROM generate_series(0, 100) AS i"
         )
-        query = "SELECT changed, loss FROM sanitize.information_loss('ages_out', 'ages') WHERE column_name = 'age'"
+        query = "SELECT changed, loss FROM sanitize.information_loss('ages', 'ages_out') WHERE column_name = 'age'"
         assert connection.execute(query).fetchone() == (0, 0)
         connection.execute("UPDATE ages_out SET age = '[20,30)' WHERE lower(age) BETWEEN 20 AND 29")
         changed, loss = connection.execute(query).fetchone()

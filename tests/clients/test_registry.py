@@ -5,6 +5,7 @@ import importlib.util
 import json
 import re
 
+import psycopg
 import pytest
 from helpers import ROOT
 
@@ -92,20 +93,15 @@ def test_every_argument_has_a_sentence(registry):
 
 def test_every_function_has_a_comment_and_a_place_in_the_reference(database):
     query = """
-        WITH part AS (
-            SELECT unnest(ARRAY[aggtransfn, aggcombinefn, aggserialfn, aggdeserialfn, aggfinalfn]::oid[]) AS oid FROM pg_aggregate
-            UNION SELECT unnest(ARRAY[typinput, typoutput, typreceive, typsend]::oid[]) FROM pg_type)
-        SELECT DISTINCT p.proname, obj_description(p.oid, 'pg_proc'), p.oid IN (SELECT oid FROM part)
-          FROM pg_proc AS p WHERE p.pronamespace = 'sanitize'::regnamespace"""
+        SELECT DISTINCT p.proname, obj_description(p.oid, 'pg_proc'), p.pronamespace = 'sanitize'::regnamespace
+          FROM pg_proc AS p WHERE p.pronamespace::regnamespace::text ~ '^sanitize'"""
     pages = "".join(page.read_text() for page in (ROOT / "docs" / "reference").glob("*.md"))
     headings = set(re.findall(r"\w+", " ".join(re.findall(r"^#.*", pages, re.MULTILINE))))
-    # Only the extension itself calls these.
-    own = {"ledger_place", "row_type", "relation_owner", "role_name", "delta_share"}
     with database.connect() as connection:
         functions = connection.execute(query).fetchall()
-    for name, comment, is_part in functions:
+    for name, comment, is_for_users in functions:
         assert comment, name
-        if not is_part and name not in own:
+        if is_for_users:
             assert f"`{name}" in pages or f"`sanitize.{name}" in pages or name in headings, name
 
 
@@ -115,7 +111,9 @@ def test_synopses_and_tables_of_the_reference_are_up_to_date(registry, connectio
     assert len(places) == len(set(places))
     assert registry.keys() == set(places)
     for page in sorted(docs.PAGES.glob("*.md")):
-        assert page.read_text() == docs.rewritten(page, registry, returned), f"{page.name}: run scripts/docs"
+        assert page.read_text() == docs.rewritten(page, registry, returned), (
+            f"{page.name}: run scripts/docs"
+        )
 
 
 DECLARATION = re.compile(
@@ -149,3 +147,66 @@ def test_the_catalog_has_what_is_declared(connection):
          WHERE l.lanname = 'c' AND probin LIKE '%pg_sanitize' AND pronamespace::regnamespace::text ~ '^sanitize'""")
     assert declared == {oid: tuple(rest) for oid, *rest in catalog}
     assert len(declared) > 100
+
+
+def test_every_family_is_a_folder_of_the_source(connection):
+    families = connection.execute("SELECT DISTINCT family FROM sanitize.methods()").fetchall()
+    folders = {folder.name for folder in (ROOT / "src" / "api").iterdir() if folder.is_dir()}
+    assert {family for (family,) in families} <= folders
+    assert len(families) > 5
+
+
+def test_every_declaration_can_be_taken_back(registry):
+    declared = {name.removeprefix("declare_") for name in registry if name.startswith("declare_")}
+    assert len(declared) >= 3
+    assert {f"drop_{what}" for what in declared} <= registry.keys()
+
+
+def test_words_mean_the_same_everywhere(registry):
+    """original comes before released, min_support counts rows, min_share is a share, intervals are low and high."""
+    for name, functions in registry.items():
+        for function in functions:
+            types = {argument: of for argument, of, _, _ in function}
+            names = list(types)
+            if {"original", "released"} <= types.keys():
+                assert names.index("original") < names.index("released"), name
+            assert types.get("min_support", "bigint") == "bigint", name
+            assert types.get("min_share", "double precision") == "double precision", name
+            assert not types.keys() & {"lo", "hi"}, name
+
+
+def test_swapped_tables_are_noticed_by_every_function_that_compares_two(registry, connection):
+    comparing = [
+        (name, function)
+        for name, functions in registry.items()
+        for function in functions
+        if {"original", "released"} <= {argument for argument, *_ in function}
+    ]
+    assert len(comparing) >= 9
+    connection.execute("""
+        CREATE TABLE taken AS SELECT i % 3 AS a, i % 2 AS b FROM generate_series(1, 60) AS i;
+        SELECT sanitize.publish('given', 'taken', 'k_anonymize', '{"k": 5}')""")
+    for name, function in comparing:
+        required = [argument for argument, _, default, _ in function[2:] if default is None]
+        more = "".join(f", {argument} => 0.5" for argument in required)
+        connection.execute(f"SELECT * FROM sanitize.{name}('taken', 'given'{more})").fetchall()
+        with pytest.raises(psycopg.errors.InvalidParameterValue) as error:
+            connection.execute(f"SELECT * FROM sanitize.{name}('given', 'taken'{more})")
+        diag = error.value.diag
+        assert diag.message_primary == "original and released are swapped"
+        assert "given" in diag.message_detail and "a release of taken" in diag.message_detail
+        assert f"sanitize.{name}('taken', 'given'" in diag.message_hint
+    # Another table that is no release of it may come first, and so may the same table twice.
+    connection.execute("CREATE TABLE copied AS TABLE given")
+    connection.execute("SELECT * FROM sanitize.common_records('copied', 'taken')")
+    connection.execute("SELECT * FROM sanitize.common_records('given', 'given')")
+
+
+def test_who_may_not_read_both_tables_is_not_told_which_was_made_from_which(database, connection):
+    connection.execute("""
+        CREATE TABLE hidden AS SELECT i % 3 AS a FROM generate_series(1, 60) AS i;
+        SELECT sanitize.publish('shown', 'hidden', 'k_anonymize', '{"k": 5}')""")
+    role = database.regular_user()
+    connection.execute(f"GRANT SELECT ON shown TO {role}")
+    with database.connect(role) as their, pytest.raises(psycopg.errors.InsufficientPrivilege):
+        their.execute("SELECT * FROM sanitize.common_records('shown', 'hidden')")

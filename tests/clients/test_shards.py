@@ -92,7 +92,7 @@ def test_a_bag_is_made_on_the_shard(coordinator):
 
 def test_shards_work_at_the_same_time(coordinator):
     """What the functions ask, as they write it."""
-    asked = """SELECT {0} , sanitize.bag_packed(sanitize.row_bag('{{f1,f2}}'::pg_catalog.cstring[], sex, age))
+    asked = """SELECT {0} , sanitize_internal.bag_packed(sanitize.row_bag('{{f1,f2}}'::pg_catalog.cstring[], sex, age))
         FROM ONLY public.people_{0}"""
     query = " UNION ALL ".join(asked.format(number) for number in range(3))
     plan = coordinator.execute(f"EXPLAIN (VERBOSE) {query}").fetchall()

@@ -86,7 +86,7 @@ def whole(connection, name, what="count", **options):
     return round(value)
 
 
-ASKED = "SELECT sanitize.bag_packed(sanitize.bounded_rows("
+ASKED = "SELECT sanitize_internal.bag_packed(sanitize_internal.bounded_rows("
 
 
 class Watched:

@@ -243,11 +243,11 @@ def packed(data):
 def lying(sharded, number, text):
     """Meanwhile a shard sends this text for every bag."""
     with sharded.shard(number) as shard:
-        name = "sanitize.bag_packed(sanitize.bag)"
+        name = "sanitize_internal.bag_packed(sanitize.bag)"
         honest = shard.execute("SELECT pg_get_functiondef(%s::regprocedure)", [name]).fetchone()[0]
         literal = psycopg.sql.Literal(text).as_string(shard)
         shard.execute(
-            f"""CREATE OR REPLACE FUNCTION sanitize.bag_packed(sanitize.bag) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
+            f"""CREATE OR REPLACE FUNCTION sanitize_internal.bag_packed(sanitize.bag) RETURNS text LANGUAGE sql IMMUTABLE STRICT PARALLEL SAFE
                 AS $body$ SELECT {literal}::text $body$"""
         )
         try:
@@ -258,8 +258,8 @@ def lying(sharded, number, text):
 
 def real_bag(sharded):
     with sharded.shard(0) as shard:
-        query = """SELECT sanitize.bag_send(sanitize.row_bag('{f1,f2,f3}'::cstring[], sex, age, work)),
-            sanitize.bag_packed(sanitize.row_bag('{f1,f2,f3}'::cstring[], sex, age, work)) FROM people_part"""
+        query = """SELECT sanitize_internal.bag_send(sanitize.row_bag('{f1,f2,f3}'::cstring[], sex, age, work)),
+            sanitize_internal.bag_packed(sanitize.row_bag('{f1,f2,f3}'::cstring[], sex, age, work)) FROM people_part"""
         return shard.execute(query).fetchone()
 
 
@@ -284,11 +284,9 @@ def test_what_is_no_bag(sharded, coordinator):
             fails(coordinator, ASK, "s1.people_1", psycopg.errors.DataError)
     # A bag, but of other columns.
     with sharded.shard(0) as shard:
-        two = "SELECT sanitize.bag_packed(sanitize.row_bag('{a,b}'::cstring[], 1, 2))"
+        two = "SELECT sanitize_internal.bag_packed(sanitize.row_bag('{a,b}'::cstring[], 1, 2))"
         two = shard.execute(two).fetchone()[0]
-        words = (
-            "SELECT sanitize.bag_packed(sanitize.row_bag('{a,b,c}'::cstring[], 'f', 'old', 'w'))"
-        )
+        words = "SELECT sanitize_internal.bag_packed(sanitize.row_bag('{a,b,c}'::cstring[], 'f', 'old', 'w'))"
         words = shard.execute(words).fetchone()[0]
     with lying(sharded, 1, two):
         error = fails(coordinator, ASK, "s1.people_1", psycopg.errors.InvalidBinaryRepresentation)

@@ -376,8 +376,8 @@ def test_a_shard_without_the_extension(cluster, target):
         with made.shard(1) as shard:
             shard.execute("CREATE EXTENSION pg_sanitize; DROP TABLE few")
             shard.execute("CREATE TABLE few (part integer, x integer)")
-            shard.execute("ALTER EXTENSION pg_sanitize DROP TABLE sanitize.shard_work")
-            shard.execute("DROP TABLE sanitize.shard_work")
+            shard.execute("ALTER EXTENSION pg_sanitize DROP TABLE sanitize_internal.shard_work")
+            shard.execute("DROP TABLE sanitize_internal.shard_work")
         with made.connect() as admin:
             with pytest.raises(psycopg.errors.UndefinedTable, match='shard "s1"') as error:
                 publish_sharded(admin, target, "few", k=2)

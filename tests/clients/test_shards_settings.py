@@ -114,7 +114,7 @@ def sent_to_citus(connection, query):
     connection.execute("RESET ALL")
     connection.remove_notice_handler(hear)
     sent = [
-        re.search(r"Query Text: (SELECT (?:0, sanitize.bag_packed|.* AS unit, ).*)", text)
+        re.search(r"Query Text: (SELECT (?:0, sanitize_internal.bag_packed|.* AS unit, ).*)", text)
         for text in told
     ]
     (found,) = {match[1] for match in sent if match}

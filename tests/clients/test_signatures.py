@@ -177,7 +177,7 @@ def declarations(connection, symbol):
                coalesce(proargmodes::text[], '{}'),
                array(SELECT format_type(t, NULL) FROM unnest(coalesce(proallargtypes, proargtypes::oid[])) AS t)
           FROM pg_proc JOIN pg_language AS l ON l.oid = prolang
-         WHERE l.lanname = 'c' AND prosrc = %s AND probin LIKE '%%pg_sanitize' AND pronamespace = 'sanitize'::regnamespace
+         WHERE l.lanname = 'c' AND prosrc = %s AND probin LIKE '%%pg_sanitize' AND pronamespace::regnamespace::text ~ '^sanitize'
          ORDER BY pg_proc.oid"""
     for is_set, result, names, modes, types in connection.execute(query, [symbol]).fetchall():
         names = [*names, *[None] * (len(types) - len(names))]

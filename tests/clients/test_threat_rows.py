@@ -226,7 +226,7 @@ def test_what_is_told_of_a_release(database, connection):
     for who, user in roles.items():
         with database.connect(user) as other:
             assert other.execute("SELECT * FROM sanitize.progress").fetchall() == []
-            assert other.execute("SELECT * FROM sanitize.publishing()").fetchall() == []
+            assert other.execute("SELECT * FROM sanitize_internal.publishing()").fetchall() == []
             activity = other.execute(
                 "SELECT query FROM pg_stat_activity WHERE pid = %s",
                 [running.connection.info.backend_pid],

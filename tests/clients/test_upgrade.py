@@ -22,7 +22,7 @@ from operations import (
 )
 
 OLD = "0.1.0"
-NEW = "0.2.0"
+NEW = "0.3.0"
 UPDATE = f"ALTER EXTENSION pg_sanitize UPDATE TO '{NEW}'"
 
 
@@ -32,6 +32,16 @@ def earlier():
     database = Database(fresh_name("earlier"), extension=False)
     with database.admin() as admin:
         admin.execute(f"CREATE EXTENSION pg_sanitize VERSION '{OLD}'")
+    yield database
+    database.drop()
+
+
+@pytest.fixture
+def previous():
+    """A database of the version before this one."""
+    database = Database(fresh_name("previous"), extension=False)
+    with database.admin() as admin:
+        admin.execute("CREATE EXTENSION pg_sanitize VERSION '0.2.0'")
     yield database
     database.drop()
 
@@ -65,11 +75,60 @@ def version(connection):
     return connection.execute(query).fetchone()[0]
 
 
-def test_an_updated_catalog_is_that_of_a_fresh_install(earlier, connection):
-    with earlier.admin() as admin:
-        assert catalog(admin) != catalog(connection)
+def test_an_updated_catalog_is_that_of_a_fresh_install(earlier, previous, connection):
+    for database in (earlier, previous):
+        with database.admin() as admin:
+            assert catalog(admin) != catalog(connection)
+            admin.execute(UPDATE)
+            assert_same_catalog(catalog(admin), catalog(connection))
+
+
+def test_objects_on_changed_functions_stop_the_update_which_lists_them(previous):
+    with previous.admin() as admin:
+        admin.execute("""
+            CREATE TABLE a (x int);
+            CREATE VIEW shares AS SELECT * FROM sanitize.common_records('a', 'a');
+            CREATE MATERIALIZED VIEW kept AS SELECT * FROM sanitize.information_loss('a', 'a') WITH NO DATA;
+            CREATE TABLE listed (n bigint DEFAULT (sanitize.exact_count_epsilon(10, 0.5, 2)));
+            CREATE FUNCTION mine() RETURNS float8 BEGIN ATOMIC
+                SELECT epsilon FROM sanitize.exact_count_epsilon(10, 0.5, 2, 7); END""")
+        before = catalog(admin)
+        with pytest.raises(psycopg.errors.DependentObjectsStillExist) as error:
+            admin.execute(UPDATE)
+        assert sorted(
+            line.split(" depends")[0] for line in error.value.diag.message_detail.split("\n")
+        ) == [
+            "function public.mine()",
+            "materialized view public.kept",
+            "view public.shares",
+        ]
+        assert "create them again" in error.value.diag.message_hint
+        assert_same_catalog(catalog(admin), before)
+        admin.execute("DROP VIEW shares; DROP MATERIALIZED VIEW kept; DROP FUNCTION mine()")
+        told = []
+        admin.add_notice_handler(lambda notice: told.append(notice.message_detail))
         admin.execute(UPDATE)
-        assert_same_catalog(catalog(admin), catalog(connection))
+        (listed,) = told
+        assert listed.count("sanitize.") == 12
+        assert "sanitize.compare_itemsets: min_share in place of min_support" in listed
+
+
+def test_a_release_keeps_its_share_under_the_new_name(previous):
+    """The record of a release made before the update, as 0.2.0 wrote it."""
+    with previous.admin() as admin:
+        admin.execute("""
+            CREATE TABLE people (a bool); INSERT INTO people SELECT i % 2 = 0 FROM generate_series(1, 100) AS i;
+            CREATE TABLE shown (LIKE people);
+            INSERT INTO sanitize.published (target, row_type, source, method, options, guarantee, rows, published_at,
+                    published_by)
+                SELECT 'shown', reltype, 'people', 'private_krimp_generate',
+                       '{"epsilon": 1, "n": 5, "min_support": 0.3}', '{}', 5, now(), current_user
+                  FROM pg_class WHERE oid = 'shown'::regclass""")
+        admin.execute(UPDATE)
+        (options,) = admin.execute("SELECT options FROM sanitize.releases").fetchone()
+        assert options == {"epsilon": 1, "n": 5, "min_share": 0.3}
+        admin.execute("SELECT sanitize.refresh('shown')")
+        assert admin.execute("SELECT count(*) FROM shown").fetchone() == (5,)
 
 
 def test_a_filled_database_is_updated(filled, connection):

@@ -89,7 +89,7 @@ FUNCTIONS = """
                                          i > p.pronargs - p.pronargdefaults)
                    FROM unnest(p.proargtypes) WITH ORDINALITY AS a(t, i) ORDER BY i)
       FROM pg_proc AS p JOIN pg_language AS l ON l.oid = p.prolang
-     WHERE p.pronamespace = 'sanitize'::regnamespace AND l.lanname = 'c' AND p.prokind = 'f'
+     WHERE p.pronamespace::regnamespace::text ~ '^sanitize' AND l.lanname = 'c' AND p.prokind = 'f'
        AND p.proargnames IS NOT NULL
      ORDER BY p.proname, p.oid"""
 

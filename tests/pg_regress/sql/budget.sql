@@ -44,8 +44,8 @@ SELECT sanitize.charge('visits', 'pure', 0.01);
 SELECT what, epsilon, delta, round(rho::numeric, 9) AS rho FROM sanitize.ledger ORDER BY id;
 SELECT round(epsilon_spent::numeric, 6) AS epsilon_spent, round(rho_spent::numeric, 9) AS rho_spent FROM sanitize.budget WHERE grantee IS NULL;
 SELECT round(sanitize.zcdp_epsilon(0.01, 1e-6)::numeric, 6) AS epsilon, round(sanitize.zcdp_rho(0.5, 1e-6)::numeric, 6) AS rho, sanitize.zcdp_rho(NULL, 0.1);
-SELECT round(epsilon_spent::numeric, 6) AS epsilon_spent, delta_spent FROM sanitize.spent(10, 1e-6, 0.016, 0, 0, 1e-6);
-SELECT * FROM sanitize.spent(10, 0, 0.016, 10, 0, 0);
+SELECT round(epsilon_spent::numeric, 6) AS epsilon_spent, delta_spent FROM sanitize_internal.spent(10, 1e-6, 0.016, 0, 0, 1e-6);
+SELECT * FROM sanitize_internal.spent(10, 0, 0.016, 10, 0, 0);
 -- The grantee sees and spends its own share.
 SET ROLE regress_analyst;
 SELECT sanitize.charge('visits', 'by the analyst', 0.23);

@@ -3,19 +3,19 @@
 -- function, combines the states, and calls the final function. Neither NULL states nor their order matter.
 SELECT aggfnoid::regprocedure, aggtranstype::regtype, typtype <> 'p' AS travels, aggcombinefn <> 0 AS combines
   FROM pg_aggregate JOIN pg_proc AS p ON p.oid = aggfnoid JOIN pg_type AS t ON t.oid = aggtranstype
- WHERE pronamespace = 'sanitize'::regnamespace ORDER BY aggfnoid::regprocedure::text;
+ WHERE pronamespace::regnamespace::text ~ '^sanitize' ORDER BY aggfnoid::regprocedure::text;
 
 -- Workers: the aggregates without their final functions, whose result is the state. Coordinator: the combining ones.
-CREATE AGGREGATE worker_rows(record) (SFUNC = sanitize.row_bag_trans, STYPE = sanitize.bag);
-CREATE AGGREGATE worker_cells(text[], text[]) (SFUNC = sanitize.cell_bag_trans, STYPE = sanitize.bag);
+CREATE AGGREGATE worker_rows(record) (SFUNC = sanitize_internal.row_bag_trans, STYPE = sanitize.bag);
+CREATE AGGREGATE worker_cells(text[], text[]) (SFUNC = sanitize_internal.cell_bag_trans, STYPE = sanitize.bag);
 CREATE AGGREGATE coordinator_bag(sanitize.bag)
-    (SFUNC = sanitize.row_bag_combine, STYPE = sanitize.bag, FINALFUNC = sanitize.row_bag_final);
+    (SFUNC = sanitize_internal.row_bag_combine, STYPE = sanitize.bag, FINALFUNC = sanitize_internal.row_bag_final);
 CREATE AGGREGATE worker_sum(bigint, bigint, bigint)
-    (SFUNC = sanitize.clamped_sum_trans, STYPE = bigint[], INITCOND = '{0,0}');
+    (SFUNC = sanitize_internal.clamped_sum_trans, STYPE = bigint[], INITCOND = '{0,0}');
 CREATE AGGREGATE worker_squares(bigint, bigint, bigint)
-    (SFUNC = sanitize.clamped_squares_trans, STYPE = bigint[], INITCOND = '{0,0}');
+    (SFUNC = sanitize_internal.clamped_squares_trans, STYPE = bigint[], INITCOND = '{0,0}');
 CREATE AGGREGATE coordinator_sum(bigint[])
-    (SFUNC = sanitize.clamped_combine, STYPE = bigint[], FINALFUNC = sanitize.clamped_final);
+    (SFUNC = sanitize_internal.clamped_combine, STYPE = bigint[], FINALFUNC = sanitize_internal.clamped_final);
 
 CREATE TABLE visits (shard int, ward text, age int, since date);
 INSERT INTO visits SELECT i % 5, 'w' || i % 3, nullif(i % 7, 3), DATE '2024-01-01' + i % 2 FROM generate_series(1, 700) AS i;
@@ -62,16 +62,16 @@ SELECT coordinator_sum(s) FROM (VALUES ('{0,0,0}'::bigint[])) AS v(s);
 SELECT coordinator_sum(s) FROM (VALUES ('{0,NULL}'::bigint[])) AS v(s);
 SELECT coordinator_sum(s) FROM (VALUES ('{{0},{0}}'::bigint[])) AS v(s);
 -- Parts of an aggregate are nothing by themselves.
-SELECT sanitize.row_bag_combine(NULL, NULL);
-SELECT sanitize.row_bag_combine(b, b) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
-SELECT sanitize.row_bag_trans(NULL, ROW(1));
-SELECT sanitize.row_bag_trans(b, ROW(1)) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
-SELECT sanitize.row_bag_columns_trans(NULL, ARRAY['a'], 1);
-SELECT sanitize.cell_bag_trans(NULL, ARRAY['a'], ARRAY['x']);
-SELECT sanitize.row_bag_final(b) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
-SELECT sanitize.clamped_sum_trans('{0,0}', 1, 2, 3);
-SELECT sanitize.clamped_combine('{0,0}', '{0,0}');
-SELECT sanitize.clamped_final('{0,0}');
+SELECT sanitize_internal.row_bag_combine(NULL, NULL);
+SELECT sanitize_internal.row_bag_combine(b, b) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
+SELECT sanitize_internal.row_bag_trans(NULL, ROW(1));
+SELECT sanitize_internal.row_bag_trans(b, ROW(1)) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
+SELECT sanitize_internal.row_bag_columns_trans(NULL, ARRAY['a'], 1);
+SELECT sanitize_internal.cell_bag_trans(NULL, ARRAY['a'], ARRAY['x']);
+SELECT sanitize_internal.row_bag_final(b) FROM (SELECT sanitize.row_bag(v) AS b FROM visits AS v) AS s;
+SELECT sanitize_internal.clamped_sum_trans('{0,0}', 1, 2, 3);
+SELECT sanitize_internal.clamped_combine('{0,0}', '{0,0}');
+SELECT sanitize_internal.clamped_final('{0,0}');
 DROP VIEW states;
 DROP TABLE visits;
 DROP AGGREGATE worker_rows(record), worker_cells(text[], text[]), coordinator_bag(sanitize.bag),

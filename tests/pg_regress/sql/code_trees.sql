@@ -7,7 +7,7 @@ FROM unnest('{ace,ace,ace,ace,ace,acf,acf,acf,bde,bde,bde,bde,bdf,bdf,ade,bcf}':
 SELECT rank, items, support FROM sanitize.krimp_codetable('letters', 1) WHERE length > 1;
 SELECT * FROM sanitize.code_tree('letters', 0.05, 0.05);
 SELECT * FROM sanitize.code_tree('letters', 0.3, columns => '{x,y}', max_length => 2);
--- The threshold is min_support if it is left out, and more than it is asked for.
+-- The threshold is min_share if it is left out, and more than it is asked for.
 SELECT count(*) FROM sanitize.code_tree('letters', 0.5, 0.49);
 SELECT count(*) FROM sanitize.code_tree('letters', 0.5);
 -- NULL is no item, or one like any other.

@@ -44,8 +44,8 @@ SELECT count(*), sanitize.k_anonymity('gen_released', '{birth,zip,sex,income}') 
 CREATE TABLE gen_blanked AS
 SELECT * FROM sanitize.k_anonymize(NULL::gen_people, 5, columns => '{birth,zip,sex,income}');
 SELECT r.column_name, r.loss < b.loss AS is_less, r.loss <= r.changed AS is_part, r.loss BETWEEN 0 AND 1 AS is_share
-  FROM sanitize.information_loss('gen_released', 'gen_people', '{birth,zip,sex,income}') AS r
-  JOIN sanitize.information_loss('gen_blanked', 'gen_people', '{birth,zip,sex,income}') AS b
+  FROM sanitize.information_loss('gen_people', 'gen_released', '{birth,zip,sex,income}') AS r
+  JOIN sanitize.information_loss('gen_people', 'gen_blanked', '{birth,zip,sex,income}') AS b
     ON b.column_name IS NOT DISTINCT FROM r.column_name
  WHERE r.column_name IS NULL;
 -- Every value that is shown is one of its column's hierarchy.
@@ -91,8 +91,8 @@ SELECT sanitize.loss_curve('gen_people', '{NULL}');
 SELECT * FROM sanitize.information_loss('gen_people', 'gen_people', '{birth,sex}');
 CREATE TABLE gen_other (birth date, sex text);
 INSERT INTO gen_other SELECT birth, 'x' FROM gen_people WHERE id <= 100;
-SELECT * FROM sanitize.information_loss('gen_other', 'gen_people', '{birth,sex}');
-SELECT sanitize.information_loss('gen_other', 'gen_people', '{zip}');
+SELECT * FROM sanitize.information_loss('gen_people', 'gen_other', '{birth,sex}');
+SELECT sanitize.information_loss('gen_people', 'gen_other', '{zip}');
 
 -- In a transaction that writes, the leader of a parallel query reads declarations without a command of its own.
 SET parallel_setup_cost = 0;
@@ -100,7 +100,7 @@ SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 CREATE TABLE gen_parallel AS
 SELECT p.id, f.column_name
-  FROM gen_people AS p, sanitize.information_loss('gen_released', 'gen_people', '{birth,zip,sex}') AS f;
+  FROM gen_people AS p, sanitize.information_loss('gen_people', 'gen_released', '{birth,zip,sex}') AS f;
 SELECT count(DISTINCT id) > 1 AS has_rows, count(DISTINCT column_name) AS columns FROM gen_parallel;
 RESET parallel_setup_cost;
 RESET parallel_tuple_cost;

@@ -157,7 +157,7 @@ SELECT sanitize.exact_counts_epsilon(100, ARRAY[0.5, 0.6], ARRAY[50, 50]);
 SELECT sanitize.exact_counts_epsilon(100, ARRAY[0.5, 0.5], ARRAY[100]);
 SELECT sanitize.exact_counts_epsilon(100, ARRAY[0.5, 0.5], ARRAY[101, -1]);
 SELECT sanitize.exact_counts_epsilon(100, ARRAY[0.5, 0.5], ARRAY[50, NULL]);
-SELECT key, value FROM jsonb_each(sanitize.guarantee('exact_count_epsilon', '{"n": 100, "p": 0.5, "lo": 40, "hi": 60}')) ORDER BY key COLLATE "C";
+SELECT key, value FROM jsonb_each(sanitize.guarantee('exact_count_epsilon', '{"n": 100, "p": 0.5, "low": 40, "high": 60}')) ORDER BY key COLLATE "C";
 SELECT g ->> 'kind' AS kind, g ->> 'sentence' AS sentence FROM sanitize.guarantee('exact_counts_epsilon', '{"n": 100, "probabilities": [0.5, 0.5], "counts": [40, 60]}') AS g;
 SELECT g ->> 'kind' AS kind FROM sanitize.guarantee('exact_counts_epsilon', '{"n": 100, "probabilities": [0.5, 0.5], "counts": [100, 0]}') AS g;
 DROP VIEW adults;

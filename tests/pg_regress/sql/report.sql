@@ -10,7 +10,7 @@ SELECT key FROM reports, jsonb_object_keys(r #> '{releases,0}') AS key ORDER BY 
 -- The label is that of the method, and the numbers are those of the functions.
 SELECT r #> '{releases,0,guarantee}' = sanitize.guarantee('k_anonymize', '{"k": 5}') AS label,
        (r #> '{releases,0,classes,smallest}')::bigint = sanitize.k_anonymity('reported_k') AS k,
-       (r #> '{releases,0,anonymity_score}')::float8 = (SELECT normalised FROM sanitize.anonymity_score('reported_k', 'reported')) AS score,
+       (r #> '{releases,0,anonymity_score}')::float8 = (SELECT normalised FROM sanitize.anonymity_score('reported', 'reported_k')) AS score,
        (r #> '{releases,0,itemsets,common}')::bigint = (SELECT common FROM sanitize.compare_itemsets('reported', 'reported_k', 0.1)) AS itemsets,
        (r #> '{releases,0,utility}') = (SELECT jsonb_object_agg(measure, value) FROM sanitize.utility('reported', 'reported_k')) AS utility,
        (SELECT bool_and((x -> 'rows')::bigint = cells) FROM jsonb_array_elements(r #> '{original,risk}') AS x
@@ -19,7 +19,7 @@ SELECT r #> '{releases,0,guarantee}' = sanitize.guarantee('k_anonymize', '{"k": 
           JOIN sanitize.suppression('reported_k') ON column_name = x ->> 'column') AS suppression
   FROM reports;
 SELECT (SELECT jsonb_agg(c -> 'loss') FROM jsonb_array_elements(r #> '{releases,0,columns}') AS c)
-       = (SELECT jsonb_agg(loss) FROM sanitize.information_loss('reported_k', 'reported') WHERE column_name IS NOT NULL) AS loss,
+       = (SELECT jsonb_agg(loss) FROM sanitize.information_loss('reported', 'reported_k') WHERE column_name IS NOT NULL) AS loss,
        (r #> '{original,unicity,1,share}')::float8 = (SELECT share FROM sanitize.unicity('reported', 2)) AS before,
        (r #> '{releases,0,unicity,1,share}')::float8 = (SELECT share FROM sanitize.unicity('reported_k', 2)) AS after
   FROM sanitize.privacy_report('reported', 'reported_k') AS r;
@@ -27,9 +27,9 @@ SELECT x ->> 'about' AS about, x ->> 'tone' AS tone, x ->> 'sentence' AS sentenc
 -- Without a method no guarantee is stated; a label that the table does not keep is told.
 SELECT x ->> 'tone' AS tone, x ->> 'sentence' AS sentence FROM jsonb_array_elements(sanitize.privacy_report('reported', 'reported_half') #> '{releases,0,verdict}') AS x;
 SELECT x ->> 'tone' AS tone, x ->> 'sentence' AS sentence FROM jsonb_array_elements(sanitize.privacy_report('reported', 'reported_half', '{"method": "k_mii", "options": {"k": 5}}') #> '{releases,0,verdict}') AS x LIMIT 1;
--- Two candidates side by side; columns, title and min_support.
-SELECT r ->> 'title' AS title, r -> 'columns' AS columns, r #> '{releases,0,itemsets,min_support}' AS min_support, jsonb_path_query_array(r, '$.releases[*].name') AS names, jsonb_path_query_array(r, '$.releases[*].method') AS methods
-  FROM sanitize.privacy_report('reported', 'reported_k', '{"compare": "reported_half", "compare_method": "mii_suppress", "compare_options": {"theta": 3}, "title": "Two & more", "min_support": 0.3, "columns": ["drug", "ward"]}') AS r;
+-- Two candidates side by side; columns, title and min_share.
+SELECT r ->> 'title' AS title, r -> 'columns' AS columns, r #> '{releases,0,itemsets,min_share}' AS min_share, jsonb_path_query_array(r, '$.releases[*].name') AS names, jsonb_path_query_array(r, '$.releases[*].method') AS methods
+  FROM sanitize.privacy_report('reported', 'reported_k', '{"compare": "reported_half", "compare_method": "mii_suppress", "compare_options": {"theta": 3}, "title": "Two & more", "min_share": 0.3, "columns": ["drug", "ward"]}') AS r;
 -- The page: one document, values are text, nothing is loaded, nothing runs.
 SELECT page LIKE '<!DOCTYPE html>%<html lang="en">%</html>' AS document, page ~ '<script|<img|onerror=[^a]|<b>' AS hostile, page LIKE '%&lt;script&gt;alert(1)&lt;/script&gt;%' AS escaped,
        page ~ 'https?://|<[^>]*(src|href)="[^#]|url\(' AS loads, page ~ '^[ -~\n]*$' AS ascii, length(page) < 500000 AS small
@@ -54,7 +54,7 @@ SELECT sanitize.privacy_report('reported', 'reported_k', '{"options": {"k": 5}}'
 SELECT sanitize.privacy_report('reported', 'reported_k', '{"compare_method": "k_mii"}');
 SELECT sanitize.privacy_report('reported', 'reported_k', '{"compare": "no_such; DROP TABLE reported"}');
 SELECT sanitize.privacy_report('reported', 'reported_k', '{"compare": 7}');
-SELECT sanitize.privacy_report('reported', 'reported_k', '{"min_support": 0}');
+SELECT sanitize.privacy_report('reported', 'reported_k', '{"min_share": 0}');
 SELECT sanitize.privacy_report('reported', 'reported_k', '{"columns": ["wards"]}');
 SELECT sanitize.privacy_report('reported', 'reported_k', '{"columns": "ward"}');
 SELECT sanitize.privacy_report('reported', 'reported_k', jsonb_build_object('title', repeat('x', 201)));

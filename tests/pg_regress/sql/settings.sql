@@ -13,7 +13,7 @@ SET pg_sanitize.no_such_setting = 1;
 SELECT count(*) = 0 AS every_setting_is_explained FROM pg_settings WHERE name LIKE 'pg\_sanitize.%' AND (short_desc = '' OR extra_desc = '');
 
 -- Every object of the extension says what it is; no function claims more than it keeps.
-SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'sanitize'::regnamespace AND obj_description(oid, 'pg_proc') IS NULL;
-SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'sanitize'::regnamespace AND proleakproof;
-SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace = 'sanitize'::regnamespace AND prosecdef
+SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace::regnamespace::text ~ '^sanitize' AND obj_description(oid, 'pg_proc') IS NULL;
+SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace::regnamespace::text ~ '^sanitize' AND proleakproof;
+SELECT p.oid::regprocedure FROM pg_proc p WHERE pronamespace::regnamespace::text ~ '^sanitize' AND prosecdef
    AND (proconfig IS NULL OR has_function_privilege('public', oid, 'EXECUTE'));

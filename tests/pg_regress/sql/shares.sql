@@ -26,7 +26,7 @@ SELECT grantee, epsilon_spent, delta_spent, delta FROM sanitize.budget ORDER BY 
 -- A share above the budget has no more than all.
 SELECT sanitize.allow('shared', 'regress_half', 20);
 SELECT delta FROM sanitize.budget WHERE grantee = 'regress_half'::regrole;
-SELECT sanitize.delta_share(1, NULL, 2, 1e-4), sanitize.delta_share(1, 1e-5, 2, 1e-4), sanitize.delta_share(NULL, NULL, 2, 1e-4);
+SELECT sanitize_internal.delta_share(1, NULL, 2, 1e-4), sanitize_internal.delta_share(1, 1e-5, 2, 1e-4), sanitize_internal.delta_share(NULL, NULL, 2, 1e-4);
 
 SELECT sanitize.unprotect('shared');
 DROP TABLE shared;
