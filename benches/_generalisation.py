@@ -47,7 +47,7 @@ def people(page, connection):
             losses = dict(
                 fresh.execute(
                     f"""SELECT coalesce(column_name, 'all'), loss
-                          FROM sanitize.information_loss('released', 'people', {columns})"""
+                          FROM sanitize.information_loss('people', 'released', {columns})"""
                 ).fetchall()
             )
             fresh.execute("DROP TABLE released")

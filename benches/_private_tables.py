@@ -78,11 +78,11 @@ class Figures:
             self.set.support,
         )
         common = ask(
-            connection, "SELECT share_of_released FROM sanitize.common_records('made', %s)", name
+            connection, "SELECT share_of_released FROM sanitize.common_records(%s, 'made')", name
         )
         tried, leaked = ask(
             connection,
-            "SELECT sum(tried), sum(leaked) FROM sanitize.rare_itemset_leak('made', %s, %s, seed => %s)",
+            "SELECT sum(tried), sum(leaked) FROM sanitize.rare_itemset_leak(%s, 'made', %s, seed => %s)",
             name,
             SAMPLES,
             run,

@@ -356,7 +356,7 @@ for name, printed in PRINTED.items():
         connection.execute("DROP TABLE IF EXISTS half")
         fill(connection, "half", half)
         found["half"].append(both_threads.execute(dissimilarity, ["half"]).fetchone()[0])
-        score = "SELECT score, normalised FROM sanitize.anonymity_score('generated', 'original')"
+        score = "SELECT score, normalised FROM sanitize.anonymity_score('original', 'generated')"
         plain, normalised = connection.execute(score).fetchone()
         found["as"].append(plain)
         found["nas"].append(normalised)

@@ -29,7 +29,7 @@ Dorrestijn (2018) prints means of 100.
 Tables are made by `code_tree_generate` (plain tree: no guarantee), by `private_krimp_generate` (cells: every cell is
 randomised once, and all else follows from that) and by `dp_synthesize` with delta 1e-9. Epsilon is that of a row:
 for cells under replacement of a row and without a trusted party, for `dp_synthesize` for a row that is added
-or removed. min_support is 0.1 (msnbc: 0.01), and the tree's threshold the same (mushroom, and cells on msnbc: 0.3, with
+or removed. min_share is 0.1 (msnbc: 0.01), and the tree's threshold the same (mushroom, and cells on msnbc: 0.3, with
 patterns of two values for cells). All domains are declared. Seeds make the figures repeatable; with a seed
 nothing is guaranteed, but the distribution of the tables is the same.
 

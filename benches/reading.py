@@ -53,7 +53,7 @@ for label, copies, share in [
     ).fetchone()
     plain = "SELECT count(*) FROM (SELECT DISTINCT * FROM big) AS d"
     ours = "SELECT count(*) FROM sanitize.mine_miis('big', 1, max_length => 1)"
-    bag = "SELECT octet_length(sanitize.bag_send(sanitize.row_bag(big))) FROM big"
+    bag = "SELECT octet_length(sanitize_internal.bag_send(sanitize.row_bag(big))) FROM big"
     scan, _ = best(3, lambda: connection.execute("SELECT count(c15) FROM big").fetchone())
     distinct_time, _ = best(3, lambda: connection.execute(plain).fetchone())
     reading, _ = best(3, lambda: connection.execute(ours).fetchone())

@@ -21,7 +21,7 @@ connection = connect("bench_scale")
 connection.execute("SET max_parallel_workers_per_gather = 0")
 connection.execute("SET pg_sanitize.max_memory = '4GB'")
 connection.execute(
-    "CREATE AGGREGATE merged(sanitize.bag) (SFUNC = sanitize.row_bag_combine, STYPE = sanitize.bag)"
+    "CREATE AGGREGATE merged(sanitize.bag) (SFUNC = sanitize_internal.row_bag_combine, STYPE = sanitize.bag)"
 )
 connection.execute("CREATE EXTENSION postgres_fdw")
 connection.execute(
@@ -65,7 +65,7 @@ for columns in COLUMNS:
         making = seconds("SELECT sanitize.row_bag(near) IS NULL FROM near")
         connection.execute("CREATE TABLE bags AS SELECT sanitize.row_bag(near) AS bag FROM near")
         size = connection.execute(
-            "SELECT octet_length(sanitize.bag_packed(bag)) FROM bags"
+            "SELECT octet_length(sanitize_internal.bag_packed(bag)) FROM bags"
         ).fetchone()[0]
         merging = seconds("SELECT merged(bag) IS NULL FROM bags")
         pulling = seconds("SELECT sanitize.row_bag(far) IS NULL FROM far")

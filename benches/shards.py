@@ -55,7 +55,7 @@ def measured(query):
 def bags(columns):
     """The bytes of the shards' bags, and of the text in which they travel."""
     names = ",".join(f"f{i + 1}" for i in range(len(columns.split(","))))
-    query = f"""SELECT octet_length(sanitize.bag_send(bag)), octet_length(sanitize.bag_packed(bag))
+    query = f"""SELECT octet_length(sanitize_internal.bag_send(bag)), octet_length(sanitize_internal.bag_packed(bag))
         FROM (SELECT sanitize.row_bag('{{{names}}}'::cstring[], {columns}) AS bag FROM people_part) AS made"""
     sizes = []
     for number in range(SHARDS):

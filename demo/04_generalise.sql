@@ -29,7 +29,7 @@ FROM coarse WHERE birth_date IS NOT NULL GROUP BY 1, 2, 3 ORDER BY birth_date DE
 \echo
 \echo '=== What it lost (0: nothing, 1: everything), and what every k would ==='
 SELECT column_name, round(changed::numeric, 3) AS changed, round(loss::numeric, 3) AS loss
-FROM sanitize.information_loss('coarse', 'people', '{birth_date,postcode,sex}');
+FROM sanitize.information_loss('people', 'coarse', '{birth_date,postcode,sex}');
 \timing on
 SELECT k, round(loss::numeric, 3) AS loss
 FROM sanitize.loss_curve('people', '{2,5,10,50}', '{birth_date,postcode,sex}');

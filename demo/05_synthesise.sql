@@ -32,7 +32,7 @@ ORDER BY ward;
 \echo '=== How private is that? Not at all by promise; so look ==='
 \timing on
 SELECT measure, round(value::numeric, 3) AS value, advice
-FROM model, sanitize.krimp_report('synthetic', 'stays', model, samples => 2000, seed => 7);
+FROM model, sanitize.krimp_report('stays', 'synthetic', model, samples => 2000, seed => 7);
 \timing off
 
 \echo
@@ -42,6 +42,6 @@ CREATE TABLE synthetic2 AS
 SELECT * FROM sanitize.krimp_generate(NULL::stays, n => 50000, min_support => 200, max_length => 2, seed => 7,
     columns => '{sex,profession,insurance,ward,diagnosis}');
 SELECT measure, round(value::numeric, 3) AS value, advice
-FROM sanitize.krimp_report('synthetic2', 'stays', columns => '{sex,profession,insurance,ward,diagnosis}',
+FROM sanitize.krimp_report('stays', 'synthetic2', columns => '{sex,profession,insurance,ward,diagnosis}',
     samples => 2000, seed => 7);
 \timing off

@@ -25,7 +25,7 @@ SHORT["timestamp with time zone"] = "timestamptz"
 def declarations(connection):
     """{name: [rows of sanitize.methods()]}, a list for each function of that name."""
     found = {}
-    for name, position, *argument in connection.execute("SELECT * FROM sanitize.methods()"):
+    for name, position, *argument, _ in connection.execute("SELECT * FROM sanitize.methods()"):
         functions = found.setdefault(name, [])
         if position == 1:
             functions.append([])

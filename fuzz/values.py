@@ -152,7 +152,7 @@ class Values:
     def float(self, name):
         if self.wrongly(0.2):
             return self.rng.choice(FLOATS)
-        if name in ("delta", "split", "beta", "min_support"):
+        if name in ("delta", "split", "beta", "min_share"):
             return self.rng.choice(["1e-9", "1e-6", "0.001", "0.01", "0.05", "0.1", "0.3", "0.9"])
         return repr(round(10 ** self.rng.uniform(-4, 1.5), 4))
 
