@@ -1,4 +1,5 @@
-"""Writes synopses and tables of arguments in the reference from the functions' own declarations.
+"""Writes synopses and tables of arguments in the reference from the functions' own declarations, and the page of
+all functions.
 
 A page says where they go: between <!-- arguments of NAME --> and <!-- end of arguments -->. A
 function that the registry does not have keeps an empty place. scripts/docs runs this.
@@ -98,6 +99,52 @@ def rewritten(page, functions, returned):
     return PLACE.sub(fill, page.read_text())
 
 
+# What the families of sanitize.methods() are called, in the order of the page of all functions.
+FAMILIES = {
+    "mining": "Mining",
+    "release": "Releases of a table's own rows",
+    "private": "Differential privacy and budgets",
+    "krimp": "Krimp: patterns and generated tables",
+    "randomize": "Randomised cells and transactions",
+    "operators": "Randomisation operators",
+    "measure": "Measures of privacy and utility",
+    "publish": "Publishing",
+    "shared": "Labels and the list of functions",
+}
+
+
+def overview(connection):
+    """The page of all functions: the names by family, with their comments and links to their places."""
+    rows = connection.execute("""
+        SELECT p.proname, m.family, min(d.description)
+          FROM pg_proc AS p
+          JOIN (SELECT DISTINCT method, family FROM sanitize.methods()) AS m ON m.method = p.proname
+          JOIN pg_description AS d ON d.objoid = p.oid AND d.classoid = 'pg_proc'::regclass
+         WHERE p.pronamespace = 'sanitize'::regnamespace AND d.description !~ '[(]of a (bag|relation by its name)[)]$'
+         GROUP BY p.proname, m.family ORDER BY p.proname""")
+    listed = {}
+    for name, family, about in rows:
+        listed.setdefault(family, []).append((name, about))
+    pages = {
+        name: page
+        for page in sorted(PAGES.glob("*.md"))
+        for name, _ in PLACE.findall(page.read_text())
+    }
+    lines = [
+        "# All functions",
+        "",
+        "By family, each with a link to its page. `scripts/docs` writes this page.",
+    ]
+    for family, title in FAMILIES.items():
+        lines += ["", f"## {title}", "", "| function | what it does |", "|---|---|"]
+        for name, about in listed.pop(family, []):
+            headed = re.search(rf"^## {name}$", pages[name].read_text(), re.MULTILINE)
+            place = pages[name].name + (f"#{name}" if headed else "")
+            lines.append(f"| [`{name}`]({place}) | {about.replace('|', chr(92) + '|')} |")
+    assert not listed, f"families without a title: {', '.join(listed)}"
+    return "\n".join(lines) + "\n"
+
+
 def places():
     """The names of the functions that have a table, once for each."""
     return [
@@ -108,6 +155,7 @@ def places():
 def main():
     with psycopg.connect(autocommit=True) as connection:
         functions, returned = declarations(connection), results(connection)
+        (PAGES / "functions.md").write_text(overview(connection))
     missing = sorted(functions.keys() - set(places()))
     if missing:
         sys.exit(f"no page has a place for the arguments of: {', '.join(missing)}")

@@ -114,6 +114,8 @@ def test_synopses_and_tables_of_the_reference_are_up_to_date(registry, connectio
         assert page.read_text() == docs.rewritten(page, registry, returned), (
             f"{page.name}: run scripts/docs"
         )
+    listed = (docs.PAGES / "functions.md").read_text()
+    assert listed == docs.overview(connection), "functions.md: run scripts/docs"
 
 
 DECLARATION = re.compile(
