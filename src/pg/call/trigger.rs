@@ -48,7 +48,7 @@ pub fn inserted<const COLUMNS: usize>(
 
 fn strange(table: &str) -> Error {
     Error::argument(
-        format!("the function is the trigger of sanitize.{table} and of nothing else"),
+        format!("the function is the trigger of sanitize_internal.{table} and of nothing else"),
         "Nobody calls it, and no other table has it.",
     )
 }
