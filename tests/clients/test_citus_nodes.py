@@ -29,9 +29,9 @@ def private_methods():
     """The functions that take from a budget, by their declarations."""
     found = set()
     for file in SOURCES.rglob("*.rs"):
-        for declared in re.findall(r"Method = Method \{(.*?)\n\};", file.read_text(), re.DOTALL):
-            if "price: Some(" in declared:
-                found.add(re.search(r'name: "(\w+)"', declared)[1])
+        for declared in re.split(r"\n\n", file.read_text()):
+            if ": Method =" in declared and ".priced(" in declared:
+                found.add(re.search(r'"(\w+)"', declared[declared.index(": Method =") :])[1])
     return found
 
 

@@ -385,7 +385,7 @@ mod tests {
         let part = json!({"kind": "none", "proved": {"covers": "the released table, without the columns id"}});
         let part = privacy(Some(part), 1);
         assert_eq!(part.tone, Tone::Fair);
-        assert!(part.sentence.contains("only of the released table, without the columns id."));
+        assert!(part.sentence.contains("only about the released table, without the columns id."));
         let part = |smallest| {
             let proved = json!({"kind": "k-anonymity", "k": 5, "covers": "the released table, without the columns id"});
             privacy(Some(json!({"kind": "none", "proved": proved})), smallest)

@@ -107,7 +107,7 @@ mod tests {
             (Some(PrivacyUnit::Person), Some(Neighbours::AddRemove))
         );
         assert_eq!((label.epsilon, label.delta), (Some(1.0), Some(0.0)));
-        assert!(label.mechanism.contains("at most 3 rows count"));
+        assert!(label.mechanism.contains("at most 3 rows of a person count"));
         assert!(label.assumptions.iter().any(|line| line.contains("vouches")));
         assert!(!label.not_covered.iter().any(|line| line == SEVERAL_ROWS));
         assert!(label.sentence().contains("any one person's rows are"), "{}", label.sentence());
