@@ -232,9 +232,10 @@ def test_what_is_told_of_a_release(database, connection):
                 [running.connection.info.backend_pid],
             ).fetchone()
             assert activity == ("<insufficient privilege>",)
-            for table in ("published", "release_entry", "sharded_release", "shard_work"):
+            record = ("published", "release_entry", "sharded_release")
+            for table in (*(f"sanitize.{name}" for name in record), "sanitize_internal.shard_work"):
                 with pytest.raises(psycopg.errors.InsufficientPrivilege):
-                    other.execute(f"SELECT * FROM sanitize.{table}")
+                    other.execute(f"SELECT * FROM {table}")
             seen[who] = other.execute(
                 "SELECT options, rows, suppressed_share, guarantee ? 'rows' FROM sanitize.releases"
             ).fetchall()
