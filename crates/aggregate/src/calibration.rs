@@ -60,9 +60,8 @@ impl NoiseShares {
     /// numbers of a measure.
     fn new(measures: &[Measure], query: &Query) -> Result<Self, Error> {
         let weights: f64 = measures.iter().map(|measure| measure.weight).sum();
-        if !(weights.is_finite() && measures.iter().all(|measure| measure.weight > 0.0)) {
-            return Err(Error::argument("weight", weights, "weights must be above 0"));
-        }
+        let is_valid = weights.is_finite() && measures.iter().all(|measure| measure.weight > 0.0);
+        Error::require(is_valid, "weight", weights, "weights must be above 0")?;
         let parts: Vec<Vec<Sensitivity>> =
             measures.iter().map(|measure| sensitivity::of_measure(measure, query)).collect();
         let share = |(measure, parts): (&Measure, &Vec<Sensitivity>)| {

@@ -47,9 +47,7 @@ impl Range {
 
     /// A range that is not empty and within the limit.
     pub fn new(low: i64, high: i64, step: Step) -> Result<Self, Error> {
-        if low >= high {
-            return Err(Error::argument("high", high, "it must be above low"));
-        }
+        Error::require(low < high, "high", high, "it must be above low")?;
         if low < -Self::LIMIT || high > Self::LIMIT {
             let widest = low.unsigned_abs().max(high.unsigned_abs());
             return Err(Error::argument("step", widest, "the bounds must be within 2^40 steps"));

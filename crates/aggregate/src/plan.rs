@@ -34,15 +34,11 @@ impl Query {
     }
 
     fn check(&self, delta: f64) -> Result<(), Error> {
-        if self.measures.is_empty() {
-            return Err(Error::argument("measures", 0, "there must be at least one"));
-        }
-        if self.rows_per_unit == 0 || self.groups_per_unit == 0 {
-            return Err(Error::argument("rows_per_unit", 0, "it must be at least 1"));
-        }
-        if self.private_groups && delta <= 0.0 {
-            return Err(Error::argument("delta", delta, "choosing groups needs one above 0"));
-        }
+        Error::require(!self.measures.is_empty(), "measures", 0, "there must be at least one")?;
+        let least = self.rows_per_unit.min(self.groups_per_unit);
+        Error::require(least > 0, "rows_per_unit", least, "it must be at least 1")?;
+        let range = "choosing groups needs one above 0";
+        Error::require(!(self.private_groups && delta <= 0.0), "delta", delta, range)?;
         let of_rows = |measure: &&Measure| {
             measure.per_unit
                 && matches!(

@@ -26,9 +26,7 @@ impl Scales {
 
     /// For columns to which one unit can add these numbers of values; epsilon is split over the columns.
     pub fn new(contributions: &[u64], epsilon: f64) -> Result<Self, Error> {
-        if contributions.is_empty() {
-            return Err(Error::argument("columns", 0, "there must be at least one"));
-        }
+        Error::require(!contributions.is_empty(), "columns", 0, "there must be at least one")?;
         let columns = contributions.len() as f64;
         let share = epsilon / columns * (1.0 - 1e-14);
         // A value is counted in one bin, so a unit changes the counts by at most its number of values.

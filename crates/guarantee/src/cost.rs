@@ -125,10 +125,8 @@ pub fn rest_of(total: f64, part: f64) -> f64 {
 
 /// Refuses a number that is not a valid epsilon.
 pub fn check_epsilon(epsilon: f64) -> Result<(), Error> {
-    if epsilon > 0.0 && epsilon.is_finite() {
-        return Ok(());
-    }
-    Err(Error::argument("epsilon", epsilon, "it must be a finite number above 0"))
+    let range = "it must be a finite number above 0";
+    Error::require(epsilon > 0.0 && epsilon.is_finite(), "epsilon", epsilon, range)
 }
 
 #[cfg(test)]

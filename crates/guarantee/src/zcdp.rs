@@ -40,9 +40,8 @@ pub fn zcdp_delta(rho: f64, epsilon: f64) -> f64 {
 /// rho + 2 sqrt(rho ln(1/delta)), and below it by some per cent.
 pub fn zcdp_epsilon(rho: f64, delta: f64) -> Result<f64, Error> {
     check_approximate(delta)?;
-    if !(rho >= 0.0 && rho.is_finite()) {
-        return Err(Error::argument("rho", rho, "it must be a finite number of at least 0"));
-    }
+    let range = "it must be a finite number of at least 0";
+    Error::require(rho >= 0.0 && rho.is_finite(), "rho", rho, range)?;
     if zcdp_delta(rho, 0.0) <= delta {
         return Ok(0.0);
     }
@@ -72,10 +71,8 @@ pub fn zcdp_rho(epsilon: f64, delta: f64) -> Result<f64, Error> {
 }
 
 fn check_approximate(delta: f64) -> Result<(), Error> {
-    if delta > 0.0 && delta < 1.0 {
-        return Ok(());
-    }
-    Err(Error::argument("delta", delta, "Gaussian noise needs one above 0 and below 1"))
+    let range = "Gaussian noise needs one above 0 and below 1";
+    Error::require(delta > 0.0 && delta < 1.0, "delta", delta, range)
 }
 
 #[cfg(test)]

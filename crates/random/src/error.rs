@@ -22,6 +22,16 @@ impl Error {
     pub fn argument(name: &'static str, value: impl fmt::Display, range: &'static str) -> Self {
         Error::Argument { name, value: value.to_string(), range }
     }
+
+    /// Refuses an argument that is not in its valid range.
+    pub fn require(
+        is_valid: bool,
+        name: &'static str,
+        value: impl fmt::Display,
+        range: &'static str,
+    ) -> Result<(), Error> {
+        if is_valid { Ok(()) } else { Err(Error::argument(name, value, range)) }
+    }
 }
 
 impl fmt::Display for Error {

@@ -36,9 +36,8 @@ impl Noise {
     /// Gaussian noise that makes integers of the given squared L2 sensitivity `rho`-zCDP: variance
     /// sensitivity / (2 rho), rounded up to a short fraction.
     pub fn gaussian(squared_sensitivity: f64, rho: f64) -> Result<Self, Error> {
-        if !(rho > 0.0 && rho.is_finite()) {
-            return Err(Error::argument("rho", rho, "it must be a finite number above 0"));
-        }
+        let range = "it must be a finite number above 0";
+        Error::require(rho > 0.0 && rho.is_finite(), "rho", rho, range)?;
         let variance = (squared_sensitivity / (2.0 * rho)).next_up();
         Ok(Noise::Gaussian { sigma2: Ratio::short_above("variance", variance)? })
     }
@@ -71,19 +70,16 @@ impl Noise {
 
     /// The smallest whole h with P(|X| <= h) >= confidence: value +- h is the interval to report.
     pub fn half_width(&self, confidence: f64) -> Result<f64, Error> {
-        if !(0.0..1.0).contains(&confidence) {
-            let range = "it must be at least 0 and below 1";
-            return Err(Error::argument("confidence", confidence, range));
-        }
+        let range = "it must be at least 0 and below 1";
+        Error::require((0.0..1.0).contains(&confidence), "confidence", confidence, range)?;
         Ok(self.reach((1.0 - confidence) / 2.0) - 1.0)
     }
 
     /// The noisy count from which a group is shown. A group that exists only through one person is then shown with
     /// probability at most `delta` over all `groups` of that person, who adds at most `contribution` to each.
     pub fn threshold(&self, contribution: u64, groups: u64, delta: f64) -> Result<f64, Error> {
-        if !(delta > 0.0 && delta < 1.0) {
-            return Err(Error::argument("delta", delta, "it must be above 0 and below 1"));
-        }
+        let range = "it must be above 0 and below 1";
+        Error::require(delta > 0.0 && delta < 1.0, "delta", delta, range)?;
         Ok(contribution as f64 + self.reach(delta / groups.max(1) as f64))
     }
 

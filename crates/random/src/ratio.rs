@@ -33,9 +33,8 @@ impl Ratio {
     ///
     /// `name` is the argument that the error names if the value is negative, infinite or not a number.
     pub fn exact(name: &'static str, value: f64) -> Result<Self, Error> {
-        if !value.is_finite() || value < 0.0 {
-            return Err(Error::argument(name, value, "it must be a finite number of at least 0"));
-        }
+        let range = "it must be a finite number of at least 0";
+        Error::require(value.is_finite() && value >= 0.0, name, value, range)?;
         let bits = value.abs().to_bits(); // -0.0 is 0
         let fraction = bits & ((1 << 52) - 1);
         let (mantissa, exponent) = match (bits >> 52) as i32 {

@@ -34,24 +34,23 @@ const ROWS: u64 = 1 << 40;
 impl SynthesisRequest {
     /// Refuses a request that makes no sense; looks at no row.
     pub fn check(&self, width: usize, sizes: &[u32]) -> Result<(), Error> {
-        if !(self.rho > 0.0 && self.rho.is_finite()) {
-            return Err(Error::argument("rho", self.rho, "it must be a finite number above 0"));
-        }
-        if !(1..=ROWS).contains(&self.rows_per_unit) {
-            let range = "it must be from 1 to 2^40";
-            return Err(Error::argument("rows_per_unit", self.rows_per_unit, range));
-        }
-        if sizes.is_empty() || sizes.len() != width {
-            return Err(Error::argument("sizes", sizes.len(), "every column needs a size"));
-        }
+        let range = "it must be a finite number above 0";
+        Error::require(self.rho > 0.0 && self.rho.is_finite(), "rho", self.rho, range)?;
+        let rows = self.rows_per_unit;
+        Error::require(
+            (1..=ROWS).contains(&rows),
+            "rows_per_unit",
+            rows,
+            "it must be from 1 to 2^40",
+        )?;
+        let range = "every column needs a size";
+        Error::require(!sizes.is_empty() && sizes.len() == width, "sizes", sizes.len(), range)?;
         if let Some(column) = sizes.iter().position(|&size| size == 0) {
             return Err(Error::argument("sizes", column, "this column has no value"));
         }
         for (columns, weight) in &self.workload {
-            if !(*weight > 0.0 && weight.is_finite()) {
-                let range = "weights must be finite numbers above 0";
-                return Err(Error::argument("workload", weight, range));
-            }
+            let range = "weights must be finite numbers above 0";
+            Error::require(*weight > 0.0 && weight.is_finite(), "workload", weight, range)?;
             if let Some(column) = columns.iter().find(|&&column| column >= width) {
                 return Err(Error::argument("workload", column, "there is no such column"));
             }

@@ -10,17 +10,13 @@ const BITS: usize = 53;
 /// exceeds epsilon, nor the decimal number that a budget is charged for it.
 pub fn split(epsilon: f64, weights: &[f64]) -> Result<Vec<Ratio>, Error> {
     let whole = Ratio::exact("epsilon", within_decimal("epsilon", epsilon)?)?;
-    if whole.is_zero() {
-        return Err(Error::argument("epsilon", epsilon, "it must be above 0"));
-    }
+    Error::require(!whole.is_zero(), "epsilon", epsilon, "it must be above 0")?;
     let exact = weights.iter().map(|&weight| {
         let ratio = Ratio::exact("weights", weight)?;
-        if ratio.is_zero() {
-            return Err(Error::argument("weights", weight, "a weight must be above 0"));
-        }
+        Error::require(!ratio.is_zero(), "weights", weight, "a weight must be above 0")?;
         Ok(ratio)
     });
-    let exact: Vec<Ratio> = exact.collect::<Result<_, _>>()?;
+    let exact: Vec<Ratio> = exact.collect::<Result<_, Error>>()?;
     // The denominators of floats are powers of two: the largest is a common denominator.
     let common = exact.iter().map(|weight| weight.denom().clone()).max().unwrap_or(UBig::ONE);
     let parts: Vec<UBig> =

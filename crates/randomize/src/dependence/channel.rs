@@ -37,12 +37,9 @@ impl Channel {
     /// `operator` has a row of `outputs` probabilities for each input, `prior` a probability for each input.
     pub fn new(outputs: usize, operator: Vec<f64>, prior: Vec<f64>) -> Result<Self, Error> {
         if operator.is_empty() || outputs == 0 || !operator.len().is_multiple_of(outputs) {
-            let size = format!("of {} numbers", operator.len());
-            return Err(Error::argument(
-                "operator",
-                size,
-                "it must be a matrix with a row for each input",
-            ));
+            let size = format_args!("of {} numbers", operator.len());
+            let range = "it must be a matrix with a row for each input";
+            return Err(Error::argument("operator", size, range));
         }
         check("operator", &operator)?;
         for row in operator.chunks_exact(outputs) {
@@ -50,12 +47,9 @@ impl Channel {
         }
         let inputs = operator.len() / outputs;
         if prior.len() != inputs {
-            let size = format!("of {} numbers", prior.len());
-            return Err(Error::argument(
-                "prior",
-                size,
-                "it must have one for each row of the operator",
-            ));
+            let size = format_args!("of {} numbers", prior.len());
+            let range = "it must have one for each row of the operator";
+            return Err(Error::argument("prior", size, range));
         }
         check("prior", &prior)?;
         check_sum("prior", &prior, "it must add up to 1")?;
@@ -134,12 +128,19 @@ fn check(name: &'static str, values: &[f64]) -> Result<(), Error> {
     }
 }
 
-fn check_sum(name: &'static str, values: &[f64], range: &'static str) -> Result<(), Error> {
+/// Refuses probabilities that do not add up to 1.
+pub(super) fn check_sum(
+    name: &'static str,
+    values: &[f64],
+    range: &'static str,
+) -> Result<(), Error> {
     let sum: f64 = values.iter().sum();
-    if (sum - 1.0).abs() <= SLACK {
-        return Ok(());
-    }
-    Err(Error::argument(name, format!("of numbers that add up to {sum}"), range))
+    Error::require(
+        (sum - 1.0).abs() <= SLACK,
+        name,
+        format_args!("of numbers that add up to {sum}"),
+        range,
+    )
 }
 
 #[cfg(test)]

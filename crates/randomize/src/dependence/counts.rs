@@ -1,6 +1,7 @@
 //! Exact counts of independent rows: how much they reveal about one row.
 
 use super::binomial::Binomial;
+use super::channel::check_sum;
 use random::Error;
 
 /// The largest number of rows of a range of counts: the sums have about as many terms as the square root of it.
@@ -10,9 +11,7 @@ const MOST: u64 = 1_000_000_000_000;
 /// largest of |ln P(row | y) - ln P(row)|. Infinite if all rows are equal: then each is known.
 pub fn exact_count_epsilon(n: u64, p: f64, y: u64) -> Result<f64, Error> {
     check(n, p)?;
-    if y > n {
-        return Err(Error::argument("y", y, "it must be at most n"));
-    }
+    Error::require(y <= n, "y", y, "it must be at most n")?;
     Ok(pointwise(n as f64, p, y as f64))
 }
 
@@ -42,15 +41,9 @@ impl ExactCount {
     /// `high`.
     pub fn new(n: u64, p: f64, low: u64, high: u64) -> Result<Self, Error> {
         check(n, p)?;
-        if n > MOST {
-            return Err(Error::argument("n", n, "it must be at most 10^12 for a range of counts"));
-        }
-        if low > high {
-            return Err(Error::argument("low", low, "it must be at most high"));
-        }
-        if high > n {
-            return Err(Error::argument("high", high, "it must be at most n"));
-        }
+        Error::require(n <= MOST, "n", n, "it must be at most 10^12 for a range of counts")?;
+        Error::require(low <= high, "low", low, "it must be at most high")?;
+        Error::require(high <= n, "high", high, "it must be at most n")?;
         let (n, low, high) = (n as f64, low as f64, high as f64);
         // Both logarithms are monotone in the count, so the ends reveal most.
         let released = pointwise(n, p, low).max(pointwise(n, p, high));
@@ -91,9 +84,7 @@ fn refuse_epsilon(n: f64, p: f64, low: f64, high: f64) -> f64 {
 /// How much the exact counts of all values reveal about one of `n` independent rows, each of which has value x with
 /// probability `probabilities[x]`: the largest of |ln(y_x / (n pi_x))|; infinite if a possible value does not occur.
 pub fn exact_counts_epsilon(n: u64, probabilities: &[f64], counts: &[u64]) -> Result<f64, Error> {
-    if n == 0 {
-        return Err(Error::argument("n", n, "it must be at least 1"));
-    }
+    Error::require(n > 0, "n", n, "it must be at least 1")?;
     if let Some(bad) = probabilities.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(Error::argument(
             "probabilities",
@@ -101,20 +92,13 @@ pub fn exact_counts_epsilon(n: u64, probabilities: &[f64], counts: &[u64]) -> Re
             "they are from 0 to 1",
         ));
     }
-    let sum: f64 = probabilities.iter().sum();
-    if (sum - 1.0).abs() > 1e-9 {
-        let sum = format!("of numbers that add up to {sum}");
-        return Err(Error::argument("probabilities", sum, "they must add up to 1"));
-    }
-    if counts.len() != probabilities.len() {
-        let length = format!("of {} numbers", counts.len());
-        return Err(Error::argument("counts", length, "there must be one for each probability"));
-    }
+    check_sum("probabilities", probabilities, "they must add up to 1")?;
+    let (length, range) = (counts.len(), "there must be one for each probability");
+    let is_complete = length == probabilities.len();
+    Error::require(is_complete, "counts", format_args!("of {length} numbers"), range)?;
     let total: u128 = counts.iter().map(|&count| u128::from(count)).sum();
-    if total != u128::from(n) {
-        let total = format!("of numbers that add up to {total}");
-        return Err(Error::argument("counts", total, "they must add up to n"));
-    }
+    let value = format_args!("of numbers that add up to {total}");
+    Error::require(total == u128::from(n), "counts", value, "they must add up to n")?;
     let mut epsilon = 0.0f64;
     for (&p, &count) in probabilities.iter().zip(counts) {
         if p == 0.0 && count > 0 {
@@ -132,12 +116,8 @@ pub fn exact_counts_epsilon(n: u64, probabilities: &[f64], counts: &[u64]) -> Re
 }
 
 fn check(n: u64, p: f64) -> Result<(), Error> {
-    if n == 0 {
-        return Err(Error::argument("n", n, "it must be at least 1"));
-    }
-    if !(p > 0.0 && p < 1.0) {
-        return Err(Error::argument("p", p, "it must be above 0 and below 1"));
-    }
+    Error::require(n > 0, "n", n, "it must be at least 1")?;
+    Error::require(p > 0.0 && p < 1.0, "p", p, "it must be above 0 and below 1")?;
     Ok(())
 }
 

@@ -36,12 +36,9 @@ impl TopItemsets {
     /// where its noise is narrower; then it also chooses better.
     pub fn new(top: u64, epsilon: f64, delta: f64, max_length: usize) -> Result<Self, Error> {
         check_epsilon(epsilon)?;
-        if !(0.0..1.0).contains(&delta) {
-            return Err(Error::argument("delta", delta, "it must be at least 0 and below 1"));
-        }
-        if top == 0 {
-            return Err(Error::argument("top", top, "it must be 1 or more"));
-        }
+        let range = "it must be at least 0 and below 1";
+        Error::require((0.0..1.0).contains(&delta), "delta", delta, range)?;
+        Error::require(top > 0, "top", top, "it must be 1 or more")?;
         let pure = TopItemsets::pure(top, epsilon, max_length)?;
         if delta == 0.0 {
             return Ok(pure);
@@ -55,9 +52,7 @@ impl TopItemsets {
         let drawn = within_decimal("epsilon", epsilon)?;
         let exact = Ratio::exact("epsilon", drawn)?;
         let counts = (drawn / 2.0).max(f64::MIN_POSITIVE);
-        if counts * 2.0 > drawn {
-            return Err(Error::argument("epsilon", epsilon, "it is too small to be halved"));
-        }
+        Error::require(counts * 2.0 <= drawn, "epsilon", epsilon, "it is too small to be halved")?;
         let c = ratio(exact.numer().clone(), exact.denom() * UBig::from(top) * 2u8)?;
         let each = (c.to_f64() * (1.0 + 1e-15)).powi(2);
         let choice = each / 8.0 * top as f64;

@@ -37,9 +37,7 @@ pub fn breach_gamma(rho1: f64, rho2: f64) -> Result<f64, Error> {
 /// The bounds on the posterior of a property whose prior is `prior`, for an operator with this gamma. Some operator
 /// reaches each of them.
 pub fn breach_posterior(gamma: f64, prior: f64) -> Result<Bounds, Error> {
-    if gamma.is_nan() || gamma < 1.0 {
-        return Err(Error::argument("gamma", gamma, "it must be at least 1"));
-    }
+    Error::require(gamma >= 1.0, "gamma", gamma, "it must be at least 1")?;
     check_probability("prior", prior)?;
     // The odds change by at most the factor gamma; 0 and 1 are certain and stay.
     let moved = |p: f64, factor: f64| if p == 0.0 { 0.0 } else { p / (p + (1.0 - p) / factor) };
@@ -51,12 +49,8 @@ pub fn breach_posterior(gamma: f64, prior: f64) -> Result<Bounds, Error> {
 
 /// Refuses limits that do not satisfy 0 < `rho1` < `rho2` < 1.
 pub fn check_breach(rho1: f64, rho2: f64) -> Result<(), Error> {
-    if !(rho1 > 0.0 && rho1 < 1.0) {
-        return Err(Error::argument("rho1", rho1, "it must lie between 0 and 1"));
-    }
-    if !(rho2 > rho1 && rho2 < 1.0) {
-        return Err(Error::argument("rho2", rho2, "it must lie between rho1 and 1"));
-    }
+    Error::require(rho1 > 0.0 && rho1 < 1.0, "rho1", rho1, "it must lie between 0 and 1")?;
+    Error::require(rho2 > rho1 && rho2 < 1.0, "rho2", rho2, "it must lie between rho1 and 1")?;
     Ok(())
 }
 

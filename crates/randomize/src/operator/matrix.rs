@@ -19,30 +19,27 @@ impl Operator {
     /// An operator of its rows one after the other, with `outputs` numbers each.
     pub fn new(cells: Vec<f64>, outputs: usize) -> Result<Self, Error> {
         const NAME: &str = "operator";
-        if cells.is_empty() || cells.len() > MAX_CELLS {
-            return Err(Error::argument(
-                NAME,
-                format_args!("a matrix of {} numbers", cells.len()),
-                "it must have from 1 to 16777216 probabilities",
-            ));
-        }
-        if outputs == 0 || !cells.len().is_multiple_of(outputs) {
-            return Err(Error::argument(
-                NAME,
-                format_args!("{} numbers in rows of {outputs}", cells.len()),
-                "every row must have as many numbers as there are outputs",
-            ));
-        }
+        Error::require(
+            (1..=MAX_CELLS).contains(&cells.len()),
+            NAME,
+            format_args!("a matrix of {} numbers", cells.len()),
+            "it must have from 1 to 16777216 probabilities",
+        )?;
+        Error::require(
+            outputs > 0 && cells.len().is_multiple_of(outputs),
+            NAME,
+            format_args!("{} numbers in rows of {outputs}", cells.len()),
+            "every row must have as many numbers as there are outputs",
+        )?;
         for (x, row) in cells.chunks_exact(outputs).enumerate() {
             check_probabilities(NAME, row, |y| format!("[{}][{}]", x + 1, y + 1))?;
             let total = sum(row.iter().copied());
-            if (total - 1.0).abs() > TOLERANCE {
-                return Err(Error::argument(
-                    NAME,
-                    format_args!("a matrix whose row {} adds up to {total}", x + 1),
-                    "each row must add up to 1",
-                ));
-            }
+            Error::require(
+                (total - 1.0).abs() <= TOLERANCE,
+                NAME,
+                format_args!("a matrix whose row {} adds up to {total}", x + 1),
+                "each row must add up to 1",
+            )?;
         }
         Ok(Operator { cells, outputs })
     }
@@ -50,12 +47,9 @@ impl Operator {
     /// Randomised response on `size` values: the value is kept with probability `keep`, else it is replaced by one of
     /// the other values, all equally likely. With one value there is nothing to choose.
     pub fn randomised_response(size: usize, keep: f64) -> Result<Self, Error> {
-        if !(0.0..=1.0).contains(&keep) {
-            return Err(Error::argument("keep", keep, "it is a probability: from 0 to 1"));
-        }
-        if size == 0 {
-            return Err(Error::argument("domain_size", size, "there must be at least one value"));
-        }
+        let range = "it is a probability: from 0 to 1";
+        Error::require((0.0..=1.0).contains(&keep), "keep", keep, range)?;
+        Error::require(size > 0, "domain_size", size, "there must be at least one value")?;
         check_values("domain_size", size, size as u64)?;
         let other = (1.0 - keep) / (size as f64 - 1.0);
         let mut cells = vec![if size == 1 { 1.0 } else { other }; size * size];
@@ -118,22 +112,20 @@ impl Prior {
     /// A prior for the inputs of `operator`.
     pub fn new(probabilities: Vec<f64>, operator: &Operator) -> Result<Self, Error> {
         const NAME: &str = "prior";
-        if probabilities.len() != operator.inputs() {
-            return Err(Error::argument(
-                NAME,
-                format_args!("an array of length {}", probabilities.len()),
-                "the operator must have a row for each of its numbers",
-            ));
-        }
+        Error::require(
+            probabilities.len() == operator.inputs(),
+            NAME,
+            format_args!("an array of length {}", probabilities.len()),
+            "the operator must have a row for each of its numbers",
+        )?;
         check_probabilities(NAME, &probabilities, |x| format!("[{}]", x + 1))?;
         let total = sum(probabilities.iter().copied());
-        if (total - 1.0).abs() > TOLERANCE {
-            return Err(Error::argument(
-                NAME,
-                format_args!("numbers that add up to {total}"),
-                "they must add up to 1",
-            ));
-        }
+        Error::require(
+            (total - 1.0).abs() <= TOLERANCE,
+            NAME,
+            format_args!("numbers that add up to {total}"),
+            "they must add up to 1",
+        )?;
         Ok(Prior(probabilities))
     }
 

@@ -21,19 +21,13 @@ pub struct NumberOperator {
 
 impl NumberOperator {
     pub fn new(low: i64, high: i64, window: u64, mix: f64) -> Result<Self, Error> {
-        if low > high {
-            return Err(Error::argument("low", low, "it must not be above high"));
-        }
+        Error::require(low <= high, "low", low, "it must not be above high")?;
         let size = (i128::from(high) - i128::from(low) + 1) as u128;
         let size = u64::try_from(size).map_err(|_| {
             Error::argument("high", high, "low..high must have less than 2^64 numbers")
         })?;
-        if window > i64::MAX as u64 {
-            return Err(Error::argument("window_size", window, "it must be below 2^63"));
-        }
-        if !(0.0..=1.0).contains(&mix) {
-            return Err(Error::argument("mix", mix, "it is a probability: from 0 to 1"));
-        }
+        Error::require(window <= i64::MAX as u64, "window_size", window, "it must be below 2^63")?;
+        Error::require((0.0..=1.0).contains(&mix), "mix", mix, "it is a probability: from 0 to 1")?;
         Ok(NumberOperator { low, high, size, window, mix: Ratio::exact("mix", mix)? })
     }
 

@@ -47,22 +47,15 @@ impl Code {
     /// power for each of the b · universe bits.
     pub fn new(shape: Shape) -> Result<Self, Error> {
         let Shape { universe, size, itemset, a, b } = shape;
-        if universe == 0 || universe > MAX_UNIVERSE {
-            let range = "it must be a number of items from 1 to 67108863";
-            return Err(Error::argument("universe", universe, range));
-        }
-        if !(1..=MAX_SIZE).contains(&size) {
-            return Err(Error::argument("size", size, "it must be from 1 to 64 items"));
-        }
-        if !(1..=MAX_SIZE).contains(&itemset) {
-            return Err(Error::argument("itemset", itemset, "it must be from 1 to 64 items"));
-        }
-        if !(1..=MAX_BITS).contains(&b) {
-            return Err(Error::argument("b", b, "it must be from 1 to 16 binary digits of rho"));
-        }
-        if a == 0 || a >> b != 0 {
-            return Err(Error::argument("a", a, "it must be above 0 and below 2^b"));
-        }
+        let range = "it must be a number of items from 1 to 67108863";
+        Error::require((1..=MAX_UNIVERSE).contains(&universe), "universe", universe, range)?;
+        let range = "it must be from 1 to 64 items";
+        Error::require((1..=MAX_SIZE).contains(&size), "size", size, range)?;
+        let range = "it must be from 1 to 64 items";
+        Error::require((1..=MAX_SIZE).contains(&itemset), "itemset", itemset, range)?;
+        let range = "it must be from 1 to 16 binary digits of rho";
+        Error::require((1..=MAX_BITS).contains(&b), "b", b, range)?;
+        Error::require(a > 0 && a >> b == 0, "a", a, "it must be above 0 and below 2^b")?;
         let powers = (b as usize * (size + itemset)).div_ceil(2);
         let bits = u64::from(b) * u64::from(universe);
         let fits = |r: &u32| (1u64 << r) > bits && powers < 1usize << (r - 1);
@@ -93,10 +86,9 @@ impl Code {
 
     /// Reads a seed from bytes: bit i is bit i mod 8 of byte i / 8. Refuses another length, and bits beyond the last.
     pub fn read(&self, bytes: &[u8]) -> Result<Seed, Error> {
-        if bytes.len() != self.bytes() {
-            let range = "seeds for this universe, size, itemset and b have another length";
-            return Err(Error::argument("the number of bytes of the seed", bytes.len(), range));
-        }
+        let range = "seeds for this universe, size, itemset and b have another length";
+        let length = bytes.len();
+        Error::require(length == self.bytes(), "the number of bytes of the seed", length, range)?;
         let mut words = vec![0; self.words()];
         for (i, &byte) in bytes.iter().enumerate() {
             words[i / 8] |= u64::from(byte) << (i % 8 * 8);
@@ -143,10 +135,8 @@ impl Code {
 
     /// Whether an item is in the transaction that a seed stands for.
     pub fn contains(&self, seed: &Seed, item: u32) -> Result<bool, Error> {
-        if item == 0 || item > self.shape.universe {
-            let range = "items are numbers from 1 to the size of the universe";
-            return Err(Error::argument("item", item, range));
-        }
+        let range = "items are numbers from 1 to the size of the universe";
+        Error::require((1..=self.shape.universe).contains(&item), "item", item, range)?;
         let mut column = vec![0; self.words()];
         let mut value = 0;
         for (j, c) in self.columns_of(item).enumerate() {

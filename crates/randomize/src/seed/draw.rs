@@ -11,10 +11,8 @@ impl Code {
     pub fn operator(&self, keep: &[f64]) -> Result<SizeOperator, Error> {
         let shape = self.shape();
         let operator = SizeOperator::dyadic(shape.a, shape.b, keep)?;
-        if operator.size() != shape.size {
-            let range = "it must be one more than the size of a transaction";
-            return Err(Error::argument("the length of keep", keep.len(), range));
-        }
+        let range = "it must be one more than the size of a transaction";
+        Error::require(operator.size() == shape.size, "the length of keep", keep.len(), range)?;
         Ok(operator)
     }
 

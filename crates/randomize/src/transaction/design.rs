@@ -82,18 +82,11 @@ pub fn design(request: &DesignRequest) -> Result<OperatorDesign, Error> {
 fn limit(request: &DesignRequest) -> Result<f64, Error> {
     let DesignRequest { size, rho1, rho2, transactions, max_itemset, bits, .. } = *request;
     check_size(size)?;
-    if !(rho1 > 0.0 && rho1 < 1.0) {
-        return Err(Error::argument("rho1", rho1, "it must be a probability above 0 and below 1"));
-    }
-    if !(rho2 > rho1 && rho2 < 1.0) {
-        return Err(Error::argument("rho2", rho2, "it must be above rho1 and below 1"));
-    }
-    if transactions == 0 {
-        return Err(Error::argument("transactions", transactions, "it must be at least 1"));
-    }
-    if max_itemset == 0 {
-        return Err(Error::argument("max_itemset", max_itemset, "it must be at least 1"));
-    }
+    let range = "it must be a probability above 0 and below 1";
+    Error::require(rho1 > 0.0 && rho1 < 1.0, "rho1", rho1, range)?;
+    Error::require(rho2 > rho1 && rho2 < 1.0, "rho2", rho2, "it must be above rho1 and below 1")?;
+    Error::require(transactions > 0, "transactions", transactions, "it must be at least 1")?;
+    Error::require(max_itemset > 0, "max_itemset", max_itemset, "it must be at least 1")?;
     if let Some(bits) = bits.filter(|bits| !(1..=crate::seed::MAX_BITS).contains(bits)) {
         return Err(Error::argument("bits", bits, "it must be from 1 to 16 binary digits of rho"));
     }

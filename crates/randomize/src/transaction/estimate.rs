@@ -30,11 +30,9 @@ impl Estimator {
         check_rho(rho)?;
         check_keep(keep)?;
         check_itemset(itemset)?;
-        if itemset >= keep.len() {
-            let range =
-                "it must be at most the size of a transaction: no larger one is contained in any";
-            return Err(Error::argument("the size of the itemset", itemset, range));
-        }
+        let range =
+            "it must be at most the size of a transaction: no larger one is contained in any";
+        Error::require(itemset < keep.len(), "the size of the itemset", itemset, range)?;
         Estimator::with(itemset, rho, keep).ok_or_else(|| {
             let range = "with this keep the operator wipes out what itemsets of this size say: its matrix \
                          has no inverse";

@@ -44,10 +44,8 @@ pub fn matrix(itemset: usize, rho: f64, keep: &[f64]) -> Result<Vec<Vec<f64>>, E
 
 /// Refuses a number of items that itemsets cannot have.
 pub(super) fn check_itemset(itemset: usize) -> Result<(), Error> {
-    if (1..=MAX_SIZE).contains(&itemset) {
-        return Ok(());
-    }
-    Err(Error::argument("the size of the itemset", itemset, "it must be from 1 to 64"))
+    let range = "it must be from 1 to 64";
+    Error::require((1..=MAX_SIZE).contains(&itemset), "the size of the itemset", itemset, range)
 }
 
 /// [`matrix`] for parameters that were checked. Of l shared items, q are kept with the probability of a draw without

@@ -40,26 +40,21 @@ pub fn transaction_of(items: &[i32], universe: u32) -> Result<Vec<u32>, Error> {
 
 /// Refuses a rho that is not strictly between 0 and 1.
 pub(super) fn check_rho(rho: f64) -> Result<(), Error> {
-    if rho > 0.0 && rho < 1.0 {
-        return Ok(());
-    }
     let range = "it must be above 0 and below 1: else what is released excludes transactions";
-    Err(Error::argument("rho", rho, range))
+    Error::require(rho > 0.0 && rho < 1.0, "rho", rho, range)
 }
 
 /// Refuses numbers that are not a law on `0..=size`, and a size that is too large.
 pub(super) fn check_keep(keep: &[f64]) -> Result<(), Error> {
-    if keep.len() < 2 || keep.len() > MAX_SIZE + 1 {
-        let range = "it must have one probability for each number of kept items: 2 to 65";
-        return Err(Error::argument("the length of keep", keep.len(), range));
-    }
+    let range = "it must have one probability for each number of kept items: 2 to 65";
+    let length = keep.len();
+    Error::require((2..=MAX_SIZE + 1).contains(&length), "the length of keep", length, range)?;
     if let Some(bad) = keep.iter().find(|p| !(0.0..=1.0).contains(*p)) {
         return Err(Error::argument("a probability in keep", bad, "it must be from 0 to 1"));
     }
     let sum: f64 = keep.iter().sum();
-    if (sum - 1.0).abs() > SUM_TOLERANCE {
-        return Err(Error::argument("the sum of keep", sum, "probabilities must add up to 1"));
-    }
+    let range = "probabilities must add up to 1";
+    Error::require((sum - 1.0).abs() <= SUM_TOLERANCE, "the sum of keep", sum, range)?;
     Ok(())
 }
 

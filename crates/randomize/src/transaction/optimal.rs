@@ -13,14 +13,10 @@ const SHADES: [f64; 4] = [1e-12, 1e-9, 1e-6, 1e-3];
 pub fn keep(size: usize, rho: f64, gamma: f64, cut: usize) -> Result<Vec<f64>, Error> {
     check_rho(rho)?;
     check_size(size)?;
-    if !(gamma > 1.0 && gamma.is_finite()) {
-        let range = "it must be finite and above 1, at which nothing would be told";
-        return Err(Error::argument("gamma", gamma, range));
-    }
-    if cut >= size {
-        let range = "it must be from 0 to one less than the size: more kept items are favoured";
-        return Err(Error::argument("cut", cut, range));
-    }
+    let range = "it must be finite and above 1, at which nothing would be told";
+    Error::require(gamma > 1.0 && gamma.is_finite(), "gamma", gamma, range)?;
+    let range = "it must be from 0 to one less than the size: more kept items are favoured";
+    Error::require(cut < size, "cut", cut, range)?;
     for shade in SHADES {
         let keep = law(size, rho, gamma * (1.0 - shade), cut);
         if SizeOperator::new(rho, &keep).is_ok_and(|operator| operator.gamma() <= gamma) {
@@ -33,10 +29,7 @@ pub fn keep(size: usize, rho: f64, gamma: f64, cut: usize) -> Result<Vec<f64>, E
 
 /// Refuses a size that transactions cannot have.
 pub(super) fn check_size(size: usize) -> Result<(), Error> {
-    if (1..=MAX_SIZE).contains(&size) {
-        return Ok(());
-    }
-    Err(Error::argument("size", size, "it must be from 1 to 64 items"))
+    Error::require((1..=MAX_SIZE).contains(&size), "size", size, "it must be from 1 to 64 items")
 }
 
 /// The law itself, for parameters that were checked.

@@ -47,12 +47,8 @@ impl Design {
         check_epsilon(request.epsilon)?;
         check_split(request.split)?;
         check_delta(request.delta)?;
-        if request.columns == 0 {
-            return Err(Error::argument("columns", 0, "there must be at least one"));
-        }
-        if request.max_length == Some(0) {
-            return Err(Error::argument("max_length", 0, "it must be at least 1"));
-        }
+        Error::require(request.columns > 0, "columns", 0, "there must be at least one")?;
+        Error::require(request.max_length != Some(0), "max_length", 0, "it must be at least 1")?;
         // Rate and noise are chosen for the decimal numbers that are charged.
         let drawn = SampleRequest {
             epsilon: within_decimal("epsilon", request.epsilon)?,

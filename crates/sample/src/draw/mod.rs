@@ -76,10 +76,9 @@ impl Draw<'_> {
     }
 
     fn public(&self, public: Public, chance: &mut impl RandomChoices) -> Result<Release, Error> {
-        if public.table.is_none() && public.rules.is_none() {
-            let range = "this scheme needs a public table or rules";
-            return Err(Error::argument("public", "missing", range));
-        }
+        let range = "this scheme needs a public table or rules";
+        let is_given = public.table.is_some() || public.rules.is_some();
+        Error::require(is_given, "public", "missing", range)?;
         let copies = chance.thin(self.design.beta, self.bag.weights(), self.watch)?;
         let judged = match public.table {
             Some(table) => {

@@ -35,23 +35,19 @@ impl Gamma {
 /// Li's bound is max over n >= k/gamma - 1 of P(Bin(n, beta) > gamma n).
 pub fn sampling_delta(k: u64, beta: f64, epsilon: f64) -> Result<SamplingDelta, Error> {
     check_arguments(k, epsilon)?;
-    if !(beta > 0.0 && beta < 1.0) {
-        return Err(Error::argument("beta", beta, "it must be above 0 and below 1"));
-    }
+    Error::require(beta > 0.0 && beta < 1.0, "beta", beta, "it must be above 0 and below 1")?;
     // A limit that the caller computed as 1 - exp(-epsilon) is rounded. It counts as the limit if it belongs to this
     // epsilon; for a tiny epsilon rounding leaves no digits to compare.
     let limit = -(-epsilon).exp_m1();
-    if beta > limit && -(-beta).ln_1p() > epsilon * (1.0 + 1e-12) {
-        return Err(Error::argument("beta", beta, "it must be at most 1 - exp(-epsilon)"));
-    }
+    let is_within = beta <= limit || -(-beta).ln_1p() <= epsilon * (1.0 + 1e-12);
+    Error::require(is_within, "beta", beta, "it must be at most 1 - exp(-epsilon)")?;
     Ok(SamplingDelta { delta: exact(k, beta, epsilon), delta_li: li(k, beta, epsilon) })
 }
 
 pub(super) fn check_arguments(k: u64, epsilon: f64) -> Result<(), Error> {
     // Counts near k must be exact as floats.
-    if k == 0 || k > u64::from(u32::MAX) {
-        return Err(Error::argument("k", k, "it must be at least 1 and below 2^32"));
-    }
+    let range = "it must be at least 1 and below 2^32";
+    Error::require((1..=u64::from(u32::MAX)).contains(&k), "k", k, range)?;
     check_epsilon(epsilon)
 }
 

@@ -63,17 +63,11 @@ pub fn parameters(
 }
 
 pub(crate) fn check_delta(delta: f64) -> Result<(), Error> {
-    if (0.0..1.0).contains(&delta) {
-        return Ok(());
-    }
-    Err(Error::argument("delta", delta, "it must be at least 0 and below 1"))
+    Error::require((0.0..1.0).contains(&delta), "delta", delta, "it must be at least 0 and below 1")
 }
 
 pub(crate) fn check_split(split: f64) -> Result<(), Error> {
-    if split > 0.0 && split < 1.0 {
-        return Ok(());
-    }
-    Err(Error::argument("split", split, "it must be above 0 and below 1"))
+    Error::require(split > 0.0 && split < 1.0, "split", split, "it must be above 0 and below 1")
 }
 
 #[cfg(test)]

@@ -78,17 +78,14 @@ pub fn reconstruct(
 /// The share of each output among those observed.
 fn shares(operator: &Operator, observed: &[u64]) -> Result<Vec<f64>, Error> {
     const NAME: &str = "observed";
-    if observed.len() != operator.outputs() {
-        return Err(Error::argument(
-            NAME,
-            format_args!("an array of length {}", observed.len()),
-            "the operator must have a column for each of its counts",
-        ));
-    }
+    Error::require(
+        observed.len() == operator.outputs(),
+        NAME,
+        format_args!("an array of length {}", observed.len()),
+        "the operator must have a column for each of its counts",
+    )?;
     let count = observed.iter().map(|&n| n as f64).sum::<f64>();
-    if count == 0.0 {
-        return Err(Error::argument(NAME, "zeros only", "at least one output must be observed"));
-    }
+    Error::require(count != 0.0, NAME, "zeros only", "at least one output must be observed")?;
     let impossible = |&y: &usize| observed[y] > 0 && operator.column(y).all(|p| p == 0.0);
     if let Some(y) = (0..observed.len()).find(impossible) {
         return Err(Error::argument(

@@ -53,21 +53,16 @@ impl Mining {
         max_itemset: usize,
         margin: f64,
     ) -> Result<Self, Error> {
-        if !(min_share > 0.0 && min_share <= 1.0) {
-            let range = "it must be a share of the transactions: above 0 and at most 1";
-            return Err(Error::argument("min_share", min_share, range));
-        }
-        if !(margin >= 0.0 && margin.is_finite()) {
-            let range = "it must be a finite number of standard deviations of at least 0";
-            return Err(Error::argument("margin", margin, range));
-        }
-        if !(1..=MAX_ITEMSET).contains(&max_itemset) {
-            return Err(Error::argument(
-                "max_itemset",
-                max_itemset,
-                "it must be from 1 to 16 items",
-            ));
-        }
+        let range = "it must be a share of the transactions: above 0 and at most 1";
+        Error::require(min_share > 0.0 && min_share <= 1.0, "min_share", min_share, range)?;
+        let range = "it must be a finite number of standard deviations of at least 0";
+        Error::require(margin >= 0.0 && margin.is_finite(), "margin", margin, range)?;
+        Error::require(
+            (1..=MAX_ITEMSET).contains(&max_itemset),
+            "max_itemset",
+            max_itemset,
+            "it must be from 1 to 16 items",
+        )?;
         let sizes = 1..=max_itemset.min(keep.len().saturating_sub(1)).max(1);
         let estimators =
             sizes.map(|size| Estimator::new(size, rho, keep)).collect::<Result<_, _>>()?;
