@@ -1,7 +1,7 @@
 //! Audits of privacy claims from two neighbouring tables: the exact delta where the law of the output is known, and
 //! otherwise a lower bound on epsilon from repeated runs. A label must not promise less epsilon than such a bound.
 
-use random::binomial::tail_above;
+use crate::Share;
 use std::collections::BTreeMap;
 
 /// The probability of each result.
@@ -13,40 +13,6 @@ pub type Law<T> = BTreeMap<T, f64>;
 pub fn divergence<T: Ord>(p: &Law<T>, q: &Law<T>, epsilon: f64) -> f64 {
     let factor = epsilon.exp();
     p.iter().map(|(result, p)| (p - factor * q.get(result).unwrap_or(&0.0)).max(0.0)).sum()
-}
-
-/// A number of hits among a number of runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Share {
-    pub hits: u64,
-    pub runs: u64,
-}
-
-impl Share {
-    /// A lower confidence limit on the probability of a hit (Clopper and Pearson): wrong with
-    /// probability at most `alpha`.
-    pub fn lower(self, alpha: f64) -> f64 {
-        if self.hits == 0 {
-            return 0.0;
-        }
-        let (runs, hits) = (self.runs as f64, self.hits as f64);
-        // The largest p that makes this many hits no likelier than alpha.
-        let (mut low, mut high) = (0.0, hits / runs);
-        for _ in 0..60 {
-            let middle = 0.5 * (low + high);
-            if middle > 0.0 && tail_above(runs, hits, middle) > alpha {
-                high = middle
-            } else {
-                low = middle
-            }
-        }
-        low
-    }
-
-    /// An upper confidence limit, as [`Share::lower`].
-    pub fn upper(self, alpha: f64) -> f64 {
-        1.0 - Share { hits: self.runs - self.hits, runs: self.runs }.lower(alpha)
-    }
 }
 
 /// The largest epsilon that these two shares of an event refute, given delta:
@@ -102,20 +68,6 @@ fn event<T: Ord + Clone>(p: &[T], q: &[T], delta: f64, alpha: f64) -> (f64, Vec<
 mod tests {
     use super::*;
     use random::{Coins, Noise};
-
-    #[test]
-    fn confidence_limits_are_those_of_the_tables() {
-        let close = |found: f64, expected: f64| {
-            assert!((found - expected).abs() < 1e-5, "{found} {expected}")
-        };
-        // 10 of 20 at 2.5 % each side, and the rule of three.
-        let half = Share { hits: 10, runs: 20 };
-        close(half.lower(0.025), 0.27196);
-        close(half.upper(0.025), 0.72804);
-        close(Share { hits: 0, runs: 1000 }.upper(0.05), 1.0 - 0.05f64.powf(0.001));
-        assert_eq!(Share { hits: 0, runs: 5 }.lower(0.01), 0.0);
-        assert_eq!(Share { hits: 5, runs: 5 }.upper(0.01), 1.0);
-    }
 
     /// Laplace noise on neighbouring counts: its epsilon is known and attained.
     fn laplace(epsilon: f64, runs: usize) -> [Vec<i128>; 2] {

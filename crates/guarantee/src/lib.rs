@@ -11,27 +11,31 @@
 //! * `label`: [`Guarantee`] and its JSON. The files of `label` have a constructor for each method, from plain facts
 //!   ([`Sampled`], [`Answers`]) that mechanisms hand over. `label/composition` adds the effect of earlier releases,
 //!   `label/sentence` puts the label into words.
-//! * `audit`: what two laws, or runs on two tables, refute. Only tests and the long audit call it; measures that
-//!   sample use its confidence limits of a share.
+//! * `share`: confidence limits of a share, for measures that sample.
+//! * `audit` (a feature, `testing`): what two laws, or runs on two tables, refute. Only tests and the long audit call
+//!   it.
 //!
 //! A call: the mechanism's plan or design makes a charge, the ledger (in tables of the extension) adds it to the
 //! charges so far, the release is made, and the label is returned beside it. Proofs are in the `.md` files named
 //! after the code.
 #![forbid(unsafe_code)]
 
+#[cfg(any(test, feature = "testing"))]
 pub mod audit;
 mod cost;
 mod gaussian_vector;
 mod label;
 mod ledger;
+mod share;
 mod zcdp;
 
 pub use cost::{Charge, Cost, add_up, check_epsilon, mixture, rest_of};
 pub use gaussian_vector::gaussian_rho;
 pub use label::{
     AnswerGroups, Answers, ClassTerms, DeltaMethod, DrawnItemsets, Guarantee, GuaranteeKind, Label,
-    Mode, Neighbours, Numeric, PrivacyUnit, Protected, Protects, Proved, RandomisedNumber,
-    RandomisedTransaction, Sampled, Sensitive, Synthetic, told_after,
+    Mode, Neighbours, Numeric, PrivacyUnit, Protected, Protects, Proved, RandomisedTransaction,
+    Sampled, Sensitive, told_after,
 };
 pub use ledger::{REST, Spent, concentrated_epsilon};
+pub use share::Share;
 pub use zcdp::{pure_rho, zcdp_delta, zcdp_epsilon, zcdp_rho};

@@ -14,7 +14,7 @@ mod count;
 use crate::combinations::combinations;
 use crate::postings::Postings;
 use count::Count;
-use guarantee::audit::Share;
+use guarantee::Share;
 use rayon::prelude::*;
 use table::{Bag, Item, Reservation, Stop, Watch, sort_watched};
 
