@@ -9,7 +9,7 @@ use crate::pg::call::signature::Returns;
 use crate::pg::call::{array, settings};
 use crate::pg::process::pool;
 use crate::pg::write::rowset::{ResultRows, Value};
-use guarantee::{Guarantee, RandomisedNumber};
+use guarantee::Guarantee;
 use pgrx::IntoDatum;
 use pgrx::pg_sys::Datum;
 use randomize::operator::{self, Direction, NumberOperator, Operator, Prior};
@@ -348,7 +348,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
         None => None,
     };
     let coins = coins_of(options.get(&SEED)?);
-    Ok(Guarantee::randomize_number(&RandomisedNumber { gamma, breach }, coins))
+    Ok(Guarantee::randomize_number(gamma, breach, coins))
 }
 
 fn number_operator(arguments: &Arguments<'_>) -> Result<NumberOperator, Error> {

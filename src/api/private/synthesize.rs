@@ -19,7 +19,7 @@ use crate::release::{Release, ReleaseCall};
 use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
 use crate::rules::terms::{self, TERMS};
 use crate::rules::unit;
-use guarantee::{Charge, Cost, Guarantee, Protects, Synthetic};
+use guarantee::{Charge, Cost, Guarantee, Protects};
 use question::Terms;
 use random::{Coins, within_decimal};
 use serde_json::Value as Json;
@@ -227,10 +227,7 @@ const DP_SYNTHESIZE_MODEL: Method =
     );
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
-    Ok(Guarantee::dp_synthesize(&Synthetic {
-        cost: charge(options)?.whole,
-        coins: coins_of(options.get(&SEED)?),
-    }))
+    Ok(Guarantee::dp_synthesize(charge(options)?.whole, coins_of(options.get(&SEED)?)))
 }
 
 /// Draws rows of the relation's type from a model.

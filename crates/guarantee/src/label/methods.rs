@@ -6,7 +6,6 @@ use super::units::{SEVERAL_ROWS, VOUCHED};
 use super::{DeltaMethod, Guarantee, GuaranteeKind, Mode, Numeric, PrivacyUnit, Proved};
 use crate::Cost;
 use random::Source;
-use std::collections::BTreeMap;
 
 const SYNTACTIC_LIMITS: [&str; 3] = [
     "attribute disclosure: rows of a class may share a sensitive value",
@@ -103,13 +102,9 @@ impl Guarantee {
             label.mode = Mode::Paper;
             label.proved = Some(Proved {
                 kind: GuaranteeKind::KAnonymity,
-                epsilon: None,
-                delta: None,
                 k: label.k,
-                sensitive: None,
-                metrics: BTreeMap::new(),
-                one_row_each: false,
                 covers: "the released table".into(),
+                ..Proved::default()
             });
             label.mechanism = "DP-MII-suppress as published: k-anonymous release; scheme rows \
                                unprotected; sample size data dependent"
@@ -218,24 +213,18 @@ impl Guarantee {
     /// A table drawn from Krimp's patterns, by class or as a whole. It is a function of the table with noise that was
     /// not designed for privacy.
     pub fn krimp_generate(class: Option<&str>, source: Source) -> Self {
-        let mut label = Guarantee {
+        let unchanged = "a row of the source can be generated unchanged, the more likely the fewer patterns it consists of";
+        Guarantee {
             mode: Mode::Paper,
-            rng: Some(source),
-            numeric: Some(Numeric::F64),
             paper_claim: Some("generated rows cannot be identified with original ones".into()),
             paper_claim_holds: Some(false),
-            not_covered: vec![
-                "a row of the source can be generated unchanged, the more likely the fewer patterns it consists of"
-                    .into(),
-                "every value of the source can be generated, whatever min_support is".into(),
-                "frequencies in the output reveal frequencies in the source".into(),
-            ],
-            ..Guarantee::none("Krimp: rows put together from patterns of the source")
-        };
-        if let Some(class) = class {
-            label.not_covered.push(format!("the counts of the values of {class} are exact"));
+            ..Guarantee::generated(
+                "Krimp: rows put together from patterns of the source",
+                unchanged,
+                class,
+                source,
+            )
         }
-        label
     }
 
     /// The label of columns shuffled in groups.

@@ -16,8 +16,6 @@ pub use classes::{ClassTerms, Sensitive};
 pub use composition::told_after;
 pub use itemsets::DrawnItemsets;
 pub use methods::{AnswerGroups, Answers, Sampled};
-pub use operators::RandomisedNumber;
-pub use synthetic::Synthetic;
 pub use transactions::RandomisedTransaction;
 pub use units::{Protected, Protects};
 
@@ -27,7 +25,7 @@ use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// The kind of a guarantee. It never exceeds what is proved.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GuaranteeKind {
     Dp,
@@ -36,6 +34,7 @@ pub enum GuaranteeKind {
     BreachBound,
     Bayesian,
     Syntactic,
+    #[default]
     None,
 }
 
@@ -76,9 +75,10 @@ pub enum PrivacyUnit {
 }
 
 /// Whether the mechanism is our own or follows a publication to the letter.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Mode {
+    #[default]
     Default,
     Paper,
 }
@@ -92,7 +92,7 @@ pub enum Numeric {
 }
 
 /// A promise about a part of the output, where there is none about the whole.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Proved {
     pub kind: GuaranteeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +112,7 @@ pub struct Proved {
 }
 
 /// The label. Fields that do not apply are left out of its JSON.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Guarantee {
     pub kind: GuaranteeKind,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -178,32 +178,7 @@ pub struct Label<'a> {
 impl Guarantee {
     /// A label that promises nothing.
     fn none(mechanism: impl Into<String>) -> Self {
-        Guarantee {
-            kind: GuaranteeKind::None,
-            epsilon: None,
-            delta: None,
-            delta_method: None,
-            neighbours: None,
-            unit: None,
-            gamma: None,
-            rho1: None,
-            rho2: None,
-            k: None,
-            sensitive: None,
-            proved: None,
-            metrics: BTreeMap::new(),
-            assumptions: Vec::new(),
-            not_covered: Vec::new(),
-            incomplete: None,
-            mechanism: mechanism.into(),
-            mode: Mode::Default,
-            rng: None,
-            numeric: None,
-            paper_claim: None,
-            paper_claim_holds: None,
-            answers: false,
-            one_row_each: false,
-        }
+        Guarantee { mechanism: mechanism.into(), ..Guarantee::default() }
     }
 
     /// Makes the label one of differential privacy for rows or people that are added or removed, with exact
@@ -245,11 +220,9 @@ impl Guarantee {
                 kind: self.kind,
                 epsilon: self.epsilon.take(),
                 delta: self.delta.take(),
-                k: None,
-                sensitive: None,
-                metrics: BTreeMap::new(),
                 one_row_each: self.one_row_each,
                 covers: "the released table".into(),
+                ..Proved::default()
             });
             self.kind = GuaranteeKind::None;
         }

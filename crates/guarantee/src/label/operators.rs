@@ -3,19 +3,11 @@
 use super::{Guarantee, GuaranteeKind, PrivacyUnit};
 use random::Source;
 
-/// What the label of a randomised value depends on. Made from its operator.
-#[derive(Debug, Clone, Copy)]
-pub struct RandomisedNumber {
-    /// The operator is at most gamma-amplifying. Infinite if an output rules a value out.
-    pub gamma: f64,
-    /// Probabilities rho1 and rho2 between which there is no breach, upward or downward.
-    pub breach: Option<(f64, f64)>,
-}
-
 impl Guarantee {
-    /// A whole number that is replaced by a number near it, or by any number of the range.
-    pub fn randomize_number(randomised: &RandomisedNumber, source: Source) -> Self {
-        let RandomisedNumber { gamma, breach } = *randomised;
+    /// A whole number that is replaced by a number near it, or by any number of the range. The operator is at most
+    /// `gamma`-amplifying; `gamma` is infinite if an output rules a value out. Between the two probabilities of
+    /// `breach`, rho1 and rho2, there is no breach, upward or downward.
+    pub fn randomize_number(gamma: f64, breach: Option<(f64, f64)>, source: Source) -> Self {
         let mut label = Guarantee {
             rng: Some(source),
             ..Guarantee::none("a number near the value, or any of the range")
@@ -51,7 +43,7 @@ mod tests {
     use serde_json::{Value, json};
 
     fn value(gamma: f64, breach: Option<(f64, f64)>, source: Source) -> Value {
-        let label = Guarantee::randomize_number(&RandomisedNumber { gamma, breach }, source);
+        let label = Guarantee::randomize_number(gamma, breach, source);
         serde_json::to_value(label.label()).unwrap()
     }
 

@@ -5,16 +5,9 @@ use super::{Guarantee, PrivacyUnit};
 use crate::Cost;
 use random::Source;
 
-/// What the label of a table from noisy marginals depends on. Made from the arguments of a call.
-#[derive(Debug, Clone)]
-pub struct Synthetic {
-    pub cost: Cost,
-    pub coins: Source,
-}
-
 impl Guarantee {
     /// Rows drawn from a model that was fitted to noisy marginals, or the model itself.
-    pub fn dp_synthesize(synthetic: &Synthetic) -> Self {
+    pub fn dp_synthesize(cost: Cost, source: Source) -> Self {
         let mechanism = "marginals chosen by the exponential mechanism and counted with discrete Gaussian noise, and rows drawn from a model of them";
         let not_covered = [
             "the time that the call takes",
@@ -28,7 +21,7 @@ impl Guarantee {
             not_covered: not_covered.map(String::from).into(),
             ..Guarantee::none(mechanism)
         }
-        .dp(synthetic.cost, PrivacyUnit::Row, synthetic.coins)
+        .dp(cost, PrivacyUnit::Row, source)
     }
 }
 
@@ -41,7 +34,7 @@ mod tests {
 
     #[test]
     fn rows_are_protected() {
-        let label = Guarantee::dp_synthesize(&Synthetic { cost: COST, coins: Source::Os });
+        let label = Guarantee::dp_synthesize(COST, Source::Os);
         assert_eq!((label.kind, label.unit), (GuaranteeKind::Dp, Some(PrivacyUnit::Row)));
         assert_eq!((label.epsilon, label.delta), (Some(1.0), Some(1e-9)));
         assert_eq!(label.neighbours, Some(Neighbours::AddRemove));
@@ -49,7 +42,7 @@ mod tests {
 
     #[test]
     fn a_seed_ends_the_promise() {
-        let label = Guarantee::dp_synthesize(&Synthetic { cost: COST, coins: Source::Seeded });
+        let label = Guarantee::dp_synthesize(COST, Source::Seeded);
         assert_eq!((label.kind, label.epsilon), (GuaranteeKind::None, None));
         assert_eq!(label.proved.unwrap().epsilon, Some(1.0));
     }

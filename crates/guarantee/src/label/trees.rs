@@ -1,26 +1,33 @@
 //! The labels of tables drawn from code trees.
 
-use super::{Guarantee, Mode, Numeric};
+use super::{Guarantee, Numeric};
 use random::Source;
 
 impl Guarantee {
     /// A table drawn from the code tree of a table that was not randomised.
     pub fn code_tree_generate(class: Option<&str>, source: Source) -> Self {
-        let mut label = Guarantee {
-            mode: Mode::Default,
-            rng: Some(source),
-            numeric: Some(Numeric::F64),
-            not_covered: vec![
-                "a row of the source can be generated unchanged".into(),
-                "every value of the source can be generated, whatever min_support is".into(),
-                "frequencies in the output reveal frequencies in the source".into(),
-            ],
-            ..Guarantee::none("rows drawn from a dependent code tree of the source")
-        };
-        if let Some(class) = class {
-            label.not_covered.push(format!("the counts of the values of {class} are exact"));
-        }
-        label
+        let mechanism = "rows drawn from a dependent code tree of the source";
+        let unchanged = "a row of the source can be generated unchanged";
+        Guarantee::generated(mechanism, unchanged, class, source)
+    }
+
+    /// A table drawn from what was learnt of rows that were not randomised. `unchanged` says that rows of the source
+    /// may come out as they are.
+    pub(super) fn generated(
+        mechanism: &str,
+        unchanged: &str,
+        class: Option<&str>,
+        source: Source,
+    ) -> Self {
+        let mut not_covered = vec![
+            unchanged.into(),
+            "every value of the source can be generated, whatever min_support is".into(),
+            "frequencies in the output reveal frequencies in the source".into(),
+        ];
+        let exact = |class| format!("the counts of the values of {class} are exact");
+        not_covered.extend(class.map(exact));
+        let (rng, numeric) = (Some(source), Some(Numeric::F64));
+        Guarantee { rng, numeric, not_covered, ..Guarantee::none(mechanism) }
     }
 
     /// A table drawn from the code tree of rows whose cells, class included, were randomised. It keeps the guarantee

@@ -87,7 +87,7 @@ pub(super) const VOUCHED: &str =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::label::{DrawnItemsets, Synthetic};
+    use crate::label::DrawnItemsets;
     use random::Source;
 
     fn protected(counts: Protects, epsilon: f64) -> Protected<'static> {
@@ -96,7 +96,7 @@ mod tests {
     }
 
     fn synthetic(coins: Source) -> Guarantee {
-        Guarantee::dp_synthesize(&Synthetic { cost: Cost { epsilon: 1.0, delta: 1e-9 }, coins })
+        Guarantee::dp_synthesize(Cost { epsilon: 1.0, delta: 1e-9 }, coins)
     }
 
     #[test]
