@@ -122,11 +122,6 @@ pub struct RealCoin<T> {
 }
 
 impl<T: Real> RealCoin<T> {
-    /// The coin of a real.
-    pub fn new(real: T) -> Self {
-        RealCoin::with_first_bits(real, 64)
-    }
-
     /// A coin that looks at this number of bits first, 1 to 64.
     pub fn with_first_bits(real: T, bits: u32) -> Self {
         let (low, high) = real.enclose(bits as usize);
@@ -145,13 +140,6 @@ impl<T: Real> RealCoin<T> {
     /// The least and the greatest of the first words that do not decide: below is true, above is false.
     pub fn unclear(&self) -> (u64, u64) {
         (self.low, self.high)
-    }
-
-    /// Draws the coin.
-    #[inline]
-    pub fn draw<R: Rng + ?Sized>(&self, rng: &mut R) -> bool {
-        let word = rng.next_u64() >> (64 - self.bits);
-        self.draw_with(word, rng)
     }
 
     /// Draws the coin with the given first bits; if they do not decide, more are drawn.
@@ -236,6 +224,12 @@ mod tests {
         }
     }
 
+    /// Draws the coin with the first bits of a word.
+    fn flip<T: Real, R: Rng + ?Sized>(coin: &RealCoin<T>, rng: &mut R) -> bool {
+        let word = rng.next_u64() >> (64 - coin.bits);
+        coin.draw_with(word, rng)
+    }
+
     #[test]
     fn coins_follow_their_law() {
         for (seed, (n, d)) in [(1, 10), (1, 1), (7, 2), (0, 1), (9, 1)].into_iter().enumerate() {
@@ -246,7 +240,7 @@ mod tests {
             // Few bits at first, so that most draws need more.
             for bits in [1, 2, 5, 64] {
                 let coin = RealCoin::with_first_bits(real.clone(), bits);
-                assert_fits(&[1.0 - p, p], 20_000, || i64::from(coin.draw(&mut coins)));
+                assert_fits(&[1.0 - p, p], 20_000, || i64::from(flip(&coin, &mut coins)));
             }
         }
     }
@@ -272,7 +266,7 @@ mod tests {
             for bits in [8, 20, 64] {
                 let coin = RealCoin::with_first_bits(Share(numer * 3 + 1, 768), bits);
                 for word in 0..256u64 {
-                    let drawn = coin.draw(&mut Word(Cell::new(word << 56)));
+                    let drawn = flip(&coin, &mut Word(Cell::new(word << 56)));
                     assert_eq!(drawn, word * 3 < numer * 3 + 1, "{word} {numer} {bits}");
                 }
             }
@@ -287,7 +281,7 @@ mod tests {
             let (always, never) =
                 (RealCoin::with_first_bits(always, bits), RealCoin::with_first_bits(never, bits));
             for _ in 0..200 {
-                assert!(always.draw(&mut coins) && !never.draw(&mut coins));
+                assert!(flip(&always, &mut coins) && !flip(&never, &mut coins));
             }
         }
         assert!(bernoulli_real(&mut coins, &Share(1 + below(&mut Coins::seeded(1), 3), 1)));

@@ -42,24 +42,13 @@ impl Response {
         self.epsilon
     }
 
-    /// The randomised cell: a code below the size, as `code` is. A column with one value has nothing to hide, and its
-    /// cells stay.
+    /// Randomises the cells of a column, at most [`BLOCK`] codes below the size. A column with one value has nothing to
+    /// hide, and its cells stay.
     ///
     /// One word is enough except for at most one cell in two thousand million: half of it decides whether the cell
-    /// changes, the other half to which value.
-    #[inline]
-    pub fn randomise<R: Rng + ?Sized>(&self, code: u32, rng: &mut R) -> u32 {
-        if self.size <= 1 {
-            return code;
-        }
-        self.randomise_with(code, rng.next_u64(), rng)
-    }
-
-    /// Randomises codes, at most [`BLOCK`], like [`Response::randomise`] on one after the other, except that further
-    /// words of a cell are drawn after the first words of all cells.
-    ///
-    /// Nearly always the first words decide. Then `rng` is not called between two cells and no branch depends on a
-    /// cell, which halves the time.
+    /// changes, the other half to which value. Further words are drawn after the first words of all cells. Nearly
+    /// always the first words decide. Then `rng` is not called between two cells and no branch depends on a cell,
+    /// which halves the time.
     pub(super) fn randomise_all<R: Rng + ?Sized>(&self, codes: &mut [u32], rng: &mut R) {
         if self.size <= 1 {
             return;
@@ -87,6 +76,7 @@ impl Response {
         }
     }
 
+    /// The randomised cell, given its first word.
     #[inline]
     fn randomise_with<R: Rng + ?Sized>(&self, code: u32, word: u64, rng: &mut R) -> u32 {
         let other = below_half(word as u32, self.size - 1, rng);
@@ -148,6 +138,13 @@ mod tests {
 
     fn ratio(epsilon: f64) -> Ratio {
         Ratio::exact("epsilon", epsilon).unwrap()
+    }
+
+    impl Response {
+        /// One cell by itself.
+        fn randomise(&self, code: u32, rng: &mut Coins) -> u32 {
+            if self.size <= 1 { code } else { self.randomise_with(code, rng.next_u64(), rng) }
+        }
     }
 
     fn close(a: f64, b: f64) -> bool {

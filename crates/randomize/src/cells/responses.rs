@@ -54,20 +54,9 @@ impl Responses {
         &self.columns[column].0
     }
 
-    /// Randomises a row of codes, [`NONE`] for NULL. A column without NULL must have none in the row: the reader of
-    /// the row replaces NULL by a value, as a [`table::Recoding`] does.
-    #[inline]
-    pub fn randomise_row<R: Rng + ?Sized>(&self, row: &mut [u32], rng: &mut R) {
-        for ((response, null), cell) in self.columns.iter().zip(row) {
-            let code = if *cell == NONE { *null } else { *cell };
-            debug_assert!(code < response.size());
-            let drawn = response.randomise(code, rng);
-            *cell = if drawn == *null { NONE } else { drawn };
-        }
-    }
-
-    /// Randomises one column of at most [`BLOCK`] rows of `width` cells, each cell after `recode`, as
-    /// [`Responses::randomise_row`] does.
+    /// Randomises one column of at most [`BLOCK`] rows of `width` cells, each cell after `recode`; [`NONE`] stands for
+    /// NULL. A column without NULL must have none after `recode`, which replaces it by a value as a
+    /// [`table::Recoding`] does.
     #[inline]
     pub(super) fn randomise_column<R: Rng + ?Sized>(
         &self,
@@ -189,7 +178,9 @@ mod tests {
         let mut coins = Coins::seeded(11);
         assert_fits(&law, 30_000, || {
             let mut row = from;
-            responses.randomise_row(&mut row, &mut coins);
+            for column in 0..row.len() {
+                responses.randomise_column(column, &mut row, 3, |code| code, &mut coins);
+            }
             rows.iter().position(|other| *other == row).unwrap() as i64
         });
     }

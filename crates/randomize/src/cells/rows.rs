@@ -75,14 +75,13 @@ impl<'a> RandomisedRows<'a> {
         self.drawn = end;
         let order = &self.order[start..end];
         let first = (start / Self::CHUNK) as u64;
-        let this = Chunks { bag: self.bag, recoding: self.recoding, responses: self.responses };
-        let (key, watch) = (&self.key, self.watch);
+        let RandomisedRows { bag, recoding, responses, watch, ref key, .. } = *self;
         let chunks = order.par_chunks(Self::CHUNK).enumerate().map_init(
             || vec![0; Self::CHUNK * width],
             |cells, (i, order)| {
                 watch.check()?;
                 let cells = &mut cells[..order.len() * width];
-                this.draw(cells, order, &mut key.stream(first + i as u64));
+                draw(bag, recoding, responses, cells, order, &mut key.stream(first + i as u64));
                 Ok(made(cells))
             },
         );
@@ -101,26 +100,24 @@ impl<'a> RandomisedRows<'a> {
     }
 }
 
-/// The inputs of a chunk's rows.
-struct Chunks<'a> {
-    bag: &'a Bag,
-    recoding: &'a Recoding,
-    responses: &'a Responses,
-}
-
-impl Chunks<'_> {
-    /// Draws the rows with these numbers, some at a time. All rows are fetched before the first is drawn, so that
-    /// their memory accesses overlap, and then drawn column by column.
-    fn draw<R: Rng>(&self, cells: &mut [u32], order: &[u32], rng: &mut R) {
-        let width = self.bag.width().max(1);
-        for (rows, order) in cells.chunks_mut(BLOCK * width).zip(order.chunks(BLOCK)) {
-            for (to, &row) in rows.chunks_exact_mut(width).zip(order) {
-                to.copy_from_slice(self.bag.row(row as usize));
-            }
-            for column in 0..self.responses.width() {
-                let recode = |code| self.recoding.cell(column, code);
-                self.responses.randomise_column(column, rows, width, recode, rng);
-            }
+/// Draws the rows with these numbers, some at a time. All rows are fetched before the first is drawn, so that their
+/// memory accesses overlap, and then drawn column by column.
+fn draw<R: Rng>(
+    bag: &Bag,
+    recoding: &Recoding,
+    responses: &Responses,
+    cells: &mut [u32],
+    order: &[u32],
+    rng: &mut R,
+) {
+    let width = bag.width().max(1);
+    for (rows, order) in cells.chunks_mut(BLOCK * width).zip(order.chunks(BLOCK)) {
+        for (to, &row) in rows.chunks_exact_mut(width).zip(order) {
+            to.copy_from_slice(bag.row(row as usize));
+        }
+        for column in 0..responses.width() {
+            let recode = |code| recoding.cell(column, code);
+            responses.randomise_column(column, rows, width, recode, rng);
         }
     }
 }
