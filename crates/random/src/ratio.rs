@@ -93,6 +93,18 @@ impl Ratio {
         self.numer.is_zero()
     }
 
+    /// `self * factor`.
+    pub fn times(&self, factor: impl Into<UBig>) -> Self {
+        let numer = &self.numer * factor.into();
+        let common = (&numer).gcd(&self.denom);
+        Ratio { numer: numer / &common, denom: &self.denom / common }
+    }
+
+    /// `self / divisor`; `None` if the divisor is 0.
+    pub fn over(&self, divisor: impl Into<UBig>) -> Option<Self> {
+        Ratio::new(self.numer.clone(), &self.denom * divisor.into())
+    }
+
     /// `factor / self`; `None` for 0.
     pub fn divide(&self, factor: &UBig) -> Option<Self> {
         Ratio::new(&self.denom * factor, self.numer.clone())

@@ -1,6 +1,5 @@
 //! The exponential mechanism on integer scores, by exact sampling. The proof is in `proof.md`.
 
-use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below, bernoulli_exp};
 use table::Watch;
@@ -56,9 +55,8 @@ impl ExponentialRate {
                 watch.poll(tries)?;
                 tries += 1;
                 let place = below(rng, left.len() as u64) as usize;
-                let behind = UBig::from(highest.abs_diff(left[place].1));
-                let exponent = Ratio::new(behind * self.rate.numer(), self.rate.denom().clone());
-                if exponent.is_some_and(|exponent| bernoulli_exp(rng, &exponent)) {
+                let behind = highest.abs_diff(left[place].1);
+                if bernoulli_exp(rng, &self.rate.times(behind)) {
                     break place;
                 }
             };

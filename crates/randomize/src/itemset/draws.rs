@@ -93,8 +93,7 @@ impl ItemsetDraws {
         let part = |whole: f64, parts: UBig| {
             let whole = Ratio::exact("epsilon", within_decimal("epsilon", whole)?)?;
             let range = "it must be a finite number above 0";
-            let c = Ratio::new(whole.numer().clone(), whole.denom() * parts);
-            c.ok_or_else(|| Error::argument("epsilon", self.epsilon, range))
+            whole.over(parts).ok_or_else(|| Error::argument("epsilon", self.epsilon, range))
         };
         let each = part(self.epsilon, self.parts().into())?;
         let of_all = part(self.cost().epsilon, UBig::from(self.draws) * self.per_c())?;

@@ -17,11 +17,7 @@ pub(super) struct Powers {
 impl Powers {
     /// For k of at most `most`, times 2^bits.
     pub(super) fn new(c: &Ratio, most: u64, bits: usize) -> Self {
-        let square = |i: u32| {
-            // The denominator is not 0.
-            let x = Ratio::new(c.numer() << i as usize, c.denom().clone());
-            x.map_or((UBig::ZERO, UBig::ONE << (bits + GUARD)), |x| ExpNeg(x).enclose(bits + GUARD))
-        };
+        let square = |i: u32| ExpNeg(c.times(1u64 << i)).enclose(bits + GUARD);
         Powers { bits, squares: (0..u64::BITS - most.leading_zeros()).map(square).collect() }
     }
 

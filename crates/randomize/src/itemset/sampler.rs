@@ -305,11 +305,7 @@ pub(super) struct Acceptance<'a> {
 
 impl Real for Acceptance<'_> {
     fn enclose(&self, bits: usize) -> (UBig, UBig) {
-        let power = |k: u64, bits: usize| {
-            // The denominator is not 0.
-            let x = Ratio::new(self.c.numer() * k, self.c.denom().clone());
-            x.map_or((UBig::ZERO, UBig::ONE << bits), |x| ExpNeg(x).enclose(bits))
-        };
+        let power = |k: u64, bits: usize| ExpNeg(self.c.times(k)).enclose(bits);
         // 1 - exp(-c most) is at least the smaller of 1/2 and c/2: that number of extra bits keeps the quotient
         // within a unit or two.
         let small = (self.c.denom().bit_len() + 1).saturating_sub(self.c.numer().bit_len());

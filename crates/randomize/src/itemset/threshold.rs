@@ -101,11 +101,10 @@ impl Facts<'_> {
                 Err(Stop::Cancelled) => return Err(Stop::Cancelled),
                 Err(_) => {
                     too_many = from;
-                    let next = match &found {
-                        Some((found, _)) => from + (found - from) / 2,
-                        None => from.saturating_mul(2),
+                    let (next, end) = match &found {
+                        Some((found, _)) => (from + (found - from) / 2, *found),
+                        None => (from.saturating_mul(2), self.most + 1),
                     };
-                    let end = found.as_ref().map_or(self.most + 1, |(found, _)| *found);
                     if next >= end || next - from <= next / 16 {
                         break;
                     }
@@ -113,10 +112,8 @@ impl Facts<'_> {
                 }
             }
         }
-        match found {
-            Some((from, itemsets)) => Ok((from, levels(itemsets)?)),
-            None => Ok((u64::MAX, levels(Itemsets::new())?)),
-        }
+        let (from, itemsets) = found.unwrap_or((u64::MAX, Itemsets::new()));
+        Ok((from, levels(itemsets)?))
     }
 
     /// Whether few trials are rejected without mining, by a pilot with coins of its own.

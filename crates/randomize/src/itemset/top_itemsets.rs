@@ -53,7 +53,8 @@ impl TopItemsets {
         let exact = Ratio::exact("epsilon", drawn)?;
         let counts = (drawn / 2.0).max(f64::MIN_POSITIVE);
         Error::require(counts * 2.0 <= drawn, "epsilon", epsilon, "it is too small to be halved")?;
-        let c = ratio(exact.numer().clone(), exact.denom() * UBig::from(top) * 2u8)?;
+        let c = exact.over(UBig::from(top) * 2u8);
+        let c = c.ok_or_else(|| Error::argument("top", top, "it must be 1 or more"))?;
         let each = (c.to_f64() * (1.0 + 1e-15)).powi(2);
         let choice = each / 8.0 * top as f64;
         Ok(TopItemsets {
@@ -126,10 +127,6 @@ impl TopItemsets {
         found.sort_by(|a, b| b.support.cmp(&a.support).then_with(|| a.items.cmp(&b.items)));
         Ok(found)
     }
-}
-
-fn ratio(numer: UBig, denom: UBig) -> Result<Ratio, Error> {
-    Ratio::new(numer, denom).ok_or_else(|| Error::argument("top", 0, "it must be 1 or more"))
 }
 
 #[cfg(test)]

@@ -5,7 +5,6 @@
 //! [`ClassWorth::sensitivity`].
 
 use crate::Rate;
-use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below, shuffle};
 use rayon::prelude::*;
@@ -142,15 +141,9 @@ pub(super) fn exponents(
 ) -> Result<Vec<Ratio>, Error> {
     let epsilon = Ratio::exact("epsilon", epsilon)?;
     let best = scores.iter().max().copied().unwrap_or(0);
-    let denom = epsilon.denom() * UBig::from(worth.sensitivity(columns));
-    let exponent =
-        |score: &u128| Ratio::new(epsilon.numer() * UBig::from(best - score), denom.clone());
-    scores
-        .iter()
-        .map(|score| {
-            exponent(score).ok_or_else(|| Error::argument("columns", columns, "there must be one"))
-        })
-        .collect()
+    let unit = epsilon.over(worth.sensitivity(columns));
+    let unit = unit.ok_or_else(|| Error::argument("columns", columns, "there must be one"))?;
+    Ok(scores.iter().map(|score| unit.times(best - score)).collect())
 }
 
 /// Classes of rows that are equal in some columns. Classes without value are left out, because their parts have no
