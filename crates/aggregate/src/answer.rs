@@ -65,12 +65,6 @@ impl NoisePlan {
             let step = kind.range().map_or(1.0, |range| range.step.to_f64());
             let unit = |i: usize, unit: f64| planned.noises[i].stddev() / FINE_F * unit;
             match kind {
-                MeasureKind::Count
-                | MeasureKind::CountOf
-                | MeasureKind::Units
-                | MeasureKind::Distinct => {
-                    vec![("value", unit(0, 1.0))]
-                }
                 MeasureKind::Sum(_) => vec![("value", unit(0, step))],
                 MeasureKind::Mean(_) => vec![("count", unit(0, 1.0)), ("sum", unit(1, step / 2.0))],
                 MeasureKind::Variance(_) => vec![
@@ -79,7 +73,8 @@ impl NoisePlan {
                     ("squares", unit(2, step * step / 8.0)),
                 ],
                 MeasureKind::Quantiles(..) => vec![("count", unit(0, 1.0))],
-                MeasureKind::Histogram(..) => vec![("value", unit(0, 1.0))],
+                // Counts of any kind.
+                _ => vec![("value", unit(0, 1.0))],
             }
         };
         let told = self.planned.iter().filter(|planned| planned.told);

@@ -123,30 +123,30 @@ impl MeasureKind {
     /// The bounds of the values, if the statistic needs them.
     pub fn range(&self) -> Option<Range> {
         match self {
-            MeasureKind::Count
-            | MeasureKind::CountOf
-            | MeasureKind::Units
-            | MeasureKind::Distinct => None,
-            MeasureKind::Sum(range)
-            | MeasureKind::Mean(range)
-            | MeasureKind::Variance(range)
-            | MeasureKind::Quantiles(range, _)
-            | MeasureKind::Histogram(range, _) => Some(*range),
+            Self::Count | Self::CountOf | Self::Units | Self::Distinct => None,
+            Self::Sum(range) | Self::Mean(range) | Self::Variance(range) => Some(*range),
+            Self::Quantiles(range, _) | Self::Histogram(range, _) => Some(*range),
         }
+    }
+
+    /// The same statistic with these bounds, if it needs bounds.
+    pub fn within(mut self, bounds: Range) -> Self {
+        match &mut self {
+            Self::Count | Self::CountOf | Self::Units | Self::Distinct => {}
+            Self::Sum(range) | Self::Mean(range) | Self::Variance(range) => *range = bounds,
+            Self::Quantiles(range, _) | Self::Histogram(range, _) => *range = bounds,
+        }
+        self
     }
 
     /// The number of integers kept for it in each group.
     pub(crate) fn slots(&self) -> usize {
         match self {
-            MeasureKind::Count
-            | MeasureKind::CountOf
-            | MeasureKind::Units
-            | MeasureKind::Distinct
-            | MeasureKind::Sum(_) => 1,
-            MeasureKind::Mean(_) => 2,
-            MeasureKind::Variance(_) => 3,
-            MeasureKind::Quantiles(range, _) => quantile::leaves(range),
-            MeasureKind::Histogram(_, bins) => *bins as usize,
+            Self::Count | Self::CountOf | Self::Units | Self::Distinct | Self::Sum(_) => 1,
+            Self::Mean(_) => 2,
+            Self::Variance(_) => 3,
+            Self::Quantiles(range, _) => quantile::leaves(range),
+            Self::Histogram(_, bins) => *bins as usize,
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::{Error, Schema};
 use serde_json::{Map, Value};
+use table::Choice;
 
 const FILTER: &str = "A filter is {\"sex\": \"F\", \"age\": {\">=\": 18, \"<\": 65}, \"ward\": [\"A\", \"B\"], \"died\": null}.";
 
@@ -16,29 +17,20 @@ pub enum Operator {
     AtLeast,
 }
 
+impl Choice for Operator {
+    const NAMES: &'static [(&'static str, Self)] = &[
+        ("=", Operator::Equal),
+        ("<>", Operator::Unequal),
+        ("<", Operator::Below),
+        ("<=", Operator::AtMost),
+        (">", Operator::Above),
+        (">=", Operator::AtLeast),
+    ];
+}
+
 impl Operator {
     fn read(text: &str) -> Option<Self> {
-        Some(match text {
-            "=" => Operator::Equal,
-            "<>" | "!=" => Operator::Unequal,
-            "<" => Operator::Below,
-            "<=" => Operator::AtMost,
-            ">" => Operator::Above,
-            ">=" => Operator::AtLeast,
-            _ => return None,
-        })
-    }
-
-    /// The operator as SQL writes it.
-    pub fn sql(self) -> &'static str {
-        match self {
-            Operator::Equal => "=",
-            Operator::Unequal => "<>",
-            Operator::Below => "<",
-            Operator::AtMost => "<=",
-            Operator::Above => ">",
-            Operator::AtLeast => ">=",
-        }
+        Operator::named(if text == "!=" { "<>" } else { text })
     }
 }
 
@@ -165,8 +157,8 @@ pub fn printed<S: Schema>(schema: &S, conditions: &[Condition]) -> Value {
                 continue;
             }
             Condition::IsNull { column } => (*column, Value::Null),
-            Condition::Any(list) => match list.iter().find_map(column_of) {
-                Some(column) => (column, list.iter().map(value_of).collect()),
+            Condition::Any(list) => match condition.columns().first() {
+                Some(&column) => (column, list.iter().map(value_of).collect()),
                 None => {
                     let first = schema.columns().first().map_or("", |column| &column.name);
                     return Map::from_iter([(first.to_string(), Value::Array(Vec::new()))]).into();
@@ -194,26 +186,19 @@ fn add_comparison(filter: &mut Map<String, Value>, name: &str, operator: Operato
         None => Map::new(),
     };
     let value = Value::from(value);
-    match comparisons.remove(operator.sql()) {
+    match comparisons.remove(operator.name()) {
         Some(other) if other != value => {
             let text = |value: &Value| value.as_str().map(String::from);
             let (first, second) =
                 if text(&other) < text(&value) { (other, value) } else { (value, other) };
-            comparisons.insert(operator.sql().into(), first);
+            comparisons.insert(operator.name().into(), first);
             comparisons.insert("!=".into(), second);
         }
         _ => {
-            comparisons.insert(operator.sql().into(), value);
+            comparisons.insert(operator.name().into(), value);
         }
     }
     filter.insert(name.into(), comparisons.into());
-}
-
-fn column_of(condition: &Condition) -> Option<usize> {
-    match condition {
-        Condition::Compare { column, .. } | Condition::IsNull { column } => Some(*column),
-        Condition::Any(list) => list.iter().find_map(column_of),
-    }
 }
 
 fn value_of(condition: &Condition) -> Value {

@@ -3,6 +3,7 @@
 use crate::filter::scalar;
 use crate::{Error, Schema};
 use serde_json::{Map, Value};
+use std::collections::BTreeSet;
 
 /// A group by the text of its columns, `None` for NULL.
 pub type Key = Vec<Option<String>>;
@@ -124,30 +125,19 @@ pub fn public_groups<S: Schema>(
 
 /// The list of groups in the form in which it was given, with values as their columns' types write them. Lists with
 /// the same meaning are printed alike, whatever the spelling of their values.
-pub fn printed<S: Schema>(
-    schema: &S,
-    columns: &[usize],
-    value: &Value,
-    keys: &[Key],
-) -> Result<Value, S::Error> {
+pub fn printed(schema: &impl Schema, columns: &[usize], value: &Value, keys: &[Key]) -> Value {
     let name = |column: usize| schema.columns()[column].name.clone();
-    let Value::Object(lists) = value else {
+    let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
+    if !value.is_object() {
         let group = |key: &Key| -> Value {
-            let text = |text: &Option<String>| text.as_deref().map_or(Value::Null, Value::from);
             columns.iter().zip(key).map(|(&column, key)| (name(column), text(key))).collect()
         };
-        return Ok(keys.iter().map(group).collect());
-    };
-    let mut printed = Map::new();
-    for &column in columns {
-        let list = lists.get(&name(column)).and_then(Value::as_array).into_iter().flatten();
-        let texts: Result<Vec<Value>, S::Error> = list
-            .map(|value| match value {
-                Value::Null => Ok(Value::Null),
-                value => Ok(schema.canonical(column, &scalar(&name(column), value)?)?.into()),
-            })
-            .collect();
-        printed.insert(name(column), texts?.into());
+        return keys.iter().map(group).collect();
     }
-    Ok(printed.into())
+    // The keys are all combinations of the texts of each column.
+    let list = |(place, &column): (usize, &usize)| {
+        let texts: BTreeSet<&Option<String>> = keys.iter().map(|key| &key[place]).collect();
+        (name(column), texts.into_iter().map(text).collect::<Value>())
+    };
+    columns.iter().enumerate().map(list).collect()
 }

@@ -12,25 +12,15 @@ pub(crate) fn bad(message: String) -> Error {
     Error::argument(message, MEASURES)
 }
 
-/// The statistic that is asked for, without the bounds.
-#[derive(Debug, Clone, PartialEq)]
-enum Statistic {
-    Count,
-    CountOf,
-    Units,
-    Distinct,
-    Sum,
-    Mean,
-    Variance,
-    Quantiles(Vec<f64>),
-    Histogram(u32),
-}
+/// A range for a statistic whose bounds are not known yet.
+const SOME_RANGE: Range = Range { low: 0, high: 1, step: Step::ONE };
 
 /// A measure as the caller asked for it.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Asked {
     pub name: String,
-    wanted: Statistic,
+    /// The statistic; its own range means nothing.
+    kind: MeasureKind,
     /// Its share of epsilon, relative to the other measures.
     pub weight: f64,
     /// The column that it looks at.
@@ -47,19 +37,8 @@ pub struct Asked {
 impl Asked {
     /// The measure for a plan, with its own bounds or with the bounds that were found.
     pub fn measure(&self, found: Option<Range>) -> Measure {
-        // Only measures with bounds look at the range.
-        let range = found.or(self.range).unwrap_or(Range { low: 0, high: 1, step: Step::ONE });
-        let kind = match &self.wanted {
-            Statistic::Count => MeasureKind::Count,
-            Statistic::CountOf => MeasureKind::CountOf,
-            Statistic::Units => MeasureKind::Units,
-            Statistic::Distinct => MeasureKind::Distinct,
-            Statistic::Sum => MeasureKind::Sum(range),
-            Statistic::Mean => MeasureKind::Mean(range),
-            Statistic::Variance => MeasureKind::Variance(range),
-            Statistic::Quantiles(shares) => MeasureKind::Quantiles(range, shares.clone()),
-            Statistic::Histogram(bins) => MeasureKind::Histogram(range, *bins),
-        };
+        let range = found.or(self.range).unwrap_or(SOME_RANGE);
+        let kind = self.kind.clone().within(range);
         let name = self.name.clone();
         Measure { name, kind, weight: self.weight, per_unit: self.per_unit }
     }
@@ -102,9 +81,9 @@ fn measure<S: Schema>(
     value: &Value,
     unbounded: &mut Vec<String>,
 ) -> Result<Asked, S::Error> {
-    let plain = |wanted| Asked {
+    let plain = |kind| Asked {
         name: name.into(),
-        wanted,
+        kind,
         weight: 1.0,
         column: None,
         per_unit: false,
@@ -113,8 +92,8 @@ fn measure<S: Schema>(
         private_bounds: false,
     };
     let object = match value {
-        Value::String(kind) if kind == "count" => return Ok(plain(Statistic::Count)),
-        Value::String(kind) if kind == "units" => return Ok(plain(Statistic::Units)),
+        Value::String(kind) if kind == "count" => return Ok(plain(MeasureKind::Count)),
+        Value::String(kind) if kind == "units" => return Ok(plain(MeasureKind::Units)),
         Value::Object(object) => object,
         _ => Err(bad(format!("measure \"{name}\" is {value}")))?,
     };
@@ -146,21 +125,21 @@ fn measure<S: Schema>(
     let counts_values = kind == "count" && per_unit;
     let is_integer = counts_values || column.of.is_integer();
     let mut asked =
-        Asked { column: Some(position), per_unit, counts_values, ..plain(Statistic::Sum) };
-    asked.wanted = match kind {
-        "count" if !per_unit => Statistic::CountOf,
-        "count" | "sum" => Statistic::Sum,
-        "distinct" if column.of.is_comparable() => Statistic::Distinct,
+        Asked { column: Some(position), per_unit, counts_values, ..plain(MeasureKind::Count) };
+    asked.kind = match kind {
+        "count" if !per_unit => MeasureKind::CountOf,
+        "count" | "sum" => MeasureKind::Sum(SOME_RANGE),
+        "distinct" if column.of.is_comparable() => MeasureKind::Distinct,
         "distinct" => Err(bad(format!(
             "values of column \"{}\" of measure \"{name}\" cannot be told apart",
             column.name
         )))?,
-        "avg" => Statistic::Mean,
-        "variance" => Statistic::Variance,
-        "quantile" => Statistic::Quantiles(shares(name, &object["quantile"])?),
-        _ => Statistic::Histogram(bins(name, object)?),
+        "avg" => MeasureKind::Mean(SOME_RANGE),
+        "variance" => MeasureKind::Variance(SOME_RANGE),
+        "quantile" => MeasureKind::Quantiles(SOME_RANGE, shares(name, &object["quantile"])?),
+        _ => MeasureKind::Histogram(SOME_RANGE, bins(name, object)?),
     };
-    if !matches!(asked.wanted, Statistic::CountOf | Statistic::Distinct) {
+    if asked.kind.range().is_some() {
         if !counts_values && !column.of.is_number() {
             Err(bad(format!("column \"{}\" of measure \"{name}\" is not a number", column.name)))?;
         }

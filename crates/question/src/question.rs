@@ -100,10 +100,8 @@ impl Question {
         }
         // Values are printed as their columns' types write them: 1 and 1.0 are two texts, but one number.
         let filter = (!conditions.is_empty()).then(|| filter::printed(schema, &conditions));
-        let groups = match (groups, &public) {
-            (Some(list), Some(keys)) => Some(groups::printed(schema, &group_by, list, keys)?),
-            _ => None,
-        };
+        let groups = groups.zip(public.as_ref());
+        let groups = groups.map(|(list, keys)| groups::printed(schema, &group_by, list, keys));
         let normal = json!({
             "measures": measures, "filter": filter, "groups": groups, "group_by": names,
             "epsilon": epsilon, "delta": delta, "terms": &terms,

@@ -21,6 +21,7 @@ use crate::rules::unit::as_text;
 use aggregate::MeasureKind;
 use question::{Condition, Key};
 use std::collections::BTreeMap;
+use table::Choice;
 
 /// Values that a query computes of each row, by name.
 #[derive(Default)]
@@ -61,7 +62,7 @@ pub fn condition(relation: &Relation, part: &Condition) -> String {
             format!(
                 "{} OPERATOR(pg_catalog.{}) {}",
                 column.quoted(),
-                operator.sql(),
+                operator.name(),
                 types::literal(column.base_type, value)
             )
         }
