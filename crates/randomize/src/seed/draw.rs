@@ -10,7 +10,8 @@ impl Code {
     /// The operator whose outputs the seeds stand for. Refuses probabilities for another size.
     pub fn operator(&self, keep: &[f64]) -> Result<SizeOperator, Error> {
         let shape = self.shape();
-        let operator = SizeOperator::dyadic(shape.a, shape.b, keep)?;
+        let rho = f64::from(shape.a) / f64::from(1u32 << shape.b);
+        let operator = SizeOperator::new(rho, keep)?;
         let range = "it must be one more than the size of a transaction";
         Error::require(operator.size() == shape.size, "the length of keep", keep.len(), range)?;
         Ok(operator)

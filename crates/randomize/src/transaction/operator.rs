@@ -79,11 +79,6 @@ impl SizeOperator {
         Ok(SizeOperator { rho: digits(rho), weights })
     }
 
-    /// With rho a / 2^b, as seeds have it.
-    pub(crate) fn dyadic(a: u32, b: u32, keep: &[f64]) -> Result<Self, Error> {
-        SizeOperator::new(f64::from(a) / f64::from(1u32 << b), keep)
-    }
-
     /// The number of items to which every transaction is cut or filled up.
     pub fn size(&self) -> usize {
         self.weights.len() - 1

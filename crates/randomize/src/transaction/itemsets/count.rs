@@ -1,7 +1,7 @@
 //! Counts the transactions that contain each itemset of a level.
 
 use super::candidates::CandidateLevel;
-use super::transactions::{BLOCK, Reader, Transactions, WORDS};
+use super::transactions::{BLOCK, Transactions, WORDS};
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
@@ -65,7 +65,7 @@ fn add_up(
     watch: &Watch,
     visit: impl Fn(&[u64], &mut [u64]) -> Result<(), Stop> + Sync,
 ) -> Result<Vec<u64>, Stop> {
-    let reader: &dyn Reader = &*transactions.reader(items, watch)?;
+    let read = transactions.reader(items, watch)?;
     let blocks = transactions.count().div_ceil(BLOCK as u64) as usize;
     let threads = rayon::current_num_threads();
     let share = blocks.div_ceil(threads);
@@ -76,7 +76,7 @@ fn add_up(
         let mut bitmaps = vec![0; items.len() * WORDS];
         for block in (thread * share..blocks).take(share) {
             watch.check()?;
-            reader.read(block, &mut bitmaps);
+            read(block, &mut bitmaps);
             visit(&bitmaps, &mut counts)?;
             watch.advance(1);
         }

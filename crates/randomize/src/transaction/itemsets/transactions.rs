@@ -20,14 +20,11 @@ pub trait Transactions: Sync {
     fn items(&self) -> Vec<u32>;
 
     /// Prepares to read the bitmaps of these items.
-    fn reader<'a>(&'a self, items: &[u32], watch: &'a Watch) -> Result<Box<dyn Reader + 'a>, Stop>;
+    fn reader<'a>(&'a self, items: &[u32], watch: &'a Watch) -> Result<Reader<'a>, Stop>;
 }
 
-/// Reads bitmaps of the items that it was made for.
-pub trait Reader: Sync {
-    /// The bitmaps of a block, one item after the other.
-    fn read(&self, block: usize, bitmaps: &mut [u64]);
-}
+/// Reads the bitmaps of a block, given by its number, for the items that it was made for, one item after the other.
+pub type Reader<'a> = Box<dyn Fn(usize, &mut [u64]) + Sync + 'a>;
 
 /// Transactions given as lists of items, filled while they are read.
 #[derive(Debug)]
@@ -116,31 +113,20 @@ impl Transactions for Listed {
         items
     }
 
-    fn reader<'a>(&'a self, items: &[u32], _: &'a Watch) -> Result<Box<dyn Reader + 'a>, Stop> {
+    fn reader<'a>(&'a self, items: &[u32], _: &'a Watch) -> Result<Reader<'a>, Stop> {
         let place = |&item: &u32| self.places.get(item as usize).map_or(0, |&place| place as usize);
-        Ok(Box::new(ListedReader {
-            blocks: &self.blocks,
-            places: items.iter().map(place).collect(),
-        }))
-    }
-}
-
-struct ListedReader<'a> {
-    blocks: &'a [Vec<u64>],
-    places: Vec<usize>,
-}
-
-impl Reader for ListedReader<'_> {
-    fn read(&self, block: usize, bitmaps: &mut [u64]) {
-        for (bitmap, &place) in bitmaps.chunks_mut(WORDS).zip(&self.places) {
-            // An item that the block does not have was first seen after it.
-            match self.blocks[block].get(place.wrapping_sub(1).wrapping_mul(WORDS)..) {
-                Some(found) if place > 0 && found.len() >= WORDS => {
-                    bitmap.copy_from_slice(&found[..WORDS]);
+        let places: Vec<usize> = items.iter().map(place).collect();
+        Ok(Box::new(move |block, bitmaps| {
+            for (bitmap, &place) in bitmaps.chunks_mut(WORDS).zip(&places) {
+                // An item that the block does not have was first seen after it.
+                match self.blocks[block].get(place.wrapping_sub(1).wrapping_mul(WORDS)..) {
+                    Some(found) if place > 0 && found.len() >= WORDS => {
+                        bitmap.copy_from_slice(&found[..WORDS]);
+                    }
+                    _ => bitmap.fill(0),
                 }
-                _ => bitmap.fill(0),
             }
-        }
+        }))
     }
 }
 
@@ -180,33 +166,22 @@ impl Transactions for Seeded {
         (1..=self.code.shape().universe).collect()
     }
 
-    fn reader<'a>(&'a self, items: &[u32], watch: &'a Watch) -> Result<Box<dyn Reader + 'a>, Stop> {
+    fn reader<'a>(&'a self, items: &[u32], watch: &'a Watch) -> Result<Reader<'a>, Stop> {
         let held = watch.hold(Slices::memory(&self.code, items.len()))?;
-        Ok(Box::new(SeededReader {
-            seeds: self,
-            slices: Slices::new(&self.code, items),
-            _held: held,
+        let slices = Slices::new(&self.code, items);
+        Ok(Box::new(move |block, bitmaps| {
+            // The memory of the slices is held as long as the reader is.
+            let _ = &held;
+            bitmaps.fill(0);
+            let size = BLOCK * self.words_each;
+            let words = &self.words[block * size..];
+            let words = &words[..words.len().min(size)];
+            let mut scratch = Scratch::default();
+            for (word, seeds) in words.chunks(LANES * self.words_each).enumerate() {
+                slices.each(seeds, &mut scratch, |item, lanes| {
+                    bitmaps[item * WORDS + word] = lanes;
+                });
+            }
         }))
-    }
-}
-
-struct SeededReader<'a> {
-    seeds: &'a Seeded,
-    slices: Slices,
-    _held: table::Reservation<'a>,
-}
-
-impl Reader for SeededReader<'_> {
-    fn read(&self, block: usize, bitmaps: &mut [u64]) {
-        bitmaps.fill(0);
-        let size = BLOCK * self.seeds.words_each;
-        let words = &self.seeds.words[block * size..];
-        let words = &words[..words.len().min(size)];
-        let mut scratch = Scratch::default();
-        for (word, seeds) in words.chunks(LANES * self.seeds.words_each).enumerate() {
-            self.slices.each(seeds, &mut scratch, |item, lanes| {
-                bitmaps[item * WORDS + word] = lanes;
-            });
-        }
     }
 }
