@@ -131,14 +131,15 @@ pub fn spend(
     let gaussian_noises = gaussian_noises.filter(|(noises, _)| narrower(noises));
     let of_units = sensitivity::of_units(query);
 
+    let charge = |delta: f64, rho: f64, shown: f64| Charge {
+        whole: Cost { epsilon, delta },
+        rho: Some(rho),
+        rest: Cost { epsilon: 0.0, delta: shown },
+    };
+
     let Some((gaussian_noises, rho_measured)) = gaussian_noises else {
-        let charge = |delta: f64, chosen: f64, shown: f64| Charge {
-            whole: Cost { epsilon, delta },
-            rho: Some(add_up(laplace_rho, chosen)),
-            rest: Cost { epsilon: 0.0, delta: shown },
-        };
         if !private {
-            let (selection, charge) = (None, charge(0.0, 0.0, 0.0));
+            let (selection, charge) = (None, charge(0.0, laplace_rho, 0.0));
             return Ok(Spending { noises: laplace_noises, selection, charge });
         }
         let plain = choice(laplace(&of_units, choosing)?, query, drawn)?;
@@ -146,20 +147,15 @@ pub fn spend(
             .and_then(|rho| Ok((choice(gaussian(&of_units, rho)?, query, tail)?, rho)));
         let (selection, charge) = match normal {
             Ok((normal, rho)) if normal.threshold < plain.threshold => {
-                (normal, charge(delta, rho, tail))
+                (normal, charge(delta, add_up(laplace_rho, rho), tail))
             }
-            _ => (plain, charge(delta, pure_rho(choosing), delta)),
+            _ => (plain, charge(delta, add_up(laplace_rho, pure_rho(choosing)), delta)),
         };
         return Ok(Spending { noises: laplace_noises, selection: Some(selection), charge });
     };
 
-    let charge = |rho: f64, shown: f64| Charge {
-        whole: Cost { epsilon, delta },
-        rho: Some(rho),
-        rest: Cost { epsilon: 0.0, delta: shown },
-    };
     if !private {
-        let charge = charge(rho_measured, 0.0);
+        let charge = charge(delta, rho_measured, 0.0);
         return Ok(Spending { noises: gaussian_noises, selection: None, charge });
     }
     let plain = choice(laplace(&of_units, choosing)?, query, tail)?;
@@ -169,9 +165,9 @@ pub fn spend(
     let normal = choice(gaussian(&of_units, chosen)?, query, tail)?;
     if normal.threshold < plain.threshold {
         let (noises, measured) = with_gaussian((all - chosen) * WHOLE)?;
-        let charge = charge(add_up(measured, chosen), tail);
+        let charge = charge(delta, add_up(measured, chosen), tail);
         return Ok(Spending { noises, selection: Some(normal), charge });
     }
-    let charge = charge(add_up(rho_measured, pure_rho(choosing)), tail);
+    let charge = charge(delta, add_up(rho_measured, pure_rho(choosing)), tail);
     Ok(Spending { noises: gaussian_noises, selection: Some(plain), charge })
 }

@@ -125,12 +125,7 @@ impl Network {
             if clique > 0 {
                 self.plans[clique].gather_one(belief, 0);
                 let law = self.plans[clique].marginal(belief, 0);
-                for ((ratio, &new), old) in
-                    self.ratios[clique].iter_mut().zip(law).zip(&mut self.separators[clique])
-                {
-                    *ratio = if *old > 0.0 { new / *old } else { 0.0 };
-                    *old = new;
-                }
+                renew(&mut self.separators[clique], law, &mut self.ratios[clique]);
             }
         }
         for clique in 0..count {
@@ -141,12 +136,7 @@ impl Network {
                 let parent = self.junction.parents[clique];
                 let law =
                     self.plans[parent].marginal(&self.beliefs[parent], self.in_parent[clique]);
-                for ((ratio, &new), old) in
-                    self.ratios[clique].iter_mut().zip(law).zip(&mut self.separators[clique])
-                {
-                    *ratio = if *old > 0.0 { new / *old } else { 0.0 };
-                    *old = new;
-                }
+                renew(&mut self.separators[clique], law, &mut self.ratios[clique]);
                 let above = [(0, &self.ratios[clique][..])];
                 self.plans[clique]
                     .spread(&mut self.beliefs[clique], above.into_iter(), |a, b| *a *= b);
@@ -159,6 +149,14 @@ impl Network {
     pub fn marginal(&self, potential: usize) -> &[f64] {
         let (clique, place) = self.hosts[potential];
         self.plans[clique].marginal(&self.beliefs[clique], place)
+    }
+}
+
+/// Replaces the law of a separator by `new`; `ratios` become the factors that do so.
+fn renew(law: &mut [f64], new: &[f64], ratios: &mut [f64]) {
+    for ((ratio, &new), old) in ratios.iter_mut().zip(new).zip(law) {
+        *ratio = if *old > 0.0 { new / *old } else { 0.0 };
+        *old = new;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The labels of itemsets that are drawn privately.
 
-use super::units::{ROWS_PUBLIC, SEVERAL_ROWS};
+use super::units::{ROW_LIMITS, ROWS_PUBLIC};
 use super::{Guarantee, Mode, Neighbours, PrivacyUnit};
 use crate::Cost;
 use random::Source;
@@ -55,11 +55,7 @@ impl Guarantee {
 
     fn with_itemset_limits(mut self) -> Self {
         self.assumptions.push("the domains of the columns are public".into());
-        self.not_covered = vec![
-            SEVERAL_ROWS.into(),
-            "other releases of the same table: their epsilons and deltas add up".into(),
-            "the time that the call takes".into(),
-        ];
+        self.not_covered = ROW_LIMITS.map(String::from).into();
         self
     }
 }

@@ -2,7 +2,7 @@
 //! itemsets.
 
 use super::sentence::up;
-use super::units::{SEVERAL_ROWS, VOUCHED};
+use super::units::{ROW_LIMITS, VOUCHED};
 use super::{DeltaMethod, Guarantee, GuaranteeKind, Mode, Numeric, PrivacyUnit, Proved};
 use crate::Cost;
 use random::Source;
@@ -122,11 +122,7 @@ impl Guarantee {
             ];
             return label;
         };
-        label.not_covered = vec![
-            SEVERAL_ROWS.into(),
-            "other releases of the same table: their epsilons and deltas add up".into(),
-            "the time that the call takes".into(),
-        ];
+        label.not_covered = ROW_LIMITS.map(String::from).into();
         label.delta_method = Some(DeltaMethod::Exact);
         label.assumptions.extend(sampled.assumption.map(String::from));
         label.dp(total, PrivacyUnit::Row, source)

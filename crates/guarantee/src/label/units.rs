@@ -31,6 +31,13 @@ pub struct Protected<'a> {
 pub(super) const SEVERAL_ROWS: &str =
     "several rows of one person: epsilon counts once for each, and delta grows faster";
 
+/// The limits of methods that protect rows, one release at a time.
+pub(super) const ROW_LIMITS: [&str; 3] = [
+    SEVERAL_ROWS,
+    "other releases of the same table: their epsilons and deltas add up",
+    "the time that the call takes",
+];
+
 /// An assumption of methods that protect the contents of rows, not their existence.
 pub(super) const ROWS_PUBLIC: &str = "the number of rows is public";
 

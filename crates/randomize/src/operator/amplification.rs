@@ -56,10 +56,7 @@ pub fn check_breach(rho1: f64, rho2: f64) -> Result<(), Error> {
 
 /// Refuses a number that is not a probability.
 pub fn check_probability(name: &'static str, value: f64) -> Result<(), Error> {
-    match (0.0..=1.0).contains(&value) {
-        true => Ok(()),
-        false => Err(Error::argument(name, value, "it is a probability: from 0 to 1")),
-    }
+    Error::require((0.0..=1.0).contains(&value), name, value, "it is a probability: from 0 to 1")
 }
 
 #[cfg(test)]

@@ -120,12 +120,11 @@ impl Inputs {
         } else if high < goal {
             Some(false)
         } else {
-            let found = self.search(room, goal);
-            if let Search::Found(posterior) = found {
-                low = low.max(posterior);
-            }
-            match found {
-                Search::Found(_) => Some(true),
+            match self.search(room, goal) {
+                Search::Found(posterior) => {
+                    low = low.max(posterior);
+                    Some(true)
+                }
                 Search::None => Some(false),
                 Search::GivenUp => None,
             }

@@ -1,5 +1,6 @@
 //! Operators and priors as matrices and vectors whose numbers were checked.
 
+use super::amplification::check_probability;
 use random::Error;
 
 /// The tolerance for the sum of a row's, or of a prior's, probabilities.
@@ -47,8 +48,7 @@ impl Operator {
     /// Randomised response on `size` values: the value is kept with probability `keep`, else it is replaced by one of
     /// the other values, all equally likely. With one value there is nothing to choose.
     pub fn randomised_response(size: usize, keep: f64) -> Result<Self, Error> {
-        let range = "it is a probability: from 0 to 1";
-        Error::require((0.0..=1.0).contains(&keep), "keep", keep, range)?;
+        check_probability("keep", keep)?;
         Error::require(size > 0, "domain_size", size, "there must be at least one value")?;
         check_values("domain_size", size, size as u64)?;
         let other = (1.0 - keep) / (size as f64 - 1.0);
@@ -142,10 +142,7 @@ pub(super) fn check_values(
     size: u64,
 ) -> Result<(), Error> {
     const RANGE: &str = "a matrix of probabilities can have at most 4096 values";
-    match u128::from(size) * u128::from(size) <= MAX_CELLS as u128 {
-        true => Ok(()),
-        false => Err(Error::argument(name, given, RANGE)),
-    }
+    Error::require(u128::from(size).pow(2) <= MAX_CELLS as u128, name, given, RANGE)
 }
 
 /// Refuses numbers that are not probabilities; `place` names their position.

@@ -1,7 +1,7 @@
 //! An operator for whole numbers: a number near the value, or any number of the range. The proofs are in `number.md`.
 
-use super::Operator;
 use super::matrix::check_values;
+use super::{Operator, check_probability};
 use dashu_int::UBig;
 use rand::Rng;
 use random::{Error, Ratio, below, bernoulli};
@@ -27,7 +27,7 @@ impl NumberOperator {
             Error::argument("high", high, "low..high must have less than 2^64 numbers")
         })?;
         Error::require(window <= i64::MAX as u64, "window_size", window, "it must be below 2^63")?;
-        Error::require((0.0..=1.0).contains(&mix), "mix", mix, "it is a probability: from 0 to 1")?;
+        check_probability("mix", mix)?;
         Ok(NumberOperator { low, high, size, window, mix: Ratio::exact("mix", mix)? })
     }
 
