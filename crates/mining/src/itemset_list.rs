@@ -1,6 +1,6 @@
 //! Lists of itemsets under construction, within the limits of a watch.
 
-use crate::mii::{Sink, Subtree};
+use crate::mii::Sink;
 use std::mem::{swap, take};
 use table::{Item, Itemsets, Reservation, Stop, Watch};
 
@@ -43,15 +43,8 @@ impl<'w> ItemsetList<'w> {
 }
 
 impl Sink for ItemsetList<'_> {
-    const ROWS: bool = false;
-    const SKIPS: bool = false;
-
     fn mii(&mut self, items: &[Item], _rows: &[u32], support: u64) -> Result<(), Stop> {
         self.push(items, support)
-    }
-
-    fn skip(&self, _part: &Subtree<'_>) -> bool {
-        false
     }
 
     fn then(mut self, mut later: Self) -> Result<Self, Stop> {

@@ -1,5 +1,6 @@
 //! The miners compared with the definitions, on thousands of small random tables.
 
+use crate::frequent::Asked;
 use crate::itemset_list::ItemsetList;
 use crate::mii::{Forward, Way};
 use crate::orthogonal::OrthogonalArray;
@@ -243,7 +244,7 @@ proptest! {
         let expected = reference::frequent(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&list), expected.clone());
         let watch = Watch::unlimited();
-        let list = frequent::search(&bag, min_support, max_length, Way::Bitmaps, &watch).unwrap();
+        let list = frequent::search(&bag, Asked::new(min_support, max_length, false), Way::Bitmaps, &watch).unwrap();
         prop_assert_eq!(found(&list), expected);
     }
 
@@ -252,7 +253,7 @@ proptest! {
         let watch = Watch::unlimited();
         let expected = reference::closed(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&closed(&bag, min_support, max_length, &watch).unwrap()), expected.clone());
-        let wide = frequent::search_closed(&bag, min_support, max_length, Way::Projections { narrow: 0 }, &watch).unwrap();
+        let wide = frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Projections { narrow: 0 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), expected);
     }
 
@@ -281,7 +282,7 @@ proptest! {
     #[test]
     fn frequent_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
-        let mine = |way| frequent::search(&bag, min_support, max_length, way, &watch);
+        let mine = |way| frequent::search(&bag, Asked::new(min_support, max_length, false), way, &watch);
         let by_projections = found(&mine(Way::Projections { narrow: 0 }).unwrap());
         let by_bitmaps = same_on_all_pools(|| mine(Way::Bitmaps));
         prop_assert_eq!(found(&by_bitmaps), by_projections);
@@ -290,8 +291,8 @@ proptest! {
     #[test]
     fn closed_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
-        let expected = found(&frequent::search_closed(&bag, min_support, max_length, Way::Projections { narrow: 8 }, &watch).unwrap());
-        let by_bitmaps = same_on_all_pools(|| frequent::search_closed(&bag, min_support, max_length, Way::Bitmaps, &watch));
+        let expected = found(&frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Projections { narrow: 8 }, &watch).unwrap());
+        let by_bitmaps = same_on_all_pools(|| frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Bitmaps, &watch));
         prop_assert_eq!(found(&by_bitmaps), expected);
     }
 }
@@ -307,7 +308,7 @@ proptest! {
         let list = same_on_all_pools(|| frequent(&bag, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::frequent(&bag, theta, None));
         let list = same_on_all_pools(|| closed(&bag, theta, None, &watch));
-        let wide = frequent::search_closed(&bag, theta, None, Way::Projections { narrow: 8 }, &watch).unwrap();
+        let wide = frequent::search(&bag, Asked::new(theta, None, true), Way::Projections { narrow: 8 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), found(&list));
     }
 }

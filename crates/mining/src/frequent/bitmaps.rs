@@ -36,10 +36,17 @@ const STEP: usize = 1 << 10;
 
 /// The request of a search.
 #[derive(Clone, Copy)]
-pub(super) struct Asked {
+pub(crate) struct Asked {
     pub min_support: u64,
     pub max_length: usize,
     pub closed: bool,
+}
+
+impl Asked {
+    pub(crate) fn new(min_support: u64, max_length: Option<usize>, closed: bool) -> Self {
+        let max_length = max_length.unwrap_or(usize::MAX);
+        Asked { min_support: min_support.max(1), max_length, closed }
+    }
 }
 
 /// Whether the search uses bitmaps for these items: whether the table is wide and all pairs of bitmaps have fewer

@@ -1,6 +1,7 @@
 //! The search for closed itemsets in a table of few groups, where a set of groups is a few machine words.
 
-use crate::frequent::closed::ClosedTable;
+use crate::frequent::Asked;
+use crate::frequent::set_table::SetTable;
 use crate::itemset_list::ItemsetList;
 use crate::project::group_sets::weight_up_to;
 use table::{BitSet, Item, Stop};
@@ -32,17 +33,16 @@ impl ClosedNarrow {
     /// Lists the closed sets that extend `set`, whose table is `table`.
     pub(crate) fn search(
         &mut self,
-        table: &ClosedTable,
+        table: &SetTable,
         items: &[Item],
-        min_support: u64,
-        max_length: usize,
+        asked: Asked,
         set: &mut Vec<Item>,
         list: &mut ItemsetList<'_>,
     ) -> Result<(), Stop> {
         let groups = &table.projection.groups;
         let ranks = &table.projection.ranks;
-        self.min_support = min_support;
-        self.max_length = max_length;
+        self.min_support = asked.min_support;
+        self.max_length = asked.max_length;
         self.weights.clear();
         self.weights.extend_from_slice(groups.weights());
         self.names.clear();
@@ -77,7 +77,7 @@ impl ClosedNarrow {
     }
 
     /// Whether all `groups` have an item below `item` that is not in the current set.
-    fn implies_below(&self, table: &ClosedTable, item: u32, groups: BitSet<WORDS>) -> bool {
+    fn implies_below(&self, table: &SetTable, item: u32, groups: BitSet<WORDS>) -> bool {
         // Such an item would be in each of the groups, so one group is enough to look for it.
         let Some(one) = groups.iter().next() else { return false };
         let one = one as u32;
@@ -92,7 +92,7 @@ impl ClosedNarrow {
     /// Extends the current set by each of the tails from `begin` to `end` and by further ones.
     fn extend(
         &mut self,
-        table: &ClosedTable,
+        table: &SetTable,
         begin: usize,
         end: usize,
         set: &mut Vec<Item>,

@@ -1,21 +1,23 @@
-//! The search for frequent itemsets. All of them are found here; `closed` finds closed ones and uses `closed_narrow`
-//! where few groups of rows are left; `bitmaps` finds both kinds in tables of many columns.
+//! The search for frequent and for closed itemsets.
+//!
+//! Both are found by the same depth-first search (`set_task`) over projections (`set_table`); `closed_narrow` lists
+//! closed ones where few groups of rows are left, and `bitmaps` finds both kinds in tables of many columns.
 
 mod bitmaps;
-mod closed;
 mod closed_narrow;
+mod set_table;
+mod set_task;
 
-pub use closed::closed;
-#[cfg(test)]
-pub(crate) use closed::search as search_closed;
+pub(crate) use bitmaps::Asked;
 
-use crate::frequent::bitmaps::Asked;
+use crate::frequent::closed_narrow::ClosedNarrow;
+use crate::frequent::set_table::SetTable;
+use crate::frequent::set_task::{SetTask, Shared};
 use crate::itemset_list::ItemsetList;
 use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
-use std::mem::replace;
 use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of at most
@@ -27,7 +29,23 @@ pub fn frequent(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
-    search(bag, min_support, max_length, Way::Cheapest, watch)
+    search(bag, Asked::new(min_support, max_length, false), Way::Cheapest, watch)
+}
+
+/// Every non-empty closed itemset (no superset has the same support, whatever its length) with a support of at least
+/// `min_support` (at least 1) and a length of at most `max_length`. The order is not specified, but does not depend
+/// on the number of threads.
+///
+/// LCM (Uno, Kiyomi, Arimura: "LCM ver. 2"): a closed set is extended by an item of higher rank than the last one
+/// added, and closed again. That gives each closed set once if extensions whose closure has a new item of lower rank
+/// are dropped.
+pub fn closed(
+    bag: &Bag,
+    min_support: u64,
+    max_length: Option<usize>,
+    watch: &Watch,
+) -> Result<Itemsets, Stop> {
+    search(bag, Asked::new(min_support, max_length, true), Way::Cheapest, watch)
 }
 
 /// The length of the longest itemsets that [`few_by_bitmaps`] lists: longer ones may be too many for a list.
@@ -40,151 +58,63 @@ pub(crate) fn few_by_bitmaps(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Option<Itemsets>, Stop> {
-    let max_length = max_length.unwrap_or(usize::MAX);
-    let asked = Asked { min_support: min_support.max(1), max_length, closed: false };
+    let asked = Asked::new(min_support, max_length, false);
     let supports = bag.supports();
     let items = ranked(&supports, |support| support >= asked.min_support);
-    if max_length > FEW || !bitmaps::pay(bag, &supports, &items, asked, watch) {
+    if asked.max_length > FEW || !bitmaps::pay(bag, &supports, &items, asked, watch) {
         return Ok(None);
     }
     bitmaps::search(bag, asked, &items, watch)?.finish().map(Some)
 }
 
-pub(crate) fn search(
-    bag: &Bag,
-    min_support: u64,
-    max_length: Option<usize>,
-    way: Way,
-    watch: &Watch,
-) -> Result<Itemsets, Stop> {
-    let min_support = min_support.max(1);
-    let max_length = max_length.unwrap_or(usize::MAX);
-    let list = || ItemsetList::new(watch);
-    if max_length == 0 {
-        return list().finish();
+/// The itemsets that are asked for, found in the given way.
+pub(crate) fn search(bag: &Bag, asked: Asked, way: Way, watch: &Watch) -> Result<Itemsets, Stop> {
+    let mut all = ItemsetList::new(watch);
+    if asked.max_length == 0 {
+        return all.finish();
     }
     let supports = bag.supports();
-    let items = &ranked(&supports, |support| support >= min_support);
-    let asked = Asked { min_support, max_length, closed: false };
-    let by_bitmaps = match way {
-        Way::Cheapest => bitmaps::pay(bag, &supports, items, asked, watch),
+    let items = ranked(&supports, |support| support >= asked.min_support);
+    let narrow = if asked.closed { ClosedNarrow::GROUPS } else { 0 };
+    let (by_bitmaps, narrow) = match way {
+        Way::Cheapest => (bitmaps::pay(bag, &supports, &items, asked, watch), narrow),
         #[cfg(test)]
-        Way::Bitmaps => true,
+        Way::Bitmaps => (true, narrow),
         #[cfg(test)]
-        Way::Projections { .. } => false,
+        Way::Projections { narrow } => (false, if asked.closed { narrow } else { 0 }),
     };
     if by_bitmaps {
-        return bitmaps::search(bag, asked, items, watch)?.finish();
+        return bitmaps::search(bag, asked, &items, watch)?.finish();
+    }
+    // The closure of the empty set is the items that every row has.
+    let total = bag.row_count();
+    let everywhere = |item: &Item| supports[item.column as usize][item.code as usize] == total;
+    let (common, items): (Vec<Item>, Vec<Item>) =
+        items.into_iter().partition(|item| asked.closed && everywhere(item));
+    if common.len() > asked.max_length {
+        return all.finish();
+    }
+    if !common.is_empty() {
+        all.push(&common, total)?;
     }
     let mut budget = Reservation::new(watch);
     budget.add(Projection::root_memory(bag))?;
-    let root = &Projection::root(bag, items, &mut Scratch::new(0, false, watch))?;
+    let projection = Projection::root(bag, &items, &mut Scratch::new(0, false, watch))?;
+    let root = SetTable::root(projection);
+    let shared = Shared { asked, narrow, items: &items, watch };
     watch.begin(items.len() as u64);
-    let task = |set: Vec<Item>, projection: &Projection| FrequentTask {
-        min_support,
-        max_length,
-        items,
-        list: list(),
-        set,
-        scratch: Scratch::new(projection.items(), false, watch),
-        spare: Vec::new(),
-        held: 0,
-        budget: Reservation::new(watch),
-    };
-    (0..items.len() as u32)
+    let list = || ItemsetList::new(watch);
+    let found = (0..items.len() as u32)
         .into_par_iter()
         .try_fold(
-            || task(Vec::new(), root),
+            || SetTask::new(&shared, common.clone(), &root),
             |mut first, rank| {
-                if let Some(projection) = first.child(root, rank)? {
-                    let more = (0..projection.items() as u32)
-                        .into_par_iter()
-                        .try_fold(
-                            || task(first.set.clone(), &projection),
-                            |mut task, item| {
-                                task.extend(&projection, item)?;
-                                Ok(task)
-                            },
-                        )
-                        .map(|task| task.map(|task| task.list))
-                        .try_reduce(list, ItemsetList::then)?;
-                    first.list = replace(&mut first.list, list()).then(more)?;
-                    first.leave(projection);
-                }
-                first.set.pop();
+                first.extend_in_parallel(&root, rank)?;
                 watch.advance(1);
                 Ok(first)
             },
         )
         .map(|task| task.map(|task| task.list))
-        .try_reduce(list, ItemsetList::then)?
-        .finish()
-}
-
-/// A part of the search, run by one thread.
-struct FrequentTask<'a> {
-    min_support: u64,
-    max_length: usize,
-    items: &'a [Item],
-    list: ItemsetList<'a>,
-    /// The current itemset.
-    set: Vec<Item>,
-    scratch: Scratch<'a>,
-    /// Unused projections, kept for reuse.
-    spare: Vec<Projection>,
-    /// Bytes of the projections in use.
-    held: usize,
-    budget: Reservation<'a>,
-}
-
-impl FrequentTask<'_> {
-    /// Lists the frequent itemsets that extend the set by `item` of its projection.
-    ///
-    /// A set can have as many items as there are columns: too many for recursion.
-    fn extend(&mut self, projection: &Projection, item: u32) -> Result<(), Stop> {
-        // The projections entered, and the next item to extend by in each.
-        let mut entered: Vec<(Projection, u32)> = Vec::new();
-        let mut child = self.child(projection, item)?;
-        loop {
-            match child {
-                Some(child) => entered.push((child, 0)),
-                None => _ = self.set.pop(),
-            }
-            while let Some((done, _)) = entered.pop_if(|(p, next)| *next as usize == p.items()) {
-                self.leave(done);
-                self.set.pop();
-            }
-            let Some((projection, next)) = entered.last_mut() else { return Ok(()) };
-            *next += 1;
-            child = self.child(projection, *next - 1)?;
-        }
-    }
-
-    /// Keeps a projection that is no longer needed for reuse.
-    fn leave(&mut self, projection: Projection) {
-        self.held -= projection.memory();
-        self.spare.push(projection);
-    }
-
-    /// Extends the set by `item` and lists it; returns its projection if it can be extended further.
-    fn child(&mut self, projection: &Projection, item: u32) -> Result<Option<Projection>, Stop> {
-        let support = projection.count(item, &mut self.scratch)?;
-        self.set.push(self.items[projection.ranks[item as usize] as usize]);
-        self.list.push(&self.set, support)?;
-        let Scratch { seen, kept, .. } = &mut self.scratch;
-        kept.clear();
-        kept.extend(
-            seen.iter().filter(|&&(_, count)| count >= self.min_support).map(|&(item, _)| item),
-        );
-        if kept.is_empty() || self.set.len() >= self.max_length {
-            return Ok(None);
-        }
-        let mut child = self.spare.pop().unwrap_or_default();
-        child.gather(projection, item, support, &mut self.scratch, |_, _, _| {})?;
-        child.name(projection);
-        child.index();
-        self.held += child.memory();
-        self.budget.raise((self.held + self.scratch.memory()) as u64)?;
-        Ok(Some(child))
-    }
+        .try_reduce(list, ItemsetList::then)?;
+    found.then(all)?.finish()
 }

@@ -50,9 +50,10 @@ impl<const W: usize> Narrow<W> {
         self.weights.clear();
         self.weights.extend_from_slice(node.projection.groups.weights());
         self.sets.clear();
-        self.sets.extend((0..items).map(|item| BitSet::from_words(node.sets.set(item))));
-        self.heavy = BitSet::from_words(node.sets.heavy());
-        self.light = BitSet::from_words(node.sets.light());
+        let of_item = |item: u32| BitSet::from_words(node.sets.of_items.set(item as usize));
+        self.sets.extend((0..items).map(of_item));
+        self.heavy = BitSet::from_words(&node.sets.heavy);
+        self.light = BitSet::from_words(&node.sets.light);
         self.chosen.clear();
         self.tails.clear();
         self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));

@@ -47,13 +47,16 @@ impl Subtree<'_> {
 /// Receives the MIIs that one task of the search finds.
 pub(crate) trait Sink: Send {
     /// Whether rows are needed.
-    const ROWS: bool;
+    const ROWS: bool = false;
     /// Whether [`Sink::skip`] is ever true.
-    const SKIPS: bool;
+    const SKIPS: bool = false;
 
     fn mii(&mut self, items: &[Item], rows: &[u32], support: u64) -> Result<(), Stop>;
 
-    fn skip(&self, part: &Subtree<'_>) -> bool;
+    fn skip(&self, part: &Subtree<'_>) -> bool {
+        let _ = part;
+        false
+    }
 
     /// The findings of this and of a later part of the search.
     fn then(self, later: Self) -> Result<Self, Stop>

@@ -10,11 +10,11 @@ pub(crate) const FEW_WORDS: usize = 4;
 #[derive(Default)]
 pub(crate) struct GroupSets {
     /// One set per item; without words if the sets were too sparse to be worth the memory.
-    of_items: BitSets,
+    pub of_items: BitSets,
     /// The groups of more than theta rows.
-    heavy: Vec<u64>,
+    pub heavy: Vec<u64>,
     /// The groups that can contain MIIs that are needed.
-    light: Vec<u64>,
+    pub light: Vec<u64>,
 }
 
 impl GroupSets {
@@ -73,21 +73,6 @@ impl GroupSets {
     /// Words per set; 0 if there are no sets.
     pub(crate) fn words(&self) -> usize {
         self.of_items.stride()
-    }
-
-    /// The groups that contain `item`.
-    pub(crate) fn set(&self, item: u32) -> &[u64] {
-        self.of_items.set(item as usize)
-    }
-
-    /// The groups of more than theta rows.
-    pub(crate) fn heavy(&self) -> &[u64] {
-        &self.heavy
-    }
-
-    /// The groups that can contain MIIs that are needed.
-    pub(crate) fn light(&self) -> &[u64] {
-        &self.light
     }
 
     pub(crate) fn memory(&self) -> usize {
