@@ -3,10 +3,11 @@
 use super::Band;
 use super::assignment::{Assignment, Share};
 use super::frontier::Form;
-use crate::k_anonymize::group::{Crowd, Lists, Meeting, Scratch, auction};
+use crate::k_anonymize::group::{Crowd, Lists, Meeting, Scratch};
 use crate::k_anonymize::prepare::Selected;
 use rayon::prelude::*;
 use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 use table::{NONE, Stop, Watch};
 
 /// Shares of classes with rows to spare, those that lose most first.
@@ -48,7 +49,7 @@ impl<'a> Lenders<'a> {
 /// Opens classes in the forms of one band that borrow what they lack.
 ///
 /// A group of `own` free rows takes `k - own` rows of other classes, and these lose more than before.
-/// Groups with the least such loss per free row go first; more than `most` per free row is not paid, for
+/// Groups with the least such loss per free row go first, of equal ones by their keys; more than `most` per free row is not paid, for
 /// the free rows may do better in a form of the next band. In a lean search a class loses what its form
 /// does.
 pub(crate) fn borrow(
@@ -81,20 +82,33 @@ pub(crate) fn borrow(
         .map_init(Scratch::default, meet)
         .collect::<Result<_, Stop>>()?;
     let mut market = Market { lenders: &lenders, k, most, spent: Vec::new() };
-    let offer = |assignment: &Assignment<'_>, form: usize, group: usize| {
-        let offer = market.offer(assignment, (band, form), &meetings[form], group)?;
-        Some((offer.rank(), offer))
-    };
-    let accept = |assignment: &mut Assignment<'_>, form: usize, group: usize, offer: Offer| {
-        let own: Vec<u32> = assignment.free_among(meetings[form].members.list(group)).collect();
+    let mut heap = BinaryHeap::new();
+    for (meeting, form) in meetings.iter().zip(0u32..) {
+        for (&key, group) in meeting.keys.iter().zip(0u32..) {
+            if let Some(offer) = market.offer(assignment, (band, form), meeting, group) {
+                heap.push((offer.rank(), key, form, group));
+            }
+        }
+    }
+    let mut steps = 0;
+    while let Some((rank, key, form, group)) = heap.pop() {
+        steps += 1;
+        watch.poll_every(256, steps)?;
+        let meeting = &meetings[form as usize];
+        let Some(offer) = market.offer(assignment, (band, form), meeting, group) else { continue };
+        // Others were served since it was put here: it has to queue again.
+        if offer.rank() != rank {
+            heap.push((offer.rank(), key, form, group));
+            continue;
+        }
+        let own: Vec<u32> = assignment.free_among(meeting.members.list(group as usize)).collect();
         let lent = offer.taken.iter().map(|&(share, _)| assignment.shares[share as usize].row);
         let rows: Vec<u32> = own.iter().copied().chain(lent).collect();
         let loss = if band.lean { offer.after } else { assignment.least_loss(&rows) };
         let class = assignment.class(loss);
         own.iter().for_each(|&row| assignment.settle(row, assignment.left(row), class));
         offer.taken.iter().for_each(|&(share, weight)| assignment.lend(share, weight, class));
-    };
-    auction(assignment, &meetings, offer, accept, watch)?;
+    }
     assignment.sweep();
     Ok(())
 }
@@ -132,13 +146,14 @@ impl Market<'_> {
     fn offer(
         &mut self,
         assignment: &Assignment<'_>,
-        (band, form): (&Band<'_>, usize),
+        (band, form): (&Band<'_>, u32),
         meeting: &Meeting,
-        group: usize,
+        group: u32,
     ) -> Option<Offer> {
+        let group = group as usize;
         let members = assignment.free_among(meeting.members.list(group));
         let own: u64 = members.clone().map(|row| assignment.left(row)).sum();
-        let after = band.loss(assignment.people, members.into_iter().next()?, form);
+        let after = band.loss(assignment.people, members.into_iter().next()?, form as usize);
         let mut offer = Offer { own, after, loss: 0, taken: Vec::new() };
         let mut lacking = self.k.saturating_sub(own);
         self.spent.resize(assignment.sizes.len(), 0);
