@@ -1,9 +1,9 @@
 //! The last look at a k-anonymous release.
 
 use super::rule::{self, Rule, Tally};
-use super::{KAnonymity, totals_of};
+use super::{KAnonymity, value};
 use crate::Error;
-use table::{Bag, NONE, Release, Watch};
+use table::{Bag, Release, Watch};
 
 /// The release without what its reader sees as a class of fewer than k rows; fails if a class that is left is
 /// smaller or has not the diversity or closeness that was asked for. What is promised does not depend on how
@@ -22,20 +22,17 @@ pub(super) fn checked(
     let _held = watch.hold(release.memory())?;
     let classes = release.classes_on(bag, width, watch)?;
     let pieces = release.pieces().iter();
-    let counts = pieces.clone().map(|piece| (piece.row as usize, piece.weight));
-    let rule = Rule::new(asked.k, asked.diversity, totals_of(bag, width, counts));
-    let null = bag.domain(width).len() as u32;
     let _held =
         watch.hold(release.pieces().len() as u64 * 16 + classes.sizes().len() as u64 * 24)?;
+    let mut totals = vec![0; bag.domain(width).len() + 1];
     let mut tallies = vec![Tally::new(); classes.sizes().len()];
     for (number, piece) in pieces.enumerate() {
         watch.poll(number)?;
-        let value = match bag.row(piece.row as usize)[width] {
-            NONE => null,
-            code => code,
-        };
+        let value = value(bag, piece.row as usize, width);
+        totals[value as usize] += piece.weight;
         rule::add(&mut tallies[classes.of(number) as usize], value, piece.weight);
     }
+    let rule = Rule::new(asked.k, asked.diversity, totals);
     match tallies.iter().find(|tally| !rule.holds(tally)) {
         Some(tally) => Err(Error::NotKept { rows: rule::rows(tally) }),
         None => Ok(release),

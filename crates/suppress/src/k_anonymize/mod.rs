@@ -204,24 +204,21 @@ fn finished<'a>(
     partition.secure();
     Ok(partition)
 }
+
 /// Rows by sensitive value, those with NULL last; empty if there is no such column.
 fn totals(bag: &Bag, column: usize) -> Vec<u64> {
-    totals_of(bag, column, (0..bag.distinct()).map(|row| (row, bag.weight(row))))
-}
-
-/// The same of some rows, each given with its copies.
-fn totals_of(bag: &Bag, column: usize, rows: impl Iterator<Item = (usize, u64)>) -> Vec<u64> {
     if column >= bag.width() {
         return Vec::new();
     }
-    let values = bag.domain(column).len();
-    let mut totals = vec![0; values + 1];
-    for (row, weight) in rows {
-        let value = match bag.row(row)[column] {
-            NONE => values,
-            code => code as usize,
-        };
-        totals[value] += weight;
-    }
+    let mut totals = vec![0; bag.domain(column).len() + 1];
+    (0..bag.distinct()).for_each(|row| totals[value(bag, row, column) as usize] += bag.weight(row));
     totals
+}
+
+/// The value of a row in a column; one more than the last code if that is NULL.
+fn value(bag: &Bag, row: usize, column: usize) -> u32 {
+    match bag.row(row)[column] {
+        NONE => bag.domain(column).len() as u32,
+        code => code,
+    }
 }
