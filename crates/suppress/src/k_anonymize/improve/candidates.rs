@@ -15,6 +15,7 @@ const MOST: usize = 9 << 21;
 const WIDEST: usize = 127;
 
 /// All groups of at least k rows that some forms make. `price` and `chain` choose classes from them.
+#[derive(Default)]
 pub(crate) struct CandidateGroups {
     /// The row of each copy: what belongs to a group are copies.
     pub rows: Vec<u32>,
@@ -63,15 +64,7 @@ impl CandidateGroups {
         }));
         let rows = people.weights.iter().zip(0u32..);
         let rows = rows.flat_map(|(&weight, row)| (0..weight).map(move |_| row)).collect();
-        let mut groups = CandidateGroups {
-            rows,
-            losses: Vec::new(),
-            copies: Lists::default(),
-            begins,
-            forms: HashSet::default(),
-            merged: Vec::new(),
-            known: HashMap::default(),
-        };
+        let mut groups = CandidateGroups { rows, begins, ..CandidateGroups::default() };
         Ok(groups.extend(partition, most, watch)?.then_some(groups))
     }
 
@@ -251,9 +244,7 @@ impl CandidateGroups {
             losses: groups.iter().map(|group| group.0).collect(),
             copies: lists,
             begins: (0..=copies).collect(),
-            forms: HashSet::default(),
-            merged: Vec::new(),
-            known: HashMap::default(),
+            ..CandidateGroups::default()
         }
     }
 

@@ -16,14 +16,14 @@ pub(crate) struct Frontier {
     /// What a row loses on average, by column and level.
     costs: Vec<Vec<u64>>,
     /// The width of a band.
-    band: u64,
+    pub band: u64,
     /// The forms known of each band, with the sum of their parents' scores.
     bands: BTreeMap<u64, HashMap<Form, u64, Keyed>>,
     tried: HashSet<Form, Keyed>,
     /// Columns by the score of the form that raises only them, best first.
     columns: Vec<(u64, u16)>,
     /// What a cell of the cheapest column is worth.
-    cell: u64,
+    pub cell: u64,
 }
 
 /// Bands from nothing lost to everything blank: four for each column, within these limits. In wide bands
@@ -71,15 +71,6 @@ impl Frontier {
     /// What a row loses on average in a form.
     pub fn cost(&self, form: &[u16]) -> u64 {
         self.costs.iter().zip(form).map(|(costs, &level)| costs[usize::from(level)]).sum()
-    }
-
-    pub fn band(&self) -> u64 {
-        self.band
-    }
-
-    /// What a cell of the cheapest column is worth.
-    pub fn cell(&self) -> u64 {
-        self.cell
     }
 
     /// Adds forms that will be tried whatever else there is.

@@ -119,7 +119,7 @@ impl<'b> Band<'b> {
     fn new(forms: &'b [Form], frontier: &Frontier, effort: &Effort) -> Self {
         let costs = forms.iter().map(|form| frontier.cost(form)).collect();
         let Effort { lean, shake, .. } = *effort;
-        let grain = if lean { 1 } else { (frontier.band() / GRAINS).max(1) };
+        let grain = if lean { 1 } else { (frontier.band / GRAINS).max(1) };
         Band { forms, costs, lean, grain, shake }
     }
 
@@ -170,7 +170,7 @@ pub(crate) fn search<'a>(
         if !assignment.free.is_empty() && rule.is_plain() && !tried.is_empty() {
             let most = effort.lenders / assignment.shares.len().max(1);
             let band = Band::new(&forms[..most.clamp(1, forms.len())], &frontier, effort);
-            borrow(&mut assignment, &band, rule.k, effort.loss(frontier.cell()), watch)?;
+            borrow(&mut assignment, &band, rule.k, effort.loss(frontier.cell), watch)?;
         }
         for (form, score) in forms.iter().zip(scores) {
             frontier.extend(form, score);

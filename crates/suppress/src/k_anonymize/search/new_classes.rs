@@ -29,6 +29,7 @@ pub(crate) fn open(
 }
 
 /// The groups of all forms of a band, and what they still have.
+#[derive(Default)]
 struct Contest {
     cost: Vec<u64>,
     key: Vec<u64>,
@@ -45,15 +46,7 @@ struct Contest {
 
 impl Contest {
     fn new(assignment: &Assignment<'_>, band: &Band<'_>, meetings: &[Meeting]) -> Self {
-        let mut contest = Contest {
-            cost: Vec::new(),
-            key: Vec::new(),
-            shake: Vec::new(),
-            rows: Vec::new(),
-            need: Vec::new(),
-            members: Lists::default(),
-            groups: Lists::default(),
-        };
+        let mut contest = Contest::default();
         for (form, meeting) in meetings.iter().enumerate() {
             let offset = contest.members.items.len() as u32;
             contest.members.items.extend_from_slice(&meeting.members.items);
