@@ -265,14 +265,7 @@ impl Coder {
             domains.push(Arc::new(domain));
             codes.push(new);
         }
-        for (i, row) in rows.cells_mut().enumerate() {
-            watch.poll(i)?;
-            for (cell, codes) in row.iter_mut().zip(&codes) {
-                if *cell != NONE {
-                    *cell = codes[*cell as usize];
-                }
-            }
-        }
+        rows.recode(&codes, watch)?;
         Ok(CodedTable { bag: Bag::new(domains, rows, weights), raws })
     }
 }

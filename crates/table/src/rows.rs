@@ -1,6 +1,6 @@
 //! Distinct rows of codes with weights.
 
-use crate::Index;
+use crate::{Index, NONE, Stop, Watch};
 
 /// The number of rows of one chunk: with chunks a growing table is not copied.
 const CHUNK_ROWS: usize = 1 << 14;
@@ -60,6 +60,19 @@ impl CodeRows {
     pub(crate) fn cells_mut(&mut self) -> impl Iterator<Item = &mut [u32]> {
         let width = self.width.max(1);
         self.chunks.iter_mut().flat_map(move |c| c.chunks_exact_mut(width))
+    }
+
+    /// Gives each cell that is not NULL its code in `codes`, by column and code.
+    pub(crate) fn recode(&mut self, codes: &[Vec<u32>], watch: &Watch) -> Result<(), Stop> {
+        for (i, row) in self.cells_mut().enumerate() {
+            watch.poll(i)?;
+            for (cell, codes) in row.iter_mut().zip(codes) {
+                if *cell != NONE {
+                    *cell = codes[*cell as usize];
+                }
+            }
+        }
+        Ok(())
     }
 
     pub(crate) fn memory(&self) -> usize {

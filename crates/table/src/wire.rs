@@ -238,14 +238,7 @@ impl Bag {
                 let texts = texts.collect::<Texts>();
                 *domain = Arc::new(Domain::from_sorted(domain.name().to_string(), texts));
             }
-            for (i, row) in self.rows.cells_mut().enumerate() {
-                watch.poll(i)?;
-                for (cell, codes) in row.iter_mut().zip(&codes) {
-                    if *cell != NONE {
-                        *cell = codes[*cell as usize];
-                    }
-                }
-            }
+            self.rows.recode(&codes, watch)?;
         }
         self.sort(watch)
     }
