@@ -6,8 +6,8 @@
 //! the release sees them, so the two are equal.
 //!
 //! * `mii` holds [`mii_suppress`], which blanks the cells that minimal infrequent itemsets lie in as
-//!   the crate `mining` finds them, and [`k_mii`], which then drops small classes.
-//! * `sampled` does both with the itemsets of a sample.
+//!   the crate `mining` finds them.
+//! * `sampled` does that with the itemsets of a sample; [`k_mii`] then drops small classes.
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that lose little, where cells are
 //!   blanked or shown less exactly. Its phases are listed there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
@@ -41,8 +41,8 @@ pub use hierarchy::{Fault, General, Hierarchy, Node};
 pub use impute::{Method, impute};
 pub use k_anonymize::{Diversity, DiversityKind, KAnonymity, KAnonymized, k_anonymize};
 pub use loss::{Loss, column_loss};
-pub use mii::{k_mii, mii_suppress};
-pub use sampled::{k_mii_sampled, mii_suppress_sampled};
+pub use mii::mii_suppress;
+pub use sampled::{k_mii, mii_suppress_sampled};
 pub use shuffle::{Shuffled, shuffle_groups};
 pub use written::Written;
 

@@ -1,6 +1,6 @@
 //! Suppression of minimal infrequent itemsets (ten Tusscher, chapter 2).
 
-use crate::{Error, checked};
+use crate::Error;
 use mining::{Subtree, Visitor, visit_miis};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use table::{Bag, Item, Marks, Release, Stop, Watch};
@@ -24,18 +24,6 @@ pub fn mii_suppress(
     let blanked = Blanked::new(bag);
     visit_miis(bag, theta, max_length, watch, &blanked)?;
     Ok(Release::from_masks(bag, blanked.cells.into_sets().words(), watch)?)
-}
-
-/// k-MII: [`mii_suppress`] with theta = k - 1, then rows whose class on the output has fewer
-/// than `k` rows are dropped. Every class of the release has at least `k` rows.
-pub fn k_mii(
-    bag: &Bag,
-    k: u64,
-    max_length: Option<usize>,
-    watch: &Watch,
-) -> Result<Release, Error> {
-    let release = mii_suppress(bag, k.saturating_sub(1), max_length, watch)?;
-    checked(release, bag, bag.width(), k, watch)
 }
 
 /// The cells that lie in an MII found so far.

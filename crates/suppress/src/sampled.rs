@@ -30,9 +30,9 @@ pub fn mii_suppress_sampled(
     Ok(Release::from_masks(bag, masks.words(), watch)?)
 }
 
-/// As [`k_mii`](crate::k_mii) with itemsets of a sample. Every class of the release has at least `k` rows, as all
-/// rows are counted.
-pub fn k_mii_sampled(
+/// k-MII: [`mii_suppress_sampled`] with theta = k - 1, then rows whose class on the output has fewer than `k` rows are
+/// dropped. Every class of the release has at least `k` rows, as all rows are counted.
+pub fn k_mii(
     bag: &Bag,
     k: u64,
     max_length: Option<usize>,
@@ -157,7 +157,7 @@ mod tests {
         fn classes_are_counted_over_all_rows(rows in rows(), k in 1u64..6, tenths in 1u32..11) {
             let (share, watch) = (f64::from(tenths) / 10.0, Watch::unlimited());
             let bag = Bag::from_text(3, rows);
-            if let Ok(release) = k_mii_sampled(&bag, k, None, share, &watch) {
+            if let Ok(release) = k_mii(&bag, k, None, share, &watch) {
                 prop_assert!(release.k(&bag, &watch).unwrap().is_none_or(|least| least >= k));
             }
         }

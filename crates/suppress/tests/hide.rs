@@ -1,5 +1,8 @@
 //! Hidden itemsets against their definition, and against the fewest cells that can hide them.
 
+mod common;
+
+use common::Counts;
 use pg_sanitize_suppress::hide_itemsets;
 use proptest::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +26,7 @@ fn contains(row: &[u32], items: &[Item]) -> bool {
 }
 
 fn blanked(release: &Release, bag: &Bag) -> u64 {
-    release.counts(bag).suppressed
+    Counts::of(release, bag).suppressed
 }
 
 /// The fewest cells, by trying all ways to blank each row: after each row, the fewest cells for every

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{data, modal_rows, rows_of, vectors};
+use common::{Counts, data, modal_rows, rows_of, vectors};
 use pg_sanitize_suppress::{Error, k_mii, mii_suppress};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
@@ -61,8 +61,8 @@ fn vectors_pass() {
         let release = mii_suppress(&bag, theta, None, &watch).unwrap();
         assert_eq!(texts(&release), expected("suppressed"), "{}", vector["id"]);
         let cells = vector["expected"]["suppressed_cells"].as_u64().unwrap();
-        assert_eq!(release.counts(&bag).suppressed, cells, "{}", vector["id"]);
-        let release = k_mii(&bag, theta + 1, None, &watch).unwrap();
+        assert_eq!(Counts::of(&release, &bag).suppressed, cells, "{}", vector["id"]);
+        let release = k_mii(&bag, theta + 1, None, 1.0, &watch).unwrap();
         assert_eq!(texts(&release), expected("kmii_exact_classes"), "{}", vector["id"]);
         seen += 1;
     }
@@ -85,7 +85,7 @@ proptest! {
         } else {
             let release = release.unwrap();
             prop_assert_eq!(released(&release, &bag), mine_then_suppress(&bag, theta, max_length));
-            prop_assert_eq!(release.counts(&bag).kept, bag.row_count());
+            prop_assert_eq!(Counts::of(&release, &bag).kept, bag.row_count());
         }
     }
 
@@ -98,7 +98,7 @@ proptest! {
         let bag = Bag::from_text(4, rows);
         prop_assume!(k <= bag.row_count());
         let watch = Watch::unlimited();
-        let release = k_mii(&bag, k, max_length, &watch).unwrap();
+        let release = k_mii(&bag, k, max_length, 1.0, &watch).unwrap();
         let mut classes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for (i, row) in mine_then_suppress(&bag, k - 1, max_length).into_iter().enumerate() {
             *classes.entry(row).or_default() += bag.weight(i);
@@ -141,8 +141,8 @@ fn published_tables_are_reproduced() {
     for (name, theta, kept, share) in expected {
         let Some(path) = data(&format!("lucs/{name}.num")) else { continue };
         let bag = modal_rows(&path);
-        let release = k_mii(&bag, theta + 1, None, &Watch::unlimited()).unwrap();
-        let counts = release.counts(&bag);
+        let release = k_mii(&bag, theta + 1, None, 1.0, &Watch::unlimited()).unwrap();
+        let counts = Counts::of(&release, &bag);
         assert_eq!(counts.kept, kept, "{name}, theta {theta}");
         let percent = 100.0 * counts.suppressed_share();
         // The paper cuts after two digits.

@@ -89,7 +89,7 @@ const K_MII: Method = Method::release(
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
         release(rows, source, |bag, watch| {
-            suppress::k_mii_sampled(bag, k, max_length, share, watch)
+            suppress::k_mii(bag, k, max_length, share, watch)
         })
     })
     .made_of(Origin::Row)

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use table::{Bag, NONE};
+use table::{Bag, NONE, Release};
 
 pub type Row = Vec<Option<String>>;
 
@@ -75,4 +75,38 @@ pub fn separated(path: &Path, separator: char) -> Bag {
     let width = text.lines().next().unwrap().split(separator).count();
     let rows = text.lines().skip(1).filter(|line| !line.is_empty());
     Bag::from_text(width, rows.map(|line| line.split(separator).map(Some)))
+}
+
+/// How much of a table is released.
+pub struct Counts {
+    /// Rows of the release.
+    pub kept: u64,
+    /// Their cells that were not NULL and are blanked.
+    pub suppressed: u64,
+    rows: u64,
+    cells: u64,
+}
+
+impl Counts {
+    pub fn of(release: &Release, bag: &Bag) -> Self {
+        let (mut kept, mut suppressed) = (0, 0);
+        for piece in release.pieces() {
+            let cells = bag.row(piece.row as usize).iter().enumerate();
+            let blanked =
+                cells.filter(|&(c, &code)| code != NONE && release.suppresses(piece.form, c));
+            kept += piece.weight;
+            suppressed += blanked.count() as u64 * piece.weight;
+        }
+        Counts { kept, suppressed, rows: bag.row_count(), cells: kept * bag.width() as u64 }
+    }
+
+    /// The share of the rows that is kept.
+    pub fn kept_share(&self) -> f64 {
+        self.kept as f64 / self.rows as f64
+    }
+
+    /// The share of the kept rows' cells that is suppressed.
+    pub fn suppressed_share(&self) -> f64 {
+        self.suppressed as f64 / self.cells as f64
+    }
 }

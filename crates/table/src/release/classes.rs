@@ -40,7 +40,7 @@ impl Release {
     ) -> Result<ReleaseClasses, Stop> {
         let piece = |number: u32| &self.pieces[number as usize];
         // Without filled cells there is no need to look at fills, which saves a tenth of the work.
-        if self.fills() {
+        if self.forms.fill() {
             self.group(|number| self.cells(bag, piece(number)).take(width), watch)
         } else {
             self.group(|number| self.blanked(bag, piece(number)).take(width), watch)

@@ -34,31 +34,6 @@ pub struct Release {
     pieces: Vec<Piece>,
 }
 
-/// The size of a release. Cells that were NULL before count as cells, but not as suppressed ones.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct ReleaseCounts {
-    /// Rows of the table.
-    pub rows: u64,
-    /// Rows of the release.
-    pub kept: u64,
-    /// Cells of the rows kept.
-    pub cells: u64,
-    /// The number of suppressed cells among them.
-    pub suppressed: u64,
-}
-
-impl ReleaseCounts {
-    /// The share of the rows that is kept; 1 for an empty table.
-    pub fn kept_share(&self) -> f64 {
-        if self.rows == 0 { 1.0 } else { self.kept as f64 / self.rows as f64 }
-    }
-
-    /// The share of the kept rows' cells that is suppressed; 0 if there are none.
-    pub fn suppressed_share(&self) -> f64 {
-        if self.cells == 0 { 0.0 } else { self.suppressed as f64 / self.cells as f64 }
-    }
-}
-
 impl Release {
     /// An empty release of a bag of `width` columns.
     pub fn new(width: usize) -> Self {
@@ -155,20 +130,6 @@ impl Release {
         Ok(builder.finish())
     }
 
-    /// How much of the table is released.
-    pub fn counts(&self, bag: &Bag) -> ReleaseCounts {
-        let mut counts = ReleaseCounts { rows: bag.row_count(), ..ReleaseCounts::default() };
-        for piece in &self.pieces {
-            let blanked = bag.row(piece.row as usize).iter().enumerate();
-            let blanked =
-                blanked.filter(|&(c, &code)| code != NONE && self.suppresses(piece.form, c));
-            counts.kept += piece.weight;
-            counts.suppressed += blanked.count() as u64 * piece.weight;
-        }
-        counts.cells = counts.kept * bag.width() as u64;
-        counts
-    }
-
     /// The same rows with other numbers of copies: `weight` returns that of each piece, 0 to drop it.
     pub fn reweigh(mut self, mut weight: impl FnMut(usize) -> u64) -> Self {
         let mut number = 0;
@@ -178,11 +139,6 @@ impl Release {
             piece.weight > 0
         });
         self
-    }
-
-    /// True if some form fills cells.
-    fn fills(&self) -> bool {
-        self.forms.fill()
     }
 
     /// The bytes held.
