@@ -27,7 +27,6 @@ const STALE: u32 = 8;
 const COOL: i64 = 8;
 
 /// What is known while classes are replaced.
-#[derive(Default)]
 pub(crate) struct Replacing {
     /// The groups of each row that classes are replaced by, those that lose least first.
     of_row: Lists,
@@ -53,8 +52,15 @@ impl Replacing {
         Ok(Replacing {
             of_row: groups.of_rows(LARGE, watch)?,
             worth: RowValues::new(groups.len()),
+            stale: 0,
+            worths: Vec::new(),
+            changed: Vec::new(),
+            goals: Vec::new(),
             counts: vec![0; groups.len()],
-            ..Replacing::default()
+            candidates: Vec::new(),
+            promises: Vec::new(),
+            buffer: Vec::new(),
+            stack: Vec::new(),
         })
     }
 

@@ -8,7 +8,6 @@ use table::NONE;
 /// `from`: the two classes with rows to spare that lose most of those from which chains come, and what they
 /// lose: so much is saved if a row is taken out. `to`: the class that loses least of those to which chains
 /// lead, and what it loses: so much is lost if a row is put in.
-#[derive(Default)]
 pub(crate) struct RowValues {
     pub from: Vec<[(i64, u32); 2]>,
     pub to: Vec<(i64, u32)>,
@@ -27,7 +26,9 @@ impl RowValues {
         RowValues {
             from: vec![[NOWHERE; 2]; groups],
             to: vec![NOWHERE; groups],
-            ..RowValues::default()
+            fed: Vec::new(),
+            known: Vec::new(),
+            stack: Vec::new(),
         }
     }
 
