@@ -1,5 +1,5 @@
 //! The SQL functions, one folder per family; each function is declared as a [`crate::method::Method`] beside what it does over a
-//! crate. [`shared`] has what several families use, and the registry.
+//! crate. [`shared`] has what several families use, and the registry; [`prelude`] what nearly every file imports.
 
 use crate::method::Exported;
 
@@ -11,6 +11,8 @@ macro_rules! families {
         pub const FAMILIES: &[(&str, &[&[Exported]])] = &[$((stringify!($family), $family::METHODS)),*];
     };
 }
+
+pub mod prelude;
 
 families! {
     krimp,

@@ -2,23 +2,9 @@
 
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options};
 use crate::api::measure::compare::Pair;
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, RELATION};
-use crate::api::shared::input::Input;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb::{self, ItemsetJson};
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::prelude::*;
+use crate::pg::call::jsonb::ItemsetJson;
 use krimp::{CodeTable, Data, Model, Options};
-use pgrx::IntoDatum;
-use pgrx::pg_sys::{Datum, Oid};
-use table::{Bag, Watch};
 
 /// The code table that a call asks for, and the rows that it describes.
 fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
@@ -260,7 +246,7 @@ fn krimp_classify(call: &Call) -> Result<Datum, Error> {
     })?;
     let mut rows = ResultRows::begin(call)?;
     let json = ItemsetJson::new(&bag);
-    let names: Vec<Vec<u8>> = models.iter().map(|(name, _)| text::from_utf8(name)).collect();
+    let names: Vec<Vec<u8>> = models.iter().map(|(name, _)| from_utf8(name)).collect();
     for (row, found) in classes.iter().enumerate() {
         rows.push([
             Value::Made(&|| json.row(row)),

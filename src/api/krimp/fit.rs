@@ -1,17 +1,10 @@
 //! Fitting code tables: what the Krimp functions ask for and how it is said.
 
-use crate::api::shared::arguments::{MAX_LENGTH, MIN_SUPPORT};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
+use crate::api::prelude::*;
 use crate::pg::call::notice::notice;
-use crate::pg::call::settings;
-use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::positions;
-use crate::pg::process::pool;
 use krimp::{Candidates, CodeTable, Ended, Forbidden, Nulls, Options, Progress, Snapshot};
-use serde_json::Value as Json;
 use std::time::Duration;
-use table::{Bag, Choice, Item, Stop, Watch};
+use table::Choice;
 
 pub const CANDIDATES: Argument<Candidates> = Argument::choice("candidates").or("\"all\"").about(
     "Where patterns come from: 'all' frequent itemsets, the 'closed' ones, or 'pairs' of patterns.",

@@ -3,29 +3,13 @@
 use super::code_table::MODEL;
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
 use super::reject::{REJECT, Rejected};
-use crate::api::shared::arguments::{
-    CLASS, COLUMNS, MAX_LENGTH, MIN_SUPPORT, N, ROWS_OF, SEED, coins, coins_of,
-};
+use crate::api::prelude::*;
 use crate::api::shared::drawing::{draw_rows, step};
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Arguments, Given, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::{notice_hint, warning};
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::ResultRows;
-use crate::pg::write::typed::{self, ReadValues, TextValues, TypedRows};
-use crate::release::{Release, ReleaseCall};
-use guarantee::Guarantee;
+use crate::pg::call::notice::warning;
+use crate::pg::write::typed::{self, ReadValues, TextValues};
 use krimp::{ClassRows, Correction, DomainOrder, Generator, Model, Nulls, Options};
-use pgrx::pg_sys::Datum;
 use random::Key;
-use serde_json::Value as Json;
 use std::cell::Cell;
-use table::{Bag, Item, NONE, Watch};
 
 const LAPLACE: Argument<f64> = Argument::new("laplace", Type::Float8, |given| {
     let correction = given.get::<f64>()?;

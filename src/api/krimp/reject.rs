@@ -1,11 +1,7 @@
 //! Itemsets that no generated row may contain.
 
-use crate::api::shared::arguments::{NamedItemset, itemsets};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::api::prelude::*;
 use krimp::{Model, Reject};
-use table::Item;
 
 pub const REJECT: Argument<Vec<NamedItemset>> = Argument::new("reject", Type::Json, |given| {
     Ok(itemsets(given)?.unwrap_or_default())

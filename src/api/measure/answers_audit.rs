@@ -1,29 +1,14 @@
 //! Audits of exact answers: what sums and counts that were given out tell of each unit.
 
+use crate::api::prelude::*;
 use crate::api::private::question::Described;
 use crate::api::private::question::query::{condition, group_value};
-use crate::api::shared::arguments::RELATION;
 use crate::catalog::bounds;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::{from_utf8, to_utf8};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::{rights, types};
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
 use measures::Rational;
 use measures::answers::{self, Bounds, Known, MOST_ANSWERS, MOST_TERMS, UnitClass};
-use pgrx::pg_sys::Datum;
-use pgrx::{AnyNumeric, IntoDatum};
 use question::Condition;
-use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
 use std::ffi::CString;
-use table::Bag;
 
 const QUERIES: Argument<Json> = Argument::of("queries")
     .about("The unit column, what everybody knows of a value, and the exact answers that were given: {\"unit\": …, \"low\": …, \"high\": …, \"answers\": […]}.");

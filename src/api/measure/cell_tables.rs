@@ -1,22 +1,8 @@
 //! Tables of counts without their small cells, and audits of such tables.
 
-use crate::api::shared::arguments::RELATION;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::prelude::*;
 use measures::cells::{self, Layout, MOST_CELLS, MOST_COUNT, Place, Protection, Status};
-use pgrx::pg_sys::Datum;
-use serde_json::{Map, Value as Json};
 use std::collections::HashMap;
-use table::{Bag, NONE};
 
 const ROW_COLUMN: Argument<String> =
     Argument::of("row_column").about("The column whose values are the rows of the table.");

@@ -1,18 +1,8 @@
 //! Measures of a table: what anybody who reads it can count.
 
-use crate::api::shared::arguments::{COLUMNS, SOURCE};
-use crate::api::shared::input::Input;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Source, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::positions;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::prelude::*;
+use crate::pg::call::argument::Source;
 use measures::Diversity;
-use pgrx::IntoDatum;
-use pgrx::pg_sys::Datum;
 
 const K_ANONYMITY: Method =
     Method::new("k_anonymity", &[&SOURCE, &COLUMNS], Returns::One(Type::Int8), |call| {

@@ -1,25 +1,12 @@
 //! A released table beside the original that it was made from.
 
 use super::privacy_report::Candidate;
+use crate::api::prelude::*;
 use crate::api::release::hierarchy::{Sides, general, shown_as};
-use crate::api::shared::arguments::{
-    COLUMNS, MAX_LENGTH, MIN_SHARE, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
-};
-use crate::api::shared::input::{Input, original_and_released};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::shared::input::original_and_released;
 use measures::{Made, Meaning};
-use pgrx::pg_sys::{Datum, Oid};
 use std::collections::HashMap;
 use suppress::Written;
-use table::{Bag, Stop, Watch};
 
 /// Two tables with the same columns in the same order, each with its own domains.
 pub struct Pair {

@@ -2,20 +2,9 @@
 
 use super::compare::Pair;
 use crate::api::mining::itemsets::MII_RISK;
-use crate::api::shared::arguments::{
-    COLUMNS, MAX_LENGTH, MIN_SUPPORT, ORIGINAL, RELEASED, SAMPLES, SEED, coins,
-};
+use crate::api::prelude::*;
 use crate::api::shared::input::original_and_released;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::process::pool;
-use crate::pg::write::rowset::{ResultRows, Value};
 use krimp::{Correction, DomainOrder, Generator, Model};
-use pgrx::pg_sys::Datum;
-use table::Watch;
 
 /// Rows drawn to see how many patterns they take.
 const DRAWN: usize = 10_000;

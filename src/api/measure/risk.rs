@@ -1,17 +1,8 @@
 //! Who stands out in a table: its small classes, and rows that a few known cells give away.
 
 use super::classes::with_sensitive;
-use crate::api::shared::arguments::{COLUMNS, SAMPLES, SEED, SOURCE, coins};
-use crate::api::shared::input::Input;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
+use crate::api::prelude::*;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::{ResultRows, Value};
-use pgrx::pg_sys::Datum;
-use table::Bag;
 
 const SENSITIVE: Argument<Option<String>> = Argument::of("sensitive")
     .about("The column that an attacker wants to know; without it only rows are counted.");

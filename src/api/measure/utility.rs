@@ -1,11 +1,7 @@
 //! How well a released table serves in place of its original.
 
 use super::compare::Pair;
-use crate::api::shared::arguments::{COLUMNS, ORIGINAL, RELEASED};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::Type;
-use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::prelude::*;
 
 const UTILITY: Method = Method::new(
     "utility",

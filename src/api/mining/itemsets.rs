@@ -1,20 +1,10 @@
 //! Mining: what makes rows stand out, and what many rows share.
 
+use crate::api::prelude::*;
 use crate::api::release::levels;
-use crate::api::shared::arguments::{COLUMNS, MAX_LENGTH, MIN_SUPPORT, SOURCE, THETA};
-use crate::api::shared::input::Input;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::write::rowset::{ResultRows, Value};
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
-use pgrx::pg_sys::Datum;
-use pgrx::{AnyNumeric, IntoDatum};
-use table::{Bag, Itemsets, Stop, Watch};
+use table::Itemsets;
 
 const ITEMSETS: Returns =
     Returns::Table(&[("items", Type::Json), ("length", Type::Int4), ("support", Type::Int8)]);
@@ -113,7 +103,7 @@ fn mii_risk(call: &Call) -> Result<Datum, Error> {
     let mut rows = ResultRows::begin(call)?;
     let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {
-        let name = text::from_utf8(domain.name());
+        let name = from_utf8(domain.name());
         let values = domain.values().map(Value::Text).zip(&column.values);
         for (value, counts) in std::iter::once((Value::Null, &column.total)).chain(values) {
             rows.push([

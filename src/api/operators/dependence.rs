@@ -1,14 +1,7 @@
 //! How much an output tells of its input: randomisations as matrices, and exact counts.
 
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::api::prelude::*;
 use crate::pg::call::array::Numbers;
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::Value;
-use guarantee::Guarantee;
-use pgrx::IntoDatum;
-use pgrx::pg_sys::Datum;
 use randomize::dependence::{Channel, ExactCount, exact_count_epsilon, exact_counts_epsilon};
 
 /// A matrix row by row, and the length of its rows.

@@ -1,19 +1,8 @@
 //! Randomisation operators: what they tell, which breaches they allow, and numbers that are randomised.
 
-use crate::api::shared::arguments::{SEED, coins, coins_of};
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Arguments, Given, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::{array, settings};
-use crate::pg::process::pool;
-use crate::pg::write::rowset::{ResultRows, Value};
-use guarantee::Guarantee;
-use pgrx::IntoDatum;
-use pgrx::pg_sys::Datum;
+use crate::api::prelude::*;
+use crate::pg::call::array;
 use randomize::operator::{self, Direction, NumberOperator, Operator, Prior};
-use table::Watch;
 
 const OPERATOR: Argument<Operator> = Argument::new("operator", Type::Floats, |given| {
     let (cells, outputs) = given.needed(given.floats()?)?.matrix().map_err(|what| {

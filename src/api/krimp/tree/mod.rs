@@ -6,17 +6,10 @@
 mod plain;
 mod private;
 
-use crate::api::shared::arguments::{CLASS, COLUMNS};
+use crate::api::prelude::*;
 use crate::api::shared::drawing::{draw_rows, step};
-use crate::method::methods;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::release::ReleaseCall;
 use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
-use table::Watch;
 
 const TREE_THRESHOLD: Argument<Option<f64>> = Argument::new("tree_threshold", Type::Float8, |given| {
     let hint = "tree_threshold is a share of the rows: 0 or more, and less than 1.";

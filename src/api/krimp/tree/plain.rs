@@ -2,29 +2,11 @@
 
 use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
 use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
-use crate::api::shared::arguments::{
-    CLASS, COLUMNS, MAX_LENGTH, MIN_SHARE, MIN_SHARE_OR_TENTH, N, RELATION, ROWS_OF, SEED, coins,
-    coins_of,
-};
-use crate::api::shared::input::Input;
-use crate::method::{Label, Method};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb::{self, ItemsetJson};
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::write::typed::{ReadValues, TypedRows};
-use crate::release::{Release, ReleaseCall};
-use guarantee::Guarantee;
+use crate::api::prelude::*;
+use crate::pg::call::jsonb::ItemsetJson;
+use crate::pg::write::typed::ReadValues;
 use krimp::{Candidates, ClassRows, CodeTree, Nulls, Options, apportion};
-use pgrx::pg_sys::Datum;
-use serde_json::json;
 use std::sync::Arc;
-use table::{Bag, Domain, Item, NONE};
 
 /// Rows are drawn with NULLs where the source has them.
 const NULLS_AS_VALUES: Argument<Nulls> = NULLS.or("\"value\"");

@@ -2,28 +2,15 @@
 
 use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
 use crate::api::krimp::fit;
+use crate::api::prelude::*;
 use crate::api::randomize::cells::{WEIGHTS, responses};
-use crate::api::shared::arguments::{
-    CLASS, COLUMNS, EPSILON, MAX_LENGTH, MIN_SHARE_OR_TENTH, N, ROWS_OF, SEED, coins, coins_of,
-};
 use crate::catalog::ledger;
-use crate::method::{Label, Method, Price};
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::call::signature::Returns;
-use crate::pg::process::pool;
-use crate::pg::write::rowset::ResultRows;
-use crate::pg::write::typed::TypedRows;
-use crate::release::{Release, ReleaseCall};
 use crate::rules::charged_rows::Bound;
 use crate::rules::public_source::PublicSource;
-use crate::rules::terms::TERMS;
-use guarantee::{Charge, Guarantee, Protects};
 use krimp::{Channel, Progress, Sanitised, Walk, apportion};
-use random::{Coins, Key};
+use random::Key;
 use randomize::cells::{Factors, RandomisedRows, Responses};
-use table::{NONE, Reservation, Watch};
+use table::Reservation;
 
 /// Cells that are randomised at a time: 4 MB of codes.
 const PART: usize = 1 << 20;

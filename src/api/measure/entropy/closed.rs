@@ -1,12 +1,8 @@
 //! Losses in closed form, and the width of noise.
 
 use super::N;
-use crate::method::Method;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
+use crate::api::prelude::*;
 use measures::entropy;
-use pgrx::IntoDatum;
 
 const ONES: Argument<u64> = Argument::new("k", Type::Int4, |given| {
     given.at_least(0, "k is a number of records: from 0 to n.")

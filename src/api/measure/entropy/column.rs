@@ -1,22 +1,11 @@
 //! What a statistic of a real column tells of its records.
 
 use super::{FINITE, LOSS, MOST_VALUES, STATISTIC, rational_of_text, rows_of_loss};
-use crate::api::shared::arguments::RELATION;
-use crate::method::Method;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::text::to_utf8;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
-use crate::pg::read::reader;
+use crate::api::prelude::*;
 use crate::rules::public::{self, Public};
 use measures::Rational;
 use measures::entropy::{Prior, Release, Statistic, Window};
-use pgrx::pg_sys::Datum;
-use serde_json::Value as Json;
 use std::collections::BTreeMap;
-use table::{Bag, NONE};
 
 const COLUMN_NAME: Argument<String> =
     Argument::of("column_name").about("The column that the statistic is of: numbers or boolean.");

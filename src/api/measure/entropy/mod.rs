@@ -5,18 +5,10 @@
 mod closed;
 mod column;
 
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
+use crate::api::prelude::*;
 use crate::pg::call::array::Numbers;
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::process::pool;
-use crate::pg::write::rowset::Value;
 use measures::Rational;
 use measures::entropy::{self, Loss, Prior, Refused, Release, Statistic, Window};
-use pgrx::AnyNumeric;
-use pgrx::pg_sys::Datum;
 
 /// The most values of a record.
 const MOST_VALUES: usize = 10_000;

@@ -1,8 +1,6 @@
 //! What the caller may see of the original's budget.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use pgrx::pg_sys::Oid;
+use crate::api::prelude::*;
 use report::Account;
 
 /// What is spent of the relation's budget: nothing if it is not protected, or if the view does not show it

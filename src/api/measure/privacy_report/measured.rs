@@ -1,14 +1,13 @@
 //! What is counted for a report, on the threads and in the tables' own bytes.
 
 use super::tables::{Beside, Tables};
+use crate::api::prelude::*;
 use crate::api::release::hierarchy::general;
 use measures::utility::{Joint, Seen, Utility, shown};
 use measures::{Cell, CommonRecords, Comparison, Diversity, Meaning, People};
 use mining::RiskCounts;
-use random::Coins;
 use report::Unicity;
 use suppress::Written;
-use table::{Bag, Stop, Watch};
 
 /// Columns of the combinations by which rows stand out, and items of a frequent itemset: longer ones take
 /// long to count and say little more.

@@ -13,22 +13,11 @@ mod measured;
 mod options;
 mod tables;
 
-use crate::api::shared::arguments::{ORIGINAL, RELEASED};
+use crate::api::prelude::*;
 use crate::api::shared::input::original_and_released;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::Text;
-use crate::pg::call::{jsonb, sql};
-use crate::pg::catalog::rights;
-use crate::pg::process::pool;
 pub use options::Candidate;
 use options::Options;
-use pgrx::IntoDatum;
 use report::Report;
-use serde_json::Value as Json;
 use tables::Tables;
 
 const OPTIONS: Argument<Json> = Argument::of("options")

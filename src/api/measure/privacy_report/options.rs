@@ -1,16 +1,11 @@
 //! What a report may be asked for.
 
 use super::measured::Plan;
+use crate::api::prelude::*;
 use crate::api::publish::maker::Maker;
-use crate::api::shared::arguments::{COLUMNS, MIN_SHARE_OR_TENTH};
 use crate::api::shared::registry;
 use crate::catalog::releases;
-use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
 use measures::Made;
-use pgrx::pg_sys::Oid;
-use serde_json::{Map, Value as Json};
 
 /// A title has at most so many characters.
 const LONGEST_TITLE: usize = 200;

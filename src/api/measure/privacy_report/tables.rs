@@ -1,19 +1,12 @@
 //! The tables of a report: which columns are compared, and in which of them rows were to look alike.
 
 use super::options::{Candidate, Options};
+use crate::api::prelude::*;
 use crate::api::release::hierarchy::{Sides, shown_as};
-use crate::api::shared::input::Input;
 use crate::catalog::protection;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
 use crate::rules::{charged_rows, unit};
 use measures::Made;
-use pgrx::pg_sys::Oid;
 use suppress::Written;
-use table::Bag;
 
 /// The original and the releases, with the same columns in the same order.
 pub struct Tables {

@@ -2,18 +2,14 @@
 
 mod state;
 
+use crate::api::prelude::*;
 use crate::api::shared::internal::{part, passed};
-use crate::method::{Method, methods};
 use crate::pg::call::aggregate_state::bytea;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
 use crate::pg::call::expanded::Access;
-use crate::pg::call::serve::Call;
 use crate::pg::read::argument_rows::Given;
 use crate::pg::read::bag;
-use pgrx::pg_sys::{Datum, MemoryContext};
+use pgrx::pg_sys::MemoryContext;
 use state::{State, held};
-use table::Bag;
 
 const VALUE: Argument<()> = passed("value", Type::Bag);
 

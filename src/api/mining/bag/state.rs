@@ -1,15 +1,14 @@
 //! The state of an aggregate that makes a bag.
 
-use crate::pg::call::error::Error;
+use crate::api::prelude::*;
 use crate::pg::call::expanded::Flat;
-use crate::pg::process::pool;
 use crate::pg::read::argument_rows::{Columns, Given};
 use crate::pg::read::bag;
-use crate::pg::read::reader::{self, RowCoder};
+use crate::pg::read::reader::RowCoder;
 use crate::pg::read::record::{Record, Records};
 use pgrx::pg_sys::MemoryContext;
 use std::cell::Cell;
-use table::{Bag, Coder, Encoding};
+use table::{Coder, Encoding};
 
 thread_local! {
     /// Bytes of all states of this process. Groups have one each, and the leader of a parallel query gets

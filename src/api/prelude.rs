@@ -1,0 +1,30 @@
+//! What nearly every file of a family needs: a function's declaration, a call and its arguments, errors, relations and
+//! bags that are read, rows that are returned. Files begin with `use crate::api::prelude::*`, and name beside it only
+//! what is their own.
+
+pub use super::shared::arguments::*;
+pub use super::shared::input::Input;
+pub use super::shared::typed_source::TypedSource;
+pub(crate) use crate::method::methods;
+pub use crate::method::{Label, Method, Price};
+pub use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
+pub use crate::pg::call::error::Error;
+pub use crate::pg::call::notice::notice_hint;
+pub use crate::pg::call::serve::Call;
+pub use crate::pg::call::signature::Returns;
+pub use crate::pg::call::text::{Text, from_utf8, to_utf8};
+pub use crate::pg::call::{jsonb, settings, sql, text};
+pub use crate::pg::catalog::relation::{Column, Relation, positions};
+pub use crate::pg::catalog::{rights, types};
+pub use crate::pg::process::pool;
+pub use crate::pg::read::reader;
+pub use crate::pg::write::rowset::{ResultRows, Value};
+pub use crate::pg::write::typed::TypedRows;
+pub use crate::release::{Filled, Origin, Release, ReleaseCall};
+pub use crate::rules::terms::TERMS;
+pub use guarantee::{Charge, Cost, Guarantee, Protects};
+pub use pgrx::pg_sys::{Datum, Oid};
+pub use pgrx::{AnyNumeric, IntoDatum};
+pub use random::Coins;
+pub use serde_json::{Map, Value as Json, json};
+pub use table::{Bag, Domain, Item, NONE, Stop, Watch};
