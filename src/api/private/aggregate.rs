@@ -3,25 +3,12 @@
 
 use super::budget;
 use super::question::{Posed, Request};
-use crate::api::shared::arguments::{EPSILON, RELATION};
+use crate::api::prelude::*;
 use crate::catalog::answers::{self, ResultRow};
 use crate::catalog::ledger::{self, Asker};
-use crate::method::{Label, Method, Price, methods};
-use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::process::worker::{self, isolated};
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::release::{Release, ReleaseCall};
 use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
-use guarantee::{AnswerGroups, Answers, Protects};
-use guarantee::{Cost, Guarantee};
-use pgrx::pg_sys::Datum;
-use pgrx::{AnyNumeric, IntoDatum};
-use serde_json::json;
+use guarantee::{AnswerGroups, Answers};
 
 /// Older than any answer, in microseconds: a thousand years, which a timestamp can go back.
 const OLDEST: i128 = 1000 * 365 * 86_400_000_000;
@@ -89,7 +76,7 @@ const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> =
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     if let Some(measures) = options.json(&MEASURES)?
-        && measures.as_object().is_none_or(serde_json::Map::is_empty)
+        && measures.as_object().is_none_or(Map::is_empty)
     {
         return Err(Error::argument(
             format!("option measures is {measures}"),
@@ -188,7 +175,7 @@ fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
     let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
     rows.push([
         Value::Made(&|| groups),
-        Value::Text(&crate::pg::call::text::from_utf8(&row.measure)),
+        Value::Text(&from_utf8(&row.measure)),
         if number.is_some() { Value::Made(&value) } else { Value::Null },
         float(row.stddev),
         float(row.low),
@@ -225,7 +212,7 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
     };
     let charge = DP_AGGREGATE.charge(&call.arguments, 0)?.filter(|_| !is_free);
     let cost = charge.map_or(Cost::default(), |charge| charge.whole);
-    let mut stddevs = serde_json::Map::new();
+    let mut stddevs = Map::new();
     for ((name, parts), asked) in question.plan(&[])?.stddevs().into_iter().zip(&question.asked) {
         let stddev = match parts.as_slice() {
             // Known when the bounds are.
@@ -234,7 +221,7 @@ fn dp_cost(call: &Call) -> Result<Datum, Error> {
             parts => parts
                 .iter()
                 .map(|(part, stddev)| (part.to_string(), json!(stddev)))
-                .collect::<serde_json::Map<_, _>>()
+                .collect::<Map<_, _>>()
                 .into(),
         };
         stddevs.insert(name.to_string(), stddev);

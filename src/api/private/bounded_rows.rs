@@ -1,10 +1,8 @@
 //! The aggregate `bounded_rows`, by which `dp_aggregate` lets shards keep so many rows of each of their units.
 
+use crate::api::prelude::*;
 use crate::api::shared::internal::{part, passed};
-use crate::method::{Method, methods};
 use crate::pg::call::aggregate_state::bytea;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
 use crate::pg::call::expanded::Access;
 use crate::pg::read::bag;
 use crate::pg::read::bounded_rows::{State, nothing};

@@ -1,20 +1,9 @@
 //! Charges to a budget, and how they add up.
 
-use crate::api::shared::arguments::RELATION;
+use crate::api::prelude::*;
 use crate::catalog::ledger::account::Sums;
 use crate::catalog::ledger::{self, Asker, entries};
 use crate::catalog::protection::LARGEST;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
-use crate::pg::write::rowset::Value;
-use guarantee::{Charge, Cost};
-use pgrx::pg_sys::Datum;
-use pgrx::{AnyNumeric, IntoDatum};
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.
 const SMALLEST: f64 = 1e-9;

@@ -1,11 +1,7 @@
 //! The aggregates `clamped_sum` and `clamped_sum_squares`: sums in 128 bits, parallel.
 
+use crate::api::prelude::*;
 use crate::api::shared::internal::{part, passed};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use pgrx::pg_sys::Datum;
 
 const STATE: Argument<()> = passed("state", Type::Sums);
 /// The state of another process.

@@ -1,25 +1,13 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
-use crate::api::shared::arguments::RELATION;
+use crate::api::prelude::*;
 use crate::catalog::bounds::{self, Bounds};
 use crate::catalog::{domains, forget_declared};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::attempt::attempt;
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::{notice_hint, percent};
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::sql;
-use crate::pg::call::text::{Text, from_utf8};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::{lookup, rights, types};
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::pg::call::notice::percent;
+use crate::pg::catalog::lookup;
 use crate::rules::below;
-use pgrx::IntoDatum;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::Datum;
 use std::collections::BTreeSet;
 use std::fmt::Arguments;
 use table::CodedTable;

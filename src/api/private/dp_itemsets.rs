@@ -1,22 +1,14 @@
 //! Itemsets that are drawn privately.
 
-use crate::api::shared::arguments::{COLUMNS, EPSILON, RELATION, SEED, coins, coins_of};
+use crate::api::prelude::*;
 use crate::catalog::ledger;
-use crate::method::{Label, Method, Price, methods};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::call::signature::Returns;
-use crate::pg::process::pool;
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::release::{Release, ReleaseCall};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicColumn, PublicSource};
-use crate::rules::terms::TERMS;
-use guarantee::{Neighbours, Protects};
+use guarantee::Neighbours;
 use question::Terms;
 use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};
-use table::{Bag, NONE, Recoding, Stop};
+use table::Recoding;
 
 const EPSILON_OF_DRAW: Argument<f64> = Argument::of("epsilon")
     .about("What one draw may tell about one row: the call costs draws times as much.");

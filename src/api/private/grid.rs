@@ -1,11 +1,7 @@
 //! The grid of answering times: when an answer that is ready is given, and how exactly views tell times.
 
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::settings;
-use crate::pg::call::signature::Returns;
+use crate::api::prelude::*;
 use crate::pg::process::worker::isolated;
-use pgrx::IntoDatum;
 use std::time::{Duration, Instant};
 
 /// Waits until an answer whose question was charged at `began` may be given.

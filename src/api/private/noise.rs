@@ -1,14 +1,9 @@
 //! Exact noise for one's own aggregates.
 
 use super::budget::{self, EPSILON};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
+use crate::api::prelude::*;
 use guarantee::zcdp_rho;
-use pgrx::pg_sys::Datum;
-use random::{Coins, Noise, within_decimal};
+use random::{Noise, within_decimal};
 
 /// NULL without noise would tell that there was nothing to add noise to.
 const VALUE: Argument<i64> = Argument::of("value").about("What the noise is added to.");

@@ -2,21 +2,13 @@
 
 use super::budget::{self, role_name};
 use super::domains;
-use crate::api::shared::arguments::RELATION;
+use crate::api::prelude::*;
 use crate::catalog::ledger::entries;
 use crate::catalog::protection::{self, LARGEST, Protection};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
 use crate::pg::call::attempt::attempt;
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
 use crate::pg::shards::keeper;
 use crate::rules::stability::unstable;
 use crate::rules::{below, capping, unit};
-use pgrx::pg_sys::{Datum, Oid};
 use question::Terms;
 
 /// The relation that the call is about, which the caller must own.

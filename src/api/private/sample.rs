@@ -1,27 +1,13 @@
 //! Differentially private releases, and the arithmetic behind them.
 
+use crate::api::prelude::*;
 use crate::api::release::suppression::keeping;
-use crate::api::shared::arguments::{
-    COLUMNS, DELTA, EPSILON, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, coins, coins_of,
-};
-use crate::api::shared::typed_source::{PublicDomains, TypedSource, chosen, same_columns};
+use crate::api::shared::typed_source::{PublicDomains, chosen, same_columns};
 use crate::catalog::ledger;
-use crate::method::{Label, Method, Price, methods};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::release::{Release, ReleaseCall};
 use crate::rules::public;
-use crate::rules::terms::TERMS;
-use guarantee::{DeltaMethod, Guarantee, Protects};
-use pgrx::pg_sys::{Datum, Oid};
+use guarantee::DeltaMethod;
 use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};
-use serde_json::Value as Json;
-use table::{Bag, Choice, Item};
+use table::Choice;
 
 const SPLIT: Argument<f64> = Argument::of("split")
     .or("0.1")
@@ -219,7 +205,7 @@ fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Said>
 /// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
 fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
     let item = |(column, value): (u32, String)| {
-        let code = bag.domain(column as usize).find(&text::from_utf8(&value))?;
+        let code = bag.domain(column as usize).find(&from_utf8(&value))?;
         Some(Item { column, code })
     };
     let rule = |rule: Said| match rule {

@@ -1,30 +1,16 @@
 //! Synthetic tables from noisy marginals.
 
 use super::synthesizer::Synthesizer;
-use crate::api::shared::arguments::{
-    COLUMNS, EPSILON, N, RELATION, ROWS_OF, SEED, coins, coins_of,
-};
+use crate::api::prelude::*;
 use crate::api::shared::drawing::draw_rows;
 use crate::catalog::ledger;
-use crate::method::{Label, Method, Price, methods};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::process::pool;
-use crate::pg::write::rowset::ResultRows;
-use crate::pg::write::typed::{self, TypedRows};
-use crate::release::{Release, ReleaseCall};
+use crate::pg::write::typed;
 use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
-use crate::rules::terms::{self, TERMS};
+use crate::rules::terms;
 use crate::rules::unit;
-use guarantee::{Charge, Cost, Guarantee, Protects};
 use question::Terms;
-use random::{Coins, within_decimal};
-use serde_json::Value as Json;
+use random::within_decimal;
 use synth::{RowDrawer, SynthesisRequest, UnitBag};
-use table::NONE;
 
 const DELTA: Argument<f64> = Argument::of("delta")
     .or("1e-9")
@@ -253,7 +239,7 @@ fn draw(
     rows.make_values();
     let width = columns.len();
     let mut row = vec![NONE; width];
-    let part = |start: u64, count: usize, watch: &table::Watch| {
+    let part = |start: u64, count: usize, watch: &Watch| {
         drawer.rows(start / RowDrawer::BLOCK, count, &key, watch)
     };
     draw_rows(0, width, n, RowDrawer::BLOCK, part, |cells| {

@@ -1,14 +1,11 @@
 //! The stored form of a private model: what its columns are, the model, and its label.
 
+use crate::api::prelude::*;
 use crate::catalog::bounds;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
 use crate::pg::read::bins::Bins;
 use crate::rules::public::Public;
 use crate::rules::public_source::PublicColumn;
 use serde::{Deserialize, Serialize};
-use serde_json::Value as Json;
 use synth::SynthesisModel;
 
 const FORMAT: &str = "pg_sanitize synthesizer";

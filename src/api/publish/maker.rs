@@ -1,24 +1,17 @@
 //! A method that makes releases, with its options: its label, its columns, its rows, and how they fill a table.
 
+use crate::api::prelude::*;
 use crate::api::shared::registry;
 use crate::catalog::hierarchies;
-use crate::method::{Label, Method};
-use crate::pg::call::argument::{Arguments, Type};
-use crate::pg::call::error::{self, Error};
+use crate::pg::call::error::{self};
 use crate::pg::call::option;
-use crate::pg::call::signature::{self, Returns};
-use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::call::signature::{self};
 use crate::pg::shards::keeper;
 use crate::pg::write::held_rows::Held;
-use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::target::{self, NewColumn};
 use crate::pg::write::{range, statement};
-use crate::release::{Filled, Origin, Release, ReleaseCall};
 use crate::rules::terms;
-use guarantee::Guarantee;
 use measures::Made;
-use pgrx::pg_sys::Oid;
-use serde_json::{Map, Value as Json};
 
 /// How many arguments a function call can have in Postgres.
 const COUNTED: usize = 100;

@@ -2,30 +2,17 @@
 //! [`sharded`] on the shards of a source.
 
 use super::maker::{Maker, Written};
+use crate::api::prelude::*;
 use crate::api::private::budget::role_name;
 use crate::api::shards::release as sharded;
-use crate::api::shared::arguments::RELATION;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
 use crate::catalog::releases::{self, Made, Recipe};
 use crate::catalog::sharded as sharded_record;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::from_utf8;
-use crate::pg::call::{jsonb, sql};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::rights;
 use crate::pg::process::worker::running::{self, Running};
 use crate::pg::shards::{keeper, release_parts};
-use crate::pg::write::rowset::{ResultRows, Value};
 use crate::pg::write::statement;
 use crate::pg::write::target::{self, Lock, Name, NewColumn};
-use guarantee::{Guarantee, told_after};
-use pgrx::pg_sys::{Datum, Oid};
-use serde_json::{Value as Json, json};
+use guarantee::told_after;
 
 /// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
 /// index on a function say, runs with the rights of somebody else.

@@ -1,13 +1,10 @@
 //! Rows that shards have kept, see [`super::question`].
 
+use crate::api::prelude::*;
 use crate::api::private::answer::reading::{Gathered, Reading};
 use crate::api::private::question::query::ValueColumns;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
-use crate::pg::catalog::rights;
 use crate::pg::read::unit_rows::{self, guarded};
 use aggregate::NO_VALUE;
-use table::{Bag, NONE};
 
 /// Rows between two looks at signals.
 const BATCH: usize = 4096;

@@ -14,11 +14,9 @@
 //!
 //! [`HELD`]: crate::api::private::question::query::HELD
 
+use crate::api::prelude::*;
 use crate::api::private::question::Posed;
 use crate::api::private::question::query::{ValueColumn, ValueColumns, condition};
-use crate::pg::call::error::Error;
-use crate::pg::call::{settings, sql};
-use crate::pg::catalog::types;
 use crate::pg::read::bounded_rows::{ENUM, Terms, encoding, is_known, kind, probe};
 use crate::pg::shards::partitions::{self, Leaf};
 use aggregate::{MeasureKind, NO_VALUE};

@@ -6,17 +6,15 @@
 //! on its way, the old one is still needed.
 
 use super::work::Task;
+use crate::api::prelude::*;
 use crate::api::publish::maker::{MADE, Maker, Written};
 use crate::catalog::sharded::{self, Sharded};
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::{Server, Shards};
 use crate::pg::shards::release_parts::{self, Work};
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement;
 use crate::pg::write::target::{NewColumn, identifier};
-use serde_json::Value as Json;
 
 /// Rows that are sent at once.
 const SENT: u64 = 1_000_000;

@@ -2,15 +2,12 @@
 //! trigger makes work and keeps nothing. It runs with the rights of whoever inserts, does one of three things, and
 //! takes names, never statements.
 
+use crate::api::prelude::*;
 use crate::api::shared::internal::part;
-use crate::method::{Method, methods};
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::{jsonb, trigger};
+use crate::pg::call::trigger;
 use crate::pg::read::bag;
 use crate::pg::shards::generation::{self, Mark};
 use crate::pg::write::target::{Name, NamedColumn, NewColumn};
-use pgrx::pg_sys::Datum;
 use serde::{Deserialize, Serialize};
 
 /// A piece of work.

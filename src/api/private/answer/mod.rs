@@ -10,11 +10,9 @@ mod sorted;
 
 use super::grid;
 use super::question::{Posed, Request};
+use crate::api::prelude::*;
 use crate::catalog::answers::{self, ResultRow};
 use crate::catalog::ledger::{self, Outcome};
-use crate::pg::call::error::Error;
-use crate::pg::call::settings;
-use crate::pg::catalog::rights;
 use crate::pg::process::worker::{isolated, worker_function};
 use aggregate::Answer;
 use question::Key;
@@ -94,7 +92,7 @@ impl<'a> Sending<'a> {
     fn group(&mut self, key: &Key, answers: Vec<Answer>) -> Result<(), Error> {
         pgrx::check_for_interrupts!();
         let names = self.posed.group_names();
-        let groups: serde_json::Map<String, serde_json::Value> = names
+        let groups: Map<String, serde_json::Value> = names
             .into_iter()
             .map(String::from)
             .zip(key.iter().map(|text| text.clone().map_or(serde_json::Value::Null, Into::into)))

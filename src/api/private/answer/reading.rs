@@ -7,18 +7,14 @@
 
 use super::Sending;
 use super::sorted::Sorted;
+use crate::api::prelude::*;
 use crate::api::private::question::Posed;
 use crate::api::private::question::query::{HELD, ValueColumns};
-use crate::pg::call::error::Error;
-use crate::pg::call::settings;
-use crate::pg::catalog::rights;
 use crate::pg::read::unit_rows::{self, Fit, Groups, Query, Visit, guarded};
 use crate::pg::write::held_rows::Held;
 use crate::rules::below;
 use aggregate::{Answer, Bounded, MeasureKind, NO_VALUE, NoisePlan, Range, Scales, UnitRows};
-use pgrx::pg_sys::Oid;
 use question::Key;
-use random::Coins;
 use std::rc::Rc;
 
 /// The read of a question that is charged.

@@ -15,8 +15,7 @@
 
 use super::Posed;
 use super::query::HELD;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
+use crate::api::prelude::*;
 use crate::rules::unit::as_text;
 use aggregate::MeasureKind;
 use question::{Condition, Key};
@@ -96,7 +95,7 @@ fn key_expression(columns: &[&Column]) -> String {
 /// The text that [`key_expression`] makes of a group.
 fn key_text(key: &Key) -> String {
     let part = |text: &Option<String>| match text {
-        Some(text) => format!("v{}:{text}", crate::pg::call::text::from_utf8(text).len()),
+        Some(text) => format!("v{}:{text}", from_utf8(text).len()),
         None => "n".into(),
     };
     key.iter().map(part).collect()

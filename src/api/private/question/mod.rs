@@ -10,16 +10,13 @@ pub mod query;
 
 use super::budget;
 use super::protection::{check_kept_here, check_stable};
+use crate::api::prelude::*;
 use crate::catalog::ledger::Asker;
 use crate::catalog::{bounds, protection};
-use crate::pg::call::error::Error;
 use crate::pg::call::jsonb::parse;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::{rights, types};
 use crate::pg::shards::{citus, owner, reach};
 use crate::rules::unit;
 use aggregate::NoisePlan;
-use pgrx::pg_sys::Oid;
 use question::{Arguments, ColumnType, Question, Schema};
 use serde::{Deserialize, Serialize};
 

@@ -6,8 +6,7 @@
 use super::Posed;
 use super::computed::{Computed, Keeping};
 pub use super::computed::{condition, group_value};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
+use crate::api::prelude::*;
 use crate::rules::unit::{as_text, short_identity};
 use aggregate::{MeasureKind, Range, Step};
 use question::Asked;

@@ -6,25 +6,15 @@ mod rewrite;
 
 use super::maker::Maker;
 use super::releases::{as_owner, tell};
+use crate::api::prelude::*;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
 use crate::catalog::{protection, releases};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::sql;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::{keys, rights, types};
+use crate::pg::catalog::keys;
 use crate::pg::process::worker::running::Running;
 use crate::pg::write::statistics;
 use crate::pg::write::target::{self, Lock};
-use guarantee::Guarantee;
-use pgrx::pg_sys::{Datum, Oid};
 use plan::{Plan, Replaced};
 use rewrite::Rewrite;
-use serde_json::{Value as Json, json};
 
 const TARGET: Argument<Oid> = Argument::of("target").about("The table whose rows are replaced.");
 

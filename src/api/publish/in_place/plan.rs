@@ -1,11 +1,9 @@
 //! Which columns are replaced: those of keys, and in step with them all columns that refer to them, through any
 //! number of foreign keys.
 
+use crate::api::prelude::*;
 use crate::api::publish::maker::Maker;
-use crate::pg::call::error::Error;
 use crate::pg::catalog::keys::{self, Place, Range, Reference, Unique};
-use crate::pg::catalog::relation::{Column, Relation};
-use pgrx::pg_sys::Oid;
 
 /// A column of a key whose values are replaced.
 #[derive(Debug, PartialEq, Eq)]

@@ -6,15 +6,11 @@
 //! before matches afterwards, and a value that matches nothing becomes NULL or is refused.
 
 use super::plan::{Plan, Replaced};
+use crate::api::prelude::*;
 use crate::api::publish::maker::Maker;
-use crate::api::shared::arguments::coins;
-use crate::pg::call::error::Error;
 use crate::pg::catalog::keys::{self, Place, Range, SPARE};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::process::pool;
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement::{self, Parameter, References};
-use pgrx::IntoDatum;
 use pgrx::pg_sys;
 use random::distinct;
 
@@ -30,7 +26,7 @@ pub struct Rewrite<'a> {
     highest: Vec<Option<i64>>,
 }
 
-fn parameter<T: IntoDatum>(of: pg_sys::Oid, value: T) -> Parameter {
+fn parameter<T: IntoDatum>(of: Oid, value: T) -> Parameter {
     Parameter { of, value: value.into_datum() }
 }
 
