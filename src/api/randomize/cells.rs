@@ -1,36 +1,18 @@
 //! Cells that are randomised, and supports estimated from them.
 
+use crate::api::prelude::*;
 use crate::api::release::suppression::keeping;
-use crate::api::shared::arguments::{
-    COLUMNS, EPSILON, KEEP, RELATION, ROWS_OF, SEED, coins, coins_of,
-};
 use crate::api::shared::typed_source::chosen;
 use crate::api::shared::weights;
 use crate::catalog::ledger;
-use crate::method::{Label, Method, Price, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::catalog::types;
-use crate::pg::process::pool::{self, Sender};
-use crate::pg::read::reader;
+use crate::pg::process::pool::Sender;
 use crate::pg::write::layout::Tuples;
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::pg::write::typed::{ReadValues, TypedRows, Values};
-use crate::release::{Origin, Release, ReleaseCall};
+use crate::pg::write::typed::{ReadValues, Values};
 use crate::rules::public::Public;
 use crate::rules::public_source::{PublicSource, PublicValues};
-use crate::rules::terms::TERMS;
-use guarantee::{Charge, Guarantee, Protects};
-use pgrx::IntoDatum;
-use pgrx::pg_sys::{Datum, Oid};
 use random::{Key, Ratio};
 use randomize::cells::{self, Factor, Factors, RandomisedColumn, RandomisedRows, Responses};
-use serde_json::Value as Json;
-use table::{Bag, CodedTable, Item, NONE, Recoding, Stop, Watch};
+use table::{CodedTable, Recoding};
 
 /// Bytes of rows that are drawn at a time.
 const PART: usize = 2 << 20;
@@ -341,7 +323,7 @@ impl ItemColumns {
             }
             // A value of the domain that no row shows has no code.
             let code = match value {
-                Some(value) => bag.domain(c).find(&text::from_utf8(value)).unwrap_or(NONE - 1),
+                Some(value) => bag.domain(c).find(&from_utf8(value)).unwrap_or(NONE - 1),
                 None => NONE,
             };
             // CREATE TABLE AS forgets which columns forbid NULL, but rows that may be NULL show it.

@@ -1,19 +1,8 @@
 //! What k-anonymity costs for several k, before one is chosen.
 
 use super::hierarchy::of_columns;
-use crate::api::shared::arguments::{COLUMNS, RELATION};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
-use pgrx::pg_sys::Datum;
+use crate::api::prelude::*;
 use suppress::{Hierarchy, KAnonymity};
-use table::Bag;
 
 const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
     .or("[2, 3, 5, 10, 20, 50, 100]")

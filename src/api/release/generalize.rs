@@ -3,18 +3,7 @@
 use super::levels::{self, Levels};
 use super::suppression::keeping;
 use crate::api::measure::compare::Pair;
-use crate::api::shared::arguments::{COLUMNS, KEEP, ORIGINAL, RELEASED, ROWS_OF};
-use crate::api::shared::typed_source::TypedSource;
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
-use crate::pg::write::rowset::{ResultRows, Value};
-use crate::release::{Origin, Release};
-use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
+use crate::api::prelude::*;
 use suppress::{Hierarchy, Loss, Written};
 
 const LEVELS: Argument<levels::Named> =
@@ -86,7 +75,7 @@ fn information_loss(call: &Call) -> Result<Datum, Error> {
     })?;
     let domains = pair.original.bag.domains();
     for (domain, loss) in domains.iter().zip(&losses) {
-        let name = text::from_utf8(domain.name());
+        let name = from_utf8(domain.name());
         let (changed, mean) = (loss.changed_share(), loss.mean());
         rows.push([Value::Text(&name), Value::Float(changed), Value::Float(mean)]);
     }

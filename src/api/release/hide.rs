@@ -1,19 +1,7 @@
 //! Sensitive itemsets that are to be frequent no longer.
 
 use super::suppression::release;
-use crate::api::shared::arguments::{KEEP, MIN_SUPPORT, NamedItemset, ROWS_OF, itemsets};
-use crate::api::shared::typed_source::TypedSource;
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::ResultRows;
-use crate::release::{Origin, Release, ReleaseCall};
-use guarantee::Guarantee;
-use serde_json::{Map, Value as Json};
-use table::Item;
+use crate::api::prelude::*;
 
 const ITEMSETS: Argument<Vec<NamedItemset>> =
     Argument::new("itemsets", Type::Json, |given| match given.needed(itemsets(given)?)? {

@@ -1,17 +1,9 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
 use super::suppression::keeping;
-use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF};
-use crate::api::shared::typed_source::TypedSource;
+use crate::api::prelude::*;
 use crate::api::shared::weights;
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::ResultRows;
-use crate::release::{Origin, Release, ReleaseCall};
-use crate::rules::terms::TERMS;
-use guarantee::{ClassTerms, Guarantee};
+use guarantee::ClassTerms;
 use suppress::{Diversity, DiversityKind, Hierarchy, KAnonymity};
 
 /// What a cell of each column is worth.

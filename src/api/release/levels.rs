@@ -1,14 +1,11 @@
 //! Levels of hierarchies by column name, as several functions take them.
 
 use super::hierarchy::of_column;
+use crate::api::prelude::*;
 use crate::catalog::hierarchies;
-use crate::pg::call::argument::{Argument, Given, Type};
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation, positions};
-use serde_json::{Map, Value};
+use serde_json::Value;
 use std::borrow::Cow;
 use suppress::Hierarchy;
-use table::Bag;
 
 const HINT: &str = "Levels are whole numbers by column name, 0 for the value itself: {\"zip\": 2, \"birth_date\": 1}.";
 
@@ -72,11 +69,7 @@ impl Levels {
 }
 
 /// The hierarchy that is declared for a column.
-fn of_declared(
-    relation: &Relation,
-    column: &Column,
-    domain: &table::Domain,
-) -> Result<Hierarchy, Error> {
+fn of_declared(relation: &Relation, column: &Column, domain: &Domain) -> Result<Hierarchy, Error> {
     if hierarchies::declared(relation, column)?.is_none() {
         return Err(Error::NoHierarchy {
             column: column.name.clone(),

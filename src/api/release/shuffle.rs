@@ -1,20 +1,8 @@
 //! Columns shuffled in groups.
 
 use super::suppression::keeping;
-use crate::api::shared::arguments::{KEEP, ROWS_OF, SEED, coins, coins_of};
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::ResultRows;
-use crate::pg::write::typed::{ReadValues, TypedRows};
-use crate::release::{Filled, Origin, Release, ReleaseCall};
-use guarantee::Guarantee;
-use serde_json::Value as Json;
-use table::NONE;
+use crate::api::prelude::*;
+use crate::pg::write::typed::ReadValues;
 
 const GROUPS: Argument<Vec<Vec<String>>> = Argument::new("groups", Type::Json, |given| {
     let refuse = |what: &Json| {

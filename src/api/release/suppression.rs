@@ -1,20 +1,9 @@
 //! Releases by suppression.
 
-use crate::api::shared::arguments::{COLUMNS, K, KEEP, MAX_LENGTH, ROWS_OF, SEED, THETA, coins};
+use crate::api::prelude::*;
 use crate::api::shared::registry;
-use crate::api::shared::typed_source::TypedSource;
-use crate::method::{Label, Method, methods};
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::positions;
-use crate::pg::write::rowset::ResultRows;
-use crate::release::{Filled, Origin, Release, ReleaseCall};
-use crate::rules::terms::TERMS;
-use guarantee::Guarantee;
-use serde_json::{Map, Value};
+use serde_json::Value;
 use suppress::Method as Imputation;
-use table::{Bag, Watch};
 
 /// Lets `suppress` decide what of the source is released, and makes rows of that.
 pub fn release(

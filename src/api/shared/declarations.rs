@@ -2,19 +2,15 @@
 //! `sql/functions.sql`, and a test compares the two.
 
 use super::registry::exported;
-use crate::method::{Method, Parallel, Volatility, symbols};
-use crate::pg::call::argument::{Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
+use crate::api::prelude::*;
+use crate::method::{Parallel, Volatility, symbols};
 use crate::pg::write::target::identifier;
-use serde_json::Value as Json;
 
 const HEADER: &str = "-- The functions of the library. scripts/declarations writes this file from the methods in src/api; a test \
 compares them.\n";
 
 const DECLARATIONS: Method = Method::new("declarations", &[], Returns::One(Type::Text), |_| {
-    Ok(text::datum(&text::from_utf8(&all()?)))
+    Ok(text::datum(&from_utf8(&all()?)))
 });
 
 fn all() -> Result<String, Error> {

@@ -1,8 +1,7 @@
 //! Rows that are drawn on the pool's threads and handed on while the next are drawn.
 
-use crate::pg::call::error::Error;
-use crate::pg::process::pool::{self, Sender};
-use table::{Stop, Watch};
+use crate::api::prelude::*;
+use crate::pg::process::pool::Sender;
 
 /// Cells that are drawn at a time: 16 MB of codes.
 const CELLS: u64 = 4 << 20;

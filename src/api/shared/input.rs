@@ -1,17 +1,9 @@
 //! Rows to work on, and the two tables that a measure compares.
 
-use super::arguments::{COLUMNS, ORIGINAL, RELEASED};
+use crate::api::prelude::*;
 use crate::api::release::levels::{LEVELS, Levels};
 use crate::catalog::releases;
-use crate::pg::call::argument::{Argument, Source};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::catalog::relation::{Relation, positions};
-use crate::pg::catalog::rights;
-use crate::pg::process::pool;
-use crate::pg::read::reader;
-use pgrx::pg_sys::Oid;
-use table::{Bag, Watch};
+use crate::pg::call::argument::Source;
 
 /// The `original` and the `released` table of a call. Refuses a call whose original is recorded as a release of the
 /// table that it takes for released: the two are swapped, and everything that is measured would be about the wrong one.

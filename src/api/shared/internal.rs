@@ -1,11 +1,6 @@
 //! What the functions share that Postgres calls for a type or an aggregate.
 
-use crate::method::Method;
-use crate::pg::call::argument::{Argument, Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use pgrx::pg_sys::Datum;
+use crate::api::prelude::*;
 
 /// An argument that Postgres passes.
 pub const fn passed(name: &'static str, of: Type) -> Argument<()> {

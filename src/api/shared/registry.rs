@@ -1,20 +1,10 @@
 //! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
 
-use super::arguments::RELATION;
+use crate::api::prelude::*;
 use crate::catalog::ledger::{self, Asker};
 use crate::catalog::protection;
-use crate::method::{Exported, Label, Method, methods};
-use crate::pg::call::argument::{Argument, Arguments, Declared, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::method::Exported;
 use crate::rules::terms;
-use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
-use serde_json::{Map, Value as Json};
 use std::collections::BTreeSet;
 
 /// All methods with their symbols, by family.

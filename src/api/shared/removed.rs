@@ -2,9 +2,8 @@
 //! symbols. No declaration fits them, so that a call says which versions meet.
 
 use super::internal::part;
-use crate::method::{Method, symbols};
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
+use crate::api::prelude::*;
+use crate::method::symbols;
 
 /// Such a function: it takes nothing, and those that were declared took something.
 const fn gone(name: &'static str) -> Method {

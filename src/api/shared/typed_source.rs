@@ -1,25 +1,17 @@
 //! Sources whose rows come back with their own type, and what comes back of them.
 
-use super::arguments::{COLUMNS, KEEP};
+use crate::api::prelude::*;
 use crate::api::release::hierarchy;
 use crate::api::release::levels::{self, Levels};
 use crate::catalog::domains;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::{keys, types};
-use crate::pg::process::pool;
-use crate::pg::read::reader;
+use crate::pg::catalog::keys;
 use crate::pg::write::range;
-use crate::pg::write::rowset::ResultRows;
-use crate::pg::write::typed::{ReadValues, ShownValues, TextValues, TypedRows};
-use crate::release::ReleaseCall;
+use crate::pg::write::typed::{ReadValues, ShownValues, TextValues};
 use crate::rules::charged_rows::{self, Bound};
 use crate::rules::public;
-use pgrx::pg_sys;
 use std::collections::HashSet;
 use suppress::Hierarchy;
-use table::{Bag, CodedTable, ColumnPart, Release, Watch};
+use table::{CodedTable, ColumnPart, Release};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
 /// they are.
@@ -98,7 +90,7 @@ impl PublicDomains {
                 missing.push(public::undeclared(relation, column, false)?);
                 continue;
             };
-            found.push(public.values.iter().map(|value| text::from_utf8(value)).collect());
+            found.push(public.values.iter().map(|value| from_utf8(value)).collect());
         }
         if !missing.is_empty() {
             return Err(Error::NoDomain { columns: missing, relation: relation.name.clone() });
@@ -108,11 +100,7 @@ impl PublicDomains {
 }
 
 /// The columns of another relation that have the names of these.
-pub fn same_columns(
-    relation: &Relation,
-    columns: &[usize],
-    other: pg_sys::Oid,
-) -> Result<Bag, Error> {
+pub fn same_columns(relation: &Relation, columns: &[usize], other: Oid) -> Result<Bag, Error> {
     let other = Relation::open(other)?;
     let mut positions = Vec::with_capacity(columns.len());
     for &position in columns {
@@ -287,11 +275,11 @@ impl TypedSource {
     fn shown_texts(&self, column: usize, hierarchies: &[Hierarchy]) -> Vec<String> {
         let single = |range| {
             let values = self.table.bag.domain(column).values();
-            values.map(move |value| range::single(range, &text::to_utf8(value)))
+            values.map(move |value| range::single(range, &to_utf8(value)))
         };
         let read = self.relation.columns[self.columns[column]].range.map(single);
         let general = hierarchies.get(column).map(Hierarchy::texts).into_iter().flatten();
-        read.into_iter().flatten().chain(general.map(|general| text::to_utf8(general))).collect()
+        read.into_iter().flatten().chain(general.map(|general| to_utf8(general))).collect()
     }
 
     /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.

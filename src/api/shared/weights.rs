@@ -1,9 +1,7 @@
 //! Weights by column, as several functions take them.
 
-use crate::pg::call::argument::Given;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::positions;
-use serde_json::{Map, Value};
+use crate::api::prelude::*;
+use serde_json::Value;
 use std::borrow::Cow;
 
 const HINT: &str = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";

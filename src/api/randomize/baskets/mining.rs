@@ -1,17 +1,8 @@
 //! Itemsets mined from randomised transactions.
 
 use super::{BITS, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, items_up_to, keep_of_size};
-use crate::api::shared::arguments::RELATION;
-use crate::method::Method;
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::process::pool;
+use crate::api::prelude::*;
 use crate::pg::read::baskets as reading;
-use crate::pg::write::rowset::{ResultRows, Value};
-use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, Shape};
 use randomize::transaction::itemsets::{Mining, Transactions};
 use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE};

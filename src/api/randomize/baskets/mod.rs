@@ -9,13 +9,9 @@ mod operators;
 mod rows;
 mod seeds;
 
-use crate::method::methods;
-use crate::pg::call::argument::{Argument, Arguments, Given, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
+use crate::api::prelude::*;
 use crate::pg::write::rowset::int_array;
 use guarantee::RandomisedTransaction;
-use pgrx::pg_sys::Datum;
 use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE, SizeOperator, transaction_of};
 
 /// A number of items from 1 to a largest.

@@ -4,13 +4,8 @@ use super::{
     BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of,
     checked, keep_of_size, randomised,
 };
-use crate::api::shared::arguments::{SEED, coins, coins_of};
-use crate::method::{Label, Method};
-use crate::pg::call::argument::{Argument, Type};
+use crate::api::prelude::*;
 use crate::pg::call::array;
-use crate::pg::call::signature::Returns;
-use crate::pg::write::rowset::Value;
-use guarantee::Guarantee;
 use randomize::transaction::{self, Convention, DesignRequest, Estimator, SizeOperator};
 
 pub const SELECT_A_SIZE: Method = Method::new(

@@ -1,18 +1,9 @@
 //! Rows of a relation as transactions, one item per cell.
 
-use crate::api::shared::arguments::{COLUMNS, RELATION, coins};
-use crate::method::Method;
-use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::write::rowset::{ResultRows, Value};
+use crate::api::prelude::*;
 use crate::rules::public::Public;
 use crate::rules::public_source::PublicSource;
 use randomize::transaction::MAX_UNIVERSE;
-use table::NONE;
 
 /// A relation whose cells are items. What its public domains do not have is no item.
 fn items_of_cells(call: &Call) -> Result<PublicSource, Error> {

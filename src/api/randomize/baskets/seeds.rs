@@ -4,14 +4,8 @@ use super::{
     ITEMS, ITEMSET, KEEP_LAW, SIZE, SIZE_PUBLIC, UNIVERSE, array_of, checked, items_up_to,
     randomised,
 };
-use crate::api::shared::arguments::{SEED, coins, coins_of};
-use crate::method::{Label, Method};
+use crate::api::prelude::*;
 use crate::pg::call::aggregate_state::bytea;
-use crate::pg::call::argument::{Argument, Arguments, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::signature::Returns;
-use guarantee::Guarantee;
-use pgrx::pg_sys::Datum;
 use randomize::seed::{Code, MAX_UNIVERSE, Shape};
 
 /// One of the two numbers that rho = a / 2^b is.

@@ -2,14 +2,10 @@
 
 use super::spec::Levels;
 use super::{dates, prefix, ranges, suggest, tree};
+use crate::api::prelude::*;
 use crate::catalog::hierarchies;
-use crate::pg::call::error::Error;
-use crate::pg::call::{jsonb, settings};
-use crate::pg::catalog::relation::{Column, Relation};
-use pgrx::pg_sys::Oid;
 use std::sync::Arc;
 use suppress::Hierarchy;
-use table::Domain;
 
 /// The hierarchy of a column over the values of a domain (its dictionary, texts in the database's encoding):
 /// the declared one; else a proposed one if `propose`; else a flat one.

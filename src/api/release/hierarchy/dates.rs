@@ -1,18 +1,13 @@
 //! Calendar units over dates and timestamps. Postgres says in which month or hour a value is, and when that
 //! begins; units of several months or hours are counted from the year 0 and from a Monday.
 
+use crate::api::prelude::*;
 use crate::catalog::bounds;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
 use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Length, Numbered, Unit, covered};
-use table::Domain;
 
 /// The Monday from which hours are counted.
 const MONDAY: &str = "'2000-01-03'::pg_catalog.date";

@@ -19,23 +19,10 @@ mod written;
 pub use build::{of_column, of_columns};
 pub use written::{Sides, general, shown_as};
 
+use crate::api::prelude::*;
 use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner, take_back};
-use crate::api::shared::arguments::RELATION;
 use crate::catalog::hierarchies::{self, Stored};
-use crate::method::{Method, methods};
-use crate::pg::call::argument::{Argument, Type};
-use crate::pg::call::error::Error;
-use crate::pg::call::jsonb;
-use crate::pg::call::notice::notice_hint;
-use crate::pg::call::serve::Call;
-use crate::pg::call::signature::Returns;
-use crate::pg::catalog::rights;
-use crate::pg::read::reader;
-use crate::pg::write::rowset::{ResultRows, Value};
-use pgrx::pg_sys::Datum;
-use serde_json::{Value as Json, json};
 use spec::Levels;
-use table::{Bag, NONE};
 
 const LEVELS: Argument<Json> = Argument::of("levels")
     .about("The levels between a value and a blank cell: ranges, dates, prefix, tree or table.");

@@ -1,14 +1,10 @@
 //! The first characters of a text, the others masked or cut.
 
 use super::spec::Prefix;
-use crate::pg::call::error::Error;
-use crate::pg::call::text::{from_utf8, to_utf8};
-use crate::pg::catalog::relation::Column;
-use crate::pg::catalog::types;
+use crate::api::prelude::*;
 use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Numbered};
-use table::Domain;
 
 /// The characters of a value that count: those that fill up a `char(n)` do not.
 pub fn characters(column: &Column, value: &[u8]) -> String {

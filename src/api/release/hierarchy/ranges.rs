@@ -1,18 +1,12 @@
 //! Ranges of numbers, by exact decimal arithmetic of Postgres.
 
 use super::spec::Ranges;
+use crate::api::prelude::*;
 use crate::catalog::bounds;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
-use pgrx::AnyNumeric;
 use suppress::General;
 use suppress::levels::{Growing, Numbered, covered};
-use table::Domain;
 
 /// The texts of the values of a column of numbers; `None` for those that are not finite.
 pub fn finite(domain: &Domain) -> impl Iterator<Item = Option<String>> {

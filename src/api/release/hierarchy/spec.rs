@@ -1,11 +1,9 @@
 //! What an owner says of the levels of a column, as jsonb, and what can be wrong with it before any value
 //! is looked at.
 
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Column;
-use crate::pg::catalog::types;
-use pgrx::{AnyNumeric, pg_sys};
-use serde_json::{Map, Value};
+use crate::api::prelude::*;
+use pgrx::pg_sys;
+use serde_json::Value;
 use suppress::levels::Unit;
 
 /// The levels of a column, one of five kinds.

@@ -2,14 +2,11 @@
 
 use super::prefix::characters;
 use super::{dates, ranges};
-use crate::pg::call::error::Error;
+use crate::api::prelude::*;
 use crate::pg::call::notice::percent;
-use crate::pg::catalog::relation::Column;
-use crate::pg::catalog::types;
 use pgrx::pg_sys;
-use serde_json::{Value, json};
+use serde_json::Value;
 use std::collections::BTreeMap;
-use table::Domain;
 
 /// How many levels a proposal has at most.
 const LEVELS: usize = 5;

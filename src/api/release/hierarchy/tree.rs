@@ -1,14 +1,9 @@
 //! Trees of names: written down as jsonb, or kept in a table.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::{Text, from_utf8, to_utf8};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::{lookup, types};
-use pgrx::pg_sys::Oid;
-use serde_json::{Map, Value};
+use crate::api::prelude::*;
+use crate::pg::catalog::lookup;
+use serde_json::Value;
 use suppress::levels::{Tree, TreeFault};
-use table::NONE;
 
 /// A name as the column's type writes it, in the database's encoding.
 fn name(column: &Column, text: &str) -> Result<Vec<u8>, Error> {

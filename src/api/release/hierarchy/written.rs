@@ -1,16 +1,13 @@
 //! By which texts a released column shows the values of its original.
 
 use super::build::of_column;
-use crate::pg::call::error::Error;
-use crate::pg::call::text::{from_utf8, to_utf8};
-use crate::pg::catalog::relation::Relation;
+use crate::api::prelude::*;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self};
 use std::collections::HashMap;
 use std::sync::Arc;
 use suppress::{Hierarchy, Written};
-use table::Domain;
 
 /// The columns of an original, and how those of a release write them.
 pub struct Sides {
