@@ -114,6 +114,17 @@ impl Method {
         self
     }
 
+    /// Its results depend on its arguments alone, and any process may compute them.
+    pub const fn pure(self) -> Self {
+        self.immutable().parallel_safe()
+    }
+
+    /// It reads relations: its results are the same throughout a statement, and it starts threads of its own, which only the
+    /// leader of a parallel query may do.
+    pub const fn reading(self) -> Self {
+        self.stable().parallel_restricted()
+    }
+
     /// Its results depend on its arguments alone.
     pub const fn immutable(mut self) -> Self {
         self.behaviour.volatility = Volatility::Immutable;
@@ -160,15 +171,23 @@ impl Method {
         self
     }
 
-    /// What a release by it protects.
-    pub const fn labelled(mut self, label: Label) -> Self {
-        self.label = Some(label);
+    /// What a release by it protects, by its arguments and the options of [`Label::further`].
+    pub const fn labelled(
+        mut self,
+        further: &'static [&'static dyn Declared],
+        of: fn(&Arguments<'_>) -> Result<Guarantee, Error>,
+    ) -> Self {
+        self.label = Some(Label { further, of });
         self
     }
 
-    /// What it takes from a budget.
-    pub const fn priced(mut self, price: Price) -> Self {
-        self.price = Some(price);
+    /// What it takes from a budget, see [`Price`].
+    pub const fn priced(
+        mut self,
+        counts: Protects,
+        of: fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>,
+    ) -> Self {
+        self.price = Some(Price { counts, of });
         self
     }
 
@@ -213,6 +232,16 @@ macro_rules! family {
     };
 }
 pub(crate) use family;
+
+/// What a method returns that has these columns: `columns![item: Int4, value: Text]`.
+macro_rules! columns {
+    ($($column:ident: $of:ident),*) => {
+        $crate::pg::call::signature::Returns::Table(&[
+            $((stringify!($column), $crate::pg::call::argument::Type::$of)),*
+        ])
+    };
+}
+pub(crate) use columns;
 
 /// Makes each method callable from SQL as the symbol beside it, and lists them for the registry.
 macro_rules! methods {

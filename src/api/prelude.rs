@@ -5,8 +5,8 @@
 pub use super::shared::arguments::*;
 pub use super::shared::input::Input;
 pub use super::shared::typed_source::TypedSource;
-pub(crate) use crate::method::methods;
-pub use crate::method::{Label, Method, Price};
+pub use crate::method::Method;
+pub(crate) use crate::method::{columns, methods};
 pub use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
 pub use crate::pg::call::error::Error;
 pub use crate::pg::call::notice::notice_hint;

@@ -21,18 +21,12 @@ fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTabl
 const KRIMP_CODETABLE: Method = Method::new(
     "krimp_codetable",
     &[&RELATION, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &FORBIDDEN, &PRUNE, &MAX_TIME],
-    Returns::Table(&[
-        ("rank", Type::Int4),
-        ("items", Type::Json),
-        ("length", Type::Int4),
-        ("support", Type::Int8),
-        ("usage", Type::Int8),
-        ("code_length", Type::Float8),
-    ]),
+    columns![
+        rank: Int4, items: Json, length: Int4, support: Int8, usage: Int8, code_length: Float8
+    ],
     krimp_codetable,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the code table that Krimp fits to the relation: the patterns that together describe it \
@@ -77,8 +71,7 @@ const KRIMP_MODEL: Method = Method::new(
         jsonb::datum(&Model::new(&table, &input.bag, &options, text::decode)?.to_json())
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "the code table with the values it is about: all that generating rows and encoding \
          other tables need, without the relation. It shows exact counts of the relation",
@@ -121,17 +114,13 @@ fn encoding(_: &Watch) -> String {
 const KRIMP_SIZE: Method = Method::new(
     "krimp_size",
     &[&MODEL, &RELATION],
-    Returns::Table(&[
-        ("data_bits", Type::Float8),
-        ("model_bits", Type::Float8),
-        ("total_bits", Type::Float8),
-        ("standard_bits", Type::Float8),
-        ("ratio", Type::Float8),
-    ]),
+    columns![
+        data_bits: Float8, model_bits: Float8, total_bits: Float8, standard_bits: Float8,
+        ratio: Float8
+    ],
     krimp_size,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "the size of the relation encoded with the model, and with single values only \
@@ -158,16 +147,10 @@ fn krimp_size(call: &Call) -> Result<Datum, Error> {
 const KRIMP_ROW_BITS: Method = Method::new(
     "krimp_row_bits",
     &[&MODEL, &RELATION],
-    Returns::Table(&[
-        ("items", Type::Json),
-        ("rows", Type::Int8),
-        ("bits", Type::Float8),
-        ("patterns", Type::Int4),
-    ]),
+    columns![items: Json, rows: Int8, bits: Float8, patterns: Int4],
     krimp_row_bits,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the bits that each distinct row of the relation takes encoded with the model, and the \
@@ -219,16 +202,10 @@ const MODELS: Argument<Vec<(String, Model)>> = Argument::new("models", Type::Jso
 const KRIMP_CLASSIFY: Method = Method::new(
     "krimp_classify",
     &[&MODELS, &RELATION],
-    Returns::Table(&[
-        ("items", Type::Json),
-        ("rows", Type::Int8),
-        ("class", Type::Text),
-        ("bits", Type::Float8),
-    ]),
+    columns![items: Json, rows: Int8, class: Text, bits: Float8],
     krimp_classify,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the class of each distinct row of the relation: of several models, {\"class\": model, \
@@ -268,8 +245,7 @@ const KRIMP_DISSIMILARITY: Method = Method::new(
     Returns::One(Type::Float8),
     krimp_dissimilarity,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "how unlike two relations are: the extra bits, as a share, that one needs with the code \
          table of the other; 0 for equal relations",
@@ -288,7 +264,7 @@ fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
     let found = pool::run_telling("encoding", held, encoding, |watch| {
         krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
     })?;
-    Ok(found.value.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+    call.value(found.value)
 }
 
 methods! {

@@ -164,12 +164,9 @@ const KRIMP_GENERATE: Method = Method::release(
          by class if class is given). No privacy is guaranteed: rows can be copies, and every \
          value that occurs can come out",
 )
-.labelled(Label {
-    further: &[&MODEL],
-    of: |options| {
-        let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
-        Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
-    },
+.labelled(&[&MODEL], |options| {
+    let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+    Ok(Guarantee::krimp_generate(class.as_deref(), coins_of(seed)))
 });
 
 const KRIMP_GENERATE_MODEL: Method = Method::new(

@@ -16,16 +16,10 @@ const QUERIES: Argument<Json> = Argument::of("queries")
 const AUDIT_ANSWERS: Method = Method::new(
     "audit_answers",
     &[&RELATION, &QUERIES],
-    Returns::Table(&[
-        ("unit", Type::Text),
-        ("determined", Type::Bool),
-        ("low", Type::Numeric),
-        ("high", Type::Numeric),
-    ]),
+    columns![unit: Text, determined: Bool, low: Numeric, high: Numeric],
     audit_answers,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "what exact sums and counts that were given out tell of each unit: whether its value \
          follows from them, and between which bounds it lies",

@@ -34,17 +34,10 @@ const GROUP_COLUMN: Argument<Option<String>> = Argument::of("group_column")
 const SUPPRESS_CELLS: Method = Method::new(
     "suppress_cells",
     &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN],
-    Returns::Table(&[
-        ("row_value", Type::Text),
-        ("column_value", Type::Text),
-        ("cell", Type::Int8),
-        ("status", Type::Text),
-        ("group_value", Type::Text),
-    ]),
+    columns![row_value: Text, column_value: Text, cell: Int8, status: Text, group_value: Text],
     suppress_cells,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "counts of two columns with totals, without the small ones and without those from which \
          these could be computed back",
@@ -186,13 +179,7 @@ const CELLS: Argument<Published> = Argument::new("cells", Type::Json, |given| {
 const AUDIT_CELLS: Method = Method::new(
     "audit_cells",
     &[&CELLS],
-    Returns::Table(&[
-        ("row_value", Type::Text),
-        ("column_value", Type::Text),
-        ("low", Type::Int8),
-        ("high", Type::Int8),
-        ("group_value", Type::Text),
-    ]),
+    columns![row_value: Text, column_value: Text, low: Int8, high: Int8, group_value: Text],
     audit_cells,
 )
 .immutable()

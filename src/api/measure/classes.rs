@@ -8,10 +8,9 @@ const K_ANONYMITY: Method =
     Method::new("k_anonymity", &[&SOURCE, &COLUMNS], Returns::One(Type::Int8), |call| {
         let input = Input::read(call, &SOURCE)?;
         let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
-        Ok(k.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(k)
     })
-    .stable()
-    .parallel_restricted()
+    .reading()
     .about(
         "the rows of the smallest class of rows that are equal in these columns, NULL being \
          equal to NULL; NULL without rows",
@@ -57,11 +56,10 @@ const L_DIVERSITY: Method = Method::new(
         let (input, position) = sensitive(call)?;
         let l = input
             .run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
-        Ok(l.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(l)
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "how many values of the sensitive column the least diverse class leaves open: their \
          number (distinct) or exp of their entropy (entropy); columns NULL: all but the \
@@ -80,11 +78,10 @@ const T_CLOSENESS: Method = Method::new(
         let (input, position) = sensitive(call)?;
         let t = input
             .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
-        Ok(t.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(t)
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "how far the values of the sensitive column in a class are from those in the whole \
          table, at the most: total variation, or earth mover's distance if ordered; columns \
@@ -97,16 +94,10 @@ const RELEASED: Argument<Source> = Argument::new("released", Type::Source, |give
 const SUPPRESSION: Method = Method::new(
     "suppression",
     &[&RELEASED, &COLUMNS],
-    Returns::Table(&[
-        ("column_name", Type::Text),
-        ("cells", Type::Int8),
-        ("suppressed", Type::Int8),
-        ("share", Type::Float8),
-    ]),
+    columns![column_name: Text, cells: Int8, suppressed: Int8, share: Float8],
     suppression,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(20)
 .about("how many cells of each column are NULL");
 

@@ -100,7 +100,7 @@ fn float(x: Option<f64>) -> Value<'static> {
 const ANONYMITY_SCORE: Method = Method::new(
     "anonymity_score",
     &[&ORIGINAL, &RELEASED, &COLUMNS],
-    Returns::Table(&[("score", Type::Float8), ("normalised", Type::Float8)]),
+    columns![score: Float8, normalised: Float8],
     |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
@@ -111,8 +111,7 @@ const ANONYMITY_SCORE: Method = Method::new(
         call.one_row([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))])
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "how many rows of the original were released, rare rows counting more; normalised: as a \
@@ -122,7 +121,7 @@ const ANONYMITY_SCORE: Method = Method::new(
 const COMMON_RECORDS: Method = Method::new(
     "common_records",
     &[&ORIGINAL, &RELEASED, &COLUMNS],
-    Returns::Table(&[("share_of_released", Type::Float8), ("share_of_original", Type::Float8)]),
+    columns![share_of_released: Float8, share_of_original: Float8],
     |call| {
         let mut pair = Pair::of(call)?;
         let general = pair.general()?;
@@ -133,8 +132,7 @@ const COMMON_RECORDS: Method = Method::new(
         call.one_row([float(common.of_released), float(common.of_original)])
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "the share of the rows of each table that also occur in the other; NULL for a table \
@@ -144,7 +142,7 @@ const COMMON_RECORDS: Method = Method::new(
 const RARE_ITEMSET_LEAK: Method = Method::new(
     "rare_itemset_leak",
     &[&ORIGINAL, &RELEASED, &SAMPLES, &SEED],
-    Returns::Table(&[("length", Type::Int4), ("tried", Type::Int8), ("leaked", Type::Int8)]),
+    columns![length: Int4, tried: Int8, leaked: Int8],
     rare_itemset_leak,
 )
 .parallel_restricted()
@@ -176,24 +174,14 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
 const COMPARE_ITEMSETS: Method = Method::new(
     "compare_itemsets",
     &[&ORIGINAL, &RELEASED, &MIN_SHARE, &COLUMNS, &MAX_LENGTH],
-    Returns::Table(&[
-        ("original_count", Type::Int8),
-        ("released_count", Type::Int8),
-        ("common", Type::Int8),
-        ("missing", Type::Int8),
-        ("added", Type::Int8),
-        ("nfd_common", Type::Float8),
-        ("nfd_missing", Type::Float8),
-        ("nfd_added", Type::Float8),
-        ("equal_share", Type::Float8),
-        ("support_difference", Type::Float8),
-        ("added_support", Type::Float8),
-        ("added_absent", Type::Int8),
-    ]),
+    columns![
+        original_count: Int8, released_count: Int8, common: Int8, missing: Int8, added: Int8,
+        nfd_common: Float8, nfd_missing: Float8, nfd_added: Float8, equal_share: Float8,
+        support_difference: Float8, added_support: Float8, added_absent: Int8
+    ],
     compare_itemsets,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "how the itemsets that at least a share min_share of the rows contain differ between \

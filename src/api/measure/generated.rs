@@ -28,7 +28,7 @@ const MODEL: Argument<Option<Model>> =
 const KRIMP_REPORT: Method = Method::new(
     "krimp_report",
     &[&ORIGINAL, &RELEASED, &MODEL, &COLUMNS, &SAMPLES, &SEED],
-    Returns::Table(&[("measure", Type::Text), ("value", Type::Float8), ("advice", Type::Text)]),
+    columns![measure: Text, value: Float8, advice: Text],
     krimp_report,
 )
 .rows(4)

@@ -16,17 +16,10 @@ const SMALLEST: Argument<usize> = Argument::new("smallest", Type::Int4, |given| 
 const CLASS_RISK: Method = Method::new(
     "class_risk",
     &[&SOURCE, &SENSITIVE, &COLUMNS, &SMALLEST],
-    Returns::Table(&[
-        ("class", Type::Json),
-        ("rows", Type::Int8),
-        ("distinct_values", Type::Int8),
-        ("entropy_l", Type::Float8),
-        ("closeness", Type::Float8),
-    ]),
+    columns![class: Json, rows: Int8, distinct_values: Int8, entropy_l: Float8, closeness: Float8],
     class_risk,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(100)
 .about(
     "the smallest classes of rows that are equal in these columns, NULL being equal to \
@@ -77,7 +70,7 @@ const THETA: Argument<u64> = Argument::new("theta", Type::Int4, |given| {
 const UNICITY: Method = Method::new(
     "unicity",
     &[&SOURCE, &KNOWN, &COLUMNS, &THETA, &SAMPLES, &SEED],
-    Returns::Table(&[("share", Type::Float8), ("low", Type::Float8), ("high", Type::Float8)]),
+    columns![share: Float8, low: Float8, high: Float8],
     unicity,
 )
 .parallel_restricted()

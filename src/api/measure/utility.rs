@@ -6,7 +6,7 @@ use crate::api::prelude::*;
 const UTILITY: Method = Method::new(
     "utility",
     &[&ORIGINAL, &RELEASED, &COLUMNS],
-    Returns::Table(&[("measure", Type::Text), ("value", Type::Float8)]),
+    columns![measure: Text, value: Float8],
     |call| {
         let pair = Pair::of(call)?;
         let mut rows = ResultRows::begin(call)?;
@@ -19,8 +19,7 @@ const UTILITY: Method = Method::new(
         Ok(rows.finish(call))
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(10)
 .about(
     "how well a released table serves in place of its original: how far the shares of \

@@ -6,8 +6,7 @@ use crate::pg::call::jsonb::ItemsetJson;
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
 use table::Itemsets;
 
-const ITEMSETS: Returns =
-    Returns::Table(&[("items", Type::Json), ("length", Type::Int4), ("support", Type::Int8)]);
+const ITEMSETS: Returns = columns![items: Json, length: Int4, support: Int8];
 
 /// Mines, sorts and returns (items, length, support).
 fn itemsets(
@@ -45,8 +44,7 @@ const MINE_MIIS: Method = Method::new(
         itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "every minimal infrequent itemset: the smallest value combinations that at least one \
@@ -68,8 +66,7 @@ const FREQUENT_ITEMSETS: Method = Method::new(
         itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "every value combination that at least min_support rows share; closed: only those that \
@@ -79,17 +76,10 @@ const FREQUENT_ITEMSETS: Method = Method::new(
 pub const MII_RISK: Method = Method::new(
     "mii_risk",
     &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
-    Returns::Table(&[
-        ("column_name", Type::Text),
-        ("value", Type::Text),
-        ("miis", Type::Int8),
-        ("rows", Type::Int8),
-        ("cells", Type::Int8),
-    ]),
+    columns![column_name: Text, value: Text, miis: Int8, rows: Int8, cells: Int8],
     mii_risk,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(100)
 .about(
     "what each column (value NULL) and each value contributes to minimal infrequent \
@@ -125,8 +115,7 @@ const COLUMN_COUNT: Argument<i32> =
 
 const MII_BOUND: Method =
     Method::new("mii_bound", &[&ROW_COUNT, &COLUMN_COUNT], Returns::One(Type::Numeric), mii_bound)
-        .immutable()
-        .parallel_safe()
+        .pure()
         .about(
             "the most minimal infrequent itemsets that a table of that size can have: row_count * \
          C(column_count, column_count / 2), exact",
@@ -170,8 +159,7 @@ const ORTHOGONAL_ARRAY: Method = Method::new(
     Returns::Set(Type::Ints),
     orthogonal_array,
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1000)
 .about(
     "the rows of an orthogonal array of index 1 (Bush): a table with as many minimal \

@@ -27,14 +27,10 @@ fn vector<T: Copy>(
 const DEPENDENCE: Method = Method::new(
     "dependence",
     &[&OPERATOR, &PRIOR],
-    Returns::Table(&[
-        ("epsilon", Type::Float8),
-        ("mutual", Type::Float8),
-        ("mutual_bound", Type::Float8),
-        ("min_entropy_leakage", Type::Float8),
-        ("guess", Type::Float8),
-        ("guess_bound", Type::Float8),
-    ]),
+    columns![
+        epsilon: Float8, mutual: Float8, mutual_bound: Float8, min_entropy_leakage: Float8,
+        guess: Float8, guess_bound: Float8
+    ],
     |call| {
         let (operator, outputs) = call.get(&OPERATOR)?;
         let found = Channel::new(outputs, operator, call.get(&PRIOR)?)?.dependence();
@@ -48,8 +44,7 @@ const DEPENDENCE: Method = Method::new(
         ])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "how far input and output of a randomisation depend on each other for a prior: the \
@@ -76,10 +71,9 @@ fn count(given: &Given<'_>) -> Result<u64, Error> {
 const EXACT_COUNT_EPSILON: Method =
     Method::new("exact_count_epsilon", &[&N, &P, &Y], Returns::One(Type::Float8), |call| {
         let epsilon = exact_count_epsilon(call.get(&N)?, call.get(&P)?, call.get(&Y)?)?;
-        Ok(epsilon.into_datum().unwrap_or(Datum::null()))
+        call.value(epsilon)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "how much the exact count y tells of one of n independent rows that count with \
          probability p, to somebody who knows no other row",
@@ -88,11 +82,7 @@ const EXACT_COUNT_EPSILON: Method =
 const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     "exact_count_epsilon",
     &[&N, &P, &LOW, &HIGH],
-    Returns::Table(&[
-        ("epsilon", Type::Float8),
-        ("refuse_epsilon", Type::Float8),
-        ("release_probability", Type::Float8),
-    ]),
+    columns![epsilon: Float8, refuse_epsilon: Float8, release_probability: Float8],
     |call| {
         let (n, p) = (call.get(&N)?, call.get(&P)?);
         let found = ExactCount::new(n, p, call.get(&LOW)?, call.get(&HIGH)?)?;
@@ -103,20 +93,16 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
         ])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "how much a count that is released from low to high, and refused otherwise, tells of one \
          row at most; how much the refusal tells; how likely a release is",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let (n, p) = (options.get(&N)?, options.get(&P)?);
-        let found = ExactCount::new(n, p, options.get(&LOW)?, options.get(&HIGH)?)?;
-        Ok(Guarantee::exact_count(found.epsilon))
-    },
+.labelled(&[], |options| {
+    let (n, p) = (options.get(&N)?, options.get(&P)?);
+    let found = ExactCount::new(n, p, options.get(&LOW)?, options.get(&HIGH)?)?;
+    Ok(Guarantee::exact_count(found.epsilon))
 });
 
 const PROBABILITIES: Argument<Vec<f64>> = Argument::new("probabilities", Type::Floats, |given| {
@@ -142,22 +128,18 @@ const EXACT_COUNTS_EPSILON: Method = Method::new(
     |call| {
         let (probabilities, counts) = (call.get(&PROBABILITIES)?, call.get(&COUNTS)?);
         let epsilon = exact_counts_epsilon(call.get(&N)?, &probabilities, &counts)?;
-        Ok(epsilon.into_datum().unwrap_or(Datum::null()))
+        call.value(epsilon)
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about(
     "how much the exact counts of all values tell of one of n independent rows that have \
          them with these probabilities",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
-        let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
-        Ok(Guarantee::exact_counts(epsilon))
-    },
+.labelled(&[], |options| {
+    let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
+    let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
+    Ok(Guarantee::exact_counts(epsilon))
 });
 
 methods! {

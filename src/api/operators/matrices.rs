@@ -90,30 +90,24 @@ fn run<T: Send>(
 
 const BREACH_GAMMA: Method =
     Method::new("breach_gamma", &[&RHO1, &RHO2], Returns::One(Type::Float8), |call| {
-        float(call, operator::breach_gamma(call.get(&RHO1)?, call.get(&RHO2)?)?)
+        call.value(operator::breach_gamma(call.get(&RHO1)?, call.get(&RHO2)?)?)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "the gamma below which an operator causes no breach from rho1 to rho2, and none down \
          from rho2 to rho1, whatever the prior",
     );
 
-fn float(call: &Call, x: f64) -> Result<Datum, Error> {
-    Ok(x.into_datum().unwrap_or_else(|| call.null()))
-}
-
 const BREACH_POSTERIOR: Method = Method::new(
     "breach_posterior",
     &[&GAMMA, &PRIOR_OF_PROPERTY],
-    Returns::Table(&[("low", Type::Float8), ("high", Type::Float8)]),
+    columns![low: Float8, high: Float8],
     |call| {
         let bounds = operator::breach_posterior(call.get(&GAMMA)?, call.get(&PRIOR_OF_PROPERTY)?)?;
         call.one_row([Value::Float(bounds.low), Value::Float(bounds.high)])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "between which bounds an operator that amplifies by at most gamma leaves the \
@@ -122,10 +116,9 @@ const BREACH_POSTERIOR: Method = Method::new(
 
 const AMPLIFICATION: Method =
     Method::new("amplification", &[&OPERATOR], Returns::One(Type::Float8), |call| {
-        float(call, operator::amplification(&call.get(&OPERATOR)?))
+        call.value(operator::amplification(&call.get(&OPERATOR)?))
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "gamma: the largest ratio of the probabilities of one output from two inputs; infinite \
          if an output rules an input out. operator[x][y] is the probability of output y from \
@@ -135,11 +128,7 @@ const AMPLIFICATION: Method =
 const INFORMATION: Method = Method::new(
     "information",
     &[&OPERATOR, &PRIOR],
-    Returns::Table(&[
-        ("mutual", Type::Float8),
-        ("worst_case", Type::Float8),
-        ("inverse_worst_case", Type::Float8),
-    ]),
+    columns![mutual: Float8, worst_case: Float8, inverse_worst_case: Float8],
     |call| {
         let (operator, prior) = known(call)?;
         let found = measures::information(&operator, &prior, &settings::watch())?;
@@ -147,8 +136,7 @@ const INFORMATION: Method = Method::new(
         call.one_row(columns.map(Value::Float))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "what outputs tell of inputs, in bits: on average, at the worst output, and the inverse \
@@ -158,13 +146,7 @@ const INFORMATION: Method = Method::new(
 const BREACH_CHECK: Method = Method::new(
     "breach_check",
     &[&OPERATOR, &PRIOR, &RHO1, &RHO2],
-    Returns::Table(&[
-        ("y", Type::Int4),
-        ("direction", Type::Text),
-        ("posterior_low", Type::Float8),
-        ("posterior_high", Type::Float8),
-        ("breach", Type::Bool),
-    ]),
+    columns![y: Int4, direction: Text, posterior_low: Float8, posterior_high: Float8, breach: Bool],
     |call| {
         let ((operator, prior), rho1, rho2) = (known(call)?, call.get(&RHO1)?, call.get(&RHO2)?);
         let found = run("checking outputs", &operator, |watch| {
@@ -216,8 +198,7 @@ const POSTERIOR: Method =
             None => call.null(),
         })
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "how likely each input is once output y was seen, which is counted from 1; NULL if that \
          output cannot occur",
@@ -225,10 +206,9 @@ const POSTERIOR: Method =
 
 const BREACH_INFORMATION: Method =
     Method::new("breach_information", &[&RHO1, &RHO2], Returns::One(Type::Float8), |call| {
-        float(call, measures::breach_information(call.get(&RHO1)?, call.get(&RHO2)?)?)
+        call.value(measures::breach_information(call.get(&RHO1)?, call.get(&RHO2)?)?)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "the worst-case information, in bits, below which no breach from rho1 to rho2 can \
          occur, and the inverse one below which none down from rho2 to rho1 can",
@@ -237,12 +217,7 @@ const BREACH_INFORMATION: Method =
 const INFORMATION_BREACH_BOUND: Method = Method::new(
     "information_breach_bound",
     &[&WORST_CASE, &INVERSE_WORST_CASE, &PRIOR_OF_PROPERTY],
-    Returns::Table(&[
-        ("low", Type::Float8),
-        ("high", Type::Float8),
-        ("tight_low", Type::Float8),
-        ("tight_high", Type::Float8),
-    ]),
+    columns![low: Float8, high: Float8, tight_low: Float8, tight_high: Float8],
     |call| {
         let bound = measures::information_breach_bound(
             call.get(&WORST_CASE)?,
@@ -253,8 +228,7 @@ const INFORMATION_BREACH_BOUND: Method = Method::new(
         call.one_row(columns.map(Value::Float))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "between which bounds so much information leaves the probability of a property with \
@@ -264,12 +238,7 @@ const INFORMATION_BREACH_BOUND: Method = Method::new(
 const RECONSTRUCT_DISTRIBUTION: Method = Method::new(
     "reconstruct_distribution",
     &[&OPERATOR, &OBSERVED, &METHOD],
-    Returns::Table(&[
-        ("x", Type::Int4),
-        ("probability", Type::Float8),
-        ("stddev", Type::Float8),
-        ("stddev_of_share", Type::Float8),
-    ]),
+    columns![x: Int4, probability: Float8, stddev: Float8, stddev_of_share: Float8],
     |call| {
         let (operator, observed) = (call.get(&OPERATOR)?, call.get(&OBSERVED)?);
         let method = call.get(&METHOD)?;
@@ -312,7 +281,7 @@ const RANDOMIZE_NUMBER: Method = Method::new(
          -window_size..window_size, wrapping around; drawn exactly by the law of \
          number_operator",
 )
-.labelled(Label { further: &[&PRIOR_LIMIT], of: label });
+.labelled(&[&PRIOR_LIMIT], label);
 
 /// For the label alone.
 const PRIOR_LIMIT: Argument<Option<f64>> = Argument::of("rho1").about(
@@ -350,8 +319,7 @@ const RR_OPERATOR: Method =
         let (size, keep) = (call.get(&DOMAIN_SIZE)?, call.get(&KEEP)?);
         matrix(size as u128, || Operator::randomised_response(size, keep))
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "the operator that keeps a value with that probability and otherwise returns one of the \
          others, each as likely as the next",
@@ -366,8 +334,7 @@ const NUMBER_OPERATOR: Method = Method::new(
         matrix(operator.size().into(), || operator.matrix())
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about("the operator by which sanitize.randomize_number draws, as a matrix");
 
 /// The matrix of an operator on `size` values, for which there must be memory.

@@ -120,14 +120,9 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
 const DP_AGGREGATE: Method = Method::release(
     "dp_aggregate",
     ASKED,
-    Returns::Table(&[
-        ("groups", Type::Json),
-        ("measure", Type::Text),
-        ("value", Type::Numeric),
-        ("stddev", Type::Float8),
-        ("low", Type::Float8),
-        ("high", Type::Float8),
-    ]),
+    columns![
+        groups: Json, measure: Text, value: Numeric, stddev: Float8, low: Float8, high: Float8
+    ],
     Release::new(dp_aggregate),
 )
 .rows(100)
@@ -137,13 +132,9 @@ const DP_AGGREGATE: Method = Method::release(
          same question is at most as old as reuse. The caller needs sanitize.allow and no right \
          to read",
 )
-.labelled(Label {
-    further: &[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE],
-    of: label,
-})
-.priced(Price {
-    counts: Protects::Units,
-    of: |arguments, _| Ok(Some(Posed::new(&request(arguments)?)?.question.charge)),
+.labelled(&[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE], label)
+.priced(Protects::Units, |arguments, _| {
+    Ok(Some(Posed::new(&request(arguments)?)?.question.charge))
 });
 
 fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
@@ -187,13 +178,10 @@ fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
 const DP_COST: Method = Method::new(
     "dp_cost",
     ASKED,
-    Returns::Table(&[
-        ("epsilon", Type::Float8),
-        ("delta", Type::Float8),
-        ("remaining_epsilon", Type::Float8),
-        ("remaining_delta", Type::Float8),
-        ("stddev", Type::Json),
-    ]),
+    columns![
+        epsilon: Float8, delta: Float8, remaining_epsilon: Float8, remaining_delta: Float8,
+        stddev: Json
+    ],
     dp_cost,
 )
 .rows(1)

@@ -123,12 +123,11 @@ const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the
 const SPENT: Method = Method::new(
     "spent",
     &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
-    Returns::Table(&[("epsilon_spent", Type::Float8), ("delta_spent", Type::Float8)]),
+    columns![epsilon_spent: Float8, delta_spent: Float8],
     spent,
 )
 .internal()
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "what charges with these sums take of a budget with that delta: the smaller epsilon of \
@@ -157,11 +156,10 @@ const ANY_DELTA: Argument<f64> =
 const ZCDP_EPSILON: Method =
     Method::new("zcdp_epsilon", &[&RHO, &ANY_DELTA], Returns::One(Type::Float8), |call| {
         let epsilon = guarantee::zcdp_epsilon(call.get(&RHO)?, call.get(&ANY_DELTA)?)?;
-        Ok(epsilon.into_datum().unwrap_or_else(|| call.null()))
+        call.value(epsilon)
     })
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about(
         "the smallest epsilon found for which a mechanism of this rho is (epsilon, \
          delta)-differentially private; rounded up",
@@ -170,11 +168,10 @@ const ZCDP_EPSILON: Method =
 const ZCDP_RHO: Method =
     Method::new("zcdp_rho", &[&EPSILON, &ANY_DELTA], Returns::One(Type::Float8), |call| {
         let rho = guarantee::zcdp_rho(call.get(&EPSILON)?, call.get(&ANY_DELTA)?)?;
-        Ok(rho.into_datum().unwrap_or_else(|| call.null()))
+        call.value(rho)
     })
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about(
         "the largest rho found for which a mechanism is (epsilon, delta)-differentially \
          private; rounded down",
@@ -189,7 +186,7 @@ const CONFIRM_LEDGER: Method = Method::new(
             return Err(Error::NotSuperuser);
         }
         let place = entries::confirm(&role_name())?;
-        Ok(place.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(place)
     },
 )
 .about(

@@ -24,21 +24,18 @@ fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum, Error> {
 
 const ADDED: &[&dyn Declared] = &[&STATE, &X, &LOW, &HIGH];
 const SUM_TRANS: Method = part("clamped_sum_trans", ADDED, Type::Sums, |call| add(call, |x| x))
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about("part of the aggregate clamped_sum");
 const SQUARES_TRANS: Method =
     part("clamped_squares_trans", ADDED, Type::Sums, |call| add(call, |x| x * x))
-        .immutable()
-        .parallel_safe()
+        .pure()
         .about("part of the aggregate clamped_sum_squares");
 
 const COMBINE: Method = part("clamped_combine", &[&STATE, &OTHER], Type::Sums, |call| {
     let other = call.sum(1)?;
     call.summed(other.unwrap_or(0))
 })
-.immutable()
-.parallel_safe()
+.pure()
 .about("part of the clamped aggregates");
 
 const FINAL: Method = part("clamped_final", &[&STATE], Type::Int8, |call| {
@@ -46,8 +43,7 @@ const FINAL: Method = part("clamped_final", &[&STATE], Type::Int8, |call| {
     let sum = call.sum(0)?.unwrap_or(0);
     Ok(Datum::from(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 })
-.immutable()
-.parallel_safe()
+.pure()
 .about("part of the clamped aggregates");
 
 methods! {

@@ -254,7 +254,7 @@ const DROP_BOUNDS: Method =
 const COLUMN_DOMAIN: Method = Method::new(
     "column_domain",
     &[&RELATION, &COLUMN_NAME],
-    Returns::Table(&[("domain_values", Type::Texts), ("origin", Type::Text)]),
+    columns![domain_values: Texts, origin: Text],
     column_domain,
 )
 .stable()
@@ -282,7 +282,7 @@ fn column_domain(call: &Call) -> Result<Datum, Error> {
 const COLUMN_BOUNDS: Method = Method::new(
     "column_bounds",
     &[&RELATION, &COLUMN_NAME],
-    Returns::Table(&[("low", Type::Text), ("high", Type::Text)]),
+    columns![low: Text, high: Text],
     column_bounds,
 )
 .stable()

@@ -65,7 +65,7 @@ const DP_ITEMSETS: Method = Method::release(
         &COLUMNS,
         &CONSTANTS,
     ],
-    Returns::Table(&[("draw", Type::Int4), ("items", Type::Json)]),
+    columns![draw: Int4, items: Json],
     Release::new(dp_itemsets),
 )
 .rows(10)
@@ -74,11 +74,8 @@ const DP_ITEMSETS: Method = Method::release(
          up to theta; each draw is epsilon-differentially private, so the call costs draws \
          times epsilon. With seed it is not differentially private",
 )
-.labelled(Label {
-    further: TERMS,
-    of: |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))),
-})
-.priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(draws(arguments)?.charge())) });
+.labelled(TERMS, |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))))
+.priced(Protects::Rows, |arguments, _| Ok(Some(draws(arguments)?.charge())));
 
 fn dp_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let draws = draws(call.arguments)?;
@@ -111,12 +108,7 @@ fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
 const DP_FREQUENT_ITEMSETS: Method = Method::release(
     "dp_frequent_itemsets",
     &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
-    Returns::Table(&[
-        ("items", Type::Json),
-        ("length", Type::Int4),
-        ("support", Type::Float8),
-        ("stddev", Type::Float8),
-    ]),
+    columns![items: Json, length: Int4, support: Float8, stddev: Float8],
     Release::new(dp_frequent_itemsets),
 )
 .rows(20)
@@ -125,11 +117,8 @@ const DP_FREQUENT_ITEMSETS: Method = Method::release(
          standard deviation of the noise, the largest first; (epsilon, delta)-differentially \
          private in all. With seed it is not",
 )
-.labelled(Label {
-    further: TERMS,
-    of: |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))),
-})
-.priced(Price { counts: Protects::Rows, of: |arguments, _| Ok(Some(top(arguments)?.charge())) });
+.labelled(TERMS, |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))))
+.priced(Protects::Rows, |arguments, _| Ok(Some(top(arguments)?.charge())));
 
 fn dp_frequent_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let top = top(call.arguments)?;

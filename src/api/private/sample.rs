@@ -20,16 +20,10 @@ const METHOD: Argument<DeltaMethod> = Argument::choice("method")
 const DP_MII_PARAMETERS: Method = Method::new(
     "dp_mii_parameters",
     &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
-    Returns::Table(&[
-        ("beta", Type::Float8),
-        ("theta1", Type::Int4),
-        ("delta", Type::Float8),
-        ("delta_li", Type::Float8),
-    ]),
+    columns![beta: Float8, theta1: Int4, delta: Float8, delta_li: Float8],
     dp_mii_parameters,
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "the largest sampling rate beta that epsilon and delta allow with classes of at least k \
@@ -58,15 +52,14 @@ const BETA: Argument<f64> = Argument::of("beta").about("The chance of each row t
 const SAMPLING_DELTA: Method = Method::new(
     "sampling_delta",
     &[&SAMPLED, &BETA, &EPSILON],
-    Returns::Table(&[("delta", Type::Float8), ("delta_li", Type::Float8)]),
+    columns![delta: Float8, delta_li: Float8],
     |call| {
         let (k, beta) = (call.get(&SAMPLED)?, call.get(&BETA)?);
         let found = sample::sampling_delta(k, beta, call.get(&EPSILON)?)?;
         call.one_row([Value::Float(found.delta), Value::Float(found.delta_li)])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "delta of sampling rows with probability beta and showing only what at least k sampled \
@@ -242,10 +235,9 @@ const DP_MII_SAMPLE: Method = Method::release(
          are blanked, and only what at least k sampled rows share is shown. With keep or seed, \
          and in scheme 'paper', which is as published, it is not differentially private",
 )
-.labelled(Label { further: TERMS, of: label })
-.priced(Price {
-    counts: Protects::Rows,
-    of: |arguments, columns| Ok(Design::new(request(arguments, columns)?)?.charge()),
+.labelled(TERMS, label)
+.priced(Protects::Rows, |arguments, columns| {
+    Ok(Design::new(request(arguments, columns)?)?.charge())
 });
 
 fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {

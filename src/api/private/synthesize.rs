@@ -63,9 +63,6 @@ fn workload(
     Ok(workload)
 }
 
-const PRICE: Price =
-    Price { counts: Protects::Units, of: |arguments, _| charge(arguments).map(Some) };
-
 /// What (epsilon, delta) comes to, in the currency of the noise.
 fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
@@ -172,8 +169,8 @@ const DP_SYNTHESIZER: Method = Method::new(
     "the private model that dp_synthesize draws from, with its label: (epsilon, delta) is \
          spent once, and any number of rows can be drawn from it",
 )
-.labelled(Label { further: TERMS, of: label })
-.priced(PRICE);
+.labelled(TERMS, label)
+.priced(Protects::Units, |arguments, _| charge(arguments).map(Some));
 
 const DP_SYNTHESIZE: Method = Method::release(
     "dp_synthesize",
@@ -193,8 +190,8 @@ const DP_SYNTHESIZE: Method = Method::release(
          noisy marginals of the relation, whose columns need public domains or bounds. With \
          seed it is not private",
 )
-.labelled(Label { further: TERMS, of: label })
-.priced(PRICE);
+.labelled(TERMS, label)
+.priced(Protects::Units, |arguments, _| charge(arguments).map(Some));
 
 const DP_SYNTHESIZE_MODEL: Method =
     Method::new("dp_synthesize", &[&ROWS_OF, &MODEL, &N, &SEED], Returns::Set(Type::Any), |call| {

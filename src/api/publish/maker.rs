@@ -3,9 +3,10 @@
 use crate::api::prelude::*;
 use crate::api::shared::registry;
 use crate::catalog::hierarchies;
-use crate::pg::call::error::{self};
+use crate::method::Label;
+use crate::pg::call::error;
 use crate::pg::call::option;
-use crate::pg::call::signature::{self};
+use crate::pg::call::signature;
 use crate::pg::shards::keeper;
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::target::{self, NewColumn};

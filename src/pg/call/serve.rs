@@ -6,6 +6,7 @@ use super::signature;
 use crate::method::Method;
 use crate::pg::process::pool;
 use crate::pg::shards::keeper;
+use pgrx::IntoDatum;
 use pgrx::fcinfo;
 use pgrx::pg_sys::{
     self, Datum,
@@ -67,6 +68,11 @@ impl Call {
             Some(pg_sys::NodeTag::T_AggState | pg_sys::NodeTag::T_WindowAggState) => Ok(()),
             _ => Err(Error::NoAggregate),
         }
+    }
+
+    /// Returns a value, or NULL.
+    pub fn value(&self, value: impl IntoDatum) -> Result<Datum, Error> {
+        Ok(value.into_datum().unwrap_or_else(|| self.null()))
     }
 
     /// The result NULL.

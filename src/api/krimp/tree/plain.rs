@@ -55,16 +55,10 @@ impl Asked {
 pub const CODE_TREE: Method = Method::new(
     "code_tree",
     &[&RELATION, &MIN_SHARE, &TREE_THRESHOLD, &COLUMNS, &MAX_LENGTH, &NULLS, &CANDIDATES],
-    Returns::Table(&[
-        ("node", Type::Int4),
-        ("parent", Type::Int4),
-        ("item", Type::Json),
-        ("probability", Type::Float8),
-    ]),
+    columns![node: Int4, parent: Int4, item: Json, probability: Float8],
     code_tree,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the dependent code tree of the relation: a path of items for every combination of \
@@ -134,12 +128,9 @@ pub const CODE_TREE_GENERATE: Method = Method::release(
          class is given). No privacy is guaranteed: rows can be copies, and every value that \
          occurs can come out",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
-        Ok(Guarantee::code_tree_generate(class.as_deref(), coins_of(seed)))
-    },
+.labelled(&[], |options| {
+    let (class, seed) = (options.get(&CLASS)?, options.get(&SEED)?);
+    Ok(Guarantee::code_tree_generate(class.as_deref(), coins_of(seed)))
 });
 
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.

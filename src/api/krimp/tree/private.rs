@@ -39,18 +39,12 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
          them was randomised: epsilon-locally differentially private for each row, as \
          sanitize.randomize_cells is; columns need public domains",
 )
-.labelled(Label {
-    further: TERMS,
-    of: |options| {
-        let epsilon = options.get(&EPSILON)?;
-        Responses::new(epsilon, &[])?;
-        Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
-    },
+.labelled(TERMS, |options| {
+    let epsilon = options.get(&EPSILON)?;
+    Responses::new(epsilon, &[])?;
+    Ok(Guarantee::private_krimp_generate(epsilon, coins_of(options.get(&SEED)?)))
 })
-.priced(Price {
-    counts: Protects::Contents,
-    of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
-});
+.priced(Protects::Contents, |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))));
 
 /// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
 fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {

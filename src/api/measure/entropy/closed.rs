@@ -19,19 +19,17 @@ pub const BINARY_ENTROPY_LOSS: Method =
             ));
         }
         let loss = entropy::binary_entropy_loss(n, k);
-        Ok(loss.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(loss)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about("the entropy that each of n fair bits loses if it is known that k of them are 1");
 
 pub const EXPECTED_BINARY_ENTROPY_LOSS: Method =
     Method::new("expected_binary_entropy_loss", &[&N], Returns::One(Type::Float8), |call| {
         let loss = entropy::expected_binary_entropy_loss(call.get(&N)?);
-        Ok(loss.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(loss)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "the entropy that each of n fair bits can be expected to lose if their sum is published",
     );
@@ -59,10 +57,9 @@ const CONFIDENCE: Argument<f64> = Argument::new("confidence", Type::Float8, |giv
 pub const INTERVAL_PRIVACY: Method =
     Method::new("interval_privacy", &[&NOISE, &CONFIDENCE], Returns::One(Type::Float8), |call| {
         let width = entropy::interval_privacy(&call.get(&NOISE)?, call.get(&CONFIDENCE)?);
-        Ok(width.and_then(IntoDatum::into_datum).unwrap_or_else(|| call.null()))
+        call.value(width)
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about(
         "the width of the shortest interval that holds a share of the noise: how closely a \
          value is known, with that confidence, to which such noise was added",

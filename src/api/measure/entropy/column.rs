@@ -29,8 +29,7 @@ pub const ENTROPY_LOSS_OF: Method = Method::new(
     LOSS,
     entropy_loss_of,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "what the statistic of a column tells of each of its rows if it is published, in bits; \

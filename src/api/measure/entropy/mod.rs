@@ -82,14 +82,10 @@ const STATISTIC: Argument<Statistic> = Argument::choice("statistic")
     .or("\"sum\"")
     .about("What is released: 'sum', 'mean', 'count' (of values other than 0), 'min' or 'max'.");
 
-const LOSS: Returns = Returns::Table(&[
-    ("entropy_before", Type::Float8),
-    ("entropy_after", Type::Float8),
-    ("loss", Type::Float8),
-    ("share", Type::Float8),
-    ("kl", Type::Float8),
-    ("max_log_ratio", Type::Float8),
-]);
+const LOSS: Returns = columns![
+    entropy_before: Float8, entropy_after: Float8, loss: Float8, share: Float8, kl: Float8,
+    max_log_ratio: Float8
+];
 
 const ENTROPY_LOSS: Method = Method::new(
     "entropy_loss",

@@ -30,8 +30,7 @@ const PRIVACY_REPORT: Method = Method::new(
     Returns::One(Type::Json),
     |call| jsonb::datum(&serde_json::to_value(made(call)?).map_err(Error::fault)?),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "what a release protects and what it is good for: its guarantee, the original's risk, \
          what was blanked and changed, classes, distributions, itemsets, budget, and a verdict. \
@@ -42,13 +41,9 @@ const PRIVACY_REPORT_HTML: Method = Method::new(
     "privacy_report_html",
     &[&ORIGINAL, &RELEASED, &OPTIONS],
     Returns::One(Type::Text),
-    |call| {
-        let page = report::html(&made(call)?);
-        Ok(Text(page).into_datum().unwrap_or_else(|| call.null()))
-    },
+    |call| call.value(Text(report::html(&made(call)?))),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .about(
     "the privacy report as a page of HTML that stands by itself, with charts. It shows \
          values of the original: for the privacy officer, not for publishing",

@@ -14,31 +14,26 @@ use state::{State, held};
 const VALUE: Argument<()> = passed("value", Type::Bag);
 
 const BAG_IN: Method = part("bag_in", &[&passed("value", Type::CString)], Type::Bag, bag::input)
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about("text form of a bag (as bytea), checked");
 const BAG_OUT: Method = part("bag_out", &[&VALUE], Type::CString, bag::output)
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about("text form of a bag (as bytea)");
 const BAG_RECV: Method =
     part("bag_recv", &[&passed("value", Type::Internal)], Type::Bag, bag::receive)
-        .immutable()
+        .pure()
         .strict()
-        .parallel_safe()
         .about("binary form of a bag, checked");
 const BAG_SEND: Method = part("bag_send", &[&VALUE], Type::Bytes, bag::send)
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about("binary form of a bag");
 /// For a coordinator, whose postgres_fdw takes every value as text.
 const BAG_PACKED: Method = part("bag_packed", &[&VALUE], Type::Text, bag::packed)
-    .immutable()
+    .pure()
     .strict()
-    .parallel_safe()
     .about("a bag as text of seven bits a character, as a shard sends it: see the page on shards");
 
 const STATE: Argument<()> = passed("state", Type::Bag);
@@ -112,8 +107,7 @@ const CELLS_TRANS: Method =
         Some(given) => add_columns(call, &given),
         None => unchanged(call),
     })
-    .immutable()
-    .parallel_safe()
+    .pure()
     .about("part of the aggregate cell_bag");
 
 const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |call| {
@@ -134,8 +128,7 @@ const COMBINE: Method = part("row_bag_combine", &[&STATE, &OTHER], Type::Bag, |c
         Ok(state)
     })
 })
-.immutable()
-.parallel_safe()
+.pure()
 .about("part of the aggregates row_bag and cell_bag");
 
 const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, |call| {
@@ -147,8 +140,7 @@ const FINAL: Method = part("row_bag_final", &[&STATE], Type::Bag, |call| {
         None => Ok(call.null()),
     }
 })
-.immutable()
-.parallel_safe()
+.pure()
 .about("part of the aggregates row_bag and cell_bag");
 
 methods! {
