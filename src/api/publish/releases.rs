@@ -364,16 +364,10 @@ fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
 const PUBLISHING: Method = Method::new(
     "publishing",
     &[],
-    Returns::Table(&[
-        ("pid", Type::Int4),
-        ("target", Type::Text),
-        ("source", Type::Relation),
-        ("method", Type::Text),
-        ("phase", Type::Text),
-        ("share", Type::Float8),
-        ("rows", Type::Int8),
-        ("seconds", Type::Float8),
-    ]),
+    columns![
+        pid: Int4, target: Text, source: Relation, method: Text, phase: Text, share: Float8,
+        rows: Int8, seconds: Float8
+    ],
     publishing,
 )
 .internal()

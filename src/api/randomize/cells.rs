@@ -36,19 +36,13 @@ const RANDOMIZE_CELLS: Method = Method::release(
          privacy), which its columns share equally or by weights. Rows come in random order; \
          with keep or seed nothing is guaranteed",
 )
-.labelled(Label {
-    further: TERMS,
-    of: |options| {
-        let epsilon = options.get(&EPSILON)?;
-        Responses::new(epsilon, &[])?;
-        let coins = coins_of(options.get(&SEED)?);
-        keeping(Guarantee::randomize_cells(epsilon, coins), options)
-    },
+.labelled(TERMS, |options| {
+    let epsilon = options.get(&EPSILON)?;
+    Responses::new(epsilon, &[])?;
+    let coins = coins_of(options.get(&SEED)?);
+    keeping(Guarantee::randomize_cells(epsilon, coins), options)
 })
-.priced(Price {
-    counts: Protects::Contents,
-    of: |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))),
-});
+.priced(Protects::Contents, |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))));
 
 /// The law by which rows of a source are randomised.
 pub fn responses(
@@ -222,11 +216,10 @@ const RR_KEEP_PROBABILITY: Method = Method::new(
     |call| {
         let (epsilon, size) = (call.get(&EPSILON)?, call.get(&DOMAIN_SIZE)?);
         Ratio::exact("epsilon", epsilon)?;
-        Ok(cells::keep_probability(epsilon, size).into_datum().unwrap_or(Datum::null()))
+        call.value(cells::keep_probability(epsilon, size))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about(
     "the probability that randomised response with this epsilon keeps the value of a cell \
          that can have so many",
@@ -259,11 +252,10 @@ const DOMAINS_OF: Argument<Option<Oid>> = Argument::of("domains_of")
 const RR_SUPPORT: Method = Method::new(
     "rr_support",
     &[&RELATION, &ITEMS, &EPSILON, &WEIGHTS, &COLUMNS, &DOMAINS_OF],
-    Returns::Table(&[("estimate", Type::Float8), ("stddev", Type::Float8), ("rows", Type::Int8)]),
+    columns![estimate: Float8, stddev: Float8, rows: Int8],
     rr_support,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1)
 .about(
     "the share of the true rows that have an itemset, estimated without bias from rows that \

@@ -28,11 +28,10 @@ const GENERALIZE: Argument<bool> = Argument::of("generalize").or("true").about(
 const LOSS_CURVE: Method = Method::new(
     "loss_curve",
     &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
-    Returns::Table(&[("k", Type::Int4), ("loss", Type::Float8), ("dropped", Type::Int8)]),
+    columns![k: Int4, loss: Float8, dropped: Int8],
     loss_curve,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(10)
 .about(
     "what k_anonymize would lose of a relation for each k: the mean loss of a cell, from 0 \

@@ -29,33 +29,24 @@ const GENERALIZE: Method = Method::release(
     .blanking()
     .coarser_by(LEVELS.name),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the relation with whole columns shown at a level of their hierarchies. No promise \
          about the release: see k_anonymize",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        options.get(&LEVELS)?;
-        keeping(Guarantee::generalize(), options)
-    },
+.labelled(&[], |options| {
+    options.get(&LEVELS)?;
+    keeping(Guarantee::generalize(), options)
 });
 
 const INFORMATION_LOSS: Method = Method::new(
     "information_loss",
     &[&ORIGINAL, &RELEASED, &COLUMNS],
-    Returns::Table(&[
-        ("column_name", Type::Text),
-        ("changed", Type::Float8),
-        ("loss", Type::Float8),
-    ]),
+    columns![column_name: Text, changed: Float8, loss: Float8],
     information_loss,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(10)
 .about(
     "by column, and over all (column_name NULL): the share of the cells that a release \

@@ -18,21 +18,17 @@ const HIDE_ITEMSETS: Method = Method::release(
     Returns::Set(Type::Any),
     Release::new(hide_itemsets).made_of(Origin::Row).blanking(),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the rows of the relation with as few cells blanked as can be found so that fewer than \
          min_support rows contain each of the listed itemsets; cells of kept columns are never \
          blanked. No privacy is guaranteed: all else comes out as it is",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        options.get(&ITEMSETS)?;
-        let keep = options.get(&KEEP)?.unwrap_or_default();
-        Ok(Guarantee::hide_itemsets(options.get(&MIN_SUPPORT)?, &keep))
-    },
+.labelled(&[], |options| {
+    options.get(&ITEMSETS)?;
+    let keep = options.get(&KEEP)?.unwrap_or_default();
+    Ok(Guarantee::hide_itemsets(options.get(&MIN_SUPPORT)?, &keep))
 });
 
 /// An itemset by positions of columns.

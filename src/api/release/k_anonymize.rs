@@ -79,8 +79,7 @@ const K_ANONYMIZE: Method = Method::release(
     Returns::Set(Type::Any),
     Release::new(k_anonymize).made_of(Origin::Row).blanking().coarser_by(GENERALIZE.name),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "a k-anonymous release with as little loss as can be found: every row of it equals at \
@@ -88,7 +87,7 @@ const K_ANONYMIZE: Method = Method::release(
          generalize, shown at a level of their column's hierarchy; with sensitive every class \
          is also diverse (l) or close to all rows (t) in that column",
 )
-.labelled(Label { further: TERMS, of: label });
+.labelled(TERMS, label);
 
 fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);

@@ -32,12 +32,9 @@ const SHUFFLE_GROUPS: Method = Method::release(
          that groups no longer belong together. No privacy is guaranteed: within a group rows \
          come out as they are",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let label = Guarantee::shuffle_groups(coins_of(options.get(&SEED)?));
-        keeping(label, options)
-    },
+.labelled(&[], |options| {
+    let label = Guarantee::shuffle_groups(coins_of(options.get(&SEED)?));
+    keeping(label, options)
 });
 
 /// The columns of each group as positions in the relation. Kept columns are one more group: they stay

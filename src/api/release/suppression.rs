@@ -47,20 +47,16 @@ const MII_SUPPRESS: Method = Method::release(
     .made_of(Origin::Row)
     .blanking(),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "the relation with every cell blanked that lies in a minimal infrequent itemset: what \
          is left of a row is shared by more than theta rows of the source. No promise about the \
          release itself: see k_mii and k_anonymize",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
-        keeping(sampled(label, options)?, options)
-    },
+.labelled(&[], |options| {
+    let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
+    keeping(sampled(label, options)?, options)
 });
 
 /// A label that says which columns come back as they are.
@@ -84,19 +80,15 @@ const K_MII: Method = Method::release(
     .made_of(Origin::Row)
     .blanking(),
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(1000)
 .about(
     "a k-anonymous release by suppression of minimal infrequent itemsets: every row of it \
          equals at least k - 1 others in the columns that take part",
 )
-.labelled(Label {
-    further: TERMS,
-    of: |options| {
-        let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
-        keeping(sampled(label, options)?, options)
-    },
+.labelled(TERMS, |options| {
+    let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
+    keeping(sampled(label, options)?, options)
 });
 
 const METHOD: Argument<Imputation> = Argument::choice("method")
@@ -121,13 +113,10 @@ const IMPUTE: Method = Method::release(
          all values of the column, or from those of rows that share as much as possible. \
          Guesses, for tools that cannot take NULL",
 )
-.labelled(Label {
-    further: &[&KEEP, &OF, &OF_OPTIONS],
-    of: |options| {
-        let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
-        let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
-        keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
-    },
+.labelled(&[&KEEP, &OF, &OF_OPTIONS], |options| {
+    let of_options = options.get(&OF_OPTIONS)?.unwrap_or_else(|| Map::new().into());
+    let of = options.get(&OF)?.map(|method| registry::label(&method, of_options));
+    keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
 });
 
 fn impute(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {

@@ -3,7 +3,7 @@
 use crate::api::prelude::*;
 use crate::catalog::ledger::{self, Asker};
 use crate::catalog::protection;
-use crate::method::Exported;
+use crate::method::{Exported, Label};
 use crate::rules::terms;
 use std::collections::BTreeSet;
 
@@ -120,15 +120,10 @@ const GUARANTEE: Method =
 const LIST: Method = Method::new(
     "methods",
     &[],
-    Returns::Table(&[
-        ("method", Type::Text),
-        ("position", Type::Int4),
-        ("argument", Type::Text),
-        ("types", Type::Text),
-        ("default_value", Type::Text),
-        ("about", Type::Text),
-        ("family", Type::Text),
-    ]),
+    columns![
+        method: Text, position: Int4, argument: Text, types: Text, default_value: Text, about: Text,
+        family: Text
+    ],
     list,
 )
 .stable()

@@ -48,11 +48,10 @@ pub const RANDOMIZED_ITEMSETS: Method = Method::new(
         &SEED_ITEMSET,
         &SEED_BITS_OF_RHO,
     ],
-    Returns::Table(&[("items", Type::Ints), ("support", Type::Float8), ("stddev", Type::Float8)]),
+    columns![items: Ints, support: Float8, stddev: Float8],
     randomized_itemsets,
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(100)
 .about(
     "itemsets that at least a share min_share of the transactions contained before they \

@@ -26,13 +26,10 @@ pub const SELECT_A_SIZE: Method = Method::new(
     "the transaction randomised: some of its items are kept, as keep says, and every other \
          item comes in with probability rho",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let operator = SizeOperator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
-        let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
-        Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
-    },
+.labelled(&[], |options| {
+    let operator = SizeOperator::new(options.get(&RHO)?, &options.get(&KEEP_LAW)?)?;
+    let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+    Ok(Guarantee::select_a_size(facts, coins_of(options.get(&SEED)?)))
 });
 
 const GAMMA: Argument<f64> = Argument::of("gamma")
@@ -53,8 +50,7 @@ pub const SELECT_A_SIZE_KEEP: Method = Method::new(
         Ok(array::vector(&keep))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about(
     "the chances to keep 0, 1, …, size items that amplify by at most gamma and favour \
          keeping more than cut items",
@@ -80,13 +76,7 @@ const CONVENTION: Argument<Convention> = Argument::choice("convention")
 pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
     "select_a_size_design",
     &[&SIZE, &RHO1, &RHO2, &TRANSACTIONS, &MAX_ITEMSET, &CONVENTION, &BITS],
-    Returns::Table(&[
-        ("rho", Type::Float8),
-        ("cut", Type::Int4),
-        ("keep", Type::Floats),
-        ("gamma", Type::Float8),
-        ("lds", Type::Floats),
-    ]),
+    columns![rho: Float8, cut: Int4, keep: Floats, gamma: Float8, lds: Floats],
     |call| {
         let found = transaction::design(&DesignRequest {
             size: call.get(&SIZE)?,
@@ -106,8 +96,7 @@ pub const SELECT_A_SIZE_DESIGN: Method = Method::new(
         ])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "the select-a-size operator that lets the lowest supports be discovered while nothing \
@@ -126,8 +115,7 @@ pub const SELECT_A_SIZE_MATRIX: Method = Method::new(
         Ok(array::matrix(&matrix.concat(), width))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about(
     "in row i and column j the probability that a transaction which shares j - 1 items with \
          an itemset shares i - 1 after it was randomised",
@@ -156,7 +144,7 @@ const OBSERVED: Argument<Vec<u64>> = Argument::new("observed", Type::BigInts, |g
 pub const ESTIMATE_SUPPORT: Method = Method::new(
     "estimate_support",
     &[&OBSERVED, &SIZE, &RHO, &KEEP_LAW],
-    Returns::Table(&[("support", Type::Float8), ("stddev", Type::Float8)]),
+    columns![support: Float8, stddev: Float8],
     |call| {
         let (observed, keep) = (call.get(&OBSERVED)?, keep_of_size(&call.arguments)?);
         let estimator = Estimator::new(observed.len() - 1, call.get(&RHO)?, &keep)?;
@@ -164,8 +152,7 @@ pub const ESTIMATE_SUPPORT: Method = Method::new(
         call.one_row([Value::Float(found.support), Value::Float(found.stddev)])
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .rows(1)
 .about(
     "the share of transactions that contained an itemset before they were randomised, and \

@@ -21,11 +21,8 @@ fn items_of_cells(call: &Call) -> Result<PublicSource, Error> {
     Ok(source)
 }
 
-pub const CELLS_AS_ITEMS: Method = Method::new(
-    "transactions",
-    &[&RELATION, &COLUMNS],
-    Returns::Table(&[("items", Type::Ints)]),
-    |call| {
+pub const CELLS_AS_ITEMS: Method =
+    Method::new("transactions", &[&RELATION, &COLUMNS], columns![items: Ints], |call| {
         let source = items_of_cells(call)?;
         // Nothing is drawn where NULL is a value.
         let bag = source.read(&mut coins(None)?)?;
@@ -46,20 +43,18 @@ pub const CELLS_AS_ITEMS: Method = Method::new(
             }
         }
         Ok(rows.finish(call))
-    },
-)
-.stable()
-.parallel_restricted()
-.rows(1000)
-.about(
-    "the rows of a relation as transactions, one item for each cell: nothing is protected \
+    })
+    .reading()
+    .rows(1000)
+    .about(
+        "the rows of a relation as transactions, one item for each cell: nothing is protected \
          yet",
-);
+    );
 
 pub const TRANSACTION_ITEMS: Method = Method::new(
     "transaction_items",
     &[&RELATION, &COLUMNS],
-    Returns::Table(&[("item", Type::Int4), ("column_name", Type::Text), ("value", Type::Text)]),
+    columns![item: Int4, column_name: Text, value: Text],
     |call| {
         let source = items_of_cells(call)?;
         let mut rows = ResultRows::begin(call)?;
@@ -80,8 +75,7 @@ pub const TRANSACTION_ITEMS: Method = Method::new(
         Ok(rows.finish(call))
     },
 )
-.stable()
-.parallel_restricted()
+.reading()
 .rows(100)
 .about(
     "which value of which column each item of sanitize.transactions stands for, by the \

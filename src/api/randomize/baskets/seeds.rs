@@ -50,8 +50,7 @@ pub const SEED_BITS: Method = Method::new(
     Returns::One(Type::Int4),
     |call| Ok(Datum::from(code(&call.arguments, call.get(&SIZE)?)?.bits() as i32)),
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about(
     "the bits of a seed for transactions of that size and itemsets of that many items, with \
          rho = a / 2^b",
@@ -75,14 +74,11 @@ pub const RANDOMIZE_TO_SEED: Method = Method::new(
 .about(
     "the transaction randomised as by select_a_size, as a short seed from which its items follow",
 )
-.labelled(Label {
-    further: &[],
-    of: |options| {
-        let keep = options.get(&KEEP_LAW)?;
-        let operator = code(options, keep.len().saturating_sub(1))?.operator(&keep)?;
-        let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
-        Ok(Guarantee::randomize_to_seed(facts, coins_of(options.get(&SEED)?)))
-    },
+.labelled(&[], |options| {
+    let keep = options.get(&KEEP_LAW)?;
+    let operator = code(options, keep.len().saturating_sub(1))?.operator(&keep)?;
+    let facts = randomised(&operator, options.get(&SIZE_PUBLIC)?);
+    Ok(Guarantee::randomize_to_seed(facts, coins_of(options.get(&SEED)?)))
 });
 
 const SEED_VALUE: Argument<Vec<u8>> =
@@ -104,8 +100,7 @@ pub const SEED_CONTAINS: Method = Method::new(
         Ok(Datum::from(code.contains(&seed, call.get(&ITEM)? as u32)?))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .about("whether an item is in the randomised transaction that a seed stands for");
 
 pub const SEED_ITEMS: Method = Method::new(
@@ -122,7 +117,6 @@ pub const SEED_ITEMS: Method = Method::new(
         Ok(array_of(&code.items(&seed, check)?))
     },
 )
-.immutable()
-.parallel_safe()
+.pure()
 .cost(100)
 .about("the items of the randomised transaction that a seed stands for");

@@ -77,7 +77,7 @@ const DROP_HIERARCHY: Method =
 const HIERARCHY: Method = Method::new(
     "hierarchy",
     &[&RELATION, &COLUMN_NAME],
-    Returns::Table(&[("value", Type::Text), ("level", Type::Int4), ("general", Type::Text)]),
+    columns![value: Text, level: Int4, general: Text],
     hierarchy,
 )
 .stable()
