@@ -3,7 +3,6 @@
 use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, NULLS, PRUNE, fit, forbidden, options};
 use crate::api::measure::compare::Pair;
 use crate::api::prelude::*;
-use crate::pg::call::jsonb::ItemsetJson;
 use krimp::{CodeTable, Data, Model, Options};
 
 /// The code table that a call asks for, and the rows that it describes.

@@ -6,7 +6,7 @@ use super::reject::{REJECT, Rejected};
 use crate::api::prelude::*;
 use crate::api::shared::drawing::{draw_rows, step};
 use crate::pg::call::notice::warning;
-use crate::pg::write::typed::{self, ReadValues, TextValues};
+use crate::pg::write::typed::{self, TextValues};
 use krimp::{ClassRows, Correction, DomainOrder, Generator, Model, Nulls, Options};
 use random::Key;
 use std::cell::Cell;

@@ -3,7 +3,6 @@
 use crate::api::prelude::*;
 use crate::api::private::question::Described;
 use crate::api::private::question::query::{condition, group_value};
-use crate::catalog::bounds;
 use measures::Rational;
 use measures::answers::{self, Bounds, Known, MOST_ANSWERS, MOST_TERMS, UnitClass};
 use question::Condition;

@@ -2,7 +2,6 @@
 
 use super::classes::with_sensitive;
 use crate::api::prelude::*;
-use crate::pg::call::jsonb::ItemsetJson;
 
 const SENSITIVE: Argument<Option<String>> = Argument::of("sensitive")
     .about("The column that an attacker wants to know; without it only rows are counted.");

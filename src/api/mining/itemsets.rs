@@ -2,7 +2,6 @@
 
 use crate::api::prelude::*;
 use crate::api::release::levels;
-use crate::pg::call::jsonb::ItemsetJson;
 use mining::orthogonal::{OrthogonalArray, OrthogonalError};
 use table::Itemsets;
 

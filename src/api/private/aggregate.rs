@@ -5,7 +5,7 @@ use super::budget;
 use super::question::{Posed, Request};
 use crate::api::prelude::*;
 use crate::catalog::answers::{self, ResultRow};
-use crate::catalog::ledger::{self, Asker};
+use crate::catalog::ledger::Asker;
 use crate::pg::process::worker::{self, isolated};
 use crate::rules::terms::{ASSUME_STABLE, MAX_ROWS_PER_UNIT, UNIT, at_least_one};
 use guarantee::{AnswerGroups, Answers};

@@ -2,7 +2,7 @@
 
 use crate::api::prelude::*;
 use crate::catalog::ledger::account::Sums;
-use crate::catalog::ledger::{self, Asker, entries};
+use crate::catalog::ledger::{Asker, entries};
 use crate::catalog::protection::LARGEST;
 
 /// The smallest epsilon: below it the noise exceeds any count there can be.

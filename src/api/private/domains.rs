@@ -1,7 +1,7 @@
 //! Public domains of columns: declared ones, and those that types and constraints tell.
 
 use crate::api::prelude::*;
-use crate::catalog::bounds::{self, Bounds};
+use crate::catalog::bounds::Bounds;
 use crate::catalog::{domains, forget_declared};
 use crate::pg::call::attempt::attempt;
 use crate::pg::call::notice::percent;

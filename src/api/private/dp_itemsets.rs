@@ -1,10 +1,7 @@
 //! Itemsets that are drawn privately.
 
 use crate::api::prelude::*;
-use crate::catalog::ledger;
-use crate::pg::call::jsonb::ItemsetJson;
-use crate::rules::public::Public;
-use crate::rules::public_source::{PublicColumn, PublicSource};
+use crate::rules::public_source::PublicColumn;
 use guarantee::Neighbours;
 use question::Terms;
 use randomize::itemset::{Constants, ItemsetDraws, SamplerPurpose, TopItemsets, check_space};

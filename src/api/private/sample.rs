@@ -3,7 +3,6 @@
 use crate::api::prelude::*;
 use crate::api::release::suppression::keeping;
 use crate::api::shared::typed_source::{PublicDomains, chosen, same_columns};
-use crate::catalog::ledger;
 use crate::rules::public;
 use guarantee::DeltaMethod;
 use sample::{Design, Public, Rule, Rules, SampleRequest, Scheme};

@@ -3,9 +3,8 @@
 use super::synthesizer::Synthesizer;
 use crate::api::prelude::*;
 use crate::api::shared::drawing::draw_rows;
-use crate::catalog::ledger;
 use crate::pg::write::typed;
-use crate::rules::public_source::{PublicColumn, PublicSource, PublicValues};
+use crate::rules::public_source::{PublicColumn, PublicValues};
 use crate::rules::terms;
 use crate::rules::unit;
 use question::Terms;

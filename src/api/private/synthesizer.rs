@@ -1,9 +1,7 @@
 //! The stored form of a private model: what its columns are, the model, and its label.
 
 use crate::api::prelude::*;
-use crate::catalog::bounds;
 use crate::pg::read::bins::Bins;
-use crate::rules::public::Public;
 use crate::rules::public_source::PublicColumn;
 use serde::{Deserialize, Serialize};
 use synth::SynthesisModel;

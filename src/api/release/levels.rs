@@ -3,14 +3,13 @@
 use super::hierarchy::of_column;
 use crate::api::prelude::*;
 use crate::catalog::hierarchies;
-use serde_json::Value;
 use std::borrow::Cow;
 use suppress::Hierarchy;
 
 const HINT: &str = "Levels are whole numbers by column name, 0 for the value itself: {\"zip\": 2, \"birth_date\": 1}.";
 
 /// Levels by name, as they were given.
-pub type Named = Map<String, Value>;
+pub type Named = Map<String, Json>;
 
 /// Levels at which columns are looked at.
 pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, read)
@@ -21,7 +20,7 @@ pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, 
 pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
     match given.json()?.map(Cow::into_owned) {
         None => Ok(None),
-        Some(Value::Object(levels)) => Ok(Some(levels)),
+        Some(Json::Object(levels)) => Ok(Some(levels)),
         Some(_) => Err(Error::argument("levels is no object", HINT)),
     }
 }

@@ -2,7 +2,6 @@
 
 use super::suppression::keeping;
 use crate::api::prelude::*;
-use crate::pg::write::typed::ReadValues;
 
 const GROUPS: Argument<Vec<Vec<String>>> = Argument::new("groups", Type::Json, |given| {
     let refuse = |what: &Json| {

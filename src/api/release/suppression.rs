@@ -2,7 +2,6 @@
 
 use crate::api::prelude::*;
 use crate::api::shared::registry;
-use serde_json::Value;
 use suppress::Method as Imputation;
 
 /// Lets `suppress` decide what of the source is released, and makes rows of that.
@@ -98,7 +97,7 @@ const METHOD: Argument<Imputation> = Argument::choice("method")
 /// The method that made the release, for the label.
 const OF: Argument<Option<String>> = Argument::of("of").about("The method that made the release.");
 
-const OF_OPTIONS: Argument<Option<Value>> =
+const OF_OPTIONS: Argument<Option<Json>> =
     Argument::of("of_options").about("The options of that method.");
 
 const IMPUTE: Method = Method::release(

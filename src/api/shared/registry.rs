@@ -1,7 +1,7 @@
 //! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
 
 use crate::api::prelude::*;
-use crate::catalog::ledger::{self, Asker};
+use crate::catalog::ledger::Asker;
 use crate::catalog::protection;
 use crate::method::{Exported, Label};
 use crate::rules::terms;

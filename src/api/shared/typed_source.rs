@@ -6,7 +6,7 @@ use crate::api::release::levels::{self, Levels};
 use crate::catalog::domains;
 use crate::pg::catalog::keys;
 use crate::pg::write::range;
-use crate::pg::write::typed::{ReadValues, ShownValues, TextValues};
+use crate::pg::write::typed::{ShownValues, TextValues};
 use crate::rules::charged_rows::{self, Bound};
 use crate::rules::public;
 use std::collections::HashSet;

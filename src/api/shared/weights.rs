@@ -1,19 +1,18 @@
 //! Weights by column, as several functions take them.
 
 use crate::api::prelude::*;
-use serde_json::Value;
 use std::borrow::Cow;
 
 const HINT: &str = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
 
 /// Weights by name, as they were given.
-pub type Named = Map<String, Value>;
+pub type Named = Map<String, Json>;
 
 /// Reads an argument that has weights by name.
 pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
     match given.json()?.map(Cow::into_owned) {
         None => Ok(None),
-        Some(Value::Object(weights)) => Ok(Some(weights)),
+        Some(Json::Object(weights)) => Ok(Some(weights)),
         Some(_) => Err(Error::argument("weights is no object", HINT)),
     }
 }

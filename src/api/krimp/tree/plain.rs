@@ -3,8 +3,6 @@
 use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
 use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
 use crate::api::prelude::*;
-use crate::pg::call::jsonb::ItemsetJson;
-use crate::pg::write::typed::ReadValues;
 use krimp::{Candidates, ClassRows, CodeTree, Nulls, Options, apportion};
 use std::sync::Arc;
 

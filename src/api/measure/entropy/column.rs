@@ -2,7 +2,7 @@
 
 use super::{FINITE, LOSS, MOST_VALUES, STATISTIC, rational_of_text, rows_of_loss};
 use crate::api::prelude::*;
-use crate::rules::public::{self, Public};
+use crate::rules::public;
 use measures::Rational;
 use measures::entropy::{Prior, Release, Statistic, Window};
 use std::collections::BTreeMap;

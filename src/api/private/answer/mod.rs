@@ -12,7 +12,7 @@ use super::grid;
 use super::question::{Posed, Request};
 use crate::api::prelude::*;
 use crate::catalog::answers::{self, ResultRow};
-use crate::catalog::ledger::{self, Outcome};
+use crate::catalog::ledger::Outcome;
 use crate::pg::process::worker::{isolated, worker_function};
 use aggregate::Answer;
 use question::Key;

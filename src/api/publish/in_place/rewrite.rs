@@ -11,7 +11,6 @@ use crate::api::publish::maker::Maker;
 use crate::pg::catalog::keys::{self, Place, Range, SPARE};
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement::{self, Parameter, References};
-use pgrx::pg_sys;
 use random::distinct;
 
 pub struct Rewrite<'a> {

@@ -1,8 +1,6 @@
 //! Rows of a relation as transactions, one item per cell.
 
 use crate::api::prelude::*;
-use crate::rules::public::Public;
-use crate::rules::public_source::PublicSource;
 use randomize::transaction::MAX_UNIVERSE;
 
 /// A relation whose cells are items. What its public domains do not have is no item.

@@ -2,10 +2,8 @@
 //! begins; units of several months or hours are counted from the year 0 and from a Monday.
 
 use crate::api::prelude::*;
-use crate::catalog::bounds;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
-use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Length, Numbered, Unit, covered};
 

@@ -2,7 +2,6 @@
 
 use super::spec::Prefix;
 use crate::api::prelude::*;
-use pgrx::pg_sys;
 use suppress::General;
 use suppress::levels::{Growing, Numbered};
 

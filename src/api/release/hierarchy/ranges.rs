@@ -2,7 +2,6 @@
 
 use super::spec::Ranges;
 use crate::api::prelude::*;
-use crate::catalog::bounds;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
 use suppress::General;

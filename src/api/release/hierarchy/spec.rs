@@ -2,8 +2,6 @@
 //! is looked at.
 
 use crate::api::prelude::*;
-use pgrx::pg_sys;
-use serde_json::Value;
 use suppress::levels::Unit;
 
 /// The levels of a column, one of five kinds.
@@ -46,8 +44,8 @@ const LENGTHS: &str = "prefix has the numbers of characters that stay, ever fewe
 
 impl Levels {
     /// Reads the levels of a column.
-    pub fn read(levels: &Value, column: &Column) -> Result<Self, Error> {
-        let Value::Object(keys) = levels else {
+    pub fn read(levels: &Json, column: &Column) -> Result<Self, Error> {
+        let Json::Object(keys) = levels else {
             return Err(Error::argument("levels is no object", KINDS));
         };
         let (kind, others): (&str, &[&str]) = match keys {
@@ -79,7 +77,7 @@ impl Levels {
             "prefix" => Levels::Prefix(prefix(keys, column)?),
             "tree" => Levels::Tree(tree(&keys["tree"])?),
             _ => match &keys["table"] {
-                Value::String(name) => Levels::Table(name.clone()),
+                Json::String(name) => Levels::Table(name.clone()),
                 other => {
                     return Err(Error::argument(
                         format!("table is {other}"),
@@ -100,19 +98,19 @@ fn misfit(column: &Column, kind: &str, of: &str) -> Error {
 }
 
 /// The entries of a list that is not empty.
-fn list<'a>(value: &'a Value, name: &str, hint: &str) -> Result<&'a [Value], Error> {
+fn list<'a>(value: &'a Json, name: &str, hint: &str) -> Result<&'a [Json], Error> {
     match value {
-        Value::Array(entries) if !entries.is_empty() => Ok(entries),
-        Value::Array(_) => Err(Error::argument(format!("{name} is an empty list"), hint)),
+        Json::Array(entries) if !entries.is_empty() => Ok(entries),
+        Json::Array(_) => Err(Error::argument(format!("{name} is an empty list"), hint)),
         other => Err(Error::argument(format!("{name} is {other}"), hint)),
     }
 }
 
-fn number(value: &Value) -> Option<AnyNumeric> {
+fn number(value: &Json) -> Option<AnyNumeric> {
     AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok()
 }
 
-fn ranges(keys: &Map<String, Value>, column: &Column) -> Result<Ranges, Error> {
+fn ranges(keys: &Map<String, Json>, column: &Column) -> Result<Ranges, Error> {
     if !types::is_number(column.base_type) {
         return Err(misfit(column, "ranges", "numbers"));
     }
@@ -152,8 +150,8 @@ fn ranges(keys: &Map<String, Value>, column: &Column) -> Result<Ranges, Error> {
     };
     let shows_middle = match keys.get("show") {
         None => false,
-        Some(Value::String(end)) if end == "low" => false,
-        Some(Value::String(end)) if end == "middle" => true,
+        Some(Json::String(end)) if end == "low" => false,
+        Some(Json::String(end)) if end == "middle" => true,
         Some(other) => {
             return Err(Error::argument(
                 format!("show is {other}"),
@@ -164,7 +162,7 @@ fn ranges(keys: &Map<String, Value>, column: &Column) -> Result<Ranges, Error> {
     Ok(Ranges { widths, from, shows_middle })
 }
 
-fn dates(value: &Value, column: &Column) -> Result<Vec<Unit>, Error> {
+fn dates(value: &Json, column: &Column) -> Result<Vec<Unit>, Error> {
     const HINT: &str = "dates are calendar units, ever longer, each made of whole ones before it: [\"month\", \
         \"quarter\", \"year\", \"5 years\", \"decade\"]; also hour, day, week, century, and so many of them.";
     let times = [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID];
@@ -198,7 +196,7 @@ fn dates(value: &Value, column: &Column) -> Result<Vec<Unit>, Error> {
     Ok(units)
 }
 
-fn prefix(keys: &Map<String, Value>, column: &Column) -> Result<Prefix, Error> {
+fn prefix(keys: &Map<String, Json>, column: &Column) -> Result<Prefix, Error> {
     if !types::is_text(column.base_type) {
         return Err(misfit(column, "prefixes", "text"));
     }
@@ -214,7 +212,7 @@ fn prefix(keys: &Map<String, Value>, column: &Column) -> Result<Prefix, Error> {
     }
     let mask = match keys.get("mask") {
         None => Some('*'),
-        Some(Value::String(mask)) if mask.chars().count() <= 1 => mask.chars().next(),
+        Some(Json::String(mask)) if mask.chars().count() <= 1 => mask.chars().next(),
         Some(other) => {
             return Err(Error::argument(
                 format!("mask is {other}"),
@@ -225,13 +223,13 @@ fn prefix(keys: &Map<String, Value>, column: &Column) -> Result<Prefix, Error> {
     Ok(Prefix { lengths, mask })
 }
 
-fn tree(value: &Value) -> Result<Vec<Vec<(String, String)>>, Error> {
+fn tree(value: &Json) -> Result<Vec<Vec<(String, String)>>, Error> {
     const HINT: &str = "tree has an object for each level, from names to what is above them: \
         [{\"Paris\": \"France\"}, {\"France\": \"Europe\"}].";
     let mut levels = Vec::new();
     for (i, level) in list(value, "tree", HINT)?.iter().enumerate() {
         let level = match level {
-            Value::Object(level) if !level.is_empty() => level,
+            Json::Object(level) if !level.is_empty() => level,
             other => {
                 return Err(Error::argument(
                     format!("level {} of the tree is {other}", i + 1),
@@ -241,7 +239,7 @@ fn tree(value: &Value) -> Result<Vec<Vec<(String, String)>>, Error> {
         };
         let mut names = Vec::with_capacity(level.len());
         for (name, above) in level {
-            let Value::String(above) = above else {
+            let Json::String(above) = above else {
                 return Err(Error::argument(
                     format!("level {} of the tree shows \"{name}\" as {above}", i + 1),
                     HINT,

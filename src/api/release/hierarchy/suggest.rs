@@ -4,8 +4,6 @@ use super::prefix::characters;
 use super::{dates, ranges};
 use crate::api::prelude::*;
 use crate::pg::call::notice::percent;
-use pgrx::pg_sys;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// How many levels a proposal has at most.
@@ -16,7 +14,7 @@ const LONGEST: usize = 12;
 
 /// Levels for the values of a column, as they could be declared; `None` if nothing suggests itself. General
 /// values of domain types with constraints may be refused, so for these it is left to their owners.
-pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> {
+pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
     if domain.len() < 2 || types::is_constrained(column.type_oid)? {
         return Ok(None);
     }
@@ -91,7 +89,7 @@ fn is_code(text: &str) -> bool {
 }
 
 /// Decimal ranges from about a hundredth of what the values span to a half of it.
-fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> {
+fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
     let Some((low, high)) = ranges::extremes(domain)? else { return Ok(None) };
     let number = |text: String| text.parse::<f64>().unwrap_or(f64::INFINITY);
     let (low, high) = (number(low.to_string()), number(high.to_string()));
@@ -103,7 +101,7 @@ fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> 
     }
     let smallest = if types::is_integer(column.base_type) { 2.0 } else { 0.0 };
     let least = types::least_number(column.base_type, column.typmod);
-    let mut widths: Vec<Value> = Vec::new();
+    let mut widths: Vec<Json> = Vec::new();
     for factor in [5, 10, 20, 100, 200] {
         let Ok(width) = format!("{factor}e{exponent}").parse::<f64>() else { continue };
         let fits =
@@ -121,7 +119,7 @@ fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> 
 }
 
 /// Calendar units of which the values span at least two.
-fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> {
+fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
     let Some((low, high)) = dates::extremes(column, domain)? else { return Ok(None) };
     let days = (high - low) / 24.0;
     let units = [
@@ -139,7 +137,7 @@ fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Value>, Error> {
 }
 
 /// Prefixes of codes: digits and capital letters, all equally many.
-fn of_codes(column: &Column, domain: &Domain) -> Option<Value> {
+fn of_codes(column: &Column, domain: &Domain) -> Option<Json> {
     let mut length = None;
     for value in domain.values() {
         let code = characters(column, value);

@@ -2,7 +2,6 @@
 
 use crate::api::prelude::*;
 use crate::pg::catalog::lookup;
-use serde_json::Value;
 use suppress::levels::{Tree, TreeFault};
 
 /// A name as the column's type writes it, in the database's encoding.
@@ -24,7 +23,7 @@ pub fn written(column: &Column, levels: &[Vec<(String, String)>]) -> Result<Tree
 }
 
 /// What [`written`] reads, with texts that do not depend on settings.
-pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Value>, Error> {
+pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>, Error> {
     let text = |name: &[u8]| types::canonical_iso(column, &to_utf8(name));
     let mut levels = Vec::new();
     for level in 0..tree.height() {

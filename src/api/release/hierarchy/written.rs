@@ -4,7 +4,6 @@ use super::build::of_column;
 use crate::api::prelude::*;
 use crate::pg::read::text_chunks;
 use crate::pg::write::range;
-use pgrx::pg_sys;
 use std::collections::HashMap;
 use std::sync::Arc;
 use suppress::{Hierarchy, Written};
