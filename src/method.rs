@@ -96,16 +96,22 @@ impl Method {
         }
     }
 
-    /// A function that releases its source, its first argument. It returns what `release` makes, and can be published.
+    /// A function that releases its source, its first argument. It returns what `release` makes, rows of the source's
+    /// type unless it is said otherwise, and can be published.
     pub const fn release(
         name: &'static str,
         arguments: &'static [&'static dyn Declared],
-        returns: Returns,
         release: Release,
     ) -> Self {
-        let mut method = Method::new(name, arguments, returns, release::returned);
+        let mut method = Method::new(name, arguments, Returns::Set(Type::Any), release::returned);
         method.release = Some(release);
-        method
+        method.rows(1000)
+    }
+
+    /// Its rows have columns of their own.
+    pub const fn returning(mut self, columns: Returns) -> Self {
+        self.returns = columns;
+        self
     }
 
     /// Only the extension itself calls it, and Postgres for a type, an aggregate or a trigger.

@@ -155,10 +155,8 @@ const KRIMP_GENERATE: Method = Method::release(
         &MAX_TIME,
         &REJECT,
     ],
-    Returns::Set(Type::Any),
     Release::new(krimp_generate),
 )
-.rows(1000)
 .about(
     "n rows of the relation's type, drawn from the patterns that Krimp finds in it (class \
          by class if class is given). No privacy is guaranteed: rows can be copies, and every \

@@ -117,25 +117,21 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     }))
 }
 
-const DP_AGGREGATE: Method = Method::release(
-    "dp_aggregate",
-    ASKED,
-    columns![
+const DP_AGGREGATE: Method = Method::release("dp_aggregate", ASKED, Release::new(dp_aggregate))
+    .returning(columns![
         groups: Json, measure: Text, value: Numeric, stddev: Float8, low: Float8, high: Float8
-    ],
-    Release::new(dp_aggregate),
-)
-.rows(100)
-.about(
-    "noisy counts, sums, means, variances, quantiles and histograms of a protected \
+    ])
+    .rows(100)
+    .about(
+        "noisy counts, sums, means, variances, quantiles and histograms of a protected \
          relation, with 95 % intervals; charged to the budget first, unless an answer to the \
          same question is at most as old as reuse. The caller needs sanitize.allow and no right \
          to read",
-)
-.labelled(&[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE], label)
-.priced(Protects::Units, |arguments, _| {
-    Ok(Some(Posed::new(&request(arguments)?)?.question.charge))
-});
+    )
+    .labelled(&[&UNIT, &MAX_ROWS_PER_UNIT, &MAX_GROUPS_PER_UNIT, &ASSUME_STABLE], label)
+    .priced(Protects::Units, |arguments, _| {
+        Ok(Some(Posed::new(&request(arguments)?)?.question.charge))
+    });
 
 fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
     let request = request(call.arguments)?;

@@ -62,9 +62,9 @@ const DP_ITEMSETS: Method = Method::release(
         &COLUMNS,
         &CONSTANTS,
     ],
-    columns![draw: Int4, items: Json],
     Release::new(dp_itemsets),
 )
+.returning(columns![draw: Int4, items: Json])
 .rows(10)
 .about(
     "itemsets of the public domains, drawn with probabilities that grow with their supports \
@@ -105,9 +105,9 @@ fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
 const DP_FREQUENT_ITEMSETS: Method = Method::release(
     "dp_frequent_itemsets",
     &[&RELATION, &TOP, &EPSILON, &DELTA, &MAX_LENGTH, &COLUMNS, &SEED],
-    columns![items: Json, length: Int4, support: Float8, stddev: Float8],
     Release::new(dp_frequent_itemsets),
 )
+.returning(columns![items: Json, length: Int4, support: Float8, stddev: Float8])
 .rows(20)
 .about(
     "the itemsets of the largest supports, chosen privately, with noisy supports and the \

@@ -224,10 +224,8 @@ const DP_MII_SAMPLE: Method = Method::release(
         &THETA1,
         &RULES,
     ],
-    Returns::Set(Type::Any),
     Release::new(dp_mii_sample).blanking(),
 )
-.rows(1000)
 .about(
     "an (epsilon, delta)-differentially private sample of the relation: rows are sampled \
          with fresh coins, cells in rare combinations or of columns that were chosen privately \

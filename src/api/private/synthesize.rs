@@ -174,7 +174,6 @@ const DP_SYNTHESIZER: Method = Method::new(
 const DP_SYNTHESIZE: Method = Method::release(
     "dp_synthesize",
     &[&ROWS_OF, &EPSILON, &DELTA, &ROWS, &COLUMNS, &WORKLOAD, &SEED],
-    Returns::Set(Type::Any),
     Release::new(|call, rows| {
         let n = call.get(&ROWS)?;
         let mut coins = coins(call.get(&SEED)?)?;
@@ -183,7 +182,6 @@ const DP_SYNTHESIZE: Method = Method::release(
         draw(rows, &fitted, &relation, n.unwrap_or(fitted.model.total()), coins)
     }),
 )
-.rows(1000)
 .about(
     "an (epsilon, delta)-differentially private synthetic table: rows drawn from a model of \
          noisy marginals of the relation, whose columns need public domains or bounds. With \

@@ -24,10 +24,8 @@ pub const WEIGHTS: Argument<Option<weights::Named>> =
 const RANDOMIZE_CELLS: Method = Method::release(
     "randomize_cells",
     &[&ROWS_OF, &EPSILON, &WEIGHTS, &COLUMNS, &KEEP, &SEED],
-    Returns::Set(Type::Any),
     Release::new(randomize_cells).made_of(Origin::KeptColumns).blanking(),
 )
-.rows(1000)
 .about(
     "the rows of the relation with every cell randomised: kept or replaced by another value \
          of its public domain, so that a row is hidden with epsilon (local differential \

@@ -14,7 +14,6 @@ const LEVELS: Argument<levels::Named> =
 const GENERALIZE: Method = Method::release(
     "generalize",
     &[&ROWS_OF, &LEVELS, &COLUMNS, &KEEP],
-    Returns::Set(Type::Any),
     Release::new(|call, rows| {
         let named = call.get(&LEVELS)?;
         let source = TypedSource::read(call)?;
@@ -30,7 +29,6 @@ const GENERALIZE: Method = Method::release(
     .coarser_by(LEVELS.name),
 )
 .reading()
-.rows(1000)
 .about(
     "the relation with whole columns shown at a level of their hierarchies. No promise \
          about the release: see k_anonymize",

@@ -15,11 +15,9 @@ const ITEMSETS: Argument<Vec<NamedItemset>> =
 const HIDE_ITEMSETS: Method = Method::release(
     "hide_itemsets",
     &[&ROWS_OF, &ITEMSETS, &MIN_SUPPORT, &KEEP],
-    Returns::Set(Type::Any),
     Release::new(hide_itemsets).made_of(Origin::Row).blanking(),
 )
 .reading()
-.rows(1000)
 .about(
     "the rows of the relation with as few cells blanked as can be found so that fewer than \
          min_support rows contain each of the listed itemsets; cells of kept columns are never \

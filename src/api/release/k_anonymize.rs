@@ -76,11 +76,9 @@ const K_ANONYMIZE: Method = Method::release(
         &L_KIND,
         &T,
     ],
-    Returns::Set(Type::Any),
     Release::new(k_anonymize).made_of(Origin::Row).blanking().coarser_by(GENERALIZE.name),
 )
 .reading()
-.rows(1000)
 .about(
     "a k-anonymous release with as little loss as can be found: every row of it equals at \
          least k - 1 others in the columns that take part. Cells are blanked or, with \

@@ -22,10 +22,8 @@ const GROUPS: Argument<Vec<Vec<String>>> = Argument::new("groups", Type::Json, |
 const SHUFFLE_GROUPS: Method = Method::release(
     "shuffle_groups",
     &[&ROWS_OF, &GROUPS, &KEEP, &SEED],
-    Returns::Set(Type::Any),
     Release::new(shuffle_groups).made_of(Origin::KeptColumns).filling(Filled::Named).blanking(),
 )
-.rows(1000)
 .about(
     "the rows of the relation with each group of columns in a random order of its own, so \
          that groups no longer belong together. No privacy is guaranteed: within a group rows \

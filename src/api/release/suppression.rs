@@ -34,7 +34,6 @@ fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error
 const MII_SUPPRESS: Method = Method::release(
     "mii_suppress",
     &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    Returns::Set(Type::Any),
     Release::new(|call, rows| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
@@ -47,7 +46,6 @@ const MII_SUPPRESS: Method = Method::release(
     .blanking(),
 )
 .reading()
-.rows(1000)
 .about(
     "the relation with every cell blanked that lies in a minimal infrequent itemset: what \
          is left of a row is shared by more than theta rows of the source. No promise about the \
@@ -67,7 +65,6 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, E
 const K_MII: Method = Method::release(
     "k_mii",
     &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    Returns::Set(Type::Any),
     Release::new(|call, rows| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
@@ -80,7 +77,6 @@ const K_MII: Method = Method::release(
     .blanking(),
 )
 .reading()
-.rows(1000)
 .about(
     "a k-anonymous release by suppression of minimal infrequent itemsets: every row of it \
          equals at least k - 1 others in the columns that take part",
@@ -103,10 +99,8 @@ const OF_OPTIONS: Argument<Option<Json>> =
 const IMPUTE: Method = Method::release(
     "impute",
     &[&ROWS_OF, &COLUMNS, &METHOD, &SEED],
-    Returns::Set(Type::Any),
     Release::new(impute).made_of(Origin::Row).filling(Filled::All),
 )
-.rows(1000)
 .about(
     "a released table with its NULL cells filled by values drawn from the same table: from \
          all values of the column, or from those of rows that share as much as possible. \

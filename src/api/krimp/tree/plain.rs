@@ -117,10 +117,8 @@ pub const CODE_TREE_GENERATE: Method = Method::release(
         &NULLS_AS_VALUES,
         &CANDIDATES,
     ],
-    Returns::Set(Type::Any),
     Release::new(code_tree_generate),
 )
-.rows(1000)
 .about(
     "n rows of the relation's type, drawn from its dependent code tree (class by class if \
          class is given). No privacy is guaranteed: rows can be copies, and every value that \

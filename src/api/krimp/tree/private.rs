@@ -28,10 +28,8 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
         &SEED,
         &CLASS,
     ],
-    Returns::Set(Type::Any),
     Release::new(private_krimp_generate),
 )
-.rows(1000)
 .about(
     "n rows of the relation's type, drawn from a code tree of its rows after every cell of \
          them was randomised: epsilon-locally differentially private for each row, as \
