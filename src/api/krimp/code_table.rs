@@ -8,10 +8,7 @@ use krimp::{CodeTable, Data, Model, Options};
 /// The code table that a call asks for, and the rows that it describes.
 fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
     let names = call.get(&COLUMNS)?;
-    let relation = Relation::open(call.get(&RELATION)?)?;
-    let columns = relation.positions("columns", names.as_deref())?;
-    let bag = reader::read(&relation, &columns)?.bag;
-    let input = Input { name: relation.name, bag }.with_rows()?;
+    let input = Input::of(call.get(&RELATION)?, names.as_deref())?.with_rows()?;
     options.forbidden = forbidden(&call.arguments, &input.name, &input.bag)?;
     let table = fit(&input.bag, input.bag.memory(), &options)?;
     Ok((input, options, table))

@@ -64,46 +64,30 @@ pub fn options(call: &Arguments<'_>) -> Result<Options, Error> {
 
 /// What may not be combined, in the codes of the bag.
 pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+    const HINT: &str = "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].";
     let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
-    let refuse = |what: &Json| {
-        Error::argument(
-            format!("forbidden has {what}"),
-            "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].",
-        )
-    };
     let names: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
-    let column = |column: &str| {
-        let found = positions(name, &names, "forbidden", Some(&[column.to_string()]))?;
-        Ok::<u32, Error>(found[0] as u32)
-    };
-    let mut found = Vec::new();
-    for part in forbidden.as_array().ok_or_else(|| refuse(&forbidden))? {
-        match part {
-            Json::Array(list) if !list.is_empty() => {
-                let mut columns = Vec::with_capacity(list.len());
-                for name in list {
-                    columns.push(column(name.as_str().ok_or_else(|| refuse(part))?)?);
-                }
-                found.push(Forbidden::Columns(columns));
-            }
-            Json::Object(itemset) if !itemset.is_empty() => {
-                let mut items = Some(Vec::with_capacity(itemset.len()));
-                for (name, value) in itemset {
-                    let column = column(name)?;
-                    let value = value.as_str().ok_or_else(|| refuse(part))?;
-                    // A value that does not occur makes an itemset that no pattern contains.
-                    let code = bag.domain(column as usize).find(&from_utf8(value));
-                    items = items.zip(code).map(|(mut items, code)| {
-                        items.push(Item { column, code });
-                        items
-                    });
-                }
-                found.extend(items.map(Forbidden::Items));
-            }
-            other => return Err(refuse(other)),
-        }
+    let forbidden = combinations(FORBIDDEN.name, &forbidden, HINT, (name, &names))?;
+    Ok(coded(forbidden, bag, (Forbidden::Columns, Forbidden::Items)).collect())
+}
+
+/// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.
+pub fn columns_and_class(
+    call: &ReleaseCall<'_>,
+    relation: &Relation,
+) -> Result<(Vec<usize>, bool), Error> {
+    let names = call.get(&COLUMNS)?;
+    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
+    let mut columns = relation.positions("columns", names.as_deref())?;
+    columns.retain(|&position| Some(position) != class);
+    if columns.is_empty() {
+        return Err(Error::argument(
+            "no column is left beside the class",
+            "Name further columns, or leave class out.",
+        ));
     }
-    Ok(found)
+    columns.extend(class);
+    Ok((columns, class.is_some()))
 }
 
 /// How far a fit is.

@@ -1,7 +1,7 @@
 //! Tables drawn from Krimp models.
 
 use super::code_table::MODEL;
-use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, fit, forbidden, options};
+use super::fit::{CANDIDATES, FORBIDDEN, MAX_TIME, columns_and_class, fit, forbidden, options};
 use super::reject::{REJECT, Rejected};
 use crate::api::prelude::*;
 use crate::api::shared::drawing::{draw_rows, step};
@@ -185,19 +185,9 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), E
     let options = Options { nulls: Nulls::Value, ..options(call.arguments)? };
     let corrections = Corrections::of_call(call.arguments)?;
     let mut coins = coins(call.get(&SEED)?)?;
-    let names = call.get(&COLUMNS)?;
     let relation = call.source()?;
-    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
-    let mut columns = relation.positions("columns", names.as_deref())?;
-    columns.retain(|&position| Some(position) != class);
-    if columns.is_empty() {
-        return Err(Error::argument(
-            "no column is left beside the class",
-            "Name further columns, or leave class out.",
-        ));
-    }
-    let width = columns.len();
-    columns.extend(class);
+    let (columns, by_class) = columns_and_class(call, &relation)?;
+    let width = columns.len() - usize::from(by_class);
     let column_names: Vec<&str> =
         columns.iter().map(|&position| relation.columns[position].name.as_str()).collect();
     let rejected = Rejected::of_call(call.arguments, &relation, &column_names)?;
@@ -209,9 +199,9 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), E
     let mut rows = TypedRows::begin(rows, &relation, &columns, values)?;
     let mut drawn = Drawn::default();
     let held = table.bag.memory();
-    let name = match class {
-        Some(_) => format!("{} without its class", relation.name),
-        None => relation.name.clone(),
+    let name = match by_class {
+        true => format!("{} without its class", relation.name),
+        false => relation.name.clone(),
     };
     let first = Cell::new(true);
     let generator = |bag: &Bag, class: Option<(&str, Option<String>)>| {
@@ -223,7 +213,7 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), E
         let generator = Generator::new(&model, &laplace, DomainOrder::Random)?;
         Ok::<_, Error>(generator.rejecting(rejected.of(&model, class)))
     };
-    if class.is_none() {
+    if !by_class {
         let generator = generator(&table.bag, None)?;
         drawn.draw(&generator, width, n, &coins.key(), |cells| rows.push(cells, 1))?;
     } else {

@@ -39,7 +39,7 @@ pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize), 
     });
     let input = Input::read_columns(call, &SOURCE, columns.as_deref())?;
     let names: Vec<&str> = input.bag.domains().iter().map(|d| d.name()).collect();
-    let position = positions(&input.name, &names, "sensitive", Some(&[sensitive]))?[0];
+    let position = place(&input.name, &names, &sensitive)?;
     Ok((input, position))
 }
 

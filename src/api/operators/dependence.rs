@@ -1,7 +1,6 @@
 //! How much an output tells of its input: randomisations as matrices, and exact counts.
 
 use crate::api::prelude::*;
-use crate::pg::call::array::Numbers;
 use randomize::dependence::{Channel, ExactCount, exact_count_epsilon, exact_counts_epsilon};
 
 /// A matrix row by row, and the length of its rows.
@@ -12,17 +11,9 @@ const OPERATOR: Argument<(Vec<f64>, usize)> = Argument::new("operator", Type::Fl
 .about("A matrix: operator[x][y] is the probability that x becomes y.");
 
 const PRIOR: Argument<Vec<f64>> = Argument::new("prior", Type::Floats, |given| {
-    vector(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5].")
+    number_list(given, given.floats()?, "prior is an array of probabilities: ARRAY[0.5, 0.5].")
 })
 .about("How likely each x is.");
-
-fn vector<T: Copy>(
-    given: &Given<'_>,
-    numbers: Option<Numbers<T>>,
-    hint: &str,
-) -> Result<Vec<T>, Error> {
-    given.needed(numbers)?.vector().map_err(|what| given.refuse(what, hint))
-}
 
 const DEPENDENCE: Method = Method::new(
     "dependence",
@@ -106,13 +97,17 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
 });
 
 const PROBABILITIES: Argument<Vec<f64>> = Argument::new("probabilities", Type::Floats, |given| {
-    vector(given, given.floats()?, "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].")
+    number_list(
+        given,
+        given.floats()?,
+        "probabilities is an array that adds up to 1: ARRAY[0.2, 0.8].",
+    )
 })
 .about("The probability of each value.");
 
 const COUNTS: Argument<Vec<u64>> = Argument::new("counts", Type::BigInts, |given| {
     let hint = "counts is an array of numbers of rows: ARRAY[25, 75].";
-    let counts = vector(given, given.big_ints()?, hint)?;
+    let counts = number_list(given, given.big_ints()?, hint)?;
     let count = |&count: &i64| {
         u64::try_from(count)
             .map_err(|_| given.refuse(format_args!("of numbers like {count}"), hint))

@@ -160,51 +160,10 @@ fn check_public_source(source: &Relation, other: Oid) -> Result<(), Error> {
 
 const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
 
-/// A rule by the places of its columns, and the texts of its values.
-enum Said {
-    Columns(Vec<u32>),
-    Items(Vec<(u32, String)>),
-}
-
 /// The rules of a list, for these columns.
-fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Said>, Error> {
-    let refuse = |what: &Json| Error::argument(format!("rules has {what}"), RULES_HINT);
+fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Combination>, Error> {
     let names: Vec<&str> = columns.iter().map(|&c| relation.columns[c].name.as_str()).collect();
-    let column = |name: &str| -> Result<u32, Error> {
-        Ok(positions(&relation.name, &names, "rules", Some(&[name.to_string()]))?[0] as u32)
-    };
-    let mut found = Vec::new();
-    for rule in list.as_array().ok_or_else(|| refuse(list))? {
-        match rule {
-            Json::Array(columns) if !columns.is_empty() => {
-                let columns =
-                    columns.iter().map(|name| column(name.as_str().ok_or_else(|| refuse(rule))?));
-                found.push(Said::Columns(columns.collect::<Result<_, _>>()?));
-            }
-            Json::Object(itemset) if !itemset.is_empty() => {
-                let item = |(name, value): (&String, &Json)| {
-                    let value = value.as_str().ok_or_else(|| refuse(rule))?;
-                    Ok((column(name)?, value.to_string()))
-                };
-                found.push(Said::Items(itemset.iter().map(item).collect::<Result<_, Error>>()?));
-            }
-            other => return Err(refuse(other)),
-        }
-    }
-    Ok(found)
-}
-
-/// Rules in the codes of the bag; a value that it does not have makes a rule that nothing meets.
-fn coded(rules: Vec<Said>, bag: &Bag) -> Rules {
-    let item = |(column, value): (u32, String)| {
-        let code = bag.domain(column as usize).find(&from_utf8(&value))?;
-        Some(Item { column, code })
-    };
-    let rule = |rule: Said| match rule {
-        Said::Columns(columns) => Some(Rule::Columns(columns)),
-        Said::Items(items) => items.into_iter().map(item).collect::<Option<_>>().map(Rule::Items),
-    };
-    Rules::new(rules.into_iter().filter_map(rule))
+    combinations(RULES.name, list, RULES_HINT, (&relation.name, &names))
 }
 
 const DP_MII_SAMPLE: Method = Method::release(
@@ -265,7 +224,8 @@ fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Er
     if let Some(public) = &public {
         source = source.within(public)?;
     }
-    let rules = rules.map(|rules| coded(rules, source.bag()));
+    let rules =
+        rules.map(|rules| Rules::new(coded(rules, source.bag(), (Rule::Columns, Rule::Items))));
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
     let released = source.run("sampling", |bag, watch| {
         match sample::draw(bag, &design, public, &mut coins, watch) {

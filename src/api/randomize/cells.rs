@@ -279,8 +279,7 @@ impl ItemColumns {
             call.get(&DOMAINS_OF)?.map_or_else(|| Relation::open(relation.oid), Relation::open)?;
         let (mut places, mut public, mut epsilons) = (Vec::new(), Vec::new(), Vec::new());
         for (name, _) in items {
-            let place =
-                positions(&relation.name, &names, "items", Some(std::slice::from_ref(name)))?[0];
+            let place = place(&relation.name, &names, name)?;
             places.push(randomised[place]);
             epsilons.push(shares[place].to_f64());
             public.push(other.position(name)?);

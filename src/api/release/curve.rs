@@ -10,7 +10,7 @@ const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
 
 fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
     let hint = "ks is a list of numbers of rows that must look alike: {2, 5, 10}.";
-    let ks = given.needed(given.ints()?)?.vector().map_err(|fault| given.refuse(fault, hint))?;
+    let ks = number_list(given, given.ints()?, hint)?;
     if ks.is_empty() {
         return Err(Error::argument("ks is an empty list", hint));
     }

@@ -3,7 +3,6 @@
 use super::hierarchy::of_column;
 use crate::api::prelude::*;
 use crate::catalog::hierarchies;
-use std::borrow::Cow;
 use suppress::Hierarchy;
 
 const HINT: &str = "Levels are whole numbers by column name, 0 for the value itself: {\"zip\": 2, \"birth_date\": 1}.";
@@ -18,11 +17,7 @@ pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, 
 
 /// Reads an argument that has levels by name.
 pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
-    match given.json()?.map(Cow::into_owned) {
-        None => Ok(None),
-        Some(Json::Object(levels)) => Ok(Some(levels)),
-        Some(_) => Err(Error::argument("levels is no object", HINT)),
-    }
+    by_column_name(given, HINT)
 }
 
 /// The hierarchies of a bag's columns and the level of each, 0 where nothing is said. Column `c` of the bag
@@ -42,9 +37,7 @@ impl Levels {
         let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
         let mut levels = vec![0; names.len()];
         for (name, level) in named {
-            let place =
-                positions(&relation.name, &names, "levels", Some(std::slice::from_ref(name)))?[0];
-            levels[place] =
+            levels[place(&relation.name, &names, name)?] =
                 level.as_u64().and_then(|level| usize::try_from(level).ok()).ok_or_else(|| {
                     Error::argument(format!("the level of column \"{name}\" is {level}"), HINT)
                 })?;

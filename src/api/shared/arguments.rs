@@ -1,10 +1,15 @@
 //! The arguments that several functions share.
 
 use crate::pg::call::argument::{Argument, Given, Source, Type};
+use crate::pg::call::array::Numbers;
 use crate::pg::call::error::Error;
+use crate::pg::call::text::from_utf8;
+use crate::pg::catalog::relation::positions;
 use pgrx::pg_sys::Oid;
 use random::Coins;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
+use std::borrow::Cow;
+use table::{Bag, Item};
 
 /// A relation, its name or a bag.
 pub const SOURCE: Argument<Source> = Argument::new("source", Type::Source, |given| given.source())
@@ -96,6 +101,29 @@ pub fn coins_of(seed: Option<i64>) -> random::Source {
     if seed.is_some() { random::Source::Seeded } else { random::Source::Os }
 }
 
+/// The place of a column among these of a relation.
+pub fn place(relation: &str, columns: &[&str], name: &str) -> Result<usize, Error> {
+    Ok(positions(relation, columns, "columns", Some(&[name.to_string()]))?[0])
+}
+
+/// A list of numbers that has to be given.
+pub fn number_list<T>(
+    given: &Given<'_>,
+    numbers: Option<Numbers<T>>,
+    hint: &str,
+) -> Result<Vec<T>, Error> {
+    given.needed(numbers)?.vector().map_err(|what| given.refuse(what, hint))
+}
+
+/// An object of something by column name, which may be left out.
+pub fn by_column_name(given: &Given<'_>, hint: &str) -> Result<Option<Map<String, Json>>, Error> {
+    match given.json()?.map(Cow::into_owned) {
+        None => Ok(None),
+        Some(Json::Object(named)) => Ok(Some(named)),
+        Some(_) => Err(Error::argument(format!("{} is no object", given.name()), hint)),
+    }
+}
+
 /// The columns of an itemset and the text of its value in each.
 pub type NamedItemset = Vec<(String, String)>;
 
@@ -120,4 +148,53 @@ pub fn itemsets(given: &Given<'_>) -> Result<Option<Vec<NamedItemset>>, Error> {
     };
     let itemsets = itemsets.as_array().ok_or_else(|| refuse(&itemsets))?.iter();
     itemsets.map(itemset).collect::<Result<_, _>>().map(Some)
+}
+
+/// A combination that an argument names: columns by their places, or an itemset by the places and the texts.
+pub enum Combination {
+    Columns(Vec<u32>),
+    Items(Vec<(u32, String)>),
+}
+
+/// A list of combinations of these columns of a relation.
+pub fn combinations(
+    argument: &str,
+    list: &Json,
+    hint: &str,
+    (relation, names): (&str, &[&str]),
+) -> Result<Vec<Combination>, Error> {
+    let refuse = |what: &Json| Error::argument(format!("{argument} has {what}"), hint);
+    let column = |name: &str| Ok::<_, Error>(place(relation, names, name)? as u32);
+    let combination = |one: &Json| match one {
+        Json::Array(columns) if !columns.is_empty() => {
+            let columns =
+                columns.iter().map(|name| column(name.as_str().ok_or_else(|| refuse(one))?));
+            Ok(Combination::Columns(columns.collect::<Result<_, _>>()?))
+        }
+        Json::Object(itemset) if !itemset.is_empty() => {
+            let item = |(name, value): (&String, &Json)| {
+                let value = value.as_str().ok_or_else(|| refuse(one))?;
+                Ok((column(name)?, value.to_string()))
+            };
+            Ok(Combination::Items(itemset.iter().map(item).collect::<Result<_, Error>>()?))
+        }
+        other => Err(refuse(other)),
+    };
+    list.as_array().ok_or_else(|| refuse(list))?.iter().map(combination).collect()
+}
+
+/// Combinations in the codes of a bag, without those that have a value which does not occur: no row has these.
+pub fn coded<T>(
+    combinations: Vec<Combination>,
+    bag: &Bag,
+    (columns, items): (fn(Vec<u32>) -> T, fn(Vec<Item>) -> T),
+) -> impl Iterator<Item = T> {
+    let item = |(column, value): (u32, String)| {
+        let code = bag.domain(column as usize).find(&from_utf8(&value))?;
+        Some(Item { column, code })
+    };
+    combinations.into_iter().filter_map(move |one| match one {
+        Combination::Columns(of) => Some(columns(of)),
+        Combination::Items(of) => of.into_iter().map(item).collect::<Option<_>>().map(items),
+    })
 }

@@ -60,14 +60,17 @@ impl Input {
         names: Option<&[String]>,
     ) -> Result<Self, Error> {
         match call.get(source)? {
-            Source::Relation(oid) => {
-                let relation = Relation::open(oid)?;
-                let columns = relation.positions("columns", names)?;
-                let bag = reader::read(&relation, &columns)?.bag;
-                Ok(Input { name: relation.name, bag })
-            }
+            Source::Relation(oid) => Input::of(oid, names),
             Source::Bag(bag) => Input::from_bag(bag, names),
         }
+    }
+
+    /// The rows of a relation, cut to the named columns (all if `None`).
+    pub fn of(relation: Oid, names: Option<&[String]>) -> Result<Self, Error> {
+        let relation = Relation::open(relation)?;
+        let columns = relation.positions("columns", names)?;
+        let bag = reader::read(&relation, &columns)?.bag;
+        Ok(Input { name: relation.name, bag })
     }
 
     fn from_bag(bag: Bag, names: Option<&[String]>) -> Result<Self, Error> {

@@ -1,7 +1,6 @@
 //! Weights by column, as several functions take them.
 
 use crate::api::prelude::*;
-use std::borrow::Cow;
 
 const HINT: &str = "Weights are positive numbers by column name: {\"zip\": 2, \"age\": 0.5}.";
 
@@ -10,11 +9,7 @@ pub type Named = Map<String, Json>;
 
 /// Reads an argument that has weights by name.
 pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
-    match given.json()?.map(Cow::into_owned) {
-        None => Ok(None),
-        Some(Json::Object(weights)) => Ok(Some(weights)),
-        Some(_) => Err(Error::argument("weights is no object", HINT)),
-    }
+    by_column_name(given, HINT)
 }
 
 /// The weight of each of the named columns: 1 where nothing is said.
@@ -25,8 +20,7 @@ pub fn of_columns(
 ) -> Result<Vec<f64>, Error> {
     let mut values = vec![1.0; names.len()];
     for (name, weight) in weights.into_iter().flatten() {
-        let position = positions(relation, names, "weights", Some(std::slice::from_ref(name)))?[0];
-        values[position] =
+        values[place(relation, names, name)?] =
             weight.as_f64().filter(|&w| w > 0.0 && w.is_finite()).ok_or_else(|| {
                 Error::argument(format!("the weight of column \"{name}\" is {weight}"), HINT)
             })?;

@@ -40,25 +40,6 @@ fn draw(
     draw_rows(held + generator.memory(), width, n, step(width, TreeGenerator::CHUNK), part, emit)
 }
 
-/// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.
-fn columns_and_class(
-    call: &ReleaseCall<'_>,
-    relation: &Relation,
-) -> Result<(Vec<usize>, bool), Error> {
-    let names = call.get(&COLUMNS)?;
-    let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
-    let mut columns = relation.positions("columns", names.as_deref())?;
-    columns.retain(|&position| Some(position) != class);
-    if columns.is_empty() {
-        return Err(Error::argument(
-            "no column is left beside the class",
-            "Name further columns, or leave class out.",
-        ));
-    }
-    columns.extend(class);
-    Ok((columns, class.is_some()))
-}
-
 methods! {
     sanitize_code_tree => plain::CODE_TREE;
     sanitize_code_tree_generate => plain::CODE_TREE_GENERATE;

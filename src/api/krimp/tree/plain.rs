@@ -1,7 +1,7 @@
 //! Code trees of relations as they are, and rows drawn from them: no guarantee.
 
-use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
-use crate::api::krimp::fit::{self, CANDIDATES, NULLS};
+use super::{GENERATOR, TREE_THRESHOLD, draw};
+use crate::api::krimp::fit::{self, CANDIDATES, NULLS, columns_and_class};
 use crate::api::prelude::*;
 use krimp::{Candidates, ClassRows, CodeTree, Nulls, Options, apportion};
 use std::sync::Arc;
@@ -67,10 +67,7 @@ pub const CODE_TREE: Method = Method::new(
 fn code_tree(call: &Call) -> Result<Datum, Error> {
     let asked = Asked::of_call(&call.arguments, &MIN_SHARE, &NULLS)?;
     let names = call.get(&COLUMNS)?;
-    let relation = Relation::open(call.get(&RELATION)?)?;
-    let columns = relation.positions("columns", names.as_deref())?;
-    let bag = reader::read(&relation, &columns)?.bag;
-    let input = Input { name: relation.name, bag }.with_rows()?;
+    let input = Input::of(call.get(&RELATION)?, names.as_deref())?.with_rows()?;
     let tree = asked.tree(&input.bag, input.bag.memory())?;
     let nulls = null_items(&tree, &input.bag)?;
     let mut rows = ResultRows::begin(call)?;

@@ -1,7 +1,7 @@
 //! Rows drawn from the code tree of randomised rows.
 
-use super::{GENERATOR, TREE_THRESHOLD, columns_and_class, draw};
-use crate::api::krimp::fit;
+use super::{GENERATOR, TREE_THRESHOLD, draw};
+use crate::api::krimp::fit::{self, columns_and_class};
 use crate::api::prelude::*;
 use crate::api::randomize::cells::{WEIGHTS, responses};
 use crate::rules::charged_rows::Bound;

@@ -35,8 +35,7 @@ pub const EXPECTED_BINARY_ENTROPY_LOSS: Method =
     );
 
 const NOISE: Argument<Vec<f64>> = Argument::new("noise", Type::Floats, |given| {
-    let noise = given.needed(given.floats()?)?;
-    let noise = noise.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
+    let noise = number_list(given, given.floats()?, "Give a list of numbers.")?;
     if noise.is_empty() {
         return Err(given.refuse("empty", "Give at least one value of the noise."));
     }

@@ -26,9 +26,7 @@ const FINITE: &str = "Give finite numbers of at most 60 digits.";
 
 const DOMAIN_VALUES: Argument<Vec<Rational>> =
     Argument::new("domain_values", Type::Numerics, |given| {
-        let values = given.needed(given.numerics()?)?;
-        let values =
-            values.vector().map_err(|what| given.refuse(what, "Give a list of numbers."))?;
+        let values = number_list(given, given.numerics()?, "Give a list of numbers.")?;
         let read = |value: &AnyNumeric| rational(value).ok_or_else(|| given.refuse(value, FINITE));
         let values: Vec<Rational> = values.iter().map(read).collect::<Result<_, _>>()?;
         check_size(given, values.len())?;

@@ -18,14 +18,13 @@ const MARGIN: Argument<f64> = Argument::of("margin")
     .about("How many standard deviations below min_share an itemset may be and still grow.");
 
 const SEED_UNIVERSE: Argument<Option<u32>> = Argument::new("universe", Type::Int4, |given| {
-    if given.is_null() { Ok(None) } else { items_up_to(given, MAX_UNIVERSE).map(Some) }
+    given.if_given(|given| items_up_to(given, MAX_UNIVERSE))
 })
 .or_null()
 .about("Of seeds: how many items there are.");
 
 const SEED_ITEMSET: Argument<Option<usize>> = Argument::new("itemset", Type::Int4, |given| {
-    let read = || Ok(items_up_to(given, MAX_SIZE as u32)? as usize);
-    if given.is_null() { Ok(None) } else { read().map(Some) }
+    given.if_given(|given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize))
 })
 .or_null()
 .about("Of seeds: the itemset that they were made for; max_itemset if it is left out.");

@@ -24,16 +24,14 @@ fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
 
 /// A list of probabilities.
 fn probabilities(given: &Given<'_>) -> Result<Vec<f64>, Error> {
-    let numbers = given.needed(given.floats()?)?.vector();
     let hint =
         "keep is a list of probabilities, one for each number of kept items from 0 to the size.";
-    let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
+    let numbers = number_list(given, given.floats()?, hint)?;
     if numbers.is_empty() { Err(given.refuse("empty", hint)) } else { Ok(numbers) }
 }
 
 const ITEMS: Argument<Vec<i32>> = Argument::new("items", Type::Ints, |given| {
-    let items = given.needed(given.ints()?)?.vector();
-    items.map_err(|what| given.refuse(what, "items is a list of numbers from 1 to universe."))
+    number_list(given, given.ints()?, "items is a list of numbers from 1 to universe.")
 })
 .about("The items of the transaction, numbers from 1 to universe.");
 

@@ -124,8 +124,7 @@ pub const SELECT_A_SIZE_MATRIX: Method = Method::new(
 /// Transactions by the number of items that they share with an itemset.
 const OBSERVED: Argument<Vec<u64>> = Argument::new("observed", Type::BigInts, |given| {
     let hint = "observed has a number of transactions for each number of shared items: 0, 1, …, those of the itemset.";
-    let numbers = given.needed(given.big_ints()?)?.vector();
-    let numbers = numbers.map_err(|what| given.refuse(what, hint))?;
+    let numbers = number_list(given, given.big_ints()?, hint)?;
     if numbers.len() < 2 {
         return Err(given.refuse(format_args!("a list of {}", numbers.len()), hint));
     }
