@@ -20,7 +20,22 @@ const KRIMP_CODETABLE: Method = Method::new(
     columns![
         rank: Int4, items: Json, length: Int4, support: Int8, usage: Int8, code_length: Float8
     ],
-    krimp_codetable,
+    |call| {
+        let (input, _, table) = fitted(call, options(&call.arguments)?)?;
+        let mut rows = ResultRows::begin(call)?;
+        let json = ItemsetJson::new(&input.bag);
+        for (rank, element) in table.elements.iter().enumerate() {
+            rows.push([
+                Value::Int(rank as i32 + 1),
+                Value::Made(&|| json.datum(&element.items)),
+                Value::Int(element.items.len() as i32),
+                Value::count(element.support),
+                Value::count(element.usage),
+                element.code_length.map_or(Value::Null, Value::Float),
+            ]);
+        }
+        Ok(rows.finish(call))
+    },
 )
 .reading()
 .rows(1000)
@@ -29,23 +44,6 @@ const KRIMP_CODETABLE: Method = Method::new(
          in the fewest bits, in the order in which they cover rows; code_length in bits, NULL \
          where a pattern is not used",
 );
-
-fn krimp_codetable(call: &Call) -> Result<Datum, Error> {
-    let (input, _, table) = fitted(call, options(&call.arguments)?)?;
-    let mut rows = ResultRows::begin(call)?;
-    let json = ItemsetJson::new(&input.bag);
-    for (rank, element) in table.elements.iter().enumerate() {
-        rows.push([
-            Value::Int(rank as i32 + 1),
-            Value::Made(&|| json.datum(&element.items)),
-            Value::Int(element.items.len() as i32),
-            Value::count(element.support),
-            Value::count(element.usage),
-            element.code_length.map_or(Value::Null, Value::Float),
-        ]);
-    }
-    Ok(rows.finish(call))
-}
 
 const KRIMP_MODEL: Method = Method::new(
     "krimp_model",
@@ -114,7 +112,22 @@ const KRIMP_SIZE: Method = Method::new(
         data_bits: Float8, model_bits: Float8, total_bits: Float8, standard_bits: Float8,
         ratio: Float8
     ],
-    krimp_size,
+    |call| {
+        let model = call.get(&MODEL)?;
+        let bag = modelled(call.get(&RELATION)?, &model)?;
+        let texts = Texts::of(&bag);
+        let encoded = pool::run_telling("encoding", bag.memory(), encoding, |watch| {
+            krimp::encode(&model, texts.data(&bag), watch)
+        })?;
+        let sizes = encoded.sizes;
+        call.one_row([
+            Value::Float(sizes.data_bits),
+            Value::Float(sizes.model_bits),
+            Value::Float(sizes.total_bits),
+            Value::Float(sizes.standard_bits),
+            Value::Float(sizes.ratio),
+        ])
+    },
 )
 .reading()
 .rows(1)
@@ -122,23 +135,6 @@ const KRIMP_SIZE: Method = Method::new(
     "the size of the relation encoded with the model, and with single values only \
          (standard_bits); ratio is the one by the other",
 );
-
-fn krimp_size(call: &Call) -> Result<Datum, Error> {
-    let model = call.get(&MODEL)?;
-    let bag = modelled(call.get(&RELATION)?, &model)?;
-    let texts = Texts::of(&bag);
-    let encoded = pool::run_telling("encoding", bag.memory(), encoding, |watch| {
-        krimp::encode(&model, texts.data(&bag), watch)
-    })?;
-    let sizes = encoded.sizes;
-    call.one_row([
-        Value::Float(sizes.data_bits),
-        Value::Float(sizes.model_bits),
-        Value::Float(sizes.total_bits),
-        Value::Float(sizes.standard_bits),
-        Value::Float(sizes.ratio),
-    ])
-}
 
 const KRIMP_ROW_BITS: Method = Method::new(
     "krimp_row_bits",
@@ -239,29 +235,28 @@ const KRIMP_DISSIMILARITY: Method = Method::new(
     "krimp_dissimilarity",
     &[&A, &B, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CANDIDATES, &MAX_TIME],
     Returns::One(Type::Float8),
-    krimp_dissimilarity,
+    |call| {
+        let options = options(&call.arguments)?;
+        let names = call.get(&COLUMNS)?;
+        let pair = Pair::read((call.get(&A)?, call.get(&B)?), names.as_deref())?;
+        let (a, b) = (&pair.original.bag, &pair.released.bag);
+        let held = a.memory() + b.memory();
+        let model = |bag| {
+            Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?)
+        };
+        let (model_a, model_b) = (model(a)?, model(b)?);
+        let (texts_a, texts_b) = (Texts::of(a), Texts::of(b));
+        let found = pool::run_telling("encoding", held, encoding, |watch| {
+            krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
+        })?;
+        call.value(found.value)
+    },
 )
 .reading()
 .about(
     "how unlike two relations are: the extra bits, as a share, that one needs with the code \
          table of the other; 0 for equal relations",
 );
-
-fn krimp_dissimilarity(call: &Call) -> Result<Datum, Error> {
-    let options = options(&call.arguments)?;
-    let names = call.get(&COLUMNS)?;
-    let pair = Pair::read((call.get(&A)?, call.get(&B)?), names.as_deref())?;
-    let (a, b) = (&pair.original.bag, &pair.released.bag);
-    let held = a.memory() + b.memory();
-    let model =
-        |bag| Ok::<_, Error>(Model::new(&fit(bag, held, &options)?, bag, &options, text::decode)?);
-    let (model_a, model_b) = (model(a)?, model(b)?);
-    let (texts_a, texts_b) = (Texts::of(a), Texts::of(b));
-    let found = pool::run_telling("encoding", held, encoding, |watch| {
-        krimp::dissimilarity((&model_a, texts_a.data(a)), (&model_b, texts_b.data(b)), watch)
-    })?;
-    call.value(found.value)
-}
 
 methods! {
     sanitize_krimp_codetable => KRIMP_CODETABLE;

@@ -68,7 +68,7 @@ pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forb
     let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
     let names: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
     let forbidden = combinations(FORBIDDEN.name, &forbidden, HINT, (name, &names))?;
-    Ok(coded(forbidden, bag, (Forbidden::Columns, Forbidden::Items)).collect())
+    Ok(coded(forbidden, bag, Forbidden::Columns, Forbidden::Items).collect())
 }
 
 /// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.

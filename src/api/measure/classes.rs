@@ -95,25 +95,23 @@ const SUPPRESSION: Method = Method::new(
     "suppression",
     &[&RELEASED, &COLUMNS],
     columns![column_name: Text, cells: Int8, suppressed: Int8, share: Float8],
-    suppression,
+    |call| {
+        let input = Input::read(call, &RELEASED)?;
+        let mut rows = ResultRows::begin(call)?;
+        for (domain, column) in input.bag.domains().iter().zip(measures::suppression(&input.bag)) {
+            rows.push([
+                Value::Text(&from_utf8(domain.name())),
+                Value::count(column.cells),
+                Value::count(column.suppressed),
+                column.share().map_or(Value::Null, Value::Float),
+            ]);
+        }
+        Ok(rows.finish(call))
+    },
 )
 .reading()
 .rows(20)
 .about("how many cells of each column are NULL");
-
-fn suppression(call: &Call) -> Result<Datum, Error> {
-    let input = Input::read(call, &RELEASED)?;
-    let mut rows = ResultRows::begin(call)?;
-    for (domain, column) in input.bag.domains().iter().zip(measures::suppression(&input.bag)) {
-        rows.push([
-            Value::Text(&from_utf8(domain.name())),
-            Value::count(column.cells),
-            Value::count(column.suppressed),
-            column.share().map_or(Value::Null, Value::Float),
-        ]);
-    }
-    Ok(rows.finish(call))
-}
 
 methods! {
     sanitize_k_anonymity => K_ANONYMITY;

@@ -70,7 +70,21 @@ const UNICITY: Method = Method::new(
     "unicity",
     &[&SOURCE, &KNOWN, &COLUMNS, &THETA, &SAMPLES, &SEED],
     columns![share: Float8, low: Float8, high: Float8],
-    unicity,
+    |call| {
+        let (known, theta, samples) = (call.get(&KNOWN)?, call.get(&THETA)?, call.get(&SAMPLES)?);
+        let mut coins = coins(call.get(&SEED)?)?;
+        let input = Input::read(call, &SOURCE)?;
+        let found = input.run("measuring", |bag, watch| {
+            let below = |n| random::below(&mut coins, n);
+            measures::unicity(bag, known, theta, samples, below, watch)
+        })?;
+        let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
+        call.one_row([
+            float(found.map(|found| found.share)),
+            float(found.map(|found| found.low)),
+            float(found.map(|found| found.high)),
+        ])
+    },
 )
 .parallel_restricted()
 .rows(1)
@@ -79,22 +93,6 @@ const UNICITY: Method = Method::new(
          to at most theta rows, and where it lies with a confidence of 95 %: low and high are \
          equal to it where it was counted and not sampled; NULL without rows",
 );
-
-fn unicity(call: &Call) -> Result<Datum, Error> {
-    let (known, theta, samples) = (call.get(&KNOWN)?, call.get(&THETA)?, call.get(&SAMPLES)?);
-    let mut coins = coins(call.get(&SEED)?)?;
-    let input = Input::read(call, &SOURCE)?;
-    let found = input.run("measuring", |bag, watch| {
-        let below = |n| random::below(&mut coins, n);
-        measures::unicity(bag, known, theta, samples, below, watch)
-    })?;
-    let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
-    call.one_row([
-        float(found.map(|found| found.share)),
-        float(found.map(|found| found.low)),
-        float(found.map(|found| found.high)),
-    ])
-}
 
 methods! {
     sanitize_class_risk => CLASS_RISK;

@@ -62,23 +62,21 @@ const CHARGE: Method = Method::new(
     "charge",
     &[&RELATION, &WHAT, &EPSILON, &DELTA, &RHO_CHARGED],
     Returns::One(Type::Void),
-    charge,
+    |call| {
+        let relation = Relation::open(call.get(&RELATION)?)?;
+        let what = call.get(&WHAT)?;
+        let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&DELTA)?);
+        let charge = charge_of(Cost { epsilon, delta }, call.get(&RHO_CHARGED)?)?;
+        // Whoever names the price knows the terms.
+        ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
+        Ok(call.null())
+    },
 )
 .about(
     "charges the budget of a protected relation, for mechanisms written in SQL: call it \
          before noise is drawn. The caller vouches for the numbers; rho is that of Gaussian \
          noise. Committed at once; ROLLBACK does not undo it",
 );
-
-fn charge(call: &Call) -> Result<Datum, Error> {
-    let relation = Relation::open(call.get(&RELATION)?)?;
-    let what = call.get(&WHAT)?;
-    let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&DELTA)?);
-    let charge = charge_of(Cost { epsilon, delta }, call.get(&RHO_CHARGED)?)?;
-    // Whoever names the price knows the terms.
-    ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
-    Ok(call.null())
-}
 
 /// A charge in the words of its caller, who vouches for them.
 fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
@@ -124,7 +122,17 @@ const SPENT: Method = Method::new(
     "spent",
     &[&EPSILONS, &DELTAS, &RHOS, &REST_EPSILON, &REST_DELTA, &BUDGET_DELTA],
     columns![epsilon_spent: Float8, delta_spent: Float8],
-    spent,
+    |call| {
+        let sums = Sums {
+            epsilon: call.get(&EPSILONS)?,
+            delta: call.get(&DELTAS)?,
+            rho: call.get(&RHOS)?,
+            rest_epsilon: call.get(&REST_EPSILON)?,
+            rest_delta: call.get(&REST_DELTA)?,
+        };
+        let spent = sums.spent(&call.get(&BUDGET_DELTA)?);
+        call.one_row([Value::Float(spent.epsilon), Value::Float(spent.delta)])
+    },
 )
 .internal()
 .pure()
@@ -133,18 +141,6 @@ const SPENT: Method = Method::new(
     "what charges with these sums take of a budget with that delta: the smaller epsilon of \
          the two ways to add up",
 );
-
-fn spent(call: &Call) -> Result<Datum, Error> {
-    let sums = Sums {
-        epsilon: call.get(&EPSILONS)?,
-        delta: call.get(&DELTAS)?,
-        rho: call.get(&RHOS)?,
-        rest_epsilon: call.get(&REST_EPSILON)?,
-        rest_delta: call.get(&REST_DELTA)?,
-    };
-    let spent = sums.spent(&call.get(&BUDGET_DELTA)?);
-    call.one_row([Value::Float(spent.epsilon), Value::Float(spent.delta)])
-}
 
 const RHO: Argument<f64> =
     Argument::of("rho").about("How much it tells, as concentrated privacy counts it.");

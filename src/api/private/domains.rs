@@ -255,7 +255,20 @@ const COLUMN_DOMAIN: Method = Method::new(
     "column_domain",
     &[&RELATION, &COLUMN_NAME],
     columns![domain_values: Texts, origin: Text],
-    column_domain,
+    |call| {
+        let (relation, position) = column(call)?;
+        let mut rows = ResultRows::begin(call)?;
+        let column = &relation.columns[position];
+        let domain = domains::find(&relation, column)?.map(|found| (found.values, found.origin));
+        let range = bounds::declared(&relation, column)?;
+        let range = range.map(|bounds| (vec![bounds.low, bounds.high], "bounds"));
+        for (values, origin) in domain.into_iter().chain(range) {
+            let texts: Vec<Text> = values.into_iter().map(Text).collect();
+            let values = || texts.clone().into_datum().unwrap_or(Datum::null());
+            rows.push([Value::Made(&values), Value::Text(&from_utf8(origin))]);
+        }
+        Ok(rows.finish(call))
+    },
 )
 .stable()
 .rows(1)
@@ -264,26 +277,19 @@ const COLUMN_DOMAIN: Method = Method::new(
          check, foreign key; and its declared range: bounds. No row if nothing is known",
 );
 
-fn column_domain(call: &Call) -> Result<Datum, Error> {
-    let (relation, position) = column(call)?;
-    let mut rows = ResultRows::begin(call)?;
-    let column = &relation.columns[position];
-    let domain = domains::find(&relation, column)?.map(|found| (found.values, found.origin));
-    let range = bounds::declared(&relation, column)?;
-    let range = range.map(|bounds| (vec![bounds.low, bounds.high], "bounds"));
-    for (values, origin) in domain.into_iter().chain(range) {
-        let texts: Vec<Text> = values.into_iter().map(Text).collect();
-        let values = || texts.clone().into_datum().unwrap_or(Datum::null());
-        rows.push([Value::Made(&values), Value::Text(&from_utf8(origin))]);
-    }
-    Ok(rows.finish(call))
-}
-
 const COLUMN_BOUNDS: Method = Method::new(
     "column_bounds",
     &[&RELATION, &COLUMN_NAME],
     columns![low: Text, high: Text],
-    column_bounds,
+    |call| {
+        let (relation, position) = column(call)?;
+        let mut rows = ResultRows::begin(call)?;
+        if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
+            let (low, high) = (from_utf8(&low), from_utf8(&high));
+            rows.push([Value::Text(&low), Value::Text(&high)]);
+        }
+        Ok(rows.finish(call))
+    },
 )
 .stable()
 .rows(1)
@@ -291,16 +297,6 @@ const COLUMN_BOUNDS: Method = Method::new(
     "the public range of a column of numbers, dates or timestamps: declared, or from its \
          CHECK constraints, or from its public domain; no row if it is not known on both sides",
 );
-
-fn column_bounds(call: &Call) -> Result<Datum, Error> {
-    let (relation, position) = column(call)?;
-    let mut rows = ResultRows::begin(call)?;
-    if let Some((low, high)) = bounds::find(&relation, &relation.columns[position])? {
-        let (low, high) = (from_utf8(&low), from_utf8(&high));
-        rows.push([Value::Text(&low), Value::Text(&high)]);
-    }
-    Ok(rows.finish(call))
-}
 
 methods! {
     sanitize_declare_domain => DECLARE_DOMAIN;

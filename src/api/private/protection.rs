@@ -223,29 +223,27 @@ const ALLOW: Method = Method::new(
     "allow",
     &[&RELATION, &GRANTEE, &EPSILON_SHARE, &DELTA_SHARE],
     Returns::One(Type::Void),
-    allow,
+    |call| {
+        let relation = owned(call)?;
+        let grantee = call.get(&GRANTEE)?;
+        if rights::role_name(grantee).is_none() {
+            return Err(Error::argument(
+                format!("there is no role with OID {}", grantee.to_u32()),
+                "Name the role: sanitize.allow('patients', 'analyst').",
+            ));
+        }
+        let (epsilon, delta) = (call.get(&EPSILON_SHARE)?, call.get(&DELTA_SHARE)?);
+        if protection::terms(relation.oid)?.is_none() {
+            return Err(Error::NotProtected { relation: relation.name });
+        }
+        protection::allow(relation.oid, grantee, epsilon, delta)?;
+        Ok(call.null())
+    },
 )
 .about(
     "lets a role and its members ask about a protected relation, with an optional share of \
          the budget; the role needs no right to read it",
 );
-
-fn allow(call: &Call) -> Result<Datum, Error> {
-    let relation = owned(call)?;
-    let grantee = call.get(&GRANTEE)?;
-    if rights::role_name(grantee).is_none() {
-        return Err(Error::argument(
-            format!("there is no role with OID {}", grantee.to_u32()),
-            "Name the role: sanitize.allow('patients', 'analyst').",
-        ));
-    }
-    let (epsilon, delta) = (call.get(&EPSILON_SHARE)?, call.get(&DELTA_SHARE)?);
-    if protection::terms(relation.oid)?.is_none() {
-        return Err(Error::NotProtected { relation: relation.name });
-    }
-    protection::allow(relation.oid, grantee, epsilon, delta)?;
-    Ok(call.null())
-}
 
 const DISALLOW: Method =
     Method::new("disallow", &[&RELATION, &GRANTEE], Returns::One(Type::Void), |call| {

@@ -20,7 +20,16 @@ const DP_MII_PARAMETERS: Method = Method::new(
     "dp_mii_parameters",
     &[&EPSILON, &DELTA, &K, &SPLIT, &METHOD],
     columns![beta: Float8, theta1: Int4, delta: Float8, delta_li: Float8],
-    dp_mii_parameters,
+    |call| {
+        let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
+        let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
+        call.one_row([
+            Value::Float(found.beta.get()),
+            Value::Int(i32::try_from(found.theta1).unwrap_or(i32::MAX)),
+            Value::Float(found.delta),
+            Value::Float(found.delta_li),
+        ])
+    },
 )
 .pure()
 .rows(1)
@@ -29,17 +38,6 @@ const DP_MII_PARAMETERS: Method = Method::new(
          sampled rows, the threshold theta1 that goes with it, and the delta reached: the \
          smallest that holds, and the bound of Li, Qardaji and Su",
 );
-
-fn dp_mii_parameters(call: &Call) -> Result<Datum, Error> {
-    let (epsilon, delta, k) = (call.get(&EPSILON)?, call.get(&DELTA)?, call.get(&K)?);
-    let found = sample::parameters(epsilon, delta, k, call.get(&SPLIT)?, call.get(&METHOD)?)?;
-    call.one_row([
-        Value::Float(found.beta.get()),
-        Value::Int(i32::try_from(found.theta1).unwrap_or(i32::MAX)),
-        Value::Float(found.delta),
-        Value::Float(found.delta_li),
-    ])
-}
 
 const SAMPLED: Argument<u64> = Argument::new("k", Type::Int4, |given| {
     given.at_least(1, "k is a number of sampled rows: 1 or more.")
@@ -225,7 +223,7 @@ fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Er
         source = source.within(public)?;
     }
     let rules =
-        rules.map(|rules| Rules::new(coded(rules, source.bag(), (Rule::Columns, Rule::Items))));
+        rules.map(|rules| Rules::new(coded(rules, source.bag(), Rule::Columns, Rule::Items)));
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
     let released = source.run("sampling", |bag, watch| {
         match sample::draw(bag, &design, public, &mut coins, watch) {

@@ -271,13 +271,7 @@ fn publish(call: &Call) -> Result<Datum, Error> {
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
 }
 
-const REFRESH: Method = Method::new("refresh", &[&TARGET], Returns::One(Type::Json), refresh)
-    .about(
-        "makes a release anew, as it was published, with the rights of its owner; readers see \
-         the old rows until the transaction commits",
-    );
-
-fn refresh(call: &Call) -> Result<Datum, Error> {
+const REFRESH: Method = Method::new("refresh", &[&TARGET], Returns::One(Type::Json), |call| {
     keeper::check()?;
     target::refuse_read_only(c"sanitize.refresh()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
@@ -286,7 +280,11 @@ fn refresh(call: &Call) -> Result<Datum, Error> {
     };
     let by = role_name();
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
-}
+})
+.about(
+    "makes a release anew, as it was published, with the rights of its owner; readers see \
+         the old rows until the transaction commits",
+);
 
 const APPROVE: Method = Method::new("approve", &[&TARGET], Returns::One(Type::Json), approve)
     .about(
@@ -326,12 +324,7 @@ fn approve(call: &Call) -> Result<Datum, Error> {
     tell((told, earlier), &target.name)
 }
 
-const RETIRE: Method = Method::new("retire", &[&TARGET], Returns::One(Type::Void), retire).about(
-    "drops the table of a release, unless something depends on it, and forgets how it was \
-         made; that it was there is still counted",
-);
-
-fn retire(call: &Call) -> Result<Datum, Error> {
+const RETIRE: Method = Method::new("retire", &[&TARGET], Returns::One(Type::Void), |call| {
     target::refuse_read_only(c"sanitize.retire()");
     let target = target::lock(call.get(&TARGET)?, Lock::Drop)?;
     if releases::find(target.oid)?.is_none() {
@@ -346,20 +339,23 @@ fn retire(call: &Call) -> Result<Datum, Error> {
     target::drop(&target)?;
     releases::forget(target.oid)?;
     Ok(Datum::null())
-}
+})
+.about(
+    "drops the table of a release, unless something depends on it, and forgets how it was \
+         made; that it was there is still counted",
+);
 
 const DROP_LEFTOVERS: Method =
-    Method::new("drop_leftovers", &[&TARGET], Returns::One(Type::Void), drop_leftovers).about(
+    Method::new("drop_leftovers", &[&TARGET], Returns::One(Type::Void), |call| {
+        target::refuse_read_only(c"sanitize.drop_leftovers()");
+        let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
+        as_owner(&target, || sharded::drop_generations(&target, false))?;
+        Ok(Datum::null())
+    })
+    .about(
         "drops, on the shards of a sharded release, what earlier publishes and refreshes left \
          behind, those that crashed too; what readers see stays",
     );
-
-fn drop_leftovers(call: &Call) -> Result<Datum, Error> {
-    target::refuse_read_only(c"sanitize.drop_leftovers()");
-    let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
-    as_owner(&target, || sharded::drop_generations(&target, false))?;
-    Ok(Datum::null())
-}
 
 const PUBLISHING: Method = Method::new(
     "publishing",

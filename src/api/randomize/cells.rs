@@ -249,7 +249,17 @@ const RR_SUPPORT: Method = Method::new(
     "rr_support",
     &[&RELATION, &ITEMS, &EPSILON, &WEIGHTS, &COLUMNS, &DOMAINS_OF],
     columns![estimate: Float8, stddev: Float8, rows: Int8],
-    rr_support,
+    |call| {
+        let items = call.get(&ITEMS)?;
+        let columns = ItemColumns::of_call(call, &items)?;
+        let table = reader::read(&columns.relation, &columns.positions)?;
+        let (coded, factors) = columns.items(&items, &table.bag)?;
+        let found = pool::run("estimating", table.memory(), |watch| {
+            factors.estimate(&table.bag, &coded, watch)
+        })?;
+        let known = |value: f64| if value.is_nan() { Value::Null } else { Value::Float(value) };
+        call.one_row([known(found.support), known(found.stddev), Value::count(found.rows)])
+    },
 )
 .reading()
 .rows(1)
@@ -321,18 +331,6 @@ impl ItemColumns {
         }
         Ok((coded, Factors::new(factors)))
     }
-}
-
-fn rr_support(call: &Call) -> Result<Datum, Error> {
-    let items = call.get(&ITEMS)?;
-    let columns = ItemColumns::of_call(call, &items)?;
-    let table = reader::read(&columns.relation, &columns.positions)?;
-    let (coded, factors) = columns.items(&items, &table.bag)?;
-    let found = pool::run("estimating", table.memory(), |watch| {
-        factors.estimate(&table.bag, &coded, watch)
-    })?;
-    let known = |value: f64| if value.is_nan() { Value::Null } else { Value::Float(value) };
-    call.one_row([known(found.support), known(found.stddev), Value::count(found.rows)])
 }
 
 methods! {

@@ -187,7 +187,8 @@ pub fn combinations(
 pub fn coded<T>(
     combinations: Vec<Combination>,
     bag: &Bag,
-    (columns, items): (fn(Vec<u32>) -> T, fn(Vec<Item>) -> T),
+    columns: fn(Vec<u32>) -> T,
+    items: fn(Vec<Item>) -> T,
 ) -> impl Iterator<Item = T> {
     let item = |(column, value): (u32, String)| {
         let code = bag.domain(column as usize).find(&from_utf8(&value))?;

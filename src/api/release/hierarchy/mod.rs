@@ -109,15 +109,7 @@ const SUGGEST_HIERARCHY: Method = Method::new(
     "suggest_hierarchy",
     &[&RELATION, &COLUMN_NAME],
     Returns::One(Type::Json),
-    suggest_hierarchy,
-)
-.stable()
-.about(
-    "levels that suit the values of a column, as declare_hierarchy takes them: decimal \
-         ranges, calendar units, prefixes of codes; NULL if none do",
-);
-
-fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
+    |call| {
     let (relation, position) = column(call)?;
     let table = reader::read(&relation, &[position])?;
     let (column, domain) = (&relation.columns[position], table.bag.domain(0));
@@ -130,7 +122,13 @@ fn suggest_hierarchy(call: &Call) -> Result<Datum, Error> {
         "Declare levels of your own: {\"prefix\": [4, 3]} cuts texts of any form, and a tree or a table of general values fits every type.",
     );
     Ok(call.null())
-}
+},
+)
+.stable()
+.about(
+    "levels that suit the values of a column, as declare_hierarchy takes them: decimal \
+         ranges, calendar units, prefixes of codes; NULL if none do",
+);
 
 methods! {
     sanitize_declare_hierarchy => DECLARE_HIERARCHY;
