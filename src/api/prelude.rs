@@ -32,3 +32,6 @@ pub use pgrx::{AnyNumeric, IntoDatum};
 pub use random::Coins;
 pub use serde_json::{Map, Value as Json, json};
 pub use table::{Bag, Domain, Item, NONE, Stop, Watch};
+
+/// What may fail with one of our errors, unless another kind is named.
+pub type Result<T, E = Error> = std::result::Result<T, E>;

@@ -6,7 +6,7 @@ use crate::api::prelude::*;
 use krimp::{CodeTable, Data, Model, Options};
 
 /// The code table that a call asks for, and the rows that it describes.
-fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable), Error> {
+fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable)> {
     let names = call.get(&COLUMNS)?;
     let input = Input::of(call.get(&RELATION)?, names.as_deref())?.with_rows()?;
     options.forbidden = forbidden(&call.arguments, &input.name, &input.bag)?;
@@ -93,7 +93,7 @@ impl Texts {
 }
 
 /// The columns of a model in a relation.
-fn modelled(relation: Oid, model: &Model) -> Result<Bag, Error> {
+fn modelled(relation: Oid, model: &Model) -> Result<Bag> {
     let relation = Relation::open(relation)?;
     let names: Vec<String> = model.columns().iter().map(|column| column.name.clone()).collect();
     let columns = relation.positions("model", Some(&names))?;
@@ -150,7 +150,7 @@ const KRIMP_ROW_BITS: Method = Method::new(
          first: what the model does not expect comes last",
 );
 
-fn krimp_row_bits(call: &Call) -> Result<Datum, Error> {
+fn krimp_row_bits(call: &Call) -> Result<Datum> {
     let model = call.get(&MODEL)?;
     let bag = modelled(call.get(&RELATION)?, &model)?;
     let texts = Texts::of(&bag);
@@ -204,7 +204,7 @@ const KRIMP_CLASSIFY: Method = Method::new(
          …}, the one that encodes it in the fewest bits",
 );
 
-fn krimp_classify(call: &Call) -> Result<Datum, Error> {
+fn krimp_classify(call: &Call) -> Result<Datum> {
     let models = call.get(&MODELS)?;
     let mut bag = modelled(call.get(&RELATION)?, &models[0].1)?;
     let (held, texts) = (bag.memory(), Texts::of(&bag));

@@ -47,7 +47,7 @@ pub const FORBIDDEN: Argument<Option<Json>> = Argument::of("forbidden")
     .about("Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].");
 
 /// What the arguments of a call ask for.
-pub fn options(call: &Arguments<'_>) -> Result<Options, Error> {
+pub fn options(call: &Arguments<'_>) -> Result<Options> {
     let mut options = Options::new(call.get(&MIN_SUPPORT)?);
     options.max_length = call.get(&MAX_LENGTH)?;
     options.candidates = call.get(&CANDIDATES)?;
@@ -63,7 +63,7 @@ pub fn options(call: &Arguments<'_>) -> Result<Options, Error> {
 }
 
 /// What may not be combined, in the codes of the bag.
-pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forbidden>, Error> {
+pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forbidden>> {
     const HINT: &str = "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].";
     let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
     let names: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
@@ -75,7 +75,7 @@ pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forb
 pub fn columns_and_class(
     call: &ReleaseCall<'_>,
     relation: &Relation,
-) -> Result<(Vec<usize>, bool), Error> {
+) -> Result<(Vec<usize>, bool)> {
     let names = call.get(&COLUMNS)?;
     let class = call.get(&CLASS)?.map(|name| relation.position(&name)).transpose()?;
     let mut columns = relation.positions("columns", names.as_deref())?;
@@ -97,7 +97,7 @@ pub fn told(now: Snapshot) -> String {
 }
 
 /// The code table of a bag; `held` are the bytes of memory that the call holds already.
-pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable, Error> {
+pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable> {
     let progress = Progress::new();
     let tell = || told(progress.snapshot());
     let job = |watch: &Watch| Ok::<_, Stop>(krimp::fit(bag, options, watch, &progress));

@@ -36,7 +36,7 @@ enum ByColumn {
     Values(Vec<(String, f64)>),
 }
 
-fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
+fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>> {
     let refuse = |what: &Json| {
         Error::argument(
             format!("laplace_by has {what}"),
@@ -50,7 +50,7 @@ fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
         let correction = match correction {
             Json::Object(values) => {
                 let read = values.iter().map(|(text, n)| Ok((text.clone(), number(n)?)));
-                ByColumn::Values(read.collect::<Result<_, Error>>()?)
+                ByColumn::Values(read.collect::<Result<_>>()?)
             }
             other => ByColumn::All(number(other)?),
         };
@@ -60,14 +60,14 @@ fn by_column(given: &Given<'_>) -> Result<Vec<(String, ByColumn)>, Error> {
 }
 
 impl Corrections {
-    fn of_call(call: &Arguments<'_>) -> Result<Self, Error> {
+    fn of_call(call: &Arguments<'_>) -> Result<Self> {
         Ok(Corrections { table: call.get(&LAPLACE)?, by: call.get(&LAPLACE_BY)? })
     }
 
     /// The corrections for the columns of a model. A value that it does not have is no error: in
     /// a job that runs every night, a value may be gone one day. But
     /// if `warn`, it is told.
-    fn of(&self, model: &Model, warn: bool) -> Result<Correction, Error> {
+    fn of(&self, model: &Model, warn: bool) -> Result<Correction> {
         let mut laplace = Correction::new(self.table)?;
         for (name, correction) in &self.by {
             let Some(column) = model.column(name) else {
@@ -114,7 +114,7 @@ impl Drawn {
         n: u64,
         key: &Key,
         emit: impl FnMut(&[u32]),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let part = |start, rows, watch: &Watch| {
             let part = generator.rows(start, rows, |chunk| key.stream(chunk), watch)?;
             self.elements += part.elements;
@@ -180,7 +180,7 @@ const KRIMP_GENERATE_MODEL: Method = Method::new(
 );
 
 /// `krimp_generate` from a relation: fits a model, or one per class, and draws from it.
-fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let n = call.get(&N)?;
     let options = Options { nulls: Nulls::Value, ..options(call.arguments)? };
     let corrections = Corrections::of_call(call.arguments)?;
@@ -238,7 +238,7 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), E
 }
 
 /// `krimp_generate` from a model: draws from it, wherever its source may be.
-fn krimp_generate_model(call: &Call) -> Result<Datum, Error> {
+fn krimp_generate_model(call: &Call) -> Result<Datum> {
     let n = call.get(&N)?;
     let corrections = Corrections::of_call(&call.arguments)?;
     let mut coins = coins(call.get(&SEED)?)?;

@@ -13,11 +13,7 @@ pub const REJECT: Argument<Vec<NamedItemset>> = Argument::new("reject", Type::Js
 pub struct Rejected(Vec<NamedItemset>);
 
 impl Rejected {
-    pub fn of_call(
-        call: &Arguments<'_>,
-        relation: &Relation,
-        generated: &[&str],
-    ) -> Result<Self, Error> {
+    pub fn of_call(call: &Arguments<'_>, relation: &Relation, generated: &[&str]) -> Result<Self> {
         let itemsets = call.get(&REJECT)?;
         for (column, _) in itemsets.iter().flatten() {
             relation.position(column)?;

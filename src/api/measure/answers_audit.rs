@@ -30,7 +30,7 @@ fn refuse(what: impl std::fmt::Display) -> Error {
     Error::argument(what.to_string(), HINT)
 }
 
-fn audit_answers(call: &Call) -> Result<Datum, Error> {
+fn audit_answers(call: &Call) -> Result<Datum> {
     let given = call.get(&QUERIES)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
     // Dates and times are read and compared in one way whatever the settings are.
@@ -81,7 +81,7 @@ struct Asked {
 }
 
 impl Asked {
-    fn read(relation: &Relation, given: &Json) -> Result<Self, Error> {
+    fn read(relation: &Relation, given: &Json) -> Result<Self> {
         let Json::Object(object) = given else { return Err(refuse("queries is no object")) };
         for key in object.keys() {
             if !["unit", "low", "high", "answers"].contains(&key.as_str()) {
@@ -140,7 +140,7 @@ impl Asked {
     }
 
     /// Unit, value and membership in each set, of every unit whose value is known.
-    fn query(&self, relation: &Relation) -> Result<CString, Error> {
+    fn query(&self, relation: &Relation) -> Result<CString> {
         let all = |parts: &[Condition]| {
             let parts: Vec<String> = parts.iter().map(|part| condition(relation, part)).collect();
             if parts.is_empty() { "true".into() } else { parts.join(" AND ") }
@@ -171,7 +171,7 @@ impl Asked {
 }
 
 /// What an answer is about, and whether it is a count.
-fn what(answer: &Map<String, Json>) -> Result<(&Json, bool), Error> {
+fn what(answer: &Map<String, Json>) -> Result<(&Json, bool)> {
     let mut found = None;
     for (key, value) in answer {
         match key.as_str() {
@@ -183,7 +183,7 @@ fn what(answer: &Map<String, Json>) -> Result<(&Json, bool), Error> {
     found.ok_or_else(|| refuse("an answer is of nothing"))
 }
 
-fn secret(relation: &Relation, asked: &Json, is_count: bool) -> Result<Secret, Error> {
+fn secret(relation: &Relation, asked: &Json, is_count: bool) -> Result<Secret> {
     if is_count {
         return match asked {
             Json::Object(object) if !object.is_empty() => {
@@ -207,11 +207,7 @@ fn secret(relation: &Relation, asked: &Json, is_count: bool) -> Result<Secret, E
 }
 
 /// What everybody knows of a value: as given, else as declared; of a condition that it holds or not.
-fn read_bounds(
-    relation: &Relation,
-    object: &Map<String, Json>,
-    secret: &Secret,
-) -> Result<Bounds, Error> {
+fn read_bounds(relation: &Relation, object: &Map<String, Json>, secret: &Secret) -> Result<Bounds> {
     let end = |key: &str| match object.get(key) {
         None | Some(Json::Null) => Ok(None),
         Some(value) => {
@@ -253,7 +249,7 @@ struct Units {
 }
 
 impl Units {
-    fn new(bag: &Bag, asked: &Asked) -> Result<Self, Error> {
+    fn new(bag: &Bag, asked: &Asked) -> Result<Self> {
         let units = bag.domain(0).len();
         let (mut classes, mut numbers) =
             (Vec::<UnitClass>::new(), HashMap::<Vec<u32>, usize>::new());

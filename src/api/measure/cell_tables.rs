@@ -43,7 +43,7 @@ const SUPPRESS_CELLS: Method = Method::new(
          these could be computed back",
 );
 
-fn suppress_cells(call: &Call) -> Result<Datum, Error> {
+fn suppress_cells(call: &Call) -> Result<Datum> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let threshold = call.get(&THRESHOLD)?;
     let width = call.get(&PROTECTION)?.unwrap_or(threshold);
@@ -121,7 +121,7 @@ struct Counted {
 }
 
 impl Counted {
-    fn new(bag: &Bag) -> Result<Self, Error> {
+    fn new(bag: &Bag) -> Result<Self> {
         let is_grouped = bag.width() == 3;
         let full = |i: &usize| !bag.row(*i).contains(&NONE);
         let row_of = |i: usize| (if is_grouped { bag.row(i)[2] } else { 0 }, bag.row(i)[0]);
@@ -189,7 +189,7 @@ const AUDIT_CELLS: Method = Method::new(
          the largest count that it can have",
 );
 
-fn audit_cells(call: &Call) -> Result<Datum, Error> {
+fn audit_cells(call: &Call) -> Result<Datum> {
     let Published { layout, shown, listed } = &call.get(&CELLS)?;
     let found = pool::run("auditing", 0, |watch| cells::audit(layout, shown, watch))?;
     let Some(found) = found else {
@@ -228,7 +228,7 @@ struct Published {
 }
 
 impl Published {
-    fn read(given: &Json) -> Result<Self, Error> {
+    fn read(given: &Json) -> Result<Self> {
         let Json::Array(list) = given else {
             return Err(Error::argument(format!("cells is {}", shortened(given)), ONE_CELL));
         };
@@ -324,7 +324,7 @@ impl Published {
 }
 
 /// Group, row and column of a cell.
-fn names(object: &Map<String, Json>) -> Result<[Option<String>; 3], Error> {
+fn names(object: &Map<String, Json>) -> Result<[Option<String>; 3]> {
     let name = |key: &str| match object.get(key) {
         None | Some(Json::Null) => Ok(None),
         Some(Json::String(text)) => Ok(Some(text.clone())),
@@ -335,7 +335,7 @@ fn names(object: &Map<String, Json>) -> Result<[Option<String>; 3], Error> {
 }
 
 /// The count of a cell; `None` if it is suppressed.
-fn count(object: &Map<String, Json>) -> Result<Option<u64>, Error> {
+fn count(object: &Map<String, Json>) -> Result<Option<u64>> {
     match object.get("cell") {
         Some(Json::Null) => Ok(None),
         Some(value) => match value.as_u64().filter(|&count| count <= MOST_COUNT) {

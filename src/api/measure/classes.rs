@@ -19,13 +19,13 @@ const K_ANONYMITY: Method =
 const SENSITIVE: Argument<String> =
     Argument::of("sensitive").about("The column that an attacker wants to know.");
 
-fn sensitive(call: &Call) -> Result<(Input, usize), Error> {
+fn sensitive(call: &Call) -> Result<(Input, usize)> {
     with_sensitive(call, call.get(&SENSITIVE)?)
 }
 
 /// The source cut to the columns that an attacker knows (NULL: all others) and the sensitive one, and
 /// the position of the latter.
-pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize), Error> {
+pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize)> {
     let columns = call.get(&COLUMNS)?;
     if columns.as_ref().is_some_and(|columns| columns.contains(&sensitive)) {
         return Err(Error::argument(

@@ -40,10 +40,7 @@ impl General {
 impl Pair {
     /// Reads the named columns (`None`: all of the original) of both; the released table may have
     /// more, in any order and of any types.
-    pub fn read(
-        (original, released): (Oid, Oid),
-        columns: Option<&[String]>,
-    ) -> Result<Self, Error> {
+    pub fn read((original, released): (Oid, Oid), columns: Option<&[String]>) -> Result<Self> {
         let (original, released) = (Relation::open(original)?, Relation::open(released)?);
         let columns = original.positions("columns", columns)?;
         let names = columns.iter().map(|&column| original.columns[column].name.as_str());
@@ -59,12 +56,12 @@ impl Pair {
     }
 
     /// How the released columns write the original's values.
-    pub fn written(&mut self) -> Result<Vec<Written>, Error> {
+    pub fn written(&mut self) -> Result<Vec<Written>> {
         self.sides.written(self.original.bag.domains(), |_| true)
     }
 
     /// What the released texts may stand for beside themselves.
-    pub fn general(&mut self) -> Result<General, Error> {
+    pub fn general(&mut self) -> Result<General> {
         let gaining = self.run("measuring", Meaning::gaining)?;
         let (released, original) = (self.released.bag.domains(), self.original.bag.domains());
         let written = self.sides.written(original, |column| gaining[column])?;
@@ -75,7 +72,7 @@ impl Pair {
     }
 
     /// The two tables of a call, cut to the columns that it names.
-    pub fn of(call: &Call) -> Result<Self, Error> {
+    pub fn of(call: &Call) -> Result<Self> {
         let names = call.arguments.get_if_declared(&COLUMNS)?;
         Pair::read(original_and_released(call)?, names.as_deref())
     }
@@ -85,7 +82,7 @@ impl Pair {
         &self,
         phase: &'static str,
         job: impl FnOnce(&Bag, &Bag, &Watch) -> Result<T, Stop> + Send,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let (released, original) = (&self.released.bag, &self.original.bag);
         pool::run(phase, released.memory() + original.memory(), |watch| {
             job(released, original, watch)
@@ -152,7 +149,7 @@ const RARE_ITEMSET_LEAK: Method = Method::new(
          the released table contains too, by length",
 );
 
-fn rare_itemset_leak(call: &Call) -> Result<Datum, Error> {
+fn rare_itemset_leak(call: &Call) -> Result<Datum> {
     let samples = call.get(&SAMPLES)?;
     let mut coins = coins(call.get(&SEED)?)?;
     let pair = Pair::of(call)?;
@@ -189,7 +186,7 @@ const COMPARE_ITEMSETS: Method = Method::new(
          are apart",
 );
 
-fn compare_itemsets(call: &Call) -> Result<Datum, Error> {
+fn compare_itemsets(call: &Call) -> Result<Datum> {
     let (min_share, max_length) = (call.get(&MIN_SHARE)?, call.get(&MAX_LENGTH)?);
     let pair = Pair::of(call)?;
     let found = pair.run("comparing", |released, original, watch| {

@@ -38,7 +38,7 @@ const KRIMP_REPORT: Method = Method::new(
          from the original, so for its owner and not for publication",
 );
 
-fn krimp_report(call: &Call) -> Result<Datum, Error> {
+fn krimp_report(call: &Call) -> Result<Datum> {
     let model = call.get(&MODEL)?;
     let names = match (call.get(&COLUMNS)?, &model) {
         (None, Some(model)) => Some(model.columns().iter().map(|c| c.name.clone()).collect()),

@@ -27,7 +27,7 @@ const CLASS_RISK: Method = Method::new(
          whole table; columns NULL: all but the sensitive one",
 );
 
-fn class_risk(call: &Call) -> Result<Datum, Error> {
+fn class_risk(call: &Call) -> Result<Datum> {
     let smallest = call.get(&SMALLEST)?;
     let (input, sensitive) = match call.get(&SENSITIVE)? {
         Some(sensitive) => {

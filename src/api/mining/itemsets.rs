@@ -12,7 +12,7 @@ fn itemsets(
     call: &Call,
     input: &Input,
     mine: impl FnOnce(&Bag, &Watch) -> Result<Itemsets, Stop> + Send,
-) -> Result<Datum, Error> {
+) -> Result<Datum> {
     let mut rows = ResultRows::begin(call)?;
     let (itemsets, order) = input.run("mining", |bag, watch| {
         let itemsets = mine(bag, watch)?;
@@ -86,7 +86,7 @@ pub const MII_RISK: Method = Method::new(
          suppression would blank",
 );
 
-fn mii_risk(call: &Call) -> Result<Datum, Error> {
+fn mii_risk(call: &Call) -> Result<Datum> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
     let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
@@ -120,7 +120,7 @@ const MII_BOUND: Method =
          C(column_count, column_count / 2), exact",
         );
 
-fn mii_bound(call: &Call) -> Result<Datum, Error> {
+fn mii_bound(call: &Call) -> Result<Datum> {
     let (rows, columns) = (call.get(&ROW_COUNT)?, call.get(&COLUMN_COUNT)?);
     let bound = u64::try_from(rows)
         .ok()
@@ -165,7 +165,7 @@ const ORTHOGONAL_ARRAY: Method = Method::new(
          infrequent itemsets as can be; for stress tests",
 );
 
-fn orthogonal_array(call: &Call) -> Result<Datum, Error> {
+fn orthogonal_array(call: &Call) -> Result<Datum> {
     let (columns, levels) = (call.get(&ARRAY_COLUMNS)?, call.get(&LEVELS)?);
     let array = OrthogonalArray::new(columns, levels, call.get(&STRENGTH)?).map_err(|error| {
         let hint = match error {

@@ -55,7 +55,7 @@ const LOW: Argument<u64> =
 const HIGH: Argument<u64> =
     Argument::new("high", Type::Int8, count).about("The largest count that is released.");
 
-fn count(given: &Given<'_>) -> Result<u64, Error> {
+fn count(given: &Given<'_>) -> Result<u64> {
     given.at_least(0, format!("{} is a number of rows: 0 or more.", given.name()))
 }
 

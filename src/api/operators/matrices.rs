@@ -62,7 +62,7 @@ const DOMAIN_SIZE: Argument<usize> = Argument::new("domain_size", Type::Int4, |g
 })
 .about("How many values there are.");
 
-fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<T>, Error> {
+fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<T>> {
     let wrong =
         |what| given.refuse(what, "It is an array of one dimension without NULL: '{1,2,3}'.");
     match numbers.vector() {
@@ -72,7 +72,7 @@ fn vector<T: Copy>(given: &Given<'_>, numbers: array::Numbers<T>) -> Result<Vec<
 }
 
 /// The operator of a call, and the prior for it.
-fn known(call: &Call) -> Result<(Operator, Prior), Error> {
+fn known(call: &Call) -> Result<(Operator, Prior)> {
     let operator = call.get(&OPERATOR)?;
     let prior = Prior::new(call.get(&PRIOR)?, &operator)?;
     Ok((operator, prior))
@@ -83,7 +83,7 @@ fn run<T: Send>(
     phase: &'static str,
     operator: &Operator,
     job: impl FnOnce(&Watch) -> Result<T, random::Error> + Send,
-) -> Result<T, Error> {
+) -> Result<T> {
     let tell = |_: &Watch| format!("{} inputs", operator.inputs());
     pool::run_telling(phase, operator.memory(), tell, job)
 }
@@ -288,7 +288,7 @@ const PRIOR_LIMIT: Argument<Option<f64>> = Argument::of("rho1").about(
     "A prior probability of a property: the label then says below which posterior it stays.",
 );
 
-fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     /// How far above the bound the label's rho2 is: at the bound itself Definition 1 has a breach.
     const STRICTLY: f64 = 1.0 + 1e-9;
     let gamma = number_operator(options)?.gamma_above();
@@ -309,7 +309,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
     Ok(Guarantee::randomize_number(gamma, breach, coins))
 }
 
-fn number_operator(arguments: &Arguments<'_>) -> Result<NumberOperator, Error> {
+fn number_operator(arguments: &Arguments<'_>) -> Result<NumberOperator> {
     let (low, high) = (arguments.get(&LOW)?, arguments.get(&HIGH)?);
     Ok(NumberOperator::new(low, high, arguments.get(&WINDOW_SIZE)?, arguments.get(&MIX)?)?)
 }
@@ -338,10 +338,7 @@ const NUMBER_OPERATOR: Method = Method::new(
 .about("the operator by which sanitize.randomize_number draws, as a matrix");
 
 /// The matrix of an operator on `size` values, for which there must be memory.
-fn matrix(
-    size: u128,
-    make: impl FnOnce() -> Result<Operator, random::Error>,
-) -> Result<Datum, Error> {
+fn matrix(size: u128, make: impl FnOnce() -> Result<Operator, random::Error>) -> Result<Datum> {
     // What has more cells is refused when it is made.
     let cells = (size * size).min(operator::MAX_CELLS as u128) as u64;
     let watch = settings::watch();

@@ -54,7 +54,7 @@ const ASKED: &[&dyn Declared] =
     &[&RELATION, &MEASURES, &EPSILON, &DELTA, &GROUP_BY, &FILTER, &GROUPS, &REUSE];
 
 /// What a call of `dp_aggregate` or `dp_cost` asks.
-fn request(arguments: &Arguments<'_>) -> Result<Request, Error> {
+fn request(arguments: &Arguments<'_>) -> Result<Request> {
     let reuse = arguments.get(&REUSE)?;
     Ok(Request {
         source: arguments.get(&RELATION)?.to_u32(),
@@ -74,7 +74,7 @@ const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> =
         .or_null()
         .about("In how many groups a unit counts at most.");
 
-fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     if let Some(measures) = options.json(&MEASURES)?
         && measures.as_object().is_none_or(Map::is_empty)
     {
@@ -133,7 +133,7 @@ const DP_AGGREGATE: Method = Method::release("dp_aggregate", ASKED, Release::new
         Ok(Some(Posed::new(&request(arguments)?)?.question.charge))
     });
 
-fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let request = request(call.arguments)?;
     // Whoever may not ask is told nothing more; the charge decides it again.
     ledger::remaining(&call.source()?, &request.asker)?;
@@ -154,7 +154,7 @@ fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Err
     Ok(())
 }
 
-fn push(rows: &mut ResultRows, row: ResultRow) -> Result<(), Error> {
+fn push(rows: &mut ResultRows, row: ResultRow) -> Result<()> {
     let groups = jsonb::datum(&row.groups.into())?;
     let number =
         row.value.as_deref().map(AnyNumeric::try_from).transpose().map_err(Error::query)?;
@@ -186,7 +186,7 @@ const DP_COST: Method = Method::new(
          wide the noise will be; charges nothing and looks at no row",
 );
 
-fn dp_cost(call: &Call) -> Result<Datum, Error> {
+fn dp_cost(call: &Call) -> Result<Datum> {
     let request = request(&call.arguments)?;
     let remaining = ledger::remaining(&Relation::open(request.source.into())?, &request.asker)?;
     let question = Posed::new(&request)?.question;

@@ -9,7 +9,7 @@ use crate::catalog::protection::LARGEST;
 const SMALLEST: f64 = 1e-9;
 
 /// An epsilon that makes sense.
-pub fn epsilon(value: f64) -> Result<f64, Error> {
+pub fn epsilon(value: f64) -> Result<f64> {
     if (SMALLEST..=LARGEST).contains(&value) {
         return Ok(value);
     }
@@ -20,7 +20,7 @@ pub fn epsilon(value: f64) -> Result<f64, Error> {
 }
 
 /// A delta that makes sense.
-pub fn delta(value: f64) -> Result<f64, Error> {
+pub fn delta(value: f64) -> Result<f64> {
     if (0.0..1.0).contains(&value) && (value == 0.0 || value >= 1e-100) {
         return Ok(value);
     }
@@ -79,7 +79,7 @@ const CHARGE: Method = Method::new(
 );
 
 /// A charge in the words of its caller, who vouches for them.
-fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge, Error> {
+fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge> {
     let pure = Charge::pure(whole.epsilon);
     match (rho, pure.rho) {
         (None, _) if whole.delta == 0.0 => Ok(pure),

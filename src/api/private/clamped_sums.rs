@@ -11,7 +11,7 @@ const LOW: Argument<()> = passed("low", Type::Int8);
 const HIGH: Argument<()> = passed("high", Type::Int8);
 
 /// Adds `term` of the clamped value to the state.
-fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum, Error> {
+fn add(call: &Call, term: fn(i128) -> i128) -> Result<Datum> {
     let (low, high) = (call.int8_needed(2)?, call.int8_needed(3)?);
     if low > high {
         return Err(Error::argument(

@@ -15,7 +15,7 @@ use table::CodedTable;
 pub const COLUMN_NAME: Argument<String> = Argument::of("column_name").about("The column.");
 
 /// The relation of the call and the position of the column that it names.
-pub fn column(call: &Call) -> Result<(Relation, usize), Error> {
+pub fn column(call: &Call) -> Result<(Relation, usize)> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let position = relation.positions("column_name", Some(&[call.get(&COLUMN_NAME)?]))?[0];
     Ok((relation, position))
@@ -36,7 +36,7 @@ const DECLARE_DOMAIN: Method = Method::new(
          what the rows show",
 );
 
-fn declare_domain(call: &Call) -> Result<Datum, Error> {
+fn declare_domain(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     let values = call.get(&DOMAIN_VALUES)?;
@@ -51,7 +51,7 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
     }
     // Text that is no value of the column's type is an error in Postgres' own words.
     let canonical = |value: &String| types::canonical_iso(column, value);
-    let values: Result<BTreeSet<String>, Error> = values.iter().flatten().map(canonical).collect();
+    let values: Result<BTreeSet<String>> = values.iter().flatten().map(canonical).collect();
     let values: Vec<String> = values?.into_iter().collect();
     domains::declare(&relation, column, values.clone())?;
     tell_missed(&relation, column, values)?;
@@ -60,7 +60,7 @@ fn declare_domain(call: &Call) -> Result<Datum, Error> {
 
 /// The column's values, read with the rights of the relation's owner: the caller may be a superuser, and a view may
 /// hold code. `None` if the owner may not read them, or if that would run what a stranger wrote.
-pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<CodedTable>, Error> {
+pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<CodedTable>> {
     let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
     rights::with_rights_of(owner, || match lookup::may_read(relation, &[position]) {
         true => reader::read(relation, &[position]).map(Some),
@@ -69,7 +69,7 @@ pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<Code
 }
 
 /// Tells the owner what the rows have that is not declared, for every column.
-pub fn tell_all(relation: &Relation) -> Result<(), Error> {
+pub fn tell_all(relation: &Relation) -> Result<()> {
     for column in &relation.columns {
         if let Some(values) = domains::declared(relation, column)? {
             let iso = |value: &String| types::canonical_iso(column, value);
@@ -84,7 +84,7 @@ pub fn tell_all(relation: &Relation) -> Result<(), Error> {
 
 /// Tells the owner which share of the rows has values that the declared domain, written in the ISO style, lacks:
 /// mechanisms show NULL or another value there.
-fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> Result<(), Error> {
+fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> Result<()> {
     let query = format!(
         "SELECT (pg_catalog.count(DISTINCT v) FILTER (WHERE missed))::pg_catalog.text,
                 (pg_catalog.count(*) FILTER (WHERE missed))::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text
@@ -109,7 +109,7 @@ fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> R
 }
 
 /// Tells the owner which share of the rows has values beyond the declared bounds: mechanisms show the nearer bound.
-fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<(), Error> {
+fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<()> {
     let Some(compared) = bounds::compared_as(column.base_type) else { return Ok(()) };
     let query = format!(
         "SELECT '0', (pg_catalog.count(*) FILTER (
@@ -156,7 +156,7 @@ fn counted(
     relation: &Relation,
     query: &str,
     arguments: &[DatumWithOid<'_>],
-) -> Result<Option<[u64; 3]>, Error> {
+) -> Result<Option<[u64; 3]>> {
     let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
     let read = || rights::with_fixed_formats(|| sql::rows(query, arguments));
     let found = attempt(|| rights::with_rights_of(owner, read))?;
@@ -189,7 +189,7 @@ const DECLARE_BOUNDS: Method = Method::new(
          into how many bins it is cut",
 );
 
-fn declare_bounds(call: &Call) -> Result<Datum, Error> {
+fn declare_bounds(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     if !rights::owns(rights::current_user(), relation.oid) {
@@ -227,7 +227,7 @@ fn declare_bounds(call: &Call) -> Result<Datum, Error> {
 }
 
 /// Takes back what the owner declared in that table for the column of the call, which may be gone.
-pub fn take_back(call: &Call, table: &'static str) -> Result<Datum, Error> {
+pub fn take_back(call: &Call, table: &'static str) -> Result<Datum> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let name = call.get(&COLUMN_NAME)?;
     if !rights::owns(rights::current_user(), relation.oid) {

@@ -36,7 +36,7 @@ const CONSTANTS: Argument<Constants> = Argument::choice("constants")
     .or("\"tight\"")
     .about("How much of epsilon is used: 'tight', all of it, or 'paper', as published.");
 
-fn draws(arguments: &Arguments<'_>) -> Result<ItemsetDraws, Error> {
+fn draws(arguments: &Arguments<'_>) -> Result<ItemsetDraws> {
     let draws = ItemsetDraws {
         epsilon: arguments.get(&EPSILON_OF_DRAW)?,
         draws: arguments.get(&DRAWS)?,
@@ -74,7 +74,7 @@ const DP_ITEMSETS: Method = Method::release(
 .labelled(TERMS, |options| Ok(draws(options)?.label(coins_of(options.get(&SEED)?))))
 .priced(Protects::Rows, |arguments, _| Ok(Some(draws(arguments)?.charge())));
 
-fn dp_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn dp_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let draws = draws(call.arguments)?;
     let source = Source::open(call, draws.max_length, SamplerPurpose::Draws(draws.draws))?;
     let bag = source.read(call)?;
@@ -97,7 +97,7 @@ const DELTA: Argument<f64> = Argument::of("delta").or("0").about(
     "The chance with which epsilon may be passed; above 0 it makes less noise where top is large.",
 );
 
-fn top(arguments: &Arguments<'_>) -> Result<TopItemsets, Error> {
+fn top(arguments: &Arguments<'_>) -> Result<TopItemsets> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
     Ok(TopItemsets::new(arguments.get(&TOP)?, epsilon, delta, arguments.get(&MAX_LENGTH)?)?)
 }
@@ -117,7 +117,7 @@ const DP_FREQUENT_ITEMSETS: Method = Method::release(
 .labelled(TERMS, |options| Ok(top(options)?.label(coins_of(options.get(&SEED)?))))
 .priced(Protects::Rows, |arguments, _| Ok(Some(top(arguments)?.charge())));
 
-fn dp_frequent_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn dp_frequent_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let top = top(call.arguments)?;
     let wanted = SamplerPurpose::Distinct(call.get(&TOP)?);
     let source = Source::open(call, call.get(&MAX_LENGTH)?, wanted)?;
@@ -142,11 +142,7 @@ struct Source(PublicSource, Option<Terms>);
 
 impl Source {
     /// Refuses all that can be refused without a row.
-    fn open(
-        call: &ReleaseCall<'_>,
-        max_length: usize,
-        wanted: SamplerPurpose,
-    ) -> Result<Self, Error> {
+    fn open(call: &ReleaseCall<'_>, max_length: usize, wanted: SamplerPurpose) -> Result<Self> {
         let relation = call.source()?;
         let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
@@ -179,7 +175,7 @@ impl Source {
 
     /// Charges where the relation is protected, then reads. A value that its domain does not have counts
     /// as NULL: it is no item.
-    fn read(&self, call: &ReleaseCall<'_>) -> Result<Bag, Error> {
+    fn read(&self, call: &ReleaseCall<'_>) -> Result<Bag> {
         let (relation, columns) = (&self.0.relation, &self.0.positions);
         let bound = ledger::charge_call(call, relation, self.1.as_ref(), columns)?;
         let table = self.0.read_charged(bound.as_ref())?;

@@ -34,7 +34,7 @@ const DP_NOISE: Method = Method::new(
          delta, or without one epsilon^2/2-zCDP). No ledger: for one's own aggregates",
 );
 
-fn dp_noise(call: &Call) -> Result<Datum, Error> {
+fn dp_noise(call: &Call) -> Result<Datum> {
     let (value, sensitivity) = (call.get(&VALUE)?, call.get(&SENSITIVITY)?);
     let mechanism = call.get(&MECHANISM)?;
     // Drawn for the decimal numbers that sanitize.charge adds up.

@@ -12,7 +12,7 @@ use crate::rules::{below, capping, unit};
 use question::Terms;
 
 /// The relation that the call is about, which the caller must own.
-fn owned(call: &Call) -> Result<Relation, Error> {
+fn owned(call: &Call) -> Result<Relation> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     if rights::owns(rights::current_user(), relation.oid) {
         return Ok(relation);
@@ -22,7 +22,7 @@ fn owned(call: &Call) -> Result<Relation, Error> {
 
 /// Refuses a relation of which another one keeps the budget, or this server none. Every method that takes from the
 /// budget of a relation asks this first.
-pub fn check_kept_here(relation: &Relation) -> Result<(), Error> {
+pub fn check_kept_here(relation: &Relation) -> Result<()> {
     keeper::check()?;
     keeper::check_relation(relation)?;
     match protection::shares_rows(relation.oid)? {
@@ -35,7 +35,7 @@ pub fn check_kept_here(relation: &Relation) -> Result<(), Error> {
 }
 
 /// Refuses a relation whose rows may depend on more than their own units, unless the owner vouches.
-pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
+pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<()> {
     if terms.assume_stable {
         return Ok(());
     }
@@ -46,7 +46,7 @@ pub fn check_stable(relation: &Relation, terms: &Terms) -> Result<(), Error> {
 }
 
 /// Refuses a relation that no other process can read.
-fn check_shared(relation: &Relation) -> Result<(), Error> {
+fn check_shared(relation: &Relation) -> Result<()> {
     if relation.is_temporary() {
         return Err(Error::argument(
             format!("{} is temporary", relation.name),
@@ -142,7 +142,7 @@ const PROTECT: Method = Method::new(
      in total or in each window. Again: changes that, and what is spent is taken from the ledger",
 );
 
-fn protect(call: &Call) -> Result<Datum, Error> {
+fn protect(call: &Call) -> Result<Datum> {
     keeper::check()?;
     let relation = owned(call)?;
     check_kept_here(&relation)?;

@@ -85,7 +85,7 @@ const RULES: Argument<Option<Json>> = Argument::of("rules")
     .about("Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].");
 
 /// What is asked for, of so many columns.
-fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest, Error> {
+fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest> {
     let is_public = arguments.has(&PUBLIC_SOURCE)? || arguments.has(&RULES)?;
     let usual = if is_public { Scheme::Public } else { Scheme::DpCounts };
     let scheme = arguments.get(&SCHEME)?.unwrap_or(usual);
@@ -102,7 +102,7 @@ fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest, E
     })
 }
 
-fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     let columns = options.get(&COLUMNS)?;
     let request = request(options, columns.as_ref().map_or(1, Vec::len))?;
     let coins = coins_of(options.get(&SEED)?);
@@ -119,7 +119,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
 }
 
 /// Refuses public knowledge that the scheme does not use, and a threshold for a table that is not there.
-fn check_public(request: &SampleRequest, table: bool, rules: bool) -> Result<(), Error> {
+fn check_public(request: &SampleRequest, table: bool, rules: bool) -> Result<()> {
     let is_public = request.scheme == Scheme::Public;
     if is_public != (table || rules) {
         return Err(Error::argument(
@@ -145,7 +145,7 @@ fn check_public(request: &SampleRequest, table: bool, rules: bool) -> Result<(),
 }
 
 /// Refuses a table of rare combinations that is not public.
-fn check_public_source(source: &Relation, other: Oid) -> Result<(), Error> {
+fn check_public_source(source: &Relation, other: Oid) -> Result<()> {
     match public::refusal(source.oid, other)? {
         None => Ok(()),
         Some(why) => Err(Error::NotPublic {
@@ -159,7 +159,7 @@ fn check_public_source(source: &Relation, other: Oid) -> Result<(), Error> {
 const RULES_HINT: &str = "rules is an array of itemsets and column lists: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]]; values are texts as Postgres shows them.";
 
 /// The rules of a list, for these columns.
-fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Combination>, Error> {
+fn said(list: &Json, relation: &Relation, columns: &[usize]) -> Result<Vec<Combination>> {
     let names: Vec<&str> = columns.iter().map(|&c| relation.columns[c].name.as_str()).collect();
     combinations(RULES.name, list, RULES_HINT, (&relation.name, &names))
 }
@@ -194,7 +194,7 @@ const DP_MII_SAMPLE: Method = Method::release(
     Ok(Design::new(request(arguments, columns)?)?.charge())
 });
 
-fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let public_source = call.get(&PUBLIC_SOURCE)?;
     let listed = call.get(&RULES)?;
     let mut request = request(call.arguments, 1)?;

@@ -35,7 +35,7 @@ fn workload(
     given: Option<&Json>,
     relation: &str,
     columns: &[PublicColumn],
-) -> Result<Vec<(Vec<usize>, f64)>, Error> {
+) -> Result<Vec<(Vec<usize>, f64)>> {
     let Some(given) = given else { return Ok(Vec::new()) };
     let refuse = |what: &Json| Error::argument(format!("workload has {what}"), WORKLOAD_HINT);
     let object = given.as_object().ok_or_else(|| refuse(given))?;
@@ -63,7 +63,7 @@ fn workload(
 }
 
 /// What (epsilon, delta) comes to, in the currency of the noise.
-fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
+fn charge(arguments: &Arguments<'_>) -> Result<Charge> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
     guarantee::check_epsilon(epsilon)?;
     // Drawn for the decimal numbers that are charged.
@@ -73,7 +73,7 @@ fn charge(arguments: &Arguments<'_>) -> Result<Charge, Error> {
 }
 
 /// Refuses the unit of a protected relation as a column.
-fn check_columns(call: &ReleaseCall<'_>, relation: &Relation, terms: &Terms) -> Result<(), Error> {
+fn check_columns(call: &ReleaseCall<'_>, relation: &Relation, terms: &Terms) -> Result<()> {
     let names = call.get(&COLUMNS)?.unwrap_or_default();
     if names.contains(&terms.unit) {
         return Err(Error::argument(
@@ -89,7 +89,7 @@ fn fit(
     call: &ReleaseCall<'_>,
     relation: Relation,
     coins: &mut Coins,
-) -> Result<(Synthesizer, Guarantee), Error> {
+) -> Result<(Synthesizer, Guarantee)> {
     let charge = charge(call.arguments)?;
     let names = call.get(&COLUMNS)?;
     let asked = call.get(&WORKLOAD)?;
@@ -146,7 +146,7 @@ fn fit(
 
 /// Where the unit of a protected relation is, and how many of its rows count; `None` if it has one at most, by the
 /// schema.
-fn unit_of_several(relation: &Relation, terms: &Terms) -> Result<Option<(usize, u64)>, Error> {
+fn unit_of_several(relation: &Relation, terms: &Terms) -> Result<Option<(usize, u64)>> {
     let unit = unit::check(relation, &terms.unit)?;
     let is_key = relation.is_key(&relation.columns[unit])?;
     Ok((!is_key).then_some((unit, terms.max_rows_per_unit)))
@@ -206,7 +206,7 @@ const DP_SYNTHESIZE_MODEL: Method =
          spent",
     );
 
-fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     Ok(Guarantee::dp_synthesize(charge(options)?.whole, coins_of(options.get(&SEED)?)))
 }
 
@@ -217,7 +217,7 @@ fn draw(
     relation: &Relation,
     n: u64,
     mut coins: Coins,
-) -> Result<(), Error> {
+) -> Result<()> {
     let columns = &fitted.columns;
     let mut places = Vec::with_capacity(columns.len());
     for column in columns {

@@ -49,7 +49,7 @@ struct RangeForm {
 
 impl Synthesizer {
     /// The model and its label as a value to store.
-    pub fn to_json(&self, label: Json) -> Result<Json, Error> {
+    pub fn to_json(&self, label: Json) -> Result<Json> {
         let form = |column: &PublicColumn| {
             let (values, range) = match &column.public {
                 Public::Values(values) => (Some(values.clone()), None),
@@ -72,7 +72,7 @@ impl Synthesizer {
     }
 
     /// The model of a jsonb, for rows of this type. Everything in it is checked: it may come from anywhere.
-    pub fn from_json(value: &Json, relation: &Relation) -> Result<Self, Error> {
+    pub fn from_json(value: &Json, relation: &Relation) -> Result<Self> {
         match value.get("version").and_then(Json::as_u64) {
             Some(VERSION) => {}
             Some(version) => {
@@ -105,7 +105,7 @@ impl Synthesizer {
 }
 
 /// A stored column for rows of this type.
-fn public_column(stored: ColumnForm, relation: &Relation) -> Result<PublicColumn, Error> {
+fn public_column(stored: ColumnForm, relation: &Relation) -> Result<PublicColumn> {
     let ColumnForm { name, nullable, values, range } = stored;
     let column = &relation.columns[relation.position(&name)?];
     let public = match (values, range) {

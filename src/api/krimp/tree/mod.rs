@@ -30,7 +30,7 @@ fn draw(
     key: &Key,
     held: u64,
     emit: impl FnMut(&[u32]),
-) -> Result<(), Error> {
+) -> Result<()> {
     let width = tree.width();
     // The generator has the tree in a form of its own.
     let held = held + 2 * tree.memory();

@@ -23,7 +23,7 @@ impl Asked {
         call: &Arguments<'_>,
         min_share: &Argument<f64>,
         nulls: &Argument<Nulls>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let min_share = call.get(min_share)?;
         Ok(Asked {
             min_share,
@@ -35,7 +35,7 @@ impl Asked {
     }
 
     /// The tree of a bag with rows; `held` are the bytes that the call holds already.
-    fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree, Error> {
+    fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree> {
         let least = measures::least_support(self.min_share, bag.row_count());
         let options = Options {
             max_length: self.max_length,
@@ -64,7 +64,7 @@ pub const CODE_TREE: Method = Method::new(
          the rows that contain each path. It shows exact counts of the relation",
 );
 
-fn code_tree(call: &Call) -> Result<Datum, Error> {
+fn code_tree(call: &Call) -> Result<Datum> {
     let asked = Asked::of_call(&call.arguments, &MIN_SHARE, &NULLS)?;
     let names = call.get(&COLUMNS)?;
     let input = Input::of(call.get(&RELATION)?, names.as_deref())?.with_rows()?;
@@ -91,7 +91,7 @@ fn code_tree(call: &Call) -> Result<Datum, Error> {
 }
 
 /// By column, where NULL is an item: its code, and the item as jsonb.
-fn null_items(tree: &CodeTree, bag: &Bag) -> Result<Vec<Option<(u32, Datum)>>, Error> {
+fn null_items(tree: &CodeTree, bag: &Bag) -> Result<Vec<Option<(u32, Datum)>>> {
     let null = |(column, domain): (u32, &Arc<Domain>)| {
         let Some(code) = tree.null_code(column) else { return Ok(None) };
         Ok(Some((code, jsonb::datum(&json!({ domain.name(): null }))?)))
@@ -127,7 +127,7 @@ pub const CODE_TREE_GENERATE: Method = Method::release(
 });
 
 /// `code_tree_generate`: a tree, or one per class, and rows drawn from it.
-fn code_tree_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn code_tree_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (n, walk) = (call.get(&N)?, call.get(&GENERATOR)?);
     let asked = Asked::of_call(call.arguments, &MIN_SHARE_OR_TENTH, &NULLS_AS_VALUES)?;
     let mut coins = coins(call.get(&SEED)?)?;

@@ -43,7 +43,7 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
 .priced(Protects::Contents, |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))));
 
 /// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
-fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let wanted = Wanted::of_call(call)?;
     let (epsilon, weights) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
@@ -75,7 +75,7 @@ fn sanitise(
     bound: Option<&Bound>,
     responses: &Responses,
     coins: &mut Coins,
-) -> Result<Sanitised, Error> {
+) -> Result<Sanitised> {
     let table = source.read_charged(bound)?;
     let recoding = source.recoding(&table.bag, coins);
     let key = coins.key();
@@ -118,7 +118,7 @@ struct Wanted {
 }
 
 impl Wanted {
-    fn of_call(call: &ReleaseCall<'_>) -> Result<Self, Error> {
+    fn of_call(call: &ReleaseCall<'_>) -> Result<Self> {
         let min_share = call.get(&MIN_SHARE_OR_TENTH)?;
         Ok(Wanted {
             n: call.get(&N)?,
@@ -148,7 +148,7 @@ impl Wanted {
         key: &Key,
         n: u64,
         emit: impl FnMut(&[u32]),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let held = sanitised.memory();
         let progress = Progress::new();
         let tell = |_: &Watch| fit::told(progress.snapshot());
@@ -164,7 +164,7 @@ impl Wanted {
         sanitised: &Sanitised,
         key: &Key,
         mut emit: impl FnMut(&[u32]),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let held = sanitised.memory();
         let last = sanitised.width() - 1;
         let shares = pool::run("estimating", held, |watch| sanitised.shares(last, watch))?;

@@ -36,7 +36,7 @@ pub const ENTROPY_LOSS_OF: Method = Method::new(
          the prior is uniform over the public domain unless it is given",
 );
 
-fn entropy_loss_of(call: &Call) -> Result<Datum, Error> {
+fn entropy_loss_of(call: &Call) -> Result<Datum> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let position = relation.position(&call.get(&COLUMN_NAME)?)?;
     let column = &relation.columns[position];
@@ -86,7 +86,7 @@ fn uniform(values: Vec<Rational>) -> BTreeMap<Rational, f64> {
 }
 
 /// The numbers of a column, each with how many rows have it. NULL is no number.
-fn read_numbers(relation: &Relation, position: usize) -> Result<BTreeMap<Rational, u64>, Error> {
+fn read_numbers(relation: &Relation, position: usize) -> Result<BTreeMap<Rational, u64>> {
     let column = &relation.columns[position];
     let asked = relation.asked_with(&[position], |_, quoted| match column.base_type {
         base if types::is_boolean(base) => Some(format!("({quoted})::pg_catalog.int4")),
@@ -133,7 +133,7 @@ fn computed(records: &BTreeMap<Rational, u64>, statistic: Statistic) -> Rational
 }
 
 /// The values of the public domain: those declared or known, or the integers of a range.
-fn public_values(relation: &Relation, column: &Column) -> Result<Vec<Rational>, Error> {
+fn public_values(relation: &Relation, column: &Column) -> Result<Vec<Rational>> {
     let hint = "Declare its values with sanitize.declare_domain, or give a prior.";
     let texts = match public::find(relation, column)? {
         Public::Values(values) => values,
@@ -172,7 +172,7 @@ fn public_values(relation: &Relation, column: &Column) -> Result<Vec<Rational>, 
 }
 
 /// A number, or a truth value as 1 or 0.
-fn value_of_text(text: &str) -> Result<Rational, Error> {
+fn value_of_text(text: &str) -> Result<Rational> {
     match text {
         "t" | "true" => Ok(Rational::from(1)),
         "f" | "false" => Ok(Rational::from(0)),
@@ -182,7 +182,7 @@ fn value_of_text(text: &str) -> Result<Rational, Error> {
 }
 
 /// A prior as jsonb.
-fn given_prior(prior: &Json) -> Result<BTreeMap<Rational, f64>, Error> {
+fn given_prior(prior: &Json) -> Result<BTreeMap<Rational, f64>> {
     const HINT: &str = "A prior is {\"0\": 0.9, \"1\": 0.1}, or a list of values that are equally likely: [0, 1, 2].";
     let refuse = |what: String| Error::argument(format!("prior {what}"), HINT);
     let mut found = BTreeMap::new();

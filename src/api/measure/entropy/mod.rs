@@ -42,7 +42,7 @@ const DOMAIN_VALUES: Argument<Vec<Rational>> =
     })
     .about("The values that a record can have, each once.");
 
-fn check_size(given: &Given<'_>, values: usize) -> Result<(), Error> {
+fn check_size(given: &Given<'_>, values: usize) -> Result<()> {
     match values {
         0 => Err(given.refuse("empty", "A record has at least one value.")),
         n if n > MOST_VALUES => Err(given.refuse(
@@ -62,7 +62,7 @@ const N: Argument<u64> = Argument::new("n", Type::Int4, |given| {
 })
 .about("How many records there are.");
 
-fn end(given: &Given<'_>) -> Result<Option<Rational>, Error> {
+fn end(given: &Given<'_>) -> Result<Option<Rational>> {
     let Some(end) = given.numeric()? else { return Ok(None) };
     rational(&end).map(Some).ok_or_else(|| given.refuse(&end, FINITE))
 }
@@ -100,7 +100,7 @@ const ENTROPY_LOSS: Method = Method::new(
          largest log ratio of the two",
 );
 
-fn entropy_loss(call: &Call) -> Result<Datum, Error> {
+fn entropy_loss(call: &Call) -> Result<Datum> {
     let domain = call.get(&DOMAIN_VALUES)?;
     let n = call.get(&N)?;
     let priors = priors(call.get(&PROBABILITIES)?, domain.len(), n)?;
@@ -119,7 +119,7 @@ fn entropy_loss(call: &Call) -> Result<Datum, Error> {
 }
 
 /// The priors of n records.
-fn priors(given: Numbers<f64>, values: usize, n: u64) -> Result<Vec<Prior>, Error> {
+fn priors(given: Numbers<f64>, values: usize, n: u64) -> Result<Vec<Prior>> {
     let wrong =
         |what: String, hint: String| Err(Error::argument(format!("probabilities is {what}"), hint));
     let hint = "Give as many probabilities as there are domain_values: one list for all records, or a list for each.";
@@ -167,7 +167,7 @@ fn rows_of_loss(
     domain: &[Rational],
     priors: &[Prior],
     release: &Release,
-) -> Result<Datum, Error> {
+) -> Result<Datum> {
     let loss =
         pool::run("measuring", 0, |watch| entropy::entropy_loss(domain, priors, release, watch))?;
     let loss = loss.map_err(|refused| refusal(refused, priors, release))?;

@@ -5,7 +5,7 @@ use report::Account;
 
 /// What is spent of the relation's budget: nothing if it is not protected, or if the view does not show it
 /// to the caller.
-pub fn accounts(relation: Oid) -> Result<Vec<Account>, Error> {
+pub fn accounts(relation: Oid) -> Result<Vec<Account>> {
     let rows = sql::texts(ACCOUNTS, &[relation.into()])?;
     let rows = rows.into_iter().flatten();
     rows.map(|row| serde_json::from_str(&row).map_err(Error::fault)).collect()

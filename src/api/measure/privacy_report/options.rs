@@ -33,7 +33,7 @@ pub struct Candidate {
 
 impl Candidate {
     /// A release made by a method.
-    fn by(relation: Oid, method: String, options: Json) -> Result<Self, Error> {
+    fn by(relation: Oid, method: String, options: Json) -> Result<Self> {
         let given = options.as_object().cloned();
         let guarantee = registry::label(&method, options)?;
         let label = serde_json::to_value(guarantee.label()).map_err(Error::fault)?;
@@ -42,7 +42,7 @@ impl Candidate {
     }
 
     /// A table of which nothing is said: a release that was published has its label.
-    pub fn recorded(relation: Oid) -> Result<Self, Error> {
+    pub fn recorded(relation: Oid) -> Result<Self> {
         let found = sql::rows(
             "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
               WHERE target OPERATOR(pg_catalog.=) $1",
@@ -144,7 +144,7 @@ const KNOWN: &[&dyn Declared] = &[
 
 impl Options {
     /// The options of a report on a release.
-    pub fn read(options: &Json, released: Oid) -> Result<Self, Error> {
+    pub fn read(options: &Json, released: Oid) -> Result<Self> {
         let Json::Object(options) = options else {
             return Err(Error::argument(
                 "options is no object",

@@ -44,7 +44,7 @@ pub struct Beside {
 
 impl Tables {
     /// Reads with the caller's rights; a release may have more columns, in any order and of any types.
-    pub fn read(original: Oid, options: &Options) -> Result<Self, Error> {
+    pub fn read(original: Oid, options: &Options) -> Result<Self> {
         let original = Relation::open(original)?;
         let candidates = options.candidates.iter();
         let opened = candidates.clone().map(|candidate| Relation::open(candidate.relation));
@@ -66,7 +66,7 @@ impl Tables {
             columns.iter().map(|&column| original.columns[column].name.clone()).collect();
         let place = |name: &str| names.iter().position(|one| one == name);
         let places = |release: &Relation| names.iter().map(|name| release.position(name)).collect();
-        let places = releases.iter().map(places).collect::<Result<Vec<Vec<_>>, Error>>()?;
+        let places = releases.iter().map(places).collect::<Result<Vec<Vec<_>>>>()?;
         let (bag, people) = rows(&original, &columns, options, &mut notes)?;
         let mut tables = Tables {
             original: Input { name: original.name.clone(), bag },
@@ -175,7 +175,7 @@ fn rows(
     columns: &[usize],
     options: &Options,
     notes: &mut Vec<String>,
-) -> Result<(Bag, Option<People>), Error> {
+) -> Result<(Bag, Option<People>)> {
     if columns.is_empty() {
         return Ok((Bag::from_text(0, std::iter::empty::<[Option<&str>; 0]>()), None));
     }

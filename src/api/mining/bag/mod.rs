@@ -47,7 +47,7 @@ const COLUMNS: Argument<()> = passed("columns", Type::Columns);
 const CELLS: Argument<()> = passed("cells", Type::Texts);
 
 /// The bag in argument `i`: a state that came from elsewhere.
-fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>, Error> {
+fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>> {
     call.aggregate_context()?;
     let read = |datum| bag::read_beside(datum, held()).map_err(Error::of_merging);
     call.passed_bag(i)?.map(read).transpose()
@@ -57,9 +57,9 @@ fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>, Error> {
 /// a new one of `make` begins with.
 fn advanced(
     call: &Call,
-    make: impl FnOnce(MemoryContext) -> Result<State, Error>,
-    add: impl Fn(&mut State) -> Result<bool, Error>,
-) -> Result<Datum, Error> {
+    make: impl FnOnce(MemoryContext) -> Result<State>,
+    add: impl Fn(&mut State) -> Result<bool>,
+) -> Result<Datum> {
     if let Some(state) = call.state(0, Access::Write)?
         && add(state)?
     {
@@ -76,7 +76,7 @@ fn advanced(
 }
 
 /// The state of before, to which nothing is added.
-fn unchanged(call: &Call) -> Result<Datum, Error> {
+fn unchanged(call: &Call) -> Result<Datum> {
     call.aggregate_context()?;
     Ok(call.datum(0).unwrap_or_else(|| call.null()))
 }
@@ -90,7 +90,7 @@ const TRANS: Method = part("row_bag_trans", &[&STATE, &ROW], Type::Bag, |call| {
 .parallel_safe()
 .about("part of the aggregate row_bag");
 
-fn add_columns(call: &Call, given: &Given<'_>) -> Result<Datum, Error> {
+fn add_columns(call: &Call, given: &Given<'_>) -> Result<Datum> {
     advanced(call, |context| State::columns(given, context), |state| state.add_columns(given))
 }
 

@@ -68,12 +68,12 @@ const COUNTED: u64 = 1024;
 
 impl State {
     /// What reads rows of the type of the first.
-    pub fn records(first: &Record<'_>, context: MemoryContext) -> Result<Self, Error> {
+    pub fn records(first: &Record<'_>, context: MemoryContext) -> Result<Self> {
         State::reading(Part::Records(Records::new(first, context)))
     }
 
     /// What reads columns of the names and types of the first.
-    pub fn columns(first: &Given<'_>, context: MemoryContext) -> Result<Self, Error> {
+    pub fn columns(first: &Given<'_>, context: MemoryContext) -> Result<Self> {
         State::reading(Part::Columns(Columns::new(first, context)?))
     }
 
@@ -83,7 +83,7 @@ impl State {
         State::new(Part::Sum(Coder::new(columns)))
     }
 
-    fn reading(part: Part) -> Result<Self, Error> {
+    fn reading(part: Part) -> Result<Self> {
         let mut state = State::new(part);
         let names: Vec<&str> = state.coder().into_iter().flat_map(|coder| coder.names()).collect();
         match (1..names.len()).find(|&i| names[..i].contains(&names[i])) {
@@ -141,7 +141,7 @@ impl State {
     }
 
     /// Adds a row; false if the state does not read rows.
-    pub fn add_record(&mut self, record: &Record<'_>) -> Result<bool, Error> {
+    pub fn add_record(&mut self, record: &Record<'_>) -> Result<bool> {
         let Part::Records(rows) = &mut self.part else { return Ok(false) };
         if !rows.add(record)? {
             return Err(Error::argument(
@@ -154,7 +154,7 @@ impl State {
     }
 
     /// Adds columns as a row; false if the state does not read columns.
-    pub fn add_columns(&mut self, given: &Given<'_>) -> Result<bool, Error> {
+    pub fn add_columns(&mut self, given: &Given<'_>) -> Result<bool> {
         let Part::Columns(rows) = &mut self.part else { return Ok(false) };
         if !rows.add(given)? {
             return Err(Error::argument(
@@ -167,7 +167,7 @@ impl State {
     }
 
     /// Adds the rows of a bag; gives it back if the state takes no more.
-    pub fn add_bag(&mut self, bag: Bag) -> Result<Option<Bag>, Error> {
+    pub fn add_bag(&mut self, bag: Bag) -> Result<Option<Bag>> {
         let beside = self.held.beside();
         let Some(coder) = self.coder() else { return Ok(Some(bag)) };
         if !coder.names().eq(bag.domains().iter().map(|domain| domain.name())) {
@@ -190,7 +190,7 @@ impl State {
     }
 
     /// Takes the bag out, to be written.
-    pub fn take(&mut self) -> Result<Vec<u8>, Error> {
+    pub fn take(&mut self) -> Result<Vec<u8>> {
         let beside = self.held.beside();
         self.held.set(0);
         let bag = match std::mem::replace(&mut self.part, Part::Spent) {
@@ -205,7 +205,7 @@ impl State {
 }
 
 impl Flat for State {
-    fn bytes(&mut self) -> Result<&[u8], Error> {
+    fn bytes(&mut self) -> Result<&[u8]> {
         if !matches!(self.part, Part::Bytes(_)) {
             self.part = Part::Bytes(self.take()?);
             self.count();

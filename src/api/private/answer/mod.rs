@@ -25,7 +25,7 @@ const TRIES: usize = 5;
 const STORED: usize = 1 << 20;
 
 /// What a reader does for a question.
-fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<()> {
     let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
     for _ in 0..TRIES {
         // With the asker's rights: what is known of the catalog must not differ from what they see.
@@ -89,7 +89,7 @@ impl<'a> Sending<'a> {
         kept
     }
 
-    fn group(&mut self, key: &Key, answers: Vec<Answer>) -> Result<(), Error> {
+    fn group(&mut self, key: &Key, answers: Vec<Answer>) -> Result<()> {
         pgrx::check_for_interrupts!();
         let names = self.posed.group_names();
         let groups: Map<String, serde_json::Value> = names

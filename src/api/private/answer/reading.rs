@@ -28,7 +28,7 @@ pub struct Reading<'a> {
 
 /// The owner of the relation, with whose rights it is read. Refuses, without a look at a row, what could not be read
 /// after the charge, or would run what somebody else wrote. What went wrong is in the server's log.
-pub fn readable_as(posed: &Posed) -> Result<Oid, Error> {
+pub fn readable_as(posed: &Posed) -> Result<Oid> {
     let relation = &posed.relation;
     let owner = below::owner(relation)?;
     let read = || relation.check_readable(posed.columns());
@@ -44,12 +44,12 @@ pub fn readable_as(posed: &Posed) -> Result<Oid, Error> {
 
 impl<'a> Reading<'a> {
     /// With the rights of `owner`, as [`readable_as`] tells whose.
-    pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self, Error> {
+    pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self> {
         Ok(Reading { posed, owner, coins: Coins::os()?, held: None })
     }
 
     /// A query on the rows, which are held from now on if they are to be.
-    fn query<'b>(&mut self, text: &'b str, width: usize) -> Result<Query<'b>, Error> {
+    fn query<'b>(&mut self, text: &'b str, width: usize) -> Result<Query<'b>> {
         let held = match self.held.take() {
             Some(held) => held,
             None => self.hold()?,
@@ -59,7 +59,7 @@ impl<'a> Reading<'a> {
         Ok(Query { owner: self.owner, held, text, group_columns, width })
     }
 
-    fn hold(&self) -> Result<Rc<Held>, Error> {
+    fn hold(&self) -> Result<Rc<Held>> {
         let mut held = Held::new();
         if self.posed.is_held {
             unit_rows::hold(&mut held, HELD, self.owner, &self.posed.held_query())?;
@@ -77,7 +77,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Sends the noisy answers of every group that is shown.
-    pub fn answer(mut self, sending: &mut Sending<'_>) -> Result<(), Error> {
+    pub fn answer(mut self, sending: &mut Sending<'_>) -> Result<()> {
         let found = match self.posed.question.scales()? {
             Some(scales) => self.bounds(&scales)?,
             None => Vec::new(),
@@ -102,7 +102,7 @@ impl<'a> Reading<'a> {
         text: &str,
         width: usize,
         sending: &mut Sending<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let groups = self.groups();
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
         let is_private = self.posed.question.has_private_groups();
@@ -142,11 +142,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads what the columns hold into memory; `None` if there is no room.
-    fn gather(
-        &mut self,
-        columns: &ValueColumns,
-        reads_rows: bool,
-    ) -> Result<Option<Gathered>, Error> {
+    fn gather(&mut self, columns: &ValueColumns, reads_rows: bool) -> Result<Option<Gathered>> {
         let (posed, question) = (self.posed, &self.posed.question);
         let (rows, groups) = (question.rows_per_unit, question.groups_per_unit);
         let mut gathered = Gathered {
@@ -173,11 +169,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Reads rows, and keeps so many of each unit here.
-    fn gather_rows(
-        &mut self,
-        columns: &ValueColumns,
-        gathered: &mut Gathered,
-    ) -> Result<Fit, Error> {
+    fn gather_rows(&mut self, columns: &ValueColumns, gathered: &mut Gathered) -> Result<Fit> {
         let text = self.posed.rows_query(columns);
         let query = self.query(&text, columns.rows.len())?;
         let (groups, rows) = (&mut gathered.groups, &mut gathered.rows);
@@ -192,7 +184,7 @@ impl<'a> Reading<'a> {
         plan: &NoisePlan,
         mut gathered: Gathered,
         sending: &mut Sending<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let keys = &gathered.groups.keys;
         // Groups that the rows show are told in an order that does not follow the rows.
         let mut shown: Vec<(&Key, Vec<Answer>)> = Vec::new();
@@ -224,14 +216,14 @@ impl<'a> Reading<'a> {
         plan: &NoisePlan,
         columns: &ValueColumns,
         sending: &mut Sending<'_>,
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let groups = self.groups();
         let mut listed = vec![vec![0; plan.slots()]; groups.keys.len()];
         let mut sorted = Sorted::new(plan);
         let text = self.posed.sorted_query(columns, plan.reads_rows());
         let query = self.query(&text, 2)?;
         let coins = &mut self.coins;
-        let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<(), Error> {
+        let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<()> {
             let Some((key, slots)) = group else { return Ok(()) };
             match groups.listed(&key) {
                 // Added, not put there: keys of different bytes may have one text.
@@ -255,7 +247,7 @@ impl<'a> Reading<'a> {
     }
 
     /// Finds the bounds of the measures that lack them.
-    fn bounds(&mut self, scales: &Scales) -> Result<Vec<(usize, Range)>, Error> {
+    fn bounds(&mut self, scales: &Scales) -> Result<Vec<(usize, Range)>> {
         let searched: Vec<(usize, Range)> = self
             .posed
             .question

@@ -52,7 +52,7 @@ const LONGEST: usize = 4 << 20;
 
 impl Request {
     /// Refuses a question that nobody has written by hand: reading it costs the asker nothing.
-    fn check_length(&self) -> Result<(), Error> {
+    fn check_length(&self) -> Result<()> {
         let texts = [Some(&self.measures), self.filter.as_ref(), self.groups.as_ref()];
         let texts = texts.into_iter().flatten().chain(&self.group_by);
         let length: usize = texts.map(String::len).sum();
@@ -70,11 +70,11 @@ impl Request {
 
 impl Posed {
     /// Reads the arguments. Dates and times are read in one way whatever the caller's settings are.
-    pub fn new(request: &Request) -> Result<Self, Error> {
+    pub fn new(request: &Request) -> Result<Self> {
         rights::with_fixed_formats(|| Posed::read(request))
     }
 
-    fn read(request: &Request) -> Result<Self, Error> {
+    fn read(request: &Request) -> Result<Self> {
         request.check_length()?;
         let relation = Relation::open(Oid::from(request.source))?;
         let Some(terms) = protection::terms(relation.oid)? else {
@@ -108,7 +108,7 @@ impl Posed {
     }
 
     /// Refuses a plan that costs more than was charged.
-    pub fn check_price(&self, plan: &NoisePlan) -> Result<(), Error> {
+    pub fn check_price(&self, plan: &NoisePlan) -> Result<()> {
         match self.question.covers(plan)? {
             true => Ok(()),
             false => Err(Error::Broken { what: "the answers cost more than was charged".into() }),
@@ -149,15 +149,15 @@ impl Schema for Described<'_> {
         &self.columns
     }
 
-    fn position(&self, name: &str) -> Result<usize, Error> {
+    fn position(&self, name: &str) -> Result<usize> {
         self.relation.position(name)
     }
 
-    fn bounds(&self, column: usize) -> Result<Option<(String, String)>, Error> {
+    fn bounds(&self, column: usize) -> Result<Option<(String, String)>> {
         bounds::find(self.relation, &self.relation.columns[column])
     }
 
-    fn canonical(&self, column: usize, value: &str) -> Result<String, Error> {
+    fn canonical(&self, column: usize, value: &str) -> Result<String> {
         types::identity(self.relation.columns[column].base_type, value)
     }
 }
