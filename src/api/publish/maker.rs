@@ -78,7 +78,7 @@ fn gives_rows(method: &Method) -> bool {
 }
 
 impl<'a> Maker<'a> {
-    pub fn new(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
+    pub fn new(method: &str, options: &'a Map<String, Json>) -> Result<Self> {
         let mut made = registry::all().filter(|one| one.name == method);
         let Some((method, release, label)) =
             made.find_map(|one| Some((one, one.release.as_ref()?, one.label.as_ref()?)))
@@ -150,7 +150,7 @@ impl<'a> Maker<'a> {
     }
 
     /// A method whose releases are rows of the source's own columns.
-    pub fn of_rows(method: &str, options: &'a Map<String, Json>) -> Result<Self, Error> {
+    pub fn of_rows(method: &str, options: &'a Map<String, Json>) -> Result<Self> {
         let all = || registry::all().filter(|one| gives_rows(one));
         if !all().any(|one| one.name == method) {
             return Err(Error::argument(
@@ -185,20 +185,20 @@ impl<'a> Maker<'a> {
     }
 
     /// What a release of the source protects, with what a call would find in the terms of its protection.
-    pub fn promise(&self, source: &Relation) -> Result<Promise, Error> {
+    pub fn promise(&self, source: &Relation) -> Result<Promise> {
         let found = self.found(source)?;
         let mut options = self.options.clone();
         options.extend(found.clone());
         Ok(Promise { label: registry::label_of(self.method, self.label, &options)?, found })
     }
 
-    fn found(&self, source: &Relation) -> Result<Map<String, Json>, Error> {
+    fn found(&self, source: &Relation) -> Result<Map<String, Json>> {
         terms::of_source(self.options, self.method, self.label, source)
     }
 
     /// Refuses a release whose source is protected under other terms now: of other terms the charge is another one,
     /// and so is whom it is about.
-    pub fn check_kept(&self, promise: &Promise, source: &Relation) -> Result<(), Error> {
+    pub fn check_kept(&self, promise: &Promise, source: &Relation) -> Result<()> {
         match self.found(source)? == promise.found {
             true => Ok(()),
             false => Err(Error::TermsChanged { relation: source.name.clone(), charged: true }),
@@ -206,7 +206,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The columns of its releases.
-    pub fn columns(&self, source: &Relation) -> Result<Vec<NewColumn>, Error> {
+    pub fn columns(&self, source: &Relation) -> Result<Vec<NewColumn>> {
         match self.method.returns {
             Returns::Table(columns) => NewColumn::of_result(columns),
             _ if self.as_ranges => {
@@ -225,7 +225,7 @@ impl<'a> Maker<'a> {
 
     /// The range type of each of the source's columns that is shown in one: of those that take part, numbers
     /// and dates, unless their general values are names of a tree.
-    fn ranges(&self, source: &Relation) -> Result<Vec<Option<Oid>>, Error> {
+    fn ranges(&self, source: &Relation) -> Result<Vec<Option<Oid>>> {
         // An option that has columns by name asks for these alone.
         let coarser = self.release.coarser.and_then(|option| self.options.get(option)?.as_object());
         let range = |column: &Column| {
@@ -385,7 +385,7 @@ impl<'a> Maker<'a> {
         held: &mut Held,
         source: &Relation,
         leaf: Option<&str>,
-    ) -> Result<HeldRelease, Error> {
+    ) -> Result<HeldRelease> {
         let Method { name, arguments, returns, price, .. } = self.method;
         signature::check_callable(name, arguments, returns)?;
         if price.is_some() {
@@ -410,7 +410,7 @@ impl<'a> Maker<'a> {
     }
 
     /// Writes the release into a locked table, in the order in which the method returns its rows.
-    pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written, Error> {
+    pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written> {
         let mut held = Held::new();
         // Nothing in the source makes a release within the release.
         let made = target::in_use(target.oid, || self.hold(&mut held, source, None))?;
@@ -437,7 +437,7 @@ impl<'a> Maker<'a> {
     }
 
     /// The options with relations named in full: the search path is another one when the release is refreshed.
-    pub fn qualified(&self) -> Result<Map<String, Json>, Error> {
+    pub fn qualified(&self) -> Result<Map<String, Json>> {
         let mut options = self.options.clone();
         for argument in self.method.arguments[1..].iter().filter(|one| one.of() == Type::Relation) {
             if let Some(oid) = option::value(*argument, self.options)? {

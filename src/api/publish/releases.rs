@@ -16,7 +16,7 @@ use guarantee::told_after;
 
 /// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
 /// index on a function say, runs with the rights of somebody else.
-pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T>) -> Result<T> {
     match rights::owner_of(table.oid) {
         None => Err(Error::Swapped),
         Some(owner) if owner == rights::current_user() => work(),
@@ -26,7 +26,7 @@ pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T, Error>) ->
 
 /// The source, which stays as it is until the transaction ends; whoever may not read it gets no lock that
 /// others would have to wait for.
-fn open_source(source: Oid) -> Result<Relation, Error> {
+fn open_source(source: Oid) -> Result<Relation> {
     let relation = match rights::may_read_some(source) {
         true => Relation::open(source)?,
         false => Relation::row_type(source)?,
@@ -45,7 +45,7 @@ fn open_source(source: Oid) -> Result<Relation, Error> {
 
 /// Makes the release of a recipe in a locked table, in place of its rows, and writes it down; returns its
 /// label, and how many earlier releases take from it. Others are told how far it is.
-fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
+fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     let running = Running::begin(&target.from(), recipe.source, &recipe.method);
     let made = make(recipe, target, by)?;
     if let Some(running) = running {
@@ -55,7 +55,7 @@ fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Err
 }
 
 /// A column that the owner has added to a target, if it has values: they would go with the rows.
-fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>, Error> {
+fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>> {
     let is_own = |column: &&Column| columns.iter().all(|one| one.name != column.name);
     for column in target.columns.iter().filter(is_own) {
         let (from, name) = (target.from(), column.quoted());
@@ -69,13 +69,13 @@ fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>
 }
 
 /// Deletes the rows of a locked target.
-fn empty(target: &Relation) -> Result<(), Error> {
+fn empty(target: &Relation) -> Result<()> {
     statement::write(&format!("DELETE FROM ONLY {}", target.from()), target.oid, &[])?;
     Ok(())
 }
 
 /// Refuses a table that a release which is not sharded cannot be written to.
-fn refuse_unsuitable(target: &Relation) -> Result<(), Error> {
+fn refuse_unsuitable(target: &Relation) -> Result<()> {
     match target::unsuitable(target.oid).or_else(|| target::bound(target.oid)) {
         None => Ok(()),
         Some(reason) => Err(Error::Unsuitable { relation: target.name.clone(), reason }),
@@ -84,7 +84,7 @@ fn refuse_unsuitable(target: &Relation) -> Result<(), Error> {
 
 /// Gives a target that others may use already the columns of the release, if they differ; whether they did. Columns
 /// that the owner added go too: their values would go with the rows.
-fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Result<bool, Error> {
+fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Result<bool> {
     if difference(maker, target, columns).is_none() && own_values(target, columns)?.is_none() {
         return Ok(false);
     }
@@ -101,7 +101,7 @@ fn difference(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Op
 /// What a label does not cover if rows stay where they are.
 const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
 
-fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64), Error> {
+fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     let maker = Maker::new(&recipe.method, &recipe.options)?;
     let source = open_source(recipe.source)?;
     keeper::check_relation(&source)?;
@@ -187,7 +187,7 @@ fn comment(recipe: &Recipe, target: &Relation, sentence: &str, is_draft: bool) {
 const IS_DRAFT: &str = "A draft: not for others until sanitize.approve.";
 
 /// The label for the caller, with a notice if it does not hold for this release beside the earlier ones.
-pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum, Error> {
+pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum> {
     if earlier > 0 {
         let releases = if earlier == 1 { "release" } else { "releases" };
         notice_hint(
@@ -219,7 +219,7 @@ const PUBLISH: Method = Method::new(
          replaces the rows of a release that is there; returns its label",
 );
 
-fn publish(call: &Call) -> Result<Datum, Error> {
+fn publish(call: &Call) -> Result<Datum> {
     keeper::check()?;
     target::refuse_read_only(c"sanitize.publish()");
     let options = registry::object(call.get(&OPTIONS)?)?;
@@ -294,7 +294,7 @@ const APPROVE: Method = Method::new("approve", &[&TARGET], Returns::One(Type::Js
 
 /// The rows stay as they are, and so does what was charged and promised for them. Only the releases that were made
 /// meanwhile are counted anew.
-fn approve(call: &Call) -> Result<Datum, Error> {
+fn approve(call: &Call) -> Result<Datum> {
     target::refuse_read_only(c"sanitize.approve()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
     let Some(mut recipe) = releases::find(target.oid)? else {
@@ -375,7 +375,7 @@ const PUBLISHING: Method = Method::new(
 );
 
 /// What runs with rights that the caller has too: how many rows were read is for nobody else.
-fn publishing(call: &Call) -> Result<Datum, Error> {
+fn publishing(call: &Call) -> Result<Datum> {
     let user = rights::current_user();
     let mut rows = ResultRows::begin(call)?;
     for one in running::all() {

@@ -45,7 +45,7 @@ pub fn responses(
     source: &PublicSource,
     epsilon: f64,
     named: Option<&weights::Named>,
-) -> Result<Responses, Error> {
+) -> Result<Responses> {
     let names: Vec<&str> = source.columns.iter().map(|column| column.name.as_str()).collect();
     let weights = weights::of_columns(named, &source.relation.name, &names)?;
     let mut columns = Vec::with_capacity(names.len());
@@ -88,7 +88,7 @@ impl Values for RandomisedValues<'_> {
 
 /// Refuses to leave a column out whose type has no NULL to return: before anything is charged, and
 /// whether there are rows or not.
-fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error> {
+fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<()> {
     for (position, column) in relation.columns.iter().enumerate() {
         let is_domain = column.type_oid != column.base_type;
         if is_domain && !positions.contains(&position) && types::forbids_null(column.type_oid)? {
@@ -101,7 +101,7 @@ fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<(), Error>
     Ok(())
 }
 
-fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = call.source()?;
@@ -179,7 +179,7 @@ impl Draw<'_> {
         size: usize,
         made: impl Fn(&[u32], bool) -> T + Send + Sync,
         mut take: impl FnMut(T),
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         const CHUNK: usize = RandomisedRows::CHUNK;
         let step = (PART / size / CHUNK * CHUNK).max(CHUNK);
         // One part is drawn, one waits, one is handed on.
@@ -278,7 +278,7 @@ struct ItemColumns {
 }
 
 impl ItemColumns {
-    fn of_call(call: &Call, items: &[(String, Option<String>)]) -> Result<Self, Error> {
+    fn of_call(call: &Call, items: &[(String, Option<String>)]) -> Result<Self> {
         let relation = Relation::open(call.get(&RELATION)?)?;
         let randomised = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
         let names: Vec<&str> =
@@ -299,11 +299,7 @@ impl ItemColumns {
     }
 
     /// The items in the codes of the rows that were read, and what cells count for them.
-    fn items(
-        &self,
-        items: &[(String, Option<String>)],
-        bag: &Bag,
-    ) -> Result<(Vec<Item>, Factors), Error> {
+    fn items(&self, items: &[(String, Option<String>)], bag: &Bag) -> Result<(Vec<Item>, Factors)> {
         let (mut coded, mut factors) = (Vec::new(), Vec::new());
         for (c, ((name, value), column)) in items.iter().zip(&self.domains.columns).enumerate() {
             let Public::Values(values) = &column.public else {

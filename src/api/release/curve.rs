@@ -8,7 +8,7 @@ const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
     .or("[2, 3, 5, 10, 20, 50, 100]")
     .about("The numbers of rows that must look alike, each of which is tried.");
 
-fn ks(given: &Given<'_>) -> Result<Vec<u64>, Error> {
+fn ks(given: &Given<'_>) -> Result<Vec<u64>> {
     let hint = "ks is a list of numbers of rows that must look alike: {2, 5, 10}.";
     let ks = number_list(given, given.ints()?, hint)?;
     if ks.is_empty() {
@@ -38,7 +38,7 @@ const LOSS_CURVE: Method = Method::new(
          (nothing) to 1 (blanked), and the rows that would be dropped",
 );
 
-fn loss_curve(call: &Call) -> Result<Datum, Error> {
+fn loss_curve(call: &Call) -> Result<Datum> {
     let (ks, generalize) = (call.get(&KS)?, call.get(&GENERALIZE)?);
     let relation = Relation::open(call.get(&RELATION)?)?;
     let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
@@ -58,7 +58,7 @@ fn loss_curve(call: &Call) -> Result<Datum, Error> {
 }
 
 /// What is lost, with general values if there are hierarchies, and how many rows are dropped.
-fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64), Error> {
+fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64)> {
     let asked = KAnonymity { k, hierarchies, ..KAnonymity::default() };
     let phase = if hierarchies.is_some() { "generalising" } else { "suppressing" };
     let found = pool::run(phase, bag.memory(), |watch| {

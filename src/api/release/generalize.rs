@@ -51,7 +51,7 @@ const INFORMATION_LOSS: Method = Method::new(
          changed, and what a cell lost on average, from 0 (nothing) to 1 (blanked or dropped)",
 );
 
-fn information_loss(call: &Call) -> Result<Datum, Error> {
+fn information_loss(call: &Call) -> Result<Datum> {
     let mut pair = Pair::of(call)?;
     let written = pair.written()?;
     let mut rows = ResultRows::begin(call)?;

@@ -37,13 +37,13 @@ fn placed<'a>(
     relation: &Relation,
     itemsets: &'a [NamedItemset],
     keep: &[usize],
-) -> Result<Vec<Placed<'a>>, Error> {
+) -> Result<Vec<Placed<'a>>> {
     let mut placed = Vec::with_capacity(itemsets.len());
     for itemset in itemsets {
         let place = |(column, value): &'a (String, String)| {
             Ok((relation.position(column)?, value.as_str()))
         };
-        let items = itemset.iter().map(place).collect::<Result<Placed, Error>>()?;
+        let items = itemset.iter().map(place).collect::<Result<Placed>>()?;
         if items.iter().all(|(column, _)| keep.contains(column)) {
             let items = itemset.iter().map(|(c, v)| (c.clone(), Json::from(v.as_str())));
             return Err(Error::argument(
@@ -59,7 +59,7 @@ fn placed<'a>(
     Ok(placed)
 }
 
-fn hide_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn hide_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (itemsets, min_support) = (call.get(&ITEMSETS)?, call.get(&MIN_SUPPORT)?);
     let relation = call.source()?;
     let keep = match call.get(&KEEP)? {

@@ -44,7 +44,7 @@ const T: Argument<Option<f64>> = Argument::new("t", Type::Float8, |given| {
 .about("How far the sensitive column of a class may be from that of all released rows, 0 to 1.");
 
 /// What a call asks of the sensitive column, and its name.
-fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>, Error> {
+fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>> {
     let (sensitive, l, t) = (arguments.get(&SENSITIVE)?, arguments.get(&L)?, arguments.get(&T)?);
     let kind = arguments.get(&L_KIND)?;
     match (sensitive, l.is_some() || t.is_some()) {
@@ -87,7 +87,7 @@ const K_ANONYMIZE: Method = Method::release(
 )
 .labelled(TERMS, label);
 
-fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
     let generalize = call.get(&GENERALIZE)?;
     let diversity = diversity(call.arguments)?;
@@ -126,7 +126,7 @@ fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Erro
     source.release_shown(rows, found.release, hierarchies)
 }
 
-fn label(options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     let (k, max_length) = (options.get(&K)?, options.get(&MAX_LENGTH)?);
     let diversity = diversity(options)?;
     let classes = ClassTerms {

@@ -16,7 +16,7 @@ pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, 
     .about("Levels of their hierarchies at which columns are looked at, by name.");
 
 /// Reads an argument that has levels by name.
-pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
+pub fn read(given: &Given<'_>) -> Result<Option<Named>> {
     by_column_name(given, HINT)
 }
 
@@ -28,12 +28,7 @@ pub struct Levels {
 }
 
 impl Levels {
-    pub fn new(
-        named: &Named,
-        relation: &Relation,
-        columns: &[usize],
-        bag: &Bag,
-    ) -> Result<Self, Error> {
+    pub fn new(named: &Named, relation: &Relation, columns: &[usize], bag: &Bag) -> Result<Self> {
         let names: Vec<&str> = bag.domains().iter().map(|domain| domain.name()).collect();
         let mut levels = vec![0; names.len()];
         for (name, level) in named {
@@ -61,7 +56,7 @@ impl Levels {
 }
 
 /// The hierarchy that is declared for a column.
-fn of_declared(relation: &Relation, column: &Column, domain: &Domain) -> Result<Hierarchy, Error> {
+fn of_declared(relation: &Relation, column: &Column, domain: &Domain) -> Result<Hierarchy> {
     if hierarchies::declared(relation, column)?.is_none() {
         return Err(Error::NoHierarchy {
             column: column.name.clone(),
@@ -72,7 +67,7 @@ fn of_declared(relation: &Relation, column: &Column, domain: &Domain) -> Result<
 }
 
 /// The hierarchy, if it has the level; the one after its last blanks the column.
-fn at_level(hierarchy: Hierarchy, column: &Column, level: usize) -> Result<Hierarchy, Error> {
+fn at_level(hierarchy: Hierarchy, column: &Column, level: usize) -> Result<Hierarchy> {
     let highest = hierarchy.height() + 1;
     if level <= highest {
         return Ok(hierarchy);

@@ -40,7 +40,7 @@ fn positions(
     relation: &Relation,
     groups: &[Vec<String>],
     keep: Option<&[String]>,
-) -> Result<Vec<Vec<usize>>, Error> {
+) -> Result<Vec<Vec<usize>>> {
     let mut found: Vec<Vec<usize>> = Vec::new();
     for (argument, names) in groups
         .iter()
@@ -67,7 +67,7 @@ fn positions(
     Ok(found)
 }
 
-fn shuffle_groups(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn shuffle_groups(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (groups, keep) = (call.get(&GROUPS)?, call.get(&KEEP)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = call.source()?;

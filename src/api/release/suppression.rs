@@ -9,7 +9,7 @@ pub fn release(
     rows: &mut ResultRows,
     source: TypedSource,
     suppress: impl FnOnce(&Bag, &Watch) -> Result<table::Release, suppress::Error> + Send,
-) -> Result<(), Error> {
+) -> Result<()> {
     let release = source.run("suppressing", suppress)?;
     source.release(rows, release)
 }
@@ -23,7 +23,7 @@ const SAMPLE_SHARE: Argument<Option<f64>> = Argument::new("sample_share", Type::
 .about("The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.");
 
 /// A label that says whether only a sample was searched.
-fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
     let share = options.get(&SAMPLE_SHARE)?.filter(|&share| share < 1.0);
     Ok(match share {
         Some(share) => label.searched_in_sample(share),
@@ -57,7 +57,7 @@ const MII_SUPPRESS: Method = Method::release(
 });
 
 /// A label that says which columns come back as they are.
-pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee, Error> {
+pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
     let keep = options.get(&KEEP)?.unwrap_or_default();
     Ok(label.keeping(&keep.iter().map(String::as_str).collect::<Vec<_>>()))
 }
@@ -112,7 +112,7 @@ const IMPUTE: Method = Method::release(
     keeping(Guarantee::impute(of.transpose()?.as_ref()), options)
 });
 
-fn impute(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<(), Error> {
+fn impute(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let method = call.get(&METHOD)?;
     let names = call.get(&COLUMNS)?;
     let mut coins = coins(call.get(&SEED)?)?;

@@ -13,11 +13,7 @@ impl Reading<'_> {
     /// Takes what the partitions of the relation keep of their units; false if they cannot be asked, or one of them
     /// has no room for all its rows. What has come always finds room here: a look at the memory would ask for rows
     /// after all, and tell how many matched.
-    pub fn gather_kept(
-        &self,
-        columns: &ValueColumns,
-        gathered: &mut Gathered,
-    ) -> Result<bool, Error> {
+    pub fn gather_kept(&self, columns: &ValueColumns, gathered: &mut Gathered) -> Result<bool> {
         let query = || self.posed.shards_query(columns);
         let Some(text) = rights::with_rights_of(self.owner, query)? else { return Ok(false) };
         let Some(packed) = unit_rows::bags(self.owner, &text)? else { return Ok(false) };
@@ -32,7 +28,7 @@ impl Reading<'_> {
     }
 
     /// Counts the rows of a bag: a mark, the columns of the group, and one for each value.
-    fn take(&self, columns: &ValueColumns, bag: &Bag, to: &mut Gathered) -> Result<(), Error> {
+    fn take(&self, columns: &ValueColumns, bag: &Bag, to: &mut Gathered) -> Result<()> {
         let first = 1 + self.posed.question.group_by.len();
         if bag.width() != first + columns.rows.len() {
             return Err(Error::Unreadable);

@@ -32,7 +32,7 @@ const BYTES_HERE: u64 = 10;
 impl Posed {
     /// The query whose rows are the packed bags of all partitions, if they can be asked: the mark, group and
     /// columns of the values of each kept row, NULL where a server could not. With the owner's rights.
-    pub fn shards_query(&self, values: &ValueColumns) -> Result<Option<String>, Error> {
+    pub fn shards_query(&self, values: &ValueColumns) -> Result<Option<String>> {
         // Whatever stands in a query that Citus answers may be sent to other nodes.
         if self.by_citus {
             return Ok(None);
@@ -74,7 +74,7 @@ impl Posed {
                 leaf.from
             ))
         };
-        let queries = leaves.iter().map(query).collect::<Result<Vec<String>, Error>>()?;
+        let queries = leaves.iter().map(query).collect::<Result<Vec<String>>>()?;
         Ok(Some(queries.join(" UNION ALL ")))
     }
 
@@ -99,7 +99,7 @@ impl Posed {
     }
 
     /// The values of a measure for texts of its column.
-    pub fn values_of(&self, value: &ValueColumn, texts: &[String]) -> Result<Vec<i64>, Error> {
+    pub fn values_of(&self, value: &ValueColumn, texts: &[String]) -> Result<Vec<i64>> {
         if self.asks_presence(value) {
             let of = |text: &String| if text == "t" { 0 } else { NO_VALUE };
             return Ok(texts.iter().map(of).collect());

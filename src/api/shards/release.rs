@@ -27,7 +27,7 @@ struct Places {
 }
 
 impl Places {
-    fn of(source: &Relation) -> Result<Self, Error> {
+    fn of(source: &Relation) -> Result<Self> {
         let all: Vec<usize> = (0..source.columns.len()).collect();
         let asked = source.asked(&all);
         let leaves = Shards::of(&asked)?.map(|shards| shards.leaves).unwrap_or_default();
@@ -84,7 +84,7 @@ fn unused(stem: &str, columns: &[NewColumn]) -> String {
 }
 
 /// Writes the release of a locked target on the shards, and lets readers see it.
-pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<Written, Error> {
+pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<Written> {
     let Some(Sharded { mark, generation: current, is_new }) = sharded::find(target.oid)? else {
         let reason = "its rows are on this server".into();
         return Err(Error::Unsuitable { relation: target.name.clone(), reason });
@@ -146,13 +146,13 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
     Ok(Written { shards, ..Written::new(&counted, blanked, made) })
 }
 
-fn json(task: &Task) -> Result<Json, Error> {
+fn json(task: &Task) -> Result<Json> {
     serde_json::to_value(task).map_err(Error::fault)
 }
 
 /// Refuses a release that this transaction has written: readers still see the generation before, and what drops all
 /// others would drop that.
-fn refuse_new(is_new: bool, target: &Relation) -> Result<(), Error> {
+fn refuse_new(is_new: bool, target: &Relation) -> Result<()> {
     let reason = || "this transaction has written it on the shards already".into();
     match is_new {
         true => Err(Error::Unsuitable { relation: target.name.clone(), reason: reason() }),
@@ -161,7 +161,7 @@ fn refuse_new(is_new: bool, target: &Relation) -> Result<(), Error> {
 }
 
 /// Drops all generations on the shards but the one that readers see; with `all`, that one too.
-pub fn drop_generations(target: &Relation, all: bool) -> Result<(), Error> {
+pub fn drop_generations(target: &Relation, all: bool) -> Result<()> {
     let Some(Sharded { mark, generation, is_new }) = sharded::find(target.oid)? else {
         return Err(Error::NotARelease { relation: target.name.clone() });
     };

@@ -31,11 +31,11 @@ pub enum Task {
 }
 
 impl Task {
-    fn run(&self, rows: Option<Datum>) -> Result<(), Error> {
+    fn run(&self, rows: Option<Datum>) -> Result<()> {
         match self {
             Task::Create { release, schema, table, generation, current, columns } => {
                 let (mark, name) = (Mark::new(release)?, Name::within(schema, table)?);
-                let columns: Result<Vec<_>, Error> = columns.iter().map(NewColumn::named).collect();
+                let columns: Result<Vec<_>> = columns.iter().map(NewColumn::named).collect();
                 generation::drop_all_but(&mark, *current)?;
                 generation::create(&mark, &name, *generation, *current, &columns?)
             }

@@ -13,7 +13,7 @@ const DECLARATIONS: Method = Method::new("declarations", &[], Returns::One(Type:
     Ok(text::datum(&from_utf8(&all()?)))
 });
 
-fn all() -> Result<String, Error> {
+fn all() -> Result<String> {
     let mut all = HEADER.to_string();
     for (symbol, method) in exported() {
         let forms = method.arguments.iter().map(|argument| argument.of().names().len()).max();
@@ -27,7 +27,7 @@ fn all() -> Result<String, Error> {
 
 /// The declaration of a method with the types of its arguments in that form: each method has one, or several if an
 /// argument takes several types.
-fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String, Error> {
+fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String> {
     let Method { name, arguments, behaviour, .. } = method;
     let schema = if method.is_internal { "sanitize_internal" } else { "sanitize" };
     let typed = arguments.iter().map(|argument| {
@@ -35,7 +35,7 @@ fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String, Err
         (*argument, sql_name(names.get(form).or(names.first()).unwrap_or(&"")))
     });
     let typed: Vec<(&dyn Declared, String)> = typed.collect();
-    let listed: Result<Vec<String>, Error> = typed
+    let listed: Result<Vec<String>> = typed
         .iter()
         .map(|(argument, of)| match (argument.of(), method.is_called_by_name()) {
             (Type::Columns, _) => Ok(format!("VARIADIC {of}")),
@@ -78,16 +78,16 @@ fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String, Err
     ))
 }
 
-fn returned(returns: &Returns) -> Result<String, Error> {
+fn returned(returns: &Returns) -> Result<String> {
     let name = |of: &Type| sql_name(of.names().first().unwrap_or(&""));
     Ok(match returns {
         Returns::One(of) => name(of),
         Returns::Set(of) => format!("SETOF {}", name(of)),
         Returns::Table(columns) => {
-            let column = |(column, of): &(&str, Type)| -> Result<String, Error> {
+            let column = |(column, of): &(&str, Type)| -> Result<String> {
                 Ok(format!("{} {}", identifier(column)?, name(of)))
             };
-            let columns: Result<Vec<String>, Error> = columns.iter().map(column).collect();
+            let columns: Result<Vec<String>> = columns.iter().map(column).collect();
             format!("TABLE({})", columns?.join(", "))
         }
     })
@@ -109,7 +109,7 @@ fn sql_name(name: &str) -> String {
 }
 
 /// A default, which arguments have as JSON.
-fn default(of: Type, value: &str) -> Result<String, Error> {
+fn default(of: Type, value: &str) -> Result<String> {
     let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
     let literal = match serde_json::from_str(value).map_err(Error::fault)? {
         Json::Null => "NULL".into(),

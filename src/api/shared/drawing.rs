@@ -23,7 +23,7 @@ pub fn draw_rows<E: From<Stop> + Into<Error> + Send>(
     step: u64,
     mut part: impl FnMut(u64, usize, &Watch) -> Result<Vec<u32>, E> + Send,
     mut emit: impl FnMut(&[u32]),
-) -> Result<(), Error> {
+) -> Result<()> {
     // One part is drawn, one waits, one is handed on.
     let held = held + 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
     let draw = move |watch: &Watch, sender: &Sender<Vec<u32>>| {

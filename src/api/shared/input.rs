@@ -7,7 +7,7 @@ use crate::pg::call::argument::Source;
 
 /// The `original` and the `released` table of a call. Refuses a call whose original is recorded as a release of the
 /// table that it takes for released: the two are swapped, and everything that is measured would be about the wrong one.
-pub fn original_and_released(call: &Call) -> Result<(Oid, Oid), Error> {
+pub fn original_and_released(call: &Call) -> Result<(Oid, Oid)> {
     let original = Relation::open(call.get(&ORIGINAL)?)?;
     let released = Relation::open(call.get(&RELEASED)?)?;
     // Who may not read both tables learns nothing about what was published.
@@ -27,13 +27,13 @@ pub struct Input {
 
 impl Input {
     /// The rows of an argument, cut to the columns that the call names.
-    pub fn read(call: &Call, source: &Argument<Source>) -> Result<Self, Error> {
+    pub fn read(call: &Call, source: &Argument<Source>) -> Result<Self> {
         let names = call.get(&COLUMNS)?;
         Input::read_columns(call, source, names.as_deref())
     }
 
     /// As [`Input::read`], with the columns at the levels that the call names.
-    pub fn read_at_levels(call: &Call, source: &Argument<Source>) -> Result<Self, Error> {
+    pub fn read_at_levels(call: &Call, source: &Argument<Source>) -> Result<Self> {
         let Some(named) = call.get(&LEVELS)? else { return Input::read(call, source) };
         let Source::Relation(oid) = call.get(source)? else {
             return Err(Error::argument(
@@ -58,7 +58,7 @@ impl Input {
         call: &Call,
         source: &Argument<Source>,
         names: Option<&[String]>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         match call.get(source)? {
             Source::Relation(oid) => Input::of(oid, names),
             Source::Bag(bag) => Input::from_bag(bag, names),
@@ -66,14 +66,14 @@ impl Input {
     }
 
     /// The rows of a relation, cut to the named columns (all if `None`).
-    pub fn of(relation: Oid, names: Option<&[String]>) -> Result<Self, Error> {
+    pub fn of(relation: Oid, names: Option<&[String]>) -> Result<Self> {
         let relation = Relation::open(relation)?;
         let columns = relation.positions("columns", names)?;
         let bag = reader::read(&relation, &columns)?.bag;
         Ok(Input { name: relation.name, bag })
     }
 
-    fn from_bag(bag: Bag, names: Option<&[String]>) -> Result<Self, Error> {
+    fn from_bag(bag: Bag, names: Option<&[String]>) -> Result<Self> {
         let name = "the bag".to_string();
         if bag.width() == 0 {
             return Err(Error::Empty { relation: name, of: "columns" });
@@ -92,13 +92,13 @@ impl Input {
         &self,
         phase: &'static str,
         job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let bag = &self.bag;
         pool::run(phase, bag.memory(), |watch| job(bag, watch))
     }
 
     /// Refuses a source without rows.
-    pub fn with_rows(self) -> Result<Self, Error> {
+    pub fn with_rows(self) -> Result<Self> {
         if self.bag.row_count() == 0 {
             return Err(Error::Empty { relation: self.name, of: "rows" });
         }
@@ -106,7 +106,7 @@ impl Input {
     }
 
     /// Refuses a theta that every combination is below.
-    pub fn with_more_rows_than(self, theta: u64) -> Result<Self, Error> {
+    pub fn with_more_rows_than(self, theta: u64) -> Result<Self> {
         let rows = self.bag.row_count();
         if theta <= rows {
             return Ok(self);

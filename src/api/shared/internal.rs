@@ -12,7 +12,7 @@ pub const fn part(
     name: &'static str,
     arguments: &'static [&'static dyn Declared],
     returns: Type,
-    run: fn(&Call) -> Result<Datum, Error>,
+    run: fn(&Call) -> Result<Datum>,
 ) -> Method {
     Method::new(name, arguments, Returns::One(returns), run).internal()
 }

@@ -21,7 +21,7 @@ pub fn all() -> impl Iterator<Item = &'static Method> {
 }
 
 /// The label of a release by that method with these options.
-pub fn label(method: &str, options: Json) -> Result<Guarantee, Error> {
+pub fn label(method: &str, options: Json) -> Result<Guarantee> {
     let found =
         all().filter(|one| one.name == method).find_map(|one| Some((one, one.label.as_ref()?)));
     let Some((method, label)) = found else {
@@ -47,14 +47,14 @@ pub fn label_of(
     method: &'static Method,
     label: &Label,
     options: &Map<String, Json>,
-) -> Result<Guarantee, Error> {
+) -> Result<Guarantee> {
     let arguments = Arguments::of_options(method.arguments, options);
     terms::under_options((label.of)(&arguments)?, method, label, &arguments)
 }
 
 /// The relation that the options name as the source, if they do. Who may not ask about one that is protected is
 /// not told its terms.
-fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>, Error> {
+fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>> {
     if !options.get(RELATION.name).is_some_and(Json::is_string) {
         return Ok(None);
     }
@@ -67,7 +67,7 @@ fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>, Error> 
 }
 
 /// Options by name.
-pub fn object(options: Json) -> Result<Map<String, Json>, Error> {
+pub fn object(options: Json) -> Result<Map<String, Json>> {
     match options {
         Json::Object(options) => Ok(options),
         _ => Err(Error::argument(
@@ -134,7 +134,7 @@ const LIST: Method = Method::new(
          given), what it means, and the family that the function belongs to",
 );
 
-fn list(call: &Call) -> Result<Datum, Error> {
+fn list(call: &Call) -> Result<Datum> {
     let mut rows = ResultRows::begin(call)?;
     let methods = crate::api::FAMILIES.iter().flat_map(|(family, files)| {
         files.iter().copied().flatten().map(move |(_, method)| (family, method))

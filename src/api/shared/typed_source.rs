@@ -15,10 +15,7 @@ use table::{CodedTable, ColumnPart, Release};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
 /// they are.
-pub fn chosen(
-    call: &ReleaseCall<'_>,
-    relation: &Relation,
-) -> Result<(Vec<usize>, Vec<usize>), Error> {
+pub fn chosen(call: &ReleaseCall<'_>, relation: &Relation) -> Result<(Vec<usize>, Vec<usize>)> {
     let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
     let keep = match &kept_names {
         Some(names) => relation.positions("keep", Some(names))?,
@@ -43,7 +40,7 @@ pub fn chosen(
 }
 
 /// Why a column tells by itself whose row it is in, if it does by the schema.
-fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>, Error> {
+fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>> {
     let column = &relation.columns[position];
     if types::holds_documents(column.base_type) {
         return Ok(Some("which holds json or xml"));
@@ -83,7 +80,7 @@ pub struct PublicDomains(Vec<HashSet<Vec<u8>>>);
 
 impl PublicDomains {
     /// Those of these columns, each of which must have one.
-    pub fn of(relation: &Relation, columns: &[usize]) -> Result<Self, Error> {
+    pub fn of(relation: &Relation, columns: &[usize]) -> Result<Self> {
         let (mut found, mut missing) = (Vec::with_capacity(columns.len()), Vec::new());
         for column in columns.iter().map(|&position| &relation.columns[position]) {
             let Some(public) = domains::find(relation, column)? else {
@@ -100,7 +97,7 @@ impl PublicDomains {
 }
 
 /// The columns of another relation that have the names of these.
-pub fn same_columns(relation: &Relation, columns: &[usize], other: Oid) -> Result<Bag, Error> {
+pub fn same_columns(relation: &Relation, columns: &[usize], other: Oid) -> Result<Bag> {
     let other = Relation::open(other)?;
     let mut positions = Vec::with_capacity(columns.len());
     for &position in columns {
@@ -122,7 +119,7 @@ pub struct TypedSource {
 impl TypedSource {
     /// Reads the source of the call: the columns that take part (NULL: all that are
     /// not kept), and those that come back as they are.
-    pub fn read(call: &ReleaseCall<'_>) -> Result<Self, Error> {
+    pub fn read(call: &ReleaseCall<'_>) -> Result<Self> {
         let relation = call.source()?;
         let (columns, keep) = chosen(call, &relation)?;
         TypedSource::read_columns(relation, columns, keep)
@@ -130,7 +127,7 @@ impl TypedSource {
 
     /// As [`TypedSource::read`], with a sensitive column that comes back as it is: it is the last of those
     /// that take part.
-    pub fn read_with_sensitive(call: &ReleaseCall<'_>, sensitive: &str) -> Result<Self, Error> {
+    pub fn read_with_sensitive(call: &ReleaseCall<'_>, sensitive: &str) -> Result<Self> {
         let relation = call.source()?;
         let position = relation.positions("sensitive", Some(&[sensitive.to_string()]))?[0];
         let (mut columns, mut keep) = chosen(call, &relation)?;
@@ -167,7 +164,7 @@ impl TypedSource {
         columns: Vec<usize>,
         keep: Vec<usize>,
         bound: Option<&Bound>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         if bound.is_none() {
             return TypedSource::read_columns(relation, columns, keep);
         }
@@ -176,7 +173,7 @@ impl TypedSource {
     }
 
     /// Reads all columns of the relation.
-    pub fn read_all(relation: Relation) -> Result<Self, Error> {
+    pub fn read_all(relation: Relation) -> Result<Self> {
         let columns = relation.positions("columns", None)?;
         TypedSource::read_columns(relation, columns, Vec::new())
     }
@@ -185,7 +182,7 @@ impl TypedSource {
         mut relation: Relation,
         mut columns: Vec<usize>,
         keep: Vec<usize>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self> {
         let width = columns.len();
         columns.extend(keep);
         let table = match relation.leaf.take() {
@@ -228,13 +225,13 @@ impl TypedSource {
         &self,
         phase: &'static str,
         job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
-    ) -> Result<T, Error> {
+    ) -> Result<T> {
         let bag = self.bag();
         pool::run(phase, self.memory(), |watch| job(bag, watch))
     }
 
     /// Refuses a relation without rows.
-    pub fn with_rows(self) -> Result<Self, Error> {
+    pub fn with_rows(self) -> Result<Self> {
         if self.table.bag.row_count() == 0 {
             return Err(Error::Empty { relation: self.relation.name, of: "rows" });
         }
@@ -242,7 +239,7 @@ impl TypedSource {
     }
 
     /// Maps every value that the public domain of its column does not have to NULL.
-    pub fn within(mut self, public: &PublicDomains) -> Result<Self, Error> {
+    pub fn within(mut self, public: &PublicDomains) -> Result<Self> {
         let known = |(column, values): (usize, &HashSet<Vec<u8>>)| {
             let domain = self.table.bag.domain(column);
             domain.values().map(|value| values.contains(value)).collect()
@@ -257,17 +254,17 @@ impl TypedSource {
 
     /// The hierarchies of the first columns that take part: the declared ones, or proposed ones where
     /// nothing is declared.
-    pub fn hierarchies(&self, width: usize) -> Result<Vec<Hierarchy>, Error> {
+    pub fn hierarchies(&self, width: usize) -> Result<Vec<Hierarchy>> {
         hierarchy::of_columns(&self.relation, &self.columns, &self.bag().domains()[..width])
     }
 
     /// The declared hierarchies of the columns that take part, and the levels that are wanted of them.
-    pub fn levels(&self, named: &levels::Named) -> Result<Levels, Error> {
+    pub fn levels(&self, named: &levels::Named) -> Result<Levels> {
         Levels::new(named, &self.relation, &self.columns, self.bag())
     }
 
     /// Makes rows of the relation's type of what is released.
-    pub fn release(self, rows: &mut ResultRows, release: Release) -> Result<(), Error> {
+    pub fn release(self, rows: &mut ResultRows, release: Release) -> Result<()> {
         self.release_shown(rows, release, &[])
     }
 
@@ -288,7 +285,7 @@ impl TypedSource {
         rows: &mut ResultRows,
         release: Release,
         hierarchies: &[Hierarchy],
-    ) -> Result<(), Error> {
+    ) -> Result<()> {
         let TypedSource { relation, columns, table, part } = &self;
         let held = self.memory() + release.memory();
         let released = pool::run("releasing", held, move |watch| {

@@ -8,16 +8,12 @@ const HINT: &str = "Weights are positive numbers by column name: {\"zip\": 2, \"
 pub type Named = Map<String, Json>;
 
 /// Reads an argument that has weights by name.
-pub fn read(given: &Given<'_>) -> Result<Option<Named>, Error> {
+pub fn read(given: &Given<'_>) -> Result<Option<Named>> {
     by_column_name(given, HINT)
 }
 
 /// The weight of each of the named columns: 1 where nothing is said.
-pub fn of_columns(
-    weights: Option<&Named>,
-    relation: &str,
-    names: &[&str],
-) -> Result<Vec<f64>, Error> {
+pub fn of_columns(weights: Option<&Named>, relation: &str, names: &[&str]) -> Result<Vec<f64>> {
     let mut values = vec![1.0; names.len()];
     for (name, weight) in weights.into_iter().flatten() {
         values[place(relation, names, name)?] =

@@ -33,7 +33,7 @@ const SANITIZE_IN_PLACE: Method = Method::new(
 );
 
 /// Refuses unless the caller names the table once more.
-fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<(), Error> {
+fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<()> {
     if confirm.is_some_and(|name| target::is_called(target, name)) {
         return Ok(());
     }
@@ -49,7 +49,7 @@ fn check_confirmed(target: &Relation, confirm: Option<&str>) -> Result<(), Error
 }
 
 /// True if the table, or a partition of it, is protected.
-fn has_budget(table: &Relation) -> Result<bool, Error> {
+fn has_budget(table: &Relation) -> Result<bool> {
     for part in target::parts(table.oid) {
         if protection::terms(part)?.is_some() {
             return Ok(true);
@@ -59,7 +59,7 @@ fn has_budget(table: &Relation) -> Result<bool, Error> {
 }
 
 /// Refuses a table of whose partitions one is referred to by itself: what matches there cannot be kept in step.
-fn refuse_referred_parts(table: &Relation) -> Result<(), Error> {
+fn refuse_referred_parts(table: &Relation) -> Result<()> {
     let parts = target::parts(table.oid);
     let is_part = |one: Oid| one != table.oid && parts.contains(&one);
     if keys::references()?.iter().any(|one| is_part(one.to.table)) {
@@ -77,7 +77,7 @@ fn forget_statistics(table: &Relation, columns: Option<&[i16]>) {
 }
 
 /// Why a locked table cannot be written in place.
-fn refuse_unsuitable(table: &Relation) -> Result<(), Error> {
+fn refuse_unsuitable(table: &Relation) -> Result<()> {
     let reason = if target::is_systems(table.oid) {
         Some("it is a table of the system or of the extension".into())
     } else if releases::find(table.oid)?.is_some() {
@@ -111,7 +111,7 @@ fn strangers_type(table: &Relation) -> Option<String> {
 }
 
 /// Refuses what cannot be done with the columns, before a row is read.
-fn check_columns(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<(), Error> {
+fn check_columns(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<()> {
     let generated = keys::generated_columns(target.oid)?;
     for column in target.columns.iter().filter(|column| !generated.contains(&column.number)) {
         let name = &column.name;
@@ -135,7 +135,7 @@ fn check_columns(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<()
     Ok(())
 }
 
-fn sanitize_in_place(call: &Call) -> Result<Datum, Error> {
+fn sanitize_in_place(call: &Call) -> Result<Datum> {
     target::refuse_read_only(c"sanitize.sanitize_in_place()");
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot {
@@ -200,7 +200,7 @@ fn replace(
     plan: &Plan,
     maker: &Maker<'_>,
     referring: &[Relation],
-) -> Result<(u64, Vec<String>), Error> {
+) -> Result<(u64, Vec<String>)> {
     let generated = keys::generated_columns(target.oid)?;
     let spared = target.columns.iter().filter(|column| {
         plan.spares(target.oid, column.number)
@@ -230,7 +230,7 @@ fn replace(
 }
 
 /// Lets sequences of replaced keys go on behind the new ones; returns those of which that cannot be said.
-fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>, Error> {
+fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>> {
     let mut left_alone = Vec::new();
     for (i, replaced) in plan.replaced.iter().enumerate() {
         let Some(highest) = rewrite.highest(i) else { continue };
@@ -254,7 +254,7 @@ fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>, 
 
 /// What the rows protect, where keys that stay are columns that are kept, and keys that were replaced may still link
 /// rows, or tell which keys there were.
-fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee, Error> {
+fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee> {
     let named = |is_named: &dyn Fn(&i16) -> bool| -> Vec<&str> {
         let columns = target.columns.iter().filter(|column| is_named(&column.number));
         columns.map(|column| column.name.as_str()).collect()
@@ -304,7 +304,7 @@ fn told(
     plan: &Plan,
     referring: &[Relation],
     left_alone: Vec<String>,
-) -> Result<Json, Error> {
+) -> Result<Json> {
     let named = |table: &Relation, number: i16| {
         let column = table.columns.iter().find(|column| column.number == number);
         column.map(|column| format!("{}.{}", table.name, column.quoted()))

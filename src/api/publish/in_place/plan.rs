@@ -47,7 +47,7 @@ const REFERS: &str = "part of a key, and refers to another table";
 const BOUND: &str = "part of a key, and what refers to it refers to another table too";
 
 impl Plan {
-    pub fn of(target: &Relation, maker: &Maker<'_>) -> Result<Self, Error> {
+    pub fn of(target: &Relation, maker: &Maker<'_>) -> Result<Self> {
         let references = keys::references()?;
         let unique = keys::unique_columns(target.oid)?;
         let mut plan = Plan {
@@ -144,7 +144,7 @@ fn referring(root: Place, references: &[Reference]) -> Vec<Place> {
 }
 
 /// Which values can be drawn that all places can hold.
-fn range(places: &[Place]) -> Result<Option<Range>, Error> {
+fn range(places: &[Place]) -> Result<Option<Range>> {
     let mut common: Option<Range> = None;
     for place in places {
         let relation = Relation::row_type(place.table)?;

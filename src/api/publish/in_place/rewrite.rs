@@ -46,7 +46,7 @@ fn is_old(replaced: &Replaced, alias: &str, value: &str) -> String {
     }
 }
 
-fn column_at(relation: &Relation, number: i16) -> Result<&Column, Error> {
+fn column_at(relation: &Relation, number: i16) -> Result<&Column> {
     relation.columns.iter().find(|column| column.number == number).ok_or(Error::Swapped)
 }
 
@@ -61,13 +61,13 @@ impl<'a> Rewrite<'a> {
     }
 
     /// What a query on a locked table counts.
-    fn count(&self, table: &Relation, query: &str) -> Result<u64, Error> {
+    fn count(&self, table: &Relation, query: &str) -> Result<u64> {
         let read = References::Checked;
         Ok(statement::write_beside(&self.held, query, table.oid, &[], read)?.sum)
     }
 
     /// Replaces the rows of the table by those that the method makes; returns how many there are.
-    pub fn rows(&mut self, maker: &Maker<'_>) -> Result<u64, Error> {
+    pub fn rows(&mut self, maker: &Maker<'_>) -> Result<u64> {
         let (target, from) = (self.target, self.target.only_from());
         let made = maker.hold(&mut self.held, target, None)?.rows;
         let before = self.count(target, &format!("SELECT pg_catalog.count(*) FROM {from}"))?;
@@ -97,13 +97,13 @@ impl<'a> Rewrite<'a> {
         Ok(statement::write_blanked(&self.held, &insert, target.oid)?.rows)
     }
 
-    fn write(&self, table: &Relation, statement: &str) -> Result<u64, Error> {
+    fn write(&self, table: &Relation, statement: &str) -> Result<u64> {
         let alone = References::LeftAlone;
         Ok(statement::write_beside(&self.held, statement, table.oid, &[], alone)?.rows)
     }
 
     /// Deletes the rows that the method has dropped, with what foreign keys say for that case.
-    fn drop_missing(&self) -> Result<(), Error> {
+    fn drop_missing(&self) -> Result<()> {
         if !self.plan.is_referred_to {
             return Ok(());
         }
@@ -111,7 +111,7 @@ impl<'a> Rewrite<'a> {
             let quoted = column_at(self.target, number)?.quoted();
             Ok(format!("m.{quoted} OPERATOR(pg_catalog.=) x.{quoted}"))
         };
-        let same: Vec<String> = self.plan.primary.iter().map(same).collect::<Result<_, Error>>()?;
+        let same: Vec<String> = self.plan.primary.iter().map(same).collect::<Result<_>>()?;
         if same.is_empty() {
             return Err(Error::NotInPlace {
                 relation: self.target.name.clone(),
@@ -130,7 +130,7 @@ impl<'a> Rewrite<'a> {
 
     /// Pairs the keys of the table with as many rows as are made of nobody in particular, by chance. If there are
     /// too many, rows of the table go, with what their foreign keys say for that case. Returns how many are left.
-    fn pair(&mut self, before: u64, made: u64) -> Result<u64, Error> {
+    fn pair(&mut self, before: u64, made: u64) -> Result<u64> {
         let (oid, from) = (self.target.oid, self.target.only_from());
         if made < before {
             let gone = format!(
@@ -155,7 +155,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Draws a new value for each that the column has, and more to spare.
-    fn draw(&mut self, i: usize, spare: u64) -> Result<(), Error> {
+    fn draw(&mut self, i: usize, spare: u64) -> Result<()> {
         let replaced = &self.plan.replaced[i];
         let (oid, from) = (self.target.oid, self.target.only_from());
         let column = column_at(self.target, replaced.root.column)?;
@@ -210,7 +210,7 @@ impl<'a> Rewrite<'a> {
 
     /// Refuses values that refer to no row and cannot be NULL, which such values become: they are left where
     /// other columns of the foreign key are NULL, or by one that is NOT VALID.
-    pub fn refuse_orphans(&self, table: &Relation) -> Result<(), Error> {
+    pub fn refuse_orphans(&self, table: &Relation) -> Result<()> {
         for (i, place) in self.places_of(table) {
             let replaced = &self.plan.replaced[i];
             let column = column_at(table, place.column)?;
@@ -251,11 +251,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// The columns to be inserted, what is inserted in each, and what that is read from.
-    fn columns(
-        &self,
-        maker: &Maker<'_>,
-        left: u64,
-    ) -> Result<(Vec<String>, Vec<String>, String), Error> {
+    fn columns(&self, maker: &Maker<'_>, left: u64) -> Result<(Vec<String>, Vec<String>, String)> {
         let generated = keys::generated_columns(self.target.oid)?;
         let (mut columns, mut expressions) = (Vec::new(), Vec::new());
         let (keeps_rows, number) = (maker.keeps_rows(), &self.number);
@@ -303,7 +299,7 @@ impl<'a> Rewrite<'a> {
     }
 
     /// Replaces what another table refers by.
-    pub fn references(&self, table: &Relation) -> Result<(), Error> {
+    pub fn references(&self, table: &Relation) -> Result<()> {
         let places = self.places_of(table);
         if places.is_empty() {
             return Ok(());
@@ -341,7 +337,7 @@ impl<'a> Rewrite<'a> {
 }
 
 /// Different random numbers between the ends, as many as are needed beside any that are taken.
-fn numbers(low: i64, high: i64, needed: u64) -> Result<Vec<i64>, Error> {
+fn numbers(low: i64, high: i64, needed: u64) -> Result<Vec<i64>> {
     let all = high.abs_diff(low).saturating_add(1);
     let count = (2 * needed + SPARE).min(all) as usize;
     let mut coins = coins(None)?;

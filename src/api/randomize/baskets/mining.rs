@@ -57,7 +57,7 @@ pub const RANDOMIZED_ITEMSETS: Method = Method::new(
          were randomised, with estimated supports and standard deviations",
 );
 
-fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
+fn randomized_itemsets(call: &Call) -> Result<Datum> {
     let (keep, rho) = (keep_of_size(&call.arguments)?, call.get(&RHO)?);
     let max_itemset = call.get(&MAX_ITEMSET)?;
     let (min_share, margin) = (call.get(&MIN_SHARE)?, call.get(&MARGIN)?);
@@ -88,7 +88,7 @@ fn randomized_itemsets(call: &Call) -> Result<Datum, Error> {
 }
 
 /// The layout of the seeds that are mined.
-fn code_of_seeds(call: &Call, rho: f64, max_itemset: usize) -> Result<Code, Error> {
+fn code_of_seeds(call: &Call, rho: f64, max_itemset: usize) -> Result<Code> {
     let universe = call.get(&SEED_UNIVERSE)?.ok_or_else(|| {
         Error::argument("universe is not given", "Seeds do not tell how many items there are.")
     })?;

@@ -15,7 +15,7 @@ use guarantee::RandomisedTransaction;
 use randomize::transaction::{MAX_SIZE, MAX_UNIVERSE, SizeOperator, transaction_of};
 
 /// A number of items from 1 to a largest.
-fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
+fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32> {
     let number = given.needed(given.int4()?)?;
     u32::try_from(number).ok().filter(|number| (1..=most).contains(number)).ok_or_else(|| {
         given.refuse(number, format!("{} is a number of items: 1 to {most}.", given.name()))
@@ -23,7 +23,7 @@ fn items_up_to(given: &Given<'_>, most: u32) -> Result<u32, Error> {
 }
 
 /// A list of probabilities.
-fn probabilities(given: &Given<'_>) -> Result<Vec<f64>, Error> {
+fn probabilities(given: &Given<'_>) -> Result<Vec<f64>> {
     let hint =
         "keep is a list of probabilities, one for each number of kept items from 0 to the size.";
     let numbers = number_list(given, given.floats()?, hint)?;
@@ -59,7 +59,7 @@ const SIZE_PUBLIC: Argument<bool> = Argument::of("size_public")
     .about("Transactions of another size are refused instead of cut or filled up; sizes are not protected.");
 
 /// The law of kept items for a size that is given beside it.
-fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>, Error> {
+fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>> {
     let (size, keep) = (arguments.get(&SIZE)?, arguments.get(&KEEP_LAW)?);
     if keep.len() == size + 1 {
         return Ok(keep);
@@ -71,7 +71,7 @@ fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>, Error> {
 }
 
 /// The items of a transaction, for an operator of the given size.
-fn checked(call: &Call, universe: u32, size: usize) -> Result<Vec<u32>, Error> {
+fn checked(call: &Call, universe: u32, size: usize) -> Result<Vec<u32>> {
     let items = transaction_of(&call.get(&ITEMS)?, universe)?;
     if call.get(&SIZE_PUBLIC)? && items.len() != size {
         return Err(Error::argument(

@@ -4,7 +4,7 @@ use crate::api::prelude::*;
 use randomize::transaction::MAX_UNIVERSE;
 
 /// A relation whose cells are items. What its public domains do not have is no item.
-fn items_of_cells(call: &Call) -> Result<PublicSource, Error> {
+fn items_of_cells(call: &Call) -> Result<PublicSource> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
     let mut source = PublicSource::open(relation, positions)?;

@@ -34,7 +34,7 @@ const SEED_UNIVERSE: Argument<u32> =
     Argument { read: |given| items_up_to(given, MAX_UNIVERSE), ..UNIVERSE };
 
 /// The layout of seeds that a call asks for.
-fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code, Error> {
+fn code(arguments: &Arguments<'_>, size: usize) -> Result<Code> {
     Ok(Code::new(Shape {
         universe: arguments.get(&SEED_UNIVERSE)?,
         size,

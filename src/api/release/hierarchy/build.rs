@@ -14,7 +14,7 @@ pub fn of_column(
     column: &Column,
     domain: &Domain,
     propose: bool,
-) -> Result<Hierarchy, Error> {
+) -> Result<Hierarchy> {
     if let Some(stored) = hierarchies::declared(relation, column)? {
         let levels = Levels::read(&jsonb::parse(&stored.levels, "levels")?, column)?;
         return build(relation, column, domain, &levels, stored.lookup);
@@ -32,7 +32,7 @@ pub fn of_columns<'a>(
     relation: &Relation,
     columns: &[usize],
     domains: impl IntoIterator<Item = &'a Arc<Domain>>,
-) -> Result<Vec<Hierarchy>, Error> {
+) -> Result<Vec<Hierarchy>> {
     let columns = columns.iter().map(|&position| &relation.columns[position]);
     columns.zip(domains).map(|(column, domain)| of_column(relation, column, domain, true)).collect()
 }
@@ -50,7 +50,7 @@ pub fn build(
     domain: &Domain,
     levels: &Levels,
     lookup: Option<Oid>,
-) -> Result<Hierarchy, Error> {
+) -> Result<Hierarchy> {
     let watch = settings::watch();
     let hold = |height: usize| {
         let texts: u64 = domain.values().map(|value| value.len() as u64).sum();

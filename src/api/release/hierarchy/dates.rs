@@ -82,14 +82,14 @@ fn ends_query(column: &Column) -> String {
 }
 
 /// Both ends of some texts, if any of them is finite.
-fn ends_of(query: &str, texts: Vec<Option<Text>>) -> Result<Option<(f64, f64)>, Error> {
+fn ends_of(query: &str, texts: Vec<Option<Text>>) -> Result<Option<(f64, f64)>> {
     let rows = sql::rows(query, &[texts.into()])?;
     let end = |i: usize| rows.first()?.get(i)?.as_deref()?.parse::<f64>().ok();
     Ok(end(0).zip(end(1)))
 }
 
 /// The smallest and the largest finite value of a domain, in hours from the Monday.
-pub fn extremes(column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>, Error> {
+pub fn extremes(column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>> {
     let query = ends_query(column);
     let mut ends: Option<(f64, f64)> = None;
     text_chunks::each(domain.values().map(|value| Some(to_utf8(value))), |texts| {
@@ -103,11 +103,7 @@ pub fn extremes(column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>, 
 }
 
 /// The declared bounds of a column, or the extremes of its values.
-fn ends(
-    relation: &Relation,
-    column: &Column,
-    domain: &Domain,
-) -> Result<Option<(f64, f64)>, Error> {
+fn ends(relation: &Relation, column: &Column, domain: &Domain) -> Result<Option<(f64, f64)>> {
     match bounds::declared(relation, column)? {
         Some(declared) => {
             ends_of(&ends_query(column), vec![Some(Text(declared.low)), Some(Text(declared.high))])
@@ -122,7 +118,7 @@ pub fn grow(
     column: &Column,
     domain: &Domain,
     units: &[Unit],
-) -> Result<Growing, Error> {
+) -> Result<Growing> {
     let ends = ends(relation, column, domain)?;
     let mut growing = Growing::default();
     // The numbers at which the nodes of the level below begin, and of what they are.
@@ -170,7 +166,7 @@ fn generals(
     length: Length,
     begin: &[i64],
     ends: Option<(f64, f64)>,
-) -> Result<Vec<General>, Error> {
+) -> Result<Vec<General>> {
     let of = type_name(column);
     let next = format!("(n OPERATOR(pg_catalog.+) {}::pg_catalog.int8)", length.count());
     let at =

@@ -38,7 +38,7 @@ const DECLARE_HIERARCHY: Method = Method::new(
          they are blanked: ranges, dates, prefix, tree or table",
 );
 
-fn declare_hierarchy(call: &Call) -> Result<Datum, Error> {
+fn declare_hierarchy(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     if !rights::owns(rights::current_user(), relation.oid) {
@@ -86,7 +86,7 @@ const HIERARCHY: Method = Method::new(
          hierarchy; NULL where it is blanked",
 );
 
-fn hierarchy(call: &Call) -> Result<Datum, Error> {
+fn hierarchy(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let table = reader::read(&relation, &[position])?;
     let domain = table.bag.domain(0);

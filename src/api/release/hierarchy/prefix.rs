@@ -24,7 +24,7 @@ fn cut(text: &str, length: usize, mask: Option<char>) -> String {
 }
 
 /// The levels of a column by prefixes. What a value is shown as at one level decides the next.
-pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing, Error> {
+pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing> {
     let mut growing = Growing::default();
     let mut below: Option<Vec<String>> = None;
     for &length in &prefix.lengths {

@@ -14,7 +14,7 @@ pub fn finite(domain: &Domain) -> impl Iterator<Item = Option<String>> {
 }
 
 /// The smallest and the largest finite value of a column of numbers.
-pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
+pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>> {
     let mut ends: Option<(AnyNumeric, AnyNumeric)> = None;
     let query = "SELECT pg_catalog.min(v)::pg_catalog.text, pg_catalog.max(v)::pg_catalog.text
                    FROM (SELECT t::pg_catalog.numeric AS v FROM pg_catalog.unnest($1) AS t OFFSET 0) AS x";
@@ -40,7 +40,7 @@ fn ends(
     relation: &Relation,
     column: &Column,
     domain: &Domain,
-) -> Result<Option<(AnyNumeric, AnyNumeric)>, Error> {
+) -> Result<Option<(AnyNumeric, AnyNumeric)>> {
     match bounds::declared(relation, column)? {
         Some(declared) => {
             let end = |text: &str| AnyNumeric::try_from(text).map_err(Error::query);
@@ -56,7 +56,7 @@ pub fn grow(
     column: &Column,
     domain: &Domain,
     ranges: &Ranges,
-) -> Result<Growing, Error> {
+) -> Result<Growing> {
     let ends = ends(relation, column, domain)?;
     let mut growing = Growing::default();
     let mut below: Option<Vec<String>> = None;
@@ -101,7 +101,7 @@ fn generals(
     width: &AnyNumeric,
     lows: &[String],
     ends: Option<&(AnyNumeric, AnyNumeric)>,
-) -> Result<Vec<General>, Error> {
+) -> Result<Vec<General>> {
     // How far the last value of a range is from its first.
     let is_integer = types::is_integer(column.base_type);
     let reach = if is_integer { width.clone() - 1 } else { width.clone() };

@@ -44,7 +44,7 @@ const LENGTHS: &str = "prefix has the numbers of characters that stay, ever fewe
 
 impl Levels {
     /// Reads the levels of a column.
-    pub fn read(levels: &Json, column: &Column) -> Result<Self, Error> {
+    pub fn read(levels: &Json, column: &Column) -> Result<Self> {
         let Json::Object(keys) = levels else {
             return Err(Error::argument("levels is no object", KINDS));
         };
@@ -98,7 +98,7 @@ fn misfit(column: &Column, kind: &str, of: &str) -> Error {
 }
 
 /// The entries of a list that is not empty.
-fn list<'a>(value: &'a Json, name: &str, hint: &str) -> Result<&'a [Json], Error> {
+fn list<'a>(value: &'a Json, name: &str, hint: &str) -> Result<&'a [Json]> {
     match value {
         Json::Array(entries) if !entries.is_empty() => Ok(entries),
         Json::Array(_) => Err(Error::argument(format!("{name} is an empty list"), hint)),
@@ -110,7 +110,7 @@ fn number(value: &Json) -> Option<AnyNumeric> {
     AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok()
 }
 
-fn ranges(keys: &Map<String, Json>, column: &Column) -> Result<Ranges, Error> {
+fn ranges(keys: &Map<String, Json>, column: &Column) -> Result<Ranges> {
     if !types::is_number(column.base_type) {
         return Err(misfit(column, "ranges", "numbers"));
     }
@@ -162,7 +162,7 @@ fn ranges(keys: &Map<String, Json>, column: &Column) -> Result<Ranges, Error> {
     Ok(Ranges { widths, from, shows_middle })
 }
 
-fn dates(value: &Json, column: &Column) -> Result<Vec<Unit>, Error> {
+fn dates(value: &Json, column: &Column) -> Result<Vec<Unit>> {
     const HINT: &str = "dates are calendar units, ever longer, each made of whole ones before it: [\"month\", \
         \"quarter\", \"year\", \"5 years\", \"decade\"]; also hour, day, week, century, and so many of them.";
     let times = [pg_sys::DATEOID, pg_sys::TIMESTAMPOID, pg_sys::TIMESTAMPTZOID];
@@ -196,7 +196,7 @@ fn dates(value: &Json, column: &Column) -> Result<Vec<Unit>, Error> {
     Ok(units)
 }
 
-fn prefix(keys: &Map<String, Json>, column: &Column) -> Result<Prefix, Error> {
+fn prefix(keys: &Map<String, Json>, column: &Column) -> Result<Prefix> {
     if !types::is_text(column.base_type) {
         return Err(misfit(column, "prefixes", "text"));
     }
@@ -223,7 +223,7 @@ fn prefix(keys: &Map<String, Json>, column: &Column) -> Result<Prefix, Error> {
     Ok(Prefix { lengths, mask })
 }
 
-fn tree(value: &Json) -> Result<Vec<Vec<(String, String)>>, Error> {
+fn tree(value: &Json) -> Result<Vec<Vec<(String, String)>>> {
     const HINT: &str = "tree has an object for each level, from names to what is above them: \
         [{\"Paris\": \"France\"}, {\"France\": \"Europe\"}].";
     let mut levels = Vec::new();

@@ -14,7 +14,7 @@ const LONGEST: usize = 12;
 
 /// Levels for the values of a column, as they could be declared; `None` if nothing suggests itself. General
 /// values of domain types with constraints may be refused, so for these it is left to their owners.
-pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
+pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     if domain.len() < 2 || types::is_constrained(column.type_oid)? {
         return Ok(None);
     }
@@ -27,7 +27,7 @@ pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
 }
 
 /// Why there are no levels for the values of a column, and how many of them would have some.
-pub fn reason(column: &Column, domain: &Domain) -> Result<String, Error> {
+pub fn reason(column: &Column, domain: &Domain) -> Result<String> {
     if domain.len() < 2 {
         return Ok(String::from("it has fewer than two different values"));
     }
@@ -89,7 +89,7 @@ fn is_code(text: &str) -> bool {
 }
 
 /// Decimal ranges from about a hundredth of what the values span to a half of it.
-fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
+fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     let Some((low, high)) = ranges::extremes(domain)? else { return Ok(None) };
     let number = |text: String| text.parse::<f64>().unwrap_or(f64::INFINITY);
     let (low, high) = (number(low.to_string()), number(high.to_string()));
@@ -119,7 +119,7 @@ fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
 }
 
 /// Calendar units of which the values span at least two.
-fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Json>, Error> {
+fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     let Some((low, high)) = dates::extremes(column, domain)? else { return Ok(None) };
     let days = (high - low) / 24.0;
     let units = [

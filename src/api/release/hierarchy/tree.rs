@@ -5,12 +5,12 @@ use crate::pg::catalog::lookup;
 use suppress::levels::{Tree, TreeFault};
 
 /// A name as the column's type writes it, in the database's encoding.
-fn name(column: &Column, text: &str) -> Result<Vec<u8>, Error> {
+fn name(column: &Column, text: &str) -> Result<Vec<u8>> {
     Ok(from_utf8(&types::accepted(column, text)?))
 }
 
 /// A tree that was written down.
-pub fn written(column: &Column, levels: &[Vec<(String, String)>]) -> Result<Tree, Error> {
+pub fn written(column: &Column, levels: &[Vec<(String, String)>]) -> Result<Tree> {
     let mut tree = Tree::new(levels.len());
     for (level, names) in levels.iter().enumerate() {
         for (below, above) in names {
@@ -23,7 +23,7 @@ pub fn written(column: &Column, levels: &[Vec<(String, String)>]) -> Result<Tree
 }
 
 /// What [`written`] reads, with texts that do not depend on settings.
-pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>, Error> {
+pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>> {
     let text = |name: &[u8]| types::canonical_iso(column, &to_utf8(name));
     let mut levels = Vec::new();
     for level in 0..tree.height() {
@@ -40,7 +40,7 @@ pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>, Error> {
 
 /// A tree whose paths are the rows of a table. Whoever asks for a release did not name it: nothing that its owner
 /// wrote may run with their rights.
-pub fn kept(column: &Column, table: Oid) -> Result<Tree, Error> {
+pub fn kept(column: &Column, table: Oid) -> Result<Tree> {
     let relation = Relation::open(table)?;
     let mut positions = Vec::new();
     while let Ok(position) = relation.position(&format!("level{}", positions.len())) {
@@ -130,7 +130,7 @@ fn no_tree(fault: TreeFault) -> Error {
 }
 
 /// The relation that is named, as its declarer sees it.
-pub fn named(name: &str) -> Result<Relation, Error> {
+pub fn named(name: &str) -> Result<Relation> {
     let query = "SELECT pg_catalog.to_regclass($1)::pg_catalog.oid::pg_catalog.text";
     let found = sql::texts(query, &[Text(name.into()).into()])?;
     let oid = found.into_iter().next().flatten().and_then(|oid| oid.parse().ok());

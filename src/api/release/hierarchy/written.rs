@@ -29,7 +29,7 @@ impl Sides {
         &mut self,
         domains: &[Arc<Domain>],
         wanted: impl Fn(usize) -> bool,
-    ) -> Result<Vec<Written>, Error> {
+    ) -> Result<Vec<Written>> {
         let mut found = Vec::with_capacity(domains.len());
         for (place, domain) in domains.iter().enumerate() {
             found.push(match wanted(place) {
@@ -40,7 +40,7 @@ impl Sides {
         Ok(found)
     }
 
-    fn column(&mut self, place: usize, domain: &Domain) -> Result<Written, Error> {
+    fn column(&mut self, place: usize, domain: &Domain) -> Result<Written> {
         let position = self.columns[place];
         let base = self.original.columns[position].base_type;
         let range = range::over(base).filter(|&range| range == self.shown_as[place]);
