@@ -57,7 +57,7 @@ fn audit_answers(call: &Call) -> Result<Datum> {
         let high = numeric(known.high.as_ref().map(|high| high.decimal_above(20)));
         rows.push([
             Value::Text(bag.domain(0).value(code as u32)),
-            Value::Made(&|| Datum::from(known.is_determined())),
+            Value::Bool(known.is_determined()),
             if known.low.is_some() { Value::Made(&low) } else { Value::Null },
             if known.high.is_some() { Value::Made(&high) } else { Value::Null },
         ]);

@@ -84,24 +84,23 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
     });
     let text =
         |column: usize, code: Option<u32>| code.map(|code| table.bag.domain(column).value(code));
-    let shown = |text: Option<&'_ [u8]>| -> Option<Vec<u8>> { text.map(<[u8]>::to_vec) };
     let mut rows = ResultRows::begin(call)?;
     for cell in order {
         let place = places[cell];
-        let row = shown(text(0, place.row.map(|row| counted.rows[row as usize].1)));
-        let column = shown(text(1, place.column.map(|column| counted.columns[column as usize])));
-        let group = shown(text(2, place.group.map(|group| counted.groups[group as usize])));
+        let row = text(0, place.row.map(|row| counted.rows[row as usize].1));
+        let column = text(1, place.column.map(|column| counted.columns[column as usize]));
+        let group = text(2, place.group.map(|group| counted.groups[group as usize]));
         let status = match made.statuses[cell] {
             Status::Shown => "shown",
             Status::Primary => "primary",
             Status::Complementary => "complementary",
         };
         rows.push([
-            row.as_deref().map_or(Value::Null, Value::Text),
-            column.as_deref().map_or(Value::Null, Value::Text),
+            row.map_or(Value::Null, Value::Text),
+            column.map_or(Value::Null, Value::Text),
             if status == "shown" { Value::count(counts[cell]) } else { Value::Null },
             Value::Text(status.as_bytes()),
-            group.as_deref().map_or(Value::Null, Value::Text),
+            group.map_or(Value::Null, Value::Text),
         ]);
     }
     Ok(rows.finish(call))

@@ -71,6 +71,17 @@ impl Pair {
         Ok(General { texts, made })
     }
 
+    /// What `measure` finds in the released and the original rows by what the released cells stand for.
+    fn measured<T: Send>(
+        mut self,
+        measure: fn(&Bag, &Bag, &Meaning<'_>, &Watch) -> Result<T, Stop>,
+    ) -> Result<T> {
+        let general = self.general()?;
+        self.run("measuring", |released, original, watch| {
+            measure(released, original, &general.meaning(released, original, watch)?, watch)
+        })
+    }
+
     /// The two tables of a call, cut to the columns that it names.
     pub fn of(call: &Call) -> Result<Self> {
         let names = call.arguments.get_if_declared(&COLUMNS)?;
@@ -99,12 +110,7 @@ const ANONYMITY_SCORE: Method = Method::new(
     &[&ORIGINAL, &RELEASED, &COLUMNS],
     columns![score: Float8, normalised: Float8],
     |call| {
-        let mut pair = Pair::of(call)?;
-        let general = pair.general()?;
-        let score = pair.run("measuring", |released, original, watch| {
-            let meaning = general.meaning(released, original, watch)?;
-            measures::anonymity_score(released, original, &meaning, watch)
-        })?;
+        let score = Pair::of(call)?.measured(measures::anonymity_score)?;
         call.one_row([float(score.map(|s| s.score)), float(score.map(|s| s.normalised))])
     },
 )
@@ -120,12 +126,7 @@ const COMMON_RECORDS: Method = Method::new(
     &[&ORIGINAL, &RELEASED, &COLUMNS],
     columns![share_of_released: Float8, share_of_original: Float8],
     |call| {
-        let mut pair = Pair::of(call)?;
-        let general = pair.general()?;
-        let common = pair.run("measuring", |released, original, watch| {
-            let meaning = general.meaning(released, original, watch)?;
-            measures::common_records(released, original, &meaning, watch)
-        })?;
+        let common = Pair::of(call)?.measured(measures::common_records)?;
         call.one_row([float(common.of_released), float(common.of_original)])
     },
 )

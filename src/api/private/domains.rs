@@ -21,6 +21,14 @@ pub fn column(call: &Call) -> Result<(Relation, usize)> {
     Ok((relation, position))
 }
 
+/// Refuses a relation that is not the caller's.
+pub fn check_owner(relation: &Relation) -> Result<()> {
+    match rights::owns(rights::current_user(), relation.oid) {
+        true => Ok(()),
+        false => Err(Error::NotOwner { relation: relation.name.clone() }),
+    }
+}
+
 const DOMAIN_VALUES: Argument<Vec<Option<String>>> =
     Argument::new("domain_values", Type::Texts, |given| given.needed(given.texts()?))
         .about("Every value that the column may have; NULL belongs to every domain by itself.");
@@ -40,9 +48,7 @@ fn declare_domain(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
     let values = call.get(&DOMAIN_VALUES)?;
-    if !rights::owns(rights::current_user(), relation.oid) {
-        return Err(Error::NotOwner { relation: relation.name });
-    }
+    check_owner(&relation)?;
     if values.is_empty() || values.contains(&None) {
         return Err(Error::argument(
             "domain_values is empty or contains NULL",
@@ -192,9 +198,7 @@ const DECLARE_BOUNDS: Method = Method::new(
 fn declare_bounds(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
-    if !rights::owns(rights::current_user(), relation.oid) {
-        return Err(Error::NotOwner { relation: relation.name });
-    }
+    check_owner(&relation)?;
     let (low, high) = match (call.get(&LOW)?, call.get(&HIGH)?) {
         (Some(low), Some(high)) => (low, high),
         (None, None) => {
@@ -230,9 +234,7 @@ fn declare_bounds(call: &Call) -> Result<Datum> {
 pub fn take_back(call: &Call, table: &'static str) -> Result<Datum> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let name = call.get(&COLUMN_NAME)?;
-    if !rights::owns(rights::current_user(), relation.oid) {
-        return Err(Error::NotOwner { relation: relation.name });
-    }
+    check_owner(&relation)?;
     if !forget_declared(table, &relation, &name)? {
         relation.position(&name)?;
     }

@@ -14,10 +14,8 @@ use question::Terms;
 /// The relation that the call is about, which the caller must own.
 fn owned(call: &Call) -> Result<Relation> {
     let relation = Relation::open(call.get(&RELATION)?)?;
-    if rights::owns(rights::current_user(), relation.oid) {
-        return Ok(relation);
-    }
-    Err(Error::NotOwner { relation: relation.name })
+    domains::check_owner(&relation)?;
+    Ok(relation)
 }
 
 /// Refuses a relation of which another one keeps the budget, or this server none. Every method that takes from the

@@ -108,44 +108,19 @@ impl<'a> Maker<'a> {
                 format!("{} needs it: {}", method.name, missing.about()),
             ));
         }
-        let as_ranges = match options.get(RANGES) {
-            None | Some(Json::Null) => false,
-            Some(Json::String(shown)) if shown == "range" => {
-                if !shows_coarser(release, options) {
-                    return Err(Error::argument(
-                        format!("option {RANGES} is given without option generalize"),
-                        "Nothing is shown coarser without it: set generalize to true.",
-                    ));
-                }
-                true
-            }
-            Some(other) => {
-                return Err(Error::argument(
-                    format!("option {RANGES} is {other}"),
-                    "It is \"range\": coarser numbers and dates in range types, [20,30) say.",
-                ));
-            }
-        };
-        let is_sharded = match options.get(TARGET) {
-            None | Some(Json::Null) => false,
-            Some(Json::String(target)) if target == "sharded" => true,
-            Some(other) => {
-                return Err(Error::argument(
-                    format!("option {TARGET} is {other}"),
-                    "It is \"sharded\": the rows are written to the servers on which those of the source are.",
-                ));
-            }
-        };
-        let is_draft = match options.get(DRAFT) {
-            None | Some(Json::Null) => false,
-            Some(Json::Bool(is_draft)) => *is_draft,
-            Some(other) => {
-                return Err(Error::argument(
-                    format!("option {DRAFT} is {other}"),
-                    "It is true for a release that nobody but its owner reads until sanitize.approve.",
-                ));
-            }
-        };
+        let hint = "It is \"range\": coarser numbers and dates in range types, [20,30) say.";
+        let as_ranges = is_asked(options, RANGES, &"range".into(), hint)?;
+        if as_ranges && !shows_coarser(release, options) {
+            return Err(Error::argument(
+                format!("option {RANGES} is given without option generalize"),
+                "Nothing is shown coarser without it: set generalize to true.",
+            ));
+        }
+        let hint = "It is \"sharded\": the rows are written to the servers on which those of the source are.";
+        let is_sharded = is_asked(options, TARGET, &"sharded".into(), hint)?;
+        let hint =
+            "It is true for a release that nobody but its owner reads until sanitize.approve.";
+        let is_draft = is_asked(options, DRAFT, &true.into(), hint)?;
         Ok(Maker { method, release, label, options, as_ranges, is_sharded, is_draft })
     }
 
@@ -159,25 +134,22 @@ impl<'a> Maker<'a> {
             ));
         }
         let maker = Maker::new(method, options)?;
-        if maker.is_sharded {
-            return Err(Error::argument(
-                format!("option {TARGET} is given for a table that stays where it is"),
-                "Publish a sharded release, or leave the option out.",
-            ));
-        }
-        if maker.is_draft {
-            return Err(Error::argument(
-                format!("option {DRAFT} is given for a table whose rows are replaced at once"),
-                "Publish a draft beside the table, or leave the option out.",
-            ));
-        }
-        if maker.as_ranges {
-            return Err(Error::argument(
-                format!("option {RANGES} is given for a table that keeps its types"),
-                "Publish a release with ranges, or leave the option out.",
-            ));
-        }
-        Ok(maker)
+        let (option, table, instead) = match &maker {
+            Maker { is_sharded: true, .. } => {
+                (TARGET, "that stays where it is", "Publish a sharded release")
+            }
+            Maker { is_draft: true, .. } => {
+                (DRAFT, "whose rows are replaced at once", "Publish a draft beside the table")
+            }
+            Maker { as_ranges: true, .. } => {
+                (RANGES, "that keeps its types", "Publish a release with ranges")
+            }
+            _ => return Ok(maker),
+        };
+        Err(Error::argument(
+            format!("option {option} is given for a table {table}"),
+            format!("{instead}, or leave the option out."),
+        ))
     }
 
     pub fn name(&self) -> &'static str {
@@ -446,6 +418,16 @@ impl<'a> Maker<'a> {
             }
         }
         Ok(options)
+    }
+}
+
+/// True if an option has the one value, beside false, that it can have.
+fn is_asked(options: &Map<String, Json>, option: &str, yes: &Json, hint: &str) -> Result<bool> {
+    match options.get(option) {
+        None | Some(Json::Null) => Ok(false),
+        Some(given) if given == yes => Ok(true),
+        Some(Json::Bool(false)) if yes.is_boolean() => Ok(false),
+        Some(other) => Err(Error::argument(format!("option {option} is {other}"), hint)),
     }
 }
 

@@ -20,7 +20,7 @@ pub use build::{of_column, of_columns};
 pub use written::{Sides, general, shown_as};
 
 use crate::api::prelude::*;
-use crate::api::private::domains::{COLUMN_NAME, column, read_as_owner, take_back};
+use crate::api::private::domains::{COLUMN_NAME, check_owner, column, read_as_owner, take_back};
 use crate::catalog::hierarchies::{self, Stored};
 use spec::Levels;
 
@@ -41,9 +41,7 @@ const DECLARE_HIERARCHY: Method = Method::new(
 fn declare_hierarchy(call: &Call) -> Result<Datum> {
     let (relation, position) = column(call)?;
     let column = &relation.columns[position];
-    if !rights::owns(rights::current_user(), relation.oid) {
-        return Err(Error::NotOwner { relation: relation.name });
-    }
+    check_owner(&relation)?;
     let mut written = call.get(&LEVELS)?;
     let levels = Levels::read(&written, column)?;
     let mut lookup = None;
