@@ -17,8 +17,7 @@ pub const UNIT: Argument<Option<String>> =
     Argument::of("unit").about("The column that tells units apart.");
 
 pub const MAX_ROWS_PER_UNIT: Argument<Option<u64>> =
-    Argument::new("max_rows_per_unit", Type::Int8, at_least_one)
-        .or_null()
+    Argument::optional("max_rows_per_unit", Type::Int8, at_least_one)
         .about("How many rows of a unit count at most.");
 
 pub const ASSUME_STABLE: Argument<bool> = Argument::of("assume_stable")

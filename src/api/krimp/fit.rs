@@ -15,7 +15,7 @@ pub const PRUNE: Argument<bool> = Argument::of("prune")
     .about("Whether patterns that no longer help are taken out again.");
 
 pub const MAX_TIME: Argument<Option<Duration>> =
-    Argument::new("max_time", Type::Interval, |given| {
+    Argument::optional("max_time", Type::Interval, |given| {
         let Some(time) = given.interval()? else { return Ok(None) };
         let days = i128::from(time.months()) * 30 + i128::from(time.days());
         let micros = days * 86_400_000_000 + i128::from(time.micros());
@@ -27,7 +27,6 @@ pub const MAX_TIME: Argument<Option<Duration>> =
             )),
         }
     })
-    .or_null()
     .about("How long to look for patterns; needs candidates 'pairs'.");
 
 pub const NULLS: Argument<Nulls> = Argument::new("nulls", Type::Text, |given| {

@@ -21,7 +21,7 @@ const LAPLACE: Argument<f64> = Argument::new("laplace", Type::Float8, |given| {
 .about("What is added to every usage, so that no value is impossible.");
 
 const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> =
-    Argument::new("laplace_by", Type::Json, by_column).or_null().about(
+    Argument::optional("laplace_by", Type::Json, by_column).about(
         "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
     );
 

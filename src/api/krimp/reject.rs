@@ -3,10 +3,9 @@
 use crate::api::prelude::*;
 use krimp::{Model, Reject};
 
-pub const REJECT: Argument<Vec<NamedItemset>> = Argument::new("reject", Type::Json, |given| {
+pub const REJECT: Argument<Vec<NamedItemset>> = Argument::optional("reject", Type::Json, |given| {
     Ok(itemsets(given)?.unwrap_or_default())
 })
-.or_null()
 .about("Itemsets that no row may contain; such rows are drawn again: [{\"sex\": \"m\", \"ward\": \"obstetrics\"}].");
 
 /// Itemsets that no row may contain, whose columns are among those that are generated.

@@ -18,14 +18,13 @@ const THRESHOLD: Argument<u64> =
     .or("5")
     .about("Counts from 1 to one below it are small.");
 
-const PROTECTION: Argument<Option<u64>> = Argument::new("protection", Type::Int8, |given| match given.int8()? {
+const PROTECTION: Argument<Option<u64>> = Argument::optional("protection", Type::Int8, |given| match given.int8()? {
     None => Ok(None),
     Some(width) if (0..=MOST_COUNT as i64).contains(&width) => Ok(Some(width as u64)),
     Some(width) => {
         Err(given.refuse(width, "protection is the width of an interval: 0 or more."))
     }
 })
-.or_null()
 .about("How wide the interval is at the least that can be told of a small cell; as threshold if it is left out.");
 
 const GROUP_COLUMN: Argument<Option<String>> = Argument::of("group_column")

@@ -18,11 +18,10 @@ struct Line {
 }
 
 const MODEL: Argument<Option<Model>> =
-    Argument::new("model", Type::Json, |given| match given.json()? {
+    Argument::optional("model", Type::Json, |given| match given.json()? {
         Some(model) => Ok(Some(Model::from_json(&model)?)),
         None => Ok(None),
     })
-    .or_null()
     .about("The model that the table was drawn from, if it is there.");
 
 const KRIMP_REPORT: Method = Method::new(

@@ -26,18 +26,16 @@ const GROUP_BY: Argument<Option<Vec<String>>> =
     Argument::of("group_by").about("The columns whose values tell groups apart.");
 
 const FILTER: Argument<Option<String>> =
-    Argument::new("filter", Type::Json, |given| given.json_text())
-        .or_null()
+    Argument::optional("filter", Type::Json, |given| given.json_text())
         .about("Which rows count: conditions by column, all of which must hold.");
 
-const GROUPS: Argument<Option<String>> = Argument::new("groups", Type::Json, |given| {
+const GROUPS: Argument<Option<String>> = Argument::optional("groups", Type::Json, |given| {
     given.json_text()
 })
-.or_null()
 .about("The groups to answer for, if they are public: a list of values or of objects by column, or lists by column for all combinations.");
 
 /// In microseconds.
-const REUSE: Argument<Option<i64>> = Argument::new("reuse", Type::Interval, |given| {
+const REUSE: Argument<Option<i64>> = Argument::optional("reuse", Type::Interval, |given| {
     let age = given.interval()?.map(|age| age.as_micros().clamp(-1, OLDEST) as i64);
     match age {
         Some(age) if age < 0 => Err(Error::argument(
@@ -47,7 +45,6 @@ const REUSE: Argument<Option<i64>> = Argument::new("reuse", Type::Interval, |giv
         age => Ok(age),
     }
 })
-.or_null()
 .about("How old an answer to the same question may be that is returned again for free.");
 
 const ASKED: &[&dyn Declared] =
@@ -70,8 +67,7 @@ fn request(arguments: &Arguments<'_>) -> Result<Request> {
 }
 
 const MAX_GROUPS_PER_UNIT: Argument<Option<u64>> =
-    Argument::new("max_groups_per_unit", Type::Int8, at_least_one)
-        .or_null()
+    Argument::optional("max_groups_per_unit", Type::Int8, at_least_one)
         .about("In how many groups a unit counts at most.");
 
 fn label(options: &Arguments<'_>) -> Result<Guarantee> {

@@ -100,23 +100,18 @@ fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge> {
     }
 }
 
-/// A sum of what was charged.
-const fn sum(name: &'static str, about: &'static str) -> Argument<AnyNumeric> {
-    Argument {
-        name,
-        of: Type::Numeric,
-        default: None,
-        about,
-        read: |given| given.needed(given.numeric()?),
-    }
-}
+// Sums of what was charged.
 
-const EPSILONS: Argument<AnyNumeric> = sum("epsilon", "All epsilons together.");
-const DELTAS: Argument<AnyNumeric> = sum("delta", "All deltas together.");
-const RHOS: Argument<AnyNumeric> = sum("rho", "All rhos together, of charges that have one.");
-const REST_EPSILON: Argument<AnyNumeric> = sum("rest_epsilon", "The epsilons without a rho.");
-const REST_DELTA: Argument<AnyNumeric> = sum("rest_delta", "The deltas that no rho covers.");
-const BUDGET_DELTA: Argument<AnyNumeric> = sum("budget_delta", "The delta of the budget.");
+const EPSILONS: Argument<AnyNumeric> = Argument::of("epsilon").about("All epsilons together.");
+const DELTAS: Argument<AnyNumeric> = Argument::of("delta").about("All deltas together.");
+const RHOS: Argument<AnyNumeric> =
+    Argument::of("rho").about("All rhos together, of charges that have one.");
+const REST_EPSILON: Argument<AnyNumeric> =
+    Argument::of("rest_epsilon").about("The epsilons without a rho.");
+const REST_DELTA: Argument<AnyNumeric> =
+    Argument::of("rest_delta").about("The deltas that no rho covers.");
+const BUDGET_DELTA: Argument<AnyNumeric> =
+    Argument::of("budget_delta").about("The delta of the budget.");
 
 const SPENT: Method = Method::new(
     "spent",

@@ -16,10 +16,9 @@ const SENSITIVITY: Argument<u64> = Argument::new("sensitivity", Type::Int8, |giv
 const MECHANISM: Argument<String> =
     Argument::of("mechanism").or("\"laplace\"").about("Which noise: laplace, or gaussian.");
 
-const DELTA: Argument<Option<f64>> = Argument::new("delta", Type::Float8, |given| {
+const DELTA: Argument<Option<f64>> = Argument::optional("delta", Type::Float8, |given| {
     given.float8()?.map(budget::delta).transpose()
 })
-.or_null()
 .about("The chance with which Gaussian noise may pass epsilon; without it the noise is epsilon^2/2-zCDP.");
 
 const DP_NOISE: Method = Method::new(

@@ -60,7 +60,7 @@ const UNIT: Argument<String> =
 const EPSILON: Argument<f64> =
     budget::EPSILON.about("How much may be learnt about a unit, in total or in each window.");
 
-const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument::new(
+const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument::optional(
     "max_rows_per_unit",
     Type::Int4,
     |given| {
@@ -69,12 +69,11 @@ const MAX_ROWS_PER_UNIT: Argument<Option<i32>> = Argument::new(
         })
     },
 )
-.or_null()
 .about(
     "How many rows of a unit count at most; 1 where the unit is a key, to be named anywhere else.",
 );
 
-const WINDOW_LENGTH: Argument<Option<String>> = Argument::new("window_length", Type::Interval, |given| match given.interval()? {
+const WINDOW_LENGTH: Argument<Option<String>> = Argument::optional("window_length", Type::Interval, |given| match given.interval()? {
     None => Ok(None),
     Some(length) if length.as_micros() > 0 => Ok(given.text_of()),
     Some(_) => Err(Error::argument(
@@ -82,14 +81,12 @@ const WINDOW_LENGTH: Argument<Option<String>> = Argument::new("window_length", T
         "It is how long a budget lasts: '1 month'. Leave it out for a budget that never renews.",
     )),
 })
-.or_null()
 .about("After how long the budget renews; never, if it is left out.");
 
-const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument::new("max_groups_per_unit", Type::Int4, |given| {
+const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument::optional("max_groups_per_unit", Type::Int4, |given| {
     let hint = "It is the number of groups that a unit counts in: 1 or more.";
     given.if_given(|given| given.at_least(1, hint))
 })
-.or_null()
 .about("In how many groups a unit counts at most; as many as it has rows that count, if it is left out.");
 
 const MIN_EPSILON: Argument<f64> = Argument::new("min_epsilon", Type::Float8, |given| {
@@ -101,13 +98,13 @@ const MIN_EPSILON: Argument<f64> = Argument::new("min_epsilon", Type::Float8, |g
 .or("0.001")
 .about("The least that a call may cost.");
 
-const MIN_QUERY_SET: Argument<Option<i32>> = Argument::new("min_query_set", Type::Int4, |given| {
-    given.if_given(|given| {
-        given.at_least(1, "It is the smallest noisy count that is answered: 1 or more.")
+const MIN_QUERY_SET: Argument<Option<i32>> =
+    Argument::optional("min_query_set", Type::Int4, |given| {
+        given.if_given(|given| {
+            given.at_least(1, "It is the smallest noisy count that is answered: 1 or more.")
+        })
     })
-})
-.or_null()
-.about("The smallest noisy number of units that is answered for.");
+    .about("The smallest noisy number of units that is answered for.");
 
 const ASSUME_STABLE: Argument<bool> = Argument::of("assume_stable")
     .or("false")
@@ -205,16 +202,14 @@ const GRANTEE: Argument<Oid> =
         .about("The role, which stands for its members too.");
 
 /// A share of the budget, or all of it.
-const EPSILON_SHARE: Argument<Option<f64>> = Argument::new("epsilon", Type::Float8, |given| {
+const EPSILON_SHARE: Argument<Option<f64>> = Argument::optional("epsilon", Type::Float8, |given| {
     given.float8()?.map(budget::epsilon).transpose()
 })
-.or_null()
 .about("A share of the budget of its own; without one the whole budget is its limit.");
 
-const DELTA_SHARE: Argument<Option<f64>> = Argument::new("delta", Type::Float8, |given| {
+const DELTA_SHARE: Argument<Option<f64>> = Argument::optional("delta", Type::Float8, |given| {
     given.float8()?.map(budget::delta).transpose()
 })
-.or_null()
 .about("A share of delta of its own; without one it is the part of the relation's delta that epsilon is of its epsilon.");
 
 const ALLOW: Method = Method::new(

@@ -64,20 +64,18 @@ const SAMPLING_DELTA: Method = Method::new(
 );
 
 /// A scheme; `None`: what is public decides.
-const SCHEME: Argument<Option<Scheme>> = Argument::new("scheme", Type::Text, |given| {
+const SCHEME: Argument<Option<Scheme>> = Argument::optional("scheme", Type::Text, |given| {
     given.if_given(|given| given.choice())
 })
-.or_null()
 .about("How rare combinations are found: 'public', 'dp_counts', 'dp_split', 'dp_select' or, as published, 'paper'.");
 
 const PUBLIC_SOURCE: Argument<Option<Oid>> = Argument::of("public_source")
     .about("A public relation with the same columns that says what is rare.");
 
-const THETA1: Argument<Option<u64>> = Argument::new("theta1", Type::Int4, |given| {
+const THETA1: Argument<Option<u64>> = Argument::optional("theta1", Type::Int4, |given| {
     let hint = "theta1 is a number of rows: 0 or more. Combinations that at most theta1 rows share are rare.";
     given.if_given(|given| given.at_least(0, hint))
 })
-.or_null()
 .about("Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.");
 
 /// What is rare, said by hand; what it means depends on the rows.

@@ -16,10 +16,9 @@ const DELTA: Argument<f64> = Argument::of("delta")
     .about("The chance with which epsilon may be passed: above 0, as the noise is Gaussian.");
 
 /// `None`: a noisy number of rows.
-const ROWS: Argument<Option<u64>> = Argument::new("n", Type::Int8, |given| {
+const ROWS: Argument<Option<u64>> = Argument::optional("n", Type::Int8, |given| {
     given.if_given(|given| given.at_least(0, "n is a number of rows: 0 or more."))
 })
-.or_null()
 .about("How many rows are wanted; a noisy number of those that there are if it is left out.");
 
 /// What matters more; which columns there are is known later.

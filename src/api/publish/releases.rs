@@ -200,6 +200,12 @@ pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum> {
     jsonb::datum(&label)
 }
 
+/// How the release in a table was made; refuses a table that is none.
+fn recipe_of(target: &Relation) -> Result<Recipe> {
+    let refused = || Error::NotARelease { relation: target.name.clone() };
+    releases::find(target.oid)?.ok_or_else(refused)
+}
+
 const TARGET_NAME: Argument<String> = Argument::of("target")
     .about("The name of the table to make, as CREATE TABLE has it; or a release that is replaced.");
 
@@ -249,9 +255,7 @@ fn publish(call: &Call) -> Result<Datum> {
         return tell(fill(&recipe, &target, &by)?, &target.name);
     };
     let mut target = target::lock(found, Lock::Write)?;
-    if releases::find(found)?.is_none() {
-        return Err(Error::NotARelease { relation: target.name });
-    }
+    recipe_of(&target)?;
     if maker.is_draft() && releases::is_granted(found)? {
         return Err(Error::argument(
             format!("option draft is given, but others were granted {}", target.name),
@@ -275,9 +279,7 @@ const REFRESH: Method = Method::new("refresh", &[&TARGET], Returns::One(Type::Js
     keeper::check()?;
     target::refuse_read_only(c"sanitize.refresh()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
-    let Some(recipe) = releases::find(target.oid)? else {
-        return Err(Error::NotARelease { relation: target.name });
-    };
+    let recipe = recipe_of(&target)?;
     let by = role_name();
     tell(as_owner(&target, || fill(&recipe, &target, &by))?, &target.name)
 })
@@ -297,9 +299,7 @@ const APPROVE: Method = Method::new("approve", &[&TARGET], Returns::One(Type::Js
 fn approve(call: &Call) -> Result<Datum> {
     target::refuse_read_only(c"sanitize.approve()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
-    let Some(mut recipe) = releases::find(target.oid)? else {
-        return Err(Error::NotARelease { relation: target.name });
-    };
+    let mut recipe = recipe_of(&target)?;
     if !Maker::new(&recipe.method, &recipe.options)?.is_draft() {
         return Err(Error::argument(
             format!("{} is no draft", target.name),
@@ -327,9 +327,7 @@ fn approve(call: &Call) -> Result<Datum> {
 const RETIRE: Method = Method::new("retire", &[&TARGET], Returns::One(Type::Void), |call| {
     target::refuse_read_only(c"sanitize.retire()");
     let target = target::lock(call.get(&TARGET)?, Lock::Drop)?;
-    if releases::find(target.oid)?.is_none() {
-        return Err(Error::NotARelease { relation: target.name });
-    }
+    recipe_of(&target)?;
     if sharded_record::find(target.oid)?.is_some() {
         as_owner(&target, || sharded::drop_generations(&target, true))?;
         release_parts::drop_parts(&target)?;

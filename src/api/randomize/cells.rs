@@ -17,8 +17,7 @@ const PART: usize = 2 << 20;
 
 /// How much of a row's epsilon each column gets.
 pub const WEIGHTS: Argument<Option<weights::Named>> =
-    Argument::new("weights", Type::Json, weights::read)
-        .or_null()
+    Argument::optional("weights", Type::Json, weights::read)
         .about("How a row's epsilon is shared, by column name; 1 where it says nothing.");
 
 const RANDOMIZE_CELLS: Method = Method::release(

@@ -8,8 +8,7 @@ use suppress::{Diversity, DiversityKind, Hierarchy, KAnonymity};
 
 /// What a cell of each column is worth.
 const WEIGHTS: Argument<Option<weights::Named>> =
-    Argument::new("weights", Type::Json, weights::read)
-        .or_null()
+    Argument::optional("weights", Type::Json, weights::read)
         .about("What a cell of a column is worth, by name; 1 where it says nothing.");
 
 const GENERALIZE: Argument<bool> = Argument::of("generalize").or("false").about(
@@ -19,10 +18,9 @@ const GENERALIZE: Argument<bool> = Argument::of("generalize").or("false").about(
 const SENSITIVE: Argument<Option<String>> = Argument::of("sensitive")
     .about("A column that comes back as it is, and in which every class must be diverse (l), close to all rows (t) or both.");
 
-const L: Argument<Option<f64>> = Argument::new("l", Type::Float8, |given| {
+const L: Argument<Option<f64>> = Argument::optional("l", Type::Float8, |given| {
     given.if_fitting(|l: f64| l >= 1.0 && l.is_finite(), "l is a number of values: 1 or more.")
 })
-.or_null()
 .about("How diverse the sensitive column must be in every class.");
 
 const L_KIND: Argument<DiversityKind> = Argument::new("l_kind", Type::Text, |given| {
@@ -34,13 +32,12 @@ const L_KIND: Argument<DiversityKind> = Argument::new("l_kind", Type::Text, |giv
 .or("\"distinct\"")
 .about("What l counts: 'distinct' values, or as many equally frequent ones as have the class's 'entropy'.");
 
-const T: Argument<Option<f64>> = Argument::new("t", Type::Float8, |given| {
+const T: Argument<Option<f64>> = Argument::optional("t", Type::Float8, |given| {
     given.if_fitting(
         |t: f64| (0.0..=1.0).contains(&t),
         "t is a distance between distributions: 0 to 1.",
     )
 })
-.or_null()
 .about("How far the sensitive column of a class may be from that of all released rows, 0 to 1.");
 
 /// What a call asks of the sensitive column, and its name.

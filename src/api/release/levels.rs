@@ -11,8 +11,7 @@ const HINT: &str = "Levels are whole numbers by column name, 0 for the value its
 pub type Named = Map<String, Json>;
 
 /// Levels at which columns are looked at.
-pub const LEVELS: Argument<Option<Named>> = Argument::new("levels", Type::Json, read)
-    .or_null()
+pub const LEVELS: Argument<Option<Named>> = Argument::optional("levels", Type::Json, read)
     .about("Levels of their hierarchies at which columns are looked at, by name.");
 
 /// Reads an argument that has levels by name.

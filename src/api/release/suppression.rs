@@ -15,11 +15,10 @@ pub fn release(
 }
 
 /// The share of the rows in which itemsets are searched for.
-const SAMPLE_SHARE: Argument<Option<f64>> = Argument::new("sample_share", Type::Float8, |given| {
+const SAMPLE_SHARE: Argument<Option<f64>> = Argument::optional("sample_share", Type::Float8, |given| {
     let hint = "sample_share is above 0 and at most 1. Leave it out to search all rows.";
     given.if_fitting(|share: f64| share > 0.0 && share <= 1.0, hint)
 })
-.or_null()
 .about("The share of the rows in which infrequent combinations are searched for, above 0 and at most 1; all rows if it is left out.");
 
 /// A label that says whether only a sample was searched.
@@ -31,25 +30,19 @@ fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
     })
 }
 
-/// Lets `suppress` blank cells by a number of rows, the longest itemsets and the share of rows that is searched.
-fn suppressed(
-    call: &ReleaseCall<'_>,
-    rows: &mut ResultRows,
-    number: &Argument<u64>,
-    suppress: fn(&Bag, u64, Option<usize>, f64, &Watch) -> Result<table::Release, suppress::Error>,
-) -> Result<()> {
-    let (number, max_length) = (call.get(number)?, call.get(&MAX_LENGTH)?);
-    let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
-    let source = TypedSource::read(call)?.with_rows()?;
-    release(rows, source, |bag, watch| suppress(bag, number, max_length, share, watch))
-}
-
 const MII_SUPPRESS: Method = Method::release(
     "mii_suppress",
     &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    Release::new(|call, rows| suppressed(call, rows, &THETA, suppress::mii_suppress_sampled))
-        .made_of(Origin::Row)
-        .blanking(),
+    Release::new(|call, rows| {
+        let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(rows, source, |bag, watch| {
+            suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
+        })
+    })
+    .made_of(Origin::Row)
+    .blanking(),
 )
 .reading()
 .about(
@@ -71,9 +64,16 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
 const K_MII: Method = Method::release(
     "k_mii",
     &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
-    Release::new(|call, rows| suppressed(call, rows, &K, suppress::k_mii))
-        .made_of(Origin::Row)
-        .blanking(),
+    Release::new(|call, rows| {
+        let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
+        let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
+        let source = TypedSource::read(call)?.with_rows()?;
+        release(rows, source, |bag, watch| {
+            suppress::k_mii(bag, k, max_length, share, watch)
+        })
+    })
+    .made_of(Origin::Row)
+    .blanking(),
 )
 .reading()
 .about(

@@ -43,14 +43,16 @@ pub const MIN_SUPPORT: Argument<u64> = Argument::new("min_support", Type::Int8, 
 })
 .about("How many rows must share what counts as frequent.");
 
-pub const MAX_LENGTH: Argument<Option<usize>> = Argument::new("max_length", Type::Int4, |given| {
-    given.if_given(|given| {
-        given
-            .at_least(1, "max_length is a number of columns: 1 or more. Leave it out for no limit.")
+pub const MAX_LENGTH: Argument<Option<usize>> =
+    Argument::optional("max_length", Type::Int4, |given| {
+        given.if_given(|given| {
+            given.at_least(
+                1,
+                "max_length is a number of columns: 1 or more. Leave it out for no limit.",
+            )
+        })
     })
-})
-.or_null()
-.about("The longest combinations that are looked at, in columns; no limit if it is left out.");
+    .about("The longest combinations that are looked at, in columns; no limit if it is left out.");
 
 pub const N: Argument<u64> =
     Argument::new("n", Type::Int8, |given| given.at_least(0, "n is a number of rows: 0 or more."))

@@ -2,6 +2,7 @@
 
 use super::argument::{Argument, Given, Type};
 use super::error::Error;
+use pgrx::AnyNumeric;
 use pgrx::pg_sys::Oid;
 use serde_json::Value as Json;
 use std::borrow::Cow;
@@ -48,6 +49,7 @@ kinds! {
     Vec<String>: Texts, names;
     Json: Json, |given: &Given<'_>| Ok::<_, Error>(given.json()?.map(Cow::into_owned));
     Oid: Relation, Given::relation;
+    AnyNumeric: Numeric, Given::numeric;
 }
 
 impl<T> Argument<T> {
@@ -60,15 +62,19 @@ impl<T> Argument<T> {
         Argument { name, of, default: None, about: "", read }
     }
 
+    /// An argument that may be left out, and is NULL then.
+    pub const fn optional(
+        name: &'static str,
+        of: Type,
+        read: fn(&Given<'_>) -> Result<T, Error>,
+    ) -> Self {
+        Argument::new(name, of, read).or("null")
+    }
+
     /// What it is if it is left out, as JSON.
     pub const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self
-    }
-
-    /// It may be left out, and is NULL then.
-    pub const fn or_null(self) -> Self {
-        self.or("null")
     }
 
     /// One sentence for the reference.

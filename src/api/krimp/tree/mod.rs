@@ -11,11 +11,10 @@ use crate::api::shared::drawing::{draw_rows, step};
 use krimp::{CodeTree, TreeGenerator, Walk};
 use random::Key;
 
-const TREE_THRESHOLD: Argument<Option<f64>> = Argument::new("tree_threshold", Type::Float8, |given| {
+const TREE_THRESHOLD: Argument<Option<f64>> = Argument::optional("tree_threshold", Type::Float8, |given| {
     let hint = "tree_threshold is a share of the rows: 0 or more, and less than 1.";
     given.if_fitting(|share: f64| (0.0..1.0).contains(&share), hint)
 })
-.or_null()
 .about("The share of the rows that patterns must occur together in more than to be joined in the tree; min_share if it is left out.");
 
 const GENERATOR: Argument<Walk> = Argument::choice("generator")

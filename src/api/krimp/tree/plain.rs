@@ -3,7 +3,7 @@
 use super::{GENERATOR, TREE_THRESHOLD, draw};
 use crate::api::krimp::fit::{self, CANDIDATES, NULLS, columns_and_class};
 use crate::api::prelude::*;
-use krimp::{Candidates, ClassRows, CodeTree, Nulls, Options, apportion};
+use krimp::{ClassRows, CodeTree, Nulls, Options, apportion};
 use std::sync::Arc;
 
 /// Rows are drawn with NULLs where the source has them.
@@ -13,9 +13,8 @@ const NULLS_AS_VALUES: Argument<Nulls> = NULLS.or("\"value\"");
 struct Asked {
     min_share: f64,
     threshold: f64,
-    max_length: Option<usize>,
-    nulls: Nulls,
-    candidates: Candidates,
+    /// All but the least support, which depends on the rows.
+    options: Options,
 }
 
 impl Asked {
@@ -25,27 +24,23 @@ impl Asked {
         nulls: &Argument<Nulls>,
     ) -> Result<Self> {
         let min_share = call.get(min_share)?;
-        Ok(Asked {
-            min_share,
-            threshold: call.get(&TREE_THRESHOLD)?.unwrap_or(min_share),
+        let threshold = call.get(&TREE_THRESHOLD)?.unwrap_or(min_share);
+        let options = Options {
             max_length: call.get(&MAX_LENGTH)?,
             nulls: call.get(nulls)?,
             candidates: call.get(&CANDIDATES)?,
-        })
+            ..Options::new(1)
+        };
+        Ok(Asked { min_share, threshold, options })
     }
 
     /// The tree of a bag with rows; `held` are the bytes that the call holds already.
     fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree> {
-        let least = measures::least_support(self.min_share, bag.row_count());
-        let options = Options {
-            max_length: self.max_length,
-            nulls: self.nulls,
-            candidates: self.candidates,
-            ..Options::new(least)
-        };
+        let min_support = measures::least_support(self.min_share, bag.row_count());
+        let options = Options { min_support, ..self.options.clone() };
         let table = fit::fit(bag, held, &options)?;
         pool::run("building the tree", held, |watch| {
-            krimp::code_tree(bag, &table, self.nulls, self.threshold, watch)
+            krimp::code_tree(bag, &table, options.nulls, self.threshold, watch)
         })
     }
 }

@@ -10,17 +10,15 @@ use std::collections::BTreeMap;
 const COLUMN_NAME: Argument<String> =
     Argument::of("column_name").about("The column that the statistic is of: numbers or boolean.");
 
-const PRIOR: Argument<Option<BTreeMap<Rational, f64>>> = Argument::new("prior", Type::Json, |given| {
+const PRIOR: Argument<Option<BTreeMap<Rational, f64>>> = Argument::optional("prior", Type::Json, |given| {
     given.json()?.map(|prior| given_prior(&prior)).transpose()
 })
-.or_null()
 .about("What is known of each value beforehand: {\"value\": probability, …}, or a list of equally likely values; all values of the public domain if it is left out.");
 
-const DIGITS: Argument<Option<i32>> = Argument::new("digits", Type::Int4, |given| {
+const DIGITS: Argument<Option<i32>> = Argument::optional("digits", Type::Int4, |given| {
     let hint = "digits is a number of digits after the point: from -50 to 50.";
     given.if_fitting(|digits: i32| (-50..=50).contains(&digits), hint)
 })
-.or_null()
 .about("To how many digits after the point the statistic is rounded; exact if it is left out.");
 
 pub const ENTROPY_LOSS_OF: Method = Method::new(

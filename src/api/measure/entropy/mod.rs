@@ -72,7 +72,7 @@ const RELEASED_LOW: Argument<Rational> =
         .about("The released value, or the least that it can have been.");
 
 const RELEASED_HIGH: Argument<Option<Rational>> =
-    Argument::new("released_high", Type::Numeric, end).or_null().about(
+    Argument::optional("released_high", Type::Numeric, end).about(
         "The largest that the released value can have been; as released_low if it is left out.",
     );
 

@@ -6,7 +6,7 @@ use super::tables::{Beside, Tables};
 use crate::pg::call::text::to_utf8;
 use report::{
     ClassSize, ClassSizes, CoarseValue, ColumnChange, ColumnRisk, CommonRows, Crossed,
-    ItemsetChange, Original, PairChange, People, Release, Report, Sensitive, ValueRisk, ValueShare,
+    ItemsetChange, Original, PairChange, People, Release, Report, ValueRisk, ValueShare,
 };
 
 /// A value has at most so many characters in a report.
@@ -133,7 +133,6 @@ fn release(
         first: written(&coarse.ends[0]),
         last: written(&coarse.ends[1]),
     });
-    let sensitive = beside.sensitive.zip(measured.sensitive.as_ref());
     let unit = |people: &super::tables::People| people.rows.domain(people.unit).name().to_string();
     let people = tables.people.as_ref().map(unit).zip(measured.people);
     let measures = measured.utility.measures().into_iter();
@@ -148,12 +147,7 @@ fn release(
         not_compared: not_compared(beside, candidate),
         classes: classes(&measured.classes[1]),
         classes_before: classes(&measured.classes[0]),
-        sensitive: sensitive.map(|(column, seen)| Sensitive {
-            column: name(column),
-            distinct_l: seen.distinct_l,
-            entropy_l: seen.entropy_l,
-            t: seen.t,
-        }),
+        sensitive: measured.sensitive.clone(),
         people: people.map(|(unit, people)| People {
             unit,
             classes: people.classes,

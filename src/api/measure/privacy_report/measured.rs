@@ -6,7 +6,7 @@ use crate::api::release::hierarchy::general;
 use measures::utility::{Joint, Seen, Utility, shown};
 use measures::{Cell, CommonRecords, Comparison, Diversity, Meaning, People};
 use mining::RiskCounts;
-use report::Unicity;
+use report::{Sensitive, Unicity};
 use suppress::Written;
 
 /// Columns of the combinations by which rows stand out, and items of a frequent itemset: longer ones take
@@ -78,13 +78,6 @@ pub struct MeasuredRelease {
     /// By column; nothing beyond [`COLUMNS`].
     pub shown: Vec<ShownColumn>,
     pub crossed: Vec<CrossedValues>,
-}
-
-/// How diverse and how close to all rows classes are at worst.
-pub struct Sensitive {
-    pub distinct_l: Option<f64>,
-    pub entropy_l: Option<f64>,
-    pub t: Option<f64>,
 }
 
 /// A general value, by column and in the bytes of its table: how many rows show it, how many values of the
@@ -246,6 +239,7 @@ fn sensitive(release: &Beside, watch: &Watch) -> Result<Option<Sensitive>, Stop>
     let columns: Vec<usize> = release.class.iter().copied().chain([column]).collect();
     let (bag, last) = (release.input.bag.project(&columns, watch)?, release.class.len());
     Ok(Some(Sensitive {
+        column: release.input.bag.domain(column).name().into(),
         distinct_l: measures::l_diversity(&bag, last, Diversity::Distinct, watch)?,
         entropy_l: measures::l_diversity(&bag, last, Diversity::Entropy, watch)?,
         t: measures::t_closeness(&bag, last, false, watch)?,

@@ -102,10 +102,9 @@ impl Candidate {
 }
 
 const fn options(name: &'static str) -> Argument<Json> {
-    Argument::new(name, Type::Json, |given| {
+    Argument::optional(name, Type::Json, |given| {
         Ok(given.get::<Option<Json>>()?.unwrap_or_else(|| Json::Object(Map::new())))
     })
-    .or_null()
     .about("Its arguments by name.")
 }
 
@@ -120,14 +119,13 @@ const COMPARE: Argument<Option<Oid>> =
     Argument::of("compare").about("A second release, to be shown beside the first.");
 
 const TITLE: Argument<Option<String>> =
-    Argument::new("title", Type::Text, |given| match given.text()? {
+    Argument::optional("title", Type::Text, |given| match given.text()? {
         Some(title) if title.chars().count() > LONGEST_TITLE => Err(given.refuse(
             format_args!("{} characters long", title.chars().count()),
             format!("A title has at most {LONGEST_TITLE} characters."),
         )),
         title => Ok(title),
     })
-    .or_null()
     .about("The title of the page.");
 
 /// All options.

@@ -17,16 +17,14 @@ const MARGIN: Argument<f64> = Argument::of("margin")
     .or("2")
     .about("How many standard deviations below min_share an itemset may be and still grow.");
 
-const SEED_UNIVERSE: Argument<Option<u32>> = Argument::new("universe", Type::Int4, |given| {
+const SEED_UNIVERSE: Argument<Option<u32>> = Argument::optional("universe", Type::Int4, |given| {
     given.if_given(|given| items_up_to(given, MAX_UNIVERSE))
 })
-.or_null()
 .about("Of seeds: how many items there are.");
 
-const SEED_ITEMSET: Argument<Option<usize>> = Argument::new("itemset", Type::Int4, |given| {
+const SEED_ITEMSET: Argument<Option<usize>> = Argument::optional("itemset", Type::Int4, |given| {
     given.if_given(|given| Ok(items_up_to(given, MAX_SIZE as u32)? as usize))
 })
-.or_null()
 .about("Of seeds: the itemset that they were made for; max_itemset if it is left out.");
 
 const SEED_BITS_OF_RHO: Argument<Option<u32>> = BITS

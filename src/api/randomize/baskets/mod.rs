@@ -97,7 +97,7 @@ const MAX_ITEMSET: Argument<usize> =
         .about("The items of the largest itemsets whose supports are wanted.");
 
 /// Binary digits of rho.
-const BITS: Argument<Option<u32>> = Argument::new("bits", Type::Int4, |given| {
+const BITS: Argument<Option<u32>> = Argument::optional("bits", Type::Int4, |given| {
     let most = randomize::seed::MAX_BITS;
     let read = |bits: i32| {
         u32::try_from(bits).ok().filter(|bits| (1..=most).contains(bits)).ok_or_else(|| {
@@ -106,7 +106,6 @@ const BITS: Argument<Option<u32>> = Argument::new("bits", Type::Int4, |given| {
     };
     given.int4()?.map(read).transpose()
 })
-.or_null()
 .about("The binary digits of rho, for seeds; 53 for a design if it is left out.");
 
 /// Items as an array.

@@ -10,21 +10,10 @@ use randomize::seed::{Code, MAX_UNIVERSE, Shape};
 
 /// One of the two numbers that rho = a / 2^b is.
 const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
-    Argument {
-        name,
-        of: Type::Int4,
-        default: None,
-        about,
-        read: |given| {
-            let number = given.needed(given.int4()?)?;
-            u32::try_from(number).map_err(|_| {
-                given.refuse(
-                    number,
-                    "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.",
-                )
-            })
-        },
-    }
+    Argument::new(name, Type::Int4, |given| {
+        given.at_least(0, "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.")
+    })
+    .about(about)
 }
 
 const A: Argument<u32> = dyadic("a", "The chance of every other item to come in is a / 2^b.");
