@@ -70,13 +70,17 @@ const EXACT_COUNT_EPSILON: Method =
          probability p, to somebody who knows no other row",
     );
 
+fn exact_count(arguments: &Arguments<'_>) -> Result<ExactCount> {
+    let (n, p) = (arguments.get(&N)?, arguments.get(&P)?);
+    Ok(ExactCount::new(n, p, arguments.get(&LOW)?, arguments.get(&HIGH)?)?)
+}
+
 const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     "exact_count_epsilon",
     &[&N, &P, &LOW, &HIGH],
     columns![epsilon: Float8, refuse_epsilon: Float8, release_probability: Float8],
     |call| {
-        let (n, p) = (call.get(&N)?, call.get(&P)?);
-        let found = ExactCount::new(n, p, call.get(&LOW)?, call.get(&HIGH)?)?;
+        let found = exact_count(&call.arguments)?;
         call.one_row([
             Value::Float(found.epsilon),
             Value::Float(found.refuse_epsilon),
@@ -90,11 +94,7 @@ const EXACT_COUNT_EPSILON_RANGE: Method = Method::new(
     "how much a count that is released from low to high, and refused otherwise, tells of one \
          row at most; how much the refusal tells; how likely a release is",
 )
-.labelled(&[], |options| {
-    let (n, p) = (options.get(&N)?, options.get(&P)?);
-    let found = ExactCount::new(n, p, options.get(&LOW)?, options.get(&HIGH)?)?;
-    Ok(Guarantee::exact_count(found.epsilon))
-});
+.labelled(&[], |options| Ok(Guarantee::exact_count(exact_count(options)?.epsilon)));
 
 const PROBABILITIES: Argument<Vec<f64>> = Argument::new("probabilities", Type::Floats, |given| {
     number_list(
@@ -116,26 +116,23 @@ const COUNTS: Argument<Vec<u64>> = Argument::new("counts", Type::BigInts, |given
 })
 .about("How many rows have each value.");
 
+fn exact_counts(arguments: &Arguments<'_>) -> Result<f64> {
+    let (probabilities, counts) = (arguments.get(&PROBABILITIES)?, arguments.get(&COUNTS)?);
+    Ok(exact_counts_epsilon(arguments.get(&N)?, &probabilities, &counts)?)
+}
+
 const EXACT_COUNTS_EPSILON: Method = Method::new(
     "exact_counts_epsilon",
     &[&N, &PROBABILITIES, &COUNTS],
     Returns::One(Type::Float8),
-    |call| {
-        let (probabilities, counts) = (call.get(&PROBABILITIES)?, call.get(&COUNTS)?);
-        let epsilon = exact_counts_epsilon(call.get(&N)?, &probabilities, &counts)?;
-        call.value(epsilon)
-    },
+    |call| call.value(exact_counts(&call.arguments)?),
 )
 .pure()
 .about(
     "how much the exact counts of all values tell of one of n independent rows that have \
          them with these probabilities",
 )
-.labelled(&[], |options| {
-    let (probabilities, counts) = (options.get(&PROBABILITIES)?, options.get(&COUNTS)?);
-    let epsilon = exact_counts_epsilon(options.get(&N)?, &probabilities, &counts)?;
-    Ok(Guarantee::exact_counts(epsilon))
-});
+.labelled(&[], |options| Ok(Guarantee::exact_counts(exact_counts(options)?)));
 
 methods! {
     sanitize_dependence => DEPENDENCE;
