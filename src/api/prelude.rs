@@ -4,8 +4,9 @@
 
 pub use super::shared::arguments::*;
 pub use super::shared::input::Input;
+pub use super::shared::internal::{part, passed};
 pub use super::shared::typed_source::TypedSource;
-pub use crate::catalog::{bounds, ledger};
+pub use crate::catalog::{bounds, ledger, protection};
 pub use crate::method::Method;
 pub(crate) use crate::method::{columns, methods};
 pub use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
@@ -31,6 +32,7 @@ pub use pgrx::pg_sys::{self, Datum, Oid};
 pub use pgrx::{AnyNumeric, IntoDatum};
 pub use random::Coins;
 pub use serde_json::{Map, Value as Json, json};
+pub use suppress::{Hierarchy, Written};
 pub use table::{Bag, Domain, Item, NONE, Stop, Watch};
 
 /// What may fail with one of our errors, unless another kind is named.

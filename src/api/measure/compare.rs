@@ -6,7 +6,6 @@ use crate::api::release::hierarchy::{Sides, general, shown_as};
 use crate::api::shared::input::original_and_released;
 use measures::{Made, Meaning};
 use std::collections::HashMap;
-use suppress::Written;
 
 /// Two tables with the same columns in the same order, each with its own domains.
 pub struct Pair {

@@ -1,7 +1,6 @@
 //! The aggregate `bounded_rows`, by which `dp_aggregate` lets shards keep so many rows of each of their units.
 
 use crate::api::prelude::*;
-use crate::api::shared::internal::{part, passed};
 use crate::pg::call::aggregate_state::bytea;
 use crate::pg::call::expanded::Access;
 use crate::pg::read::bag;

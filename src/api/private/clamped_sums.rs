@@ -1,7 +1,6 @@
 //! The aggregates `clamped_sum` and `clamped_sum_squares`: sums in 128 bits, parallel.
 
 use crate::api::prelude::*;
-use crate::api::shared::internal::{part, passed};
 
 const STATE: Argument<()> = passed("state", Type::Sums);
 /// The state of another process.

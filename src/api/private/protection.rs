@@ -4,7 +4,7 @@ use super::budget::{self, role_name};
 use super::domains;
 use crate::api::prelude::*;
 use crate::catalog::ledger::entries;
-use crate::catalog::protection::{self, LARGEST, Protection};
+use crate::catalog::protection::{LARGEST, Protection};
 use crate::pg::call::attempt::attempt;
 use crate::pg::shards::keeper;
 use crate::rules::stability::unstable;

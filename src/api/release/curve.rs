@@ -2,7 +2,7 @@
 
 use super::hierarchy::of_columns;
 use crate::api::prelude::*;
-use suppress::{Hierarchy, KAnonymity};
+use suppress::KAnonymity;
 
 const KS: Argument<Vec<u64>> = Argument::new("ks", Type::Ints, ks)
     .or("[2, 3, 5, 10, 20, 50, 100]")

@@ -4,7 +4,7 @@ use super::levels::{self, Levels};
 use super::suppression::keeping;
 use crate::api::measure::compare::Pair;
 use crate::api::prelude::*;
-use suppress::{Hierarchy, Loss, Written};
+use suppress::Loss;
 
 const LEVELS: Argument<levels::Named> =
     Argument::new("levels", Type::Json, |given| given.needed(levels::read(given)?)).about(

@@ -4,7 +4,7 @@ use super::suppression::keeping;
 use crate::api::prelude::*;
 use crate::api::shared::weights;
 use guarantee::ClassTerms;
-use suppress::{Diversity, DiversityKind, Hierarchy, KAnonymity};
+use suppress::{Diversity, DiversityKind, KAnonymity};
 
 /// What a cell of each column is worth.
 const WEIGHTS: Argument<Option<weights::Named>> =

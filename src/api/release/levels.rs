@@ -3,7 +3,6 @@
 use super::hierarchy::of_column;
 use crate::api::prelude::*;
 use crate::catalog::hierarchies;
-use suppress::Hierarchy;
 
 const HINT: &str = "Levels are whole numbers by column name, 0 for the value itself: {\"zip\": 2, \"birth_date\": 1}.";
 

@@ -3,7 +3,6 @@
 //! takes names, never statements.
 
 use crate::api::prelude::*;
-use crate::api::shared::internal::part;
 use crate::pg::call::trigger;
 use crate::pg::read::bag;
 use crate::pg::shards::generation::{self, Mark};

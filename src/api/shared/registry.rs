@@ -2,7 +2,6 @@
 
 use crate::api::prelude::*;
 use crate::catalog::ledger::Asker;
-use crate::catalog::protection;
 use crate::method::{Exported, Label};
 use crate::rules::terms;
 use std::collections::BTreeSet;

@@ -1,7 +1,6 @@
 //! Functions of earlier versions that are gone: CREATE EXTENSION of such a version and pg_upgrade look for their
 //! symbols. No declaration fits them, so that a call says which versions meet.
 
-use super::internal::part;
 use crate::api::prelude::*;
 use crate::method::symbols;
 

@@ -10,7 +10,6 @@ use crate::pg::write::typed::{ShownValues, TextValues};
 use crate::rules::charged_rows::{self, Bound};
 use crate::rules::public;
 use std::collections::HashSet;
-use suppress::Hierarchy;
 use table::{CodedTable, ColumnPart, Release};
 
 /// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as

@@ -7,7 +7,6 @@ use measures::utility::{Joint, Seen, Utility, shown};
 use measures::{Cell, CommonRecords, Comparison, Diversity, Meaning, People};
 use mining::RiskCounts;
 use report::{Sensitive, Unicity};
-use suppress::Written;
 
 /// Columns of the combinations by which rows stand out, and items of a frequent itemset: longer ones take
 /// long to count and say little more.

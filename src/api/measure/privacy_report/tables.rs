@@ -3,10 +3,8 @@
 use super::options::{Candidate, Options};
 use crate::api::prelude::*;
 use crate::api::release::hierarchy::{Sides, shown_as};
-use crate::catalog::protection;
 use crate::rules::{charged_rows, unit};
 use measures::Made;
-use suppress::Written;
 
 /// The original and the releases, with the same columns in the same order.
 pub struct Tables {

@@ -3,7 +3,6 @@
 mod state;
 
 use crate::api::prelude::*;
-use crate::api::shared::internal::{part, passed};
 use crate::pg::call::aggregate_state::bytea;
 use crate::pg::call::expanded::Access;
 use crate::pg::read::argument_rows::Given;

@@ -12,7 +12,6 @@ use super::budget;
 use super::protection::{check_kept_here, check_stable};
 use crate::api::prelude::*;
 use crate::catalog::ledger::Asker;
-use crate::catalog::protection;
 use crate::pg::call::jsonb::parse;
 use crate::pg::shards::{citus, owner, reach};
 use crate::rules::unit;

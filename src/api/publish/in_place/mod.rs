@@ -8,7 +8,7 @@ use super::maker::Maker;
 use super::releases::{as_owner, tell};
 use crate::api::prelude::*;
 use crate::api::shared::registry::{self, METHOD, OPTIONS};
-use crate::catalog::{protection, releases};
+use crate::catalog::releases;
 use crate::pg::catalog::keys;
 use crate::pg::process::worker::running::Running;
 use crate::pg::write::statistics;

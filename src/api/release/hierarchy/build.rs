@@ -5,7 +5,6 @@ use super::{dates, prefix, ranges, suggest, tree};
 use crate::api::prelude::*;
 use crate::catalog::hierarchies;
 use std::sync::Arc;
-use suppress::Hierarchy;
 
 /// The hierarchy of a column over the values of a domain (its dictionary, texts in the database's encoding):
 /// the declared one; else a proposed one if `propose`; else a flat one.

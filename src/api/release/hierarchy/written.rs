@@ -6,7 +6,6 @@ use crate::pg::read::text_chunks;
 use crate::pg::write::range;
 use std::collections::HashMap;
 use std::sync::Arc;
-use suppress::{Hierarchy, Written};
 
 /// The columns of an original, and how those of a release write them.
 pub struct Sides {
