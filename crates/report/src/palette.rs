@@ -1,83 +1,49 @@
 //! The colours of light and dark mode, with their contrasts.
 
-/// A colour as red, green and blue.
-#[derive(Clone, Copy)]
-pub struct Colour(pub u8, pub u8, pub u8);
+/// The colours by purpose, each in light and in dark mode, as red, green and blue. Text has a contrast of at least 4.5
+/// to its background, graphics of at least 3 (WCAG 2.2, 1.4.3 and 1.4.11).
+const COLOURS: [(&str, u32, u32); 11] = [
+    ("page", 0xffffff, 0x12161b),
+    // Boxes on the page.
+    ("surface", 0xf4f6f8, 0x1b2129),
+    ("ink", 0x1a1f26, 0xe9edf2),
+    ("muted", 0x545d68, 0xa8b3bf),
+    // Separating lines without a meaning.
+    ("line", 0xd5dbe1, 0x343d48),
+    // The original, the release and a second candidate.
+    ("before", 0x7d8793, 0x8c97a4),
+    ("after", 0x0f62ac, 0x5facf2),
+    ("other", 0xb4520f, 0xf29b5c),
+    ("good", 0x1b6e35, 0x57c277),
+    ("fair", 0x8a5400, 0xe3b341),
+    ("poor", 0xb0221b, 0xff8f82),
+];
 
-/// The colours of a theme by purpose. Text has a contrast of at least 4.5 to its background, graphics of at least 3
-/// (WCAG 2.2, 1.4.3 and 1.4.11).
-pub struct Palette {
-    pub page: Colour,
-    /// Boxes on the page.
-    pub surface: Colour,
-    pub ink: Colour,
-    pub muted: Colour,
-    /// Separating lines without a meaning.
-    pub line: Colour,
-    /// The original, the release and a second candidate.
-    pub before: Colour,
-    pub after: Colour,
-    pub other: Colour,
-    pub good: Colour,
-    pub fair: Colour,
-    pub poor: Colour,
+/// The colours of light or dark mode as custom properties.
+pub fn properties(dark: bool) -> String {
+    let property = |&(name, in_light, in_dark): &(&str, u32, u32)| {
+        format!("--{name}:#{:06x};", if dark { in_dark } else { in_light })
+    };
+    COLOURS.iter().map(property).collect()
 }
 
 /// The largest opacity of a cell in a table of counts, so that its number stays readable.
 pub const FULLEST: f64 = 0.45;
 
-pub const LIGHT: Palette = Palette {
-    page: Colour(0xff, 0xff, 0xff),
-    surface: Colour(0xf4, 0xf6, 0xf8),
-    ink: Colour(0x1a, 0x1f, 0x26),
-    muted: Colour(0x54, 0x5d, 0x68),
-    line: Colour(0xd5, 0xdb, 0xe1),
-    before: Colour(0x7d, 0x87, 0x93),
-    after: Colour(0x0f, 0x62, 0xac),
-    other: Colour(0xb4, 0x52, 0x0f),
-    good: Colour(0x1b, 0x6e, 0x35),
-    fair: Colour(0x8a, 0x54, 0x00),
-    poor: Colour(0xb0, 0x22, 0x1b),
-};
-
-pub const DARK: Palette = Palette {
-    page: Colour(0x12, 0x16, 0x1b),
-    surface: Colour(0x1b, 0x21, 0x29),
-    ink: Colour(0xe9, 0xed, 0xf2),
-    muted: Colour(0xa8, 0xb3, 0xbf),
-    line: Colour(0x34, 0x3d, 0x48),
-    before: Colour(0x8c, 0x97, 0xa4),
-    after: Colour(0x5f, 0xac, 0xf2),
-    other: Colour(0xf2, 0x9b, 0x5c),
-    good: Colour(0x57, 0xc2, 0x77),
-    fair: Colour(0xe3, 0xb3, 0x41),
-    poor: Colour(0xff, 0x8f, 0x82),
-};
-
-impl Palette {
-    /// The colours as custom properties.
-    pub fn properties(&self) -> String {
-        let colours = [
-            ("page", self.page),
-            ("surface", self.surface),
-            ("ink", self.ink),
-            ("muted", self.muted),
-            ("line", self.line),
-            ("before", self.before),
-            ("after", self.after),
-            ("other", self.other),
-            ("good", self.good),
-            ("fair", self.fair),
-            ("poor", self.poor),
-        ];
-        let property = |(name, Colour(r, g, b))| format!("--{name}:#{r:02x}{g:02x}{b:02x};");
-        colours.into_iter().map(property).collect()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A colour as red, green and blue.
+    #[derive(Clone, Copy)]
+    struct Colour(u8, u8, u8);
+
+    /// A colour of light or dark mode.
+    fn colour(name: &str, dark: bool) -> Colour {
+        let (_, in_light, in_dark) = COLOURS.iter().find(|(other, ..)| *other == name).unwrap();
+        let [_, r, g, b] = if dark { in_dark } else { in_light }.to_be_bytes();
+        Colour(r, g, b)
+    }
 
     fn luminance(Colour(r, g, b): Colour) -> f64 {
         let linear = |channel: u8| {
@@ -108,15 +74,18 @@ mod tests {
 
     #[test]
     fn everything_can_be_seen() {
-        for palette in [&LIGHT, &DARK] {
-            for under in [palette.page, palette.surface] {
-                for text in [palette.ink, palette.muted, palette.good, palette.fair, palette.poor] {
+        for dark in [false, true] {
+            let of = |names: [&'static str; 3]| names.map(|name| colour(name, dark));
+            let [page, surface, ink] = of(["page", "surface", "ink"]);
+            let [good, fair, poor] = of(["good", "fair", "poor"]);
+            for under in [page, surface] {
+                for text in [ink, colour("muted", dark), good, fair, poor] {
                     assert!(contrast(text, under) >= 4.5, "{}", contrast(text, under));
                 }
-                for drawn in [palette.before, palette.after, palette.other] {
+                for drawn in of(["before", "after", "other"]) {
                     assert!(contrast(drawn, under) >= 3.0, "{}", contrast(drawn, under));
                     let fullest = mixed(drawn, FULLEST, under);
-                    assert!(contrast(palette.ink, fullest) >= 4.5);
+                    assert!(contrast(ink, fullest) >= 4.5);
                 }
             }
         }

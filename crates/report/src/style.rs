@@ -1,10 +1,10 @@
 //! The style sheet of the page.
 
-use crate::palette::{DARK, LIGHT};
+use crate::palette::properties;
 
 /// Light, dark where the reader prefers it, and light on paper.
 pub fn sheet() -> String {
-    let (light, dark) = (LIGHT.properties(), DARK.properties());
+    let (light, dark) = (properties(false), properties(true));
     format!(
         ":root{{color-scheme:light dark;{light}}}\
          @media (prefers-color-scheme:dark){{:root{{{dark}}}}}\
