@@ -10,9 +10,19 @@ pub fn share(share: f64) -> String {
     }
 }
 
+/// The share that some of all rows are.
+pub fn of_all(some: u64, all: u64) -> f64 {
+    some as f64 / all.max(1) as f64
+}
+
 /// A share that may be missing.
 pub fn share_or_dash(known: Option<f64>) -> String {
-    known.map_or_else(|| String::from("–"), share)
+    or_dash(known, share)
+}
+
+/// What a number that may be missing is written as.
+pub fn or_dash<T>(known: Option<T>, write: impl Fn(T) -> String) -> String {
+    known.map_or_else(|| String::from("–"), write)
 }
 
 /// A count with separated thousands.
@@ -34,16 +44,14 @@ pub fn plain(number: f64) -> String {
     match number.abs() {
         0.0 => String::from("0"),
         n if n >= 1e6 => format!("{number:.2e}"),
-        n if n >= 100.0 => count_of(number),
+        n if n >= 100.0 => {
+            let sign = if number < 0.0 { "−" } else { "" };
+            format!("{sign}{}", count(n.round() as u64))
+        }
         n if n >= 10.0 => format!("{number:.1}"),
         n if n >= 0.01 => format!("{number:.3}").trim_end_matches('0').trim_end_matches('.').into(),
         _ => format!("{number:.1e}"),
     }
-}
-
-fn count_of(number: f64) -> String {
-    let sign = if number < 0.0 { "−" } else { "" };
-    format!("{sign}{}", count(number.abs().round() as u64))
 }
 
 /// A number with its noun in the singular or plural.

@@ -1,7 +1,7 @@
 //! The verdict on a release in two lines: what the release protects, and how useful it is.
 
 use crate::data::{Original, Release};
-use crate::number::{count, names, of, plain, share};
+use crate::number::{count, names, of, of_all, plain, share};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -59,7 +59,7 @@ impl Release {
             let seen = self.what_is_seen(original);
             return (Tone::Poor, format!("No guarantee was stated for this release. {seen}"));
         };
-        match label.get("kind").and_then(Value::as_str).unwrap_or("none") {
+        match label["kind"].as_str().unwrap_or("none") {
             "k-anonymity" => self.k_anonymity(label),
             kind @ ("dp" | "ldp") => differential(label, kind == "ldp"),
             "none" | "syntactic" => {
@@ -70,21 +70,14 @@ impl Release {
                     },
                     None => self.what_is_seen(original),
                 };
-                match label.pointer("/proved/covers").and_then(Value::as_str) {
-                    Some(part) => (
-                        Tone::Fair,
-                        format!(
-                            "The label promises nothing about the whole table, only about {part}. {seen}"
-                        ),
-                    ),
-                    None => (
-                        Tone::Poor,
-                        format!("The label promises nothing against an attacker. {seen}"),
-                    ),
-                }
+                let (tone, nothing) = match label["proved"]["covers"].as_str() {
+                    Some(part) => (Tone::Fair, format!("about the whole table, only about {part}")),
+                    None => (Tone::Poor, "against an attacker".into()),
+                };
+                (tone, format!("The label promises nothing {nothing}. {seen}"))
             }
             _ => {
-                let sentence = label.get("sentence").and_then(Value::as_str).unwrap_or_default();
+                let sentence = label["sentence"].as_str().unwrap_or_default();
                 let first = sentence.split_inclusive(". ").next().unwrap_or_default();
                 (Tone::Fair, first.trim().into())
             }
@@ -92,7 +85,7 @@ impl Release {
     }
 
     fn k_anonymity(&self, label: &Value) -> (Tone, String) {
-        let k = label.get("k").and_then(Value::as_u64).unwrap_or(1);
+        let k = label["k"].as_u64().unwrap_or(1);
         let others = of(k.saturating_sub(1), "other", "others");
         let not_checked = || {
             let all = [self.class_columns.as_slice(), &self.not_compared].concat();
@@ -130,7 +123,7 @@ impl Release {
             of(smallest, "row", "rows")
         );
         let (tone, people) = self.people_in_classes(k);
-        match label.pointer("/sensitive/column").and_then(Value::as_str) {
+        match label["sensitive"]["column"].as_str() {
             Some(column) if self.sensitive.is_none() => {
                 let sentence = format!(
                     "{alike}{people} Not checked: what is promised of {column}, which is not compared."
@@ -144,30 +137,27 @@ impl Release {
     /// The promise about the sensitive column that does not hold, if any.
     fn broken_in_classes(&self, label: &Value) -> Option<String> {
         let seen = self.sensitive.as_ref()?;
-        let promised = |name: &str| label.pointer(&format!("/sensitive/{name}"))?.as_f64();
-        // Sums of shares are not exact.
-        let less =
-            |seen: Option<f64>, promised: f64| seen.is_some_and(|seen| seen < promised - 1e-9);
+        // What is promised and what is seen, as texts, if the second is less. Sums of shares are not exact.
+        let less = |name: &str, seen: Option<f64>| {
+            let (promised, seen) = (promised(label, name)?, seen?);
+            (seen < promised - 1e-9).then(|| (plain(promised), plain(seen)))
+        };
         let column = &seen.column;
-        if let Some(l) = promised("distinct_l").filter(|&l| less(seen.distinct_l, l)) {
-            let found = plain(seen.distinct_l.unwrap_or(0.0));
+        if let Some((l, found)) = less("distinct_l", seen.distinct_l) {
             return Some(format!(
-                "The label promises {} values of {column} in every class, but one has {found}",
-                plain(l)
+                "The label promises {l} values of {column} in every class, but one has {found}"
             ));
         }
-        if let Some(l) = promised("entropy_l").filter(|&l| less(seen.entropy_l, l)) {
-            let found = plain(seen.entropy_l.unwrap_or(0.0));
+        if let Some((l, found)) = less("entropy_l", seen.entropy_l) {
             return Some(format!(
-                "The label promises that {column} is as diverse in every class as {} equally frequent values, but in one it is as {found}",
-                plain(l)
+                "The label promises that {column} is as diverse in every class as {l} equally frequent values, but in one it is as {found}"
             ));
         }
-        let t = promised("t").filter(|&t| less(Some(t), seen.t.unwrap_or(0.0)))?;
-        let found = plain(seen.t.unwrap_or(0.0));
-        Some(format!(
-            "The label promises that {column} is at most {} away from all rows in every class, but one is {found} away",
-            plain(t)
+        let (t, found) = (promised(label, "t")?, seen.t?);
+        (t < found - 1e-9).then(|| format!(
+            "The label promises that {column} is at most {} away from all rows in every class, but one is {} away",
+            plain(t),
+            plain(found)
         ))
     }
 
@@ -176,29 +166,20 @@ impl Release {
         let Some(seen) = &self.sensitive else {
             return " Values that a whole class shares are not hidden.".into();
         };
-        let promised = |name: &str| label.pointer(&format!("/sensitive/{name}"))?.as_f64();
-        let mut parts = Vec::new();
-        if let (Some(l), Some(found)) = (promised("distinct_l"), seen.distinct_l) {
-            parts.push(format!(
-                "has at least {} different values (l; fewest: {})",
-                plain(l),
-                plain(found)
-            ));
-        }
-        if let (Some(l), Some(found)) = (promised("entropy_l"), seen.entropy_l) {
-            parts.push(format!(
-                "is as diverse as at least {} equally frequent values (l; least: {})",
-                plain(l),
-                plain(found)
-            ));
-        }
-        if let (Some(t), Some(found)) = (promised("t"), seen.t) {
-            parts.push(format!(
-                "has shares that differ from those of all rows by at most {} (t; most: {})",
-                share(t),
-                share(found)
-            ));
-        }
+        let both = |name: &str, seen: Option<f64>, write: fn(f64) -> String| {
+            Some((write(promised(label, name)?), write(seen?)))
+        };
+        let distinct = both("distinct_l", seen.distinct_l, plain)
+            .map(|(l, found)| format!("has at least {l} different values (l; fewest: {found})"));
+        let entropy = both("entropy_l", seen.entropy_l, plain).map(|(l, found)| {
+            format!("is as diverse as at least {l} equally frequent values (l; least: {found})")
+        });
+        let close = both("t", seen.t, share).map(|(t, found)| {
+            format!(
+                "has shares that differ from those of all rows by at most {t} (t; most: {found})"
+            )
+        });
+        let parts: Vec<String> = [distinct, entropy, close].into_iter().flatten().collect();
         format!(" In every class {} {}, as promised.", seen.column, parts.join(" and "))
     }
 
@@ -209,43 +190,26 @@ impl Release {
                 " That counts rows: where one person has several, fewer people are behind them.";
             return (Tone::Good, sentence.into());
         };
-        let classes = |number: u64| {
-            format!("{} of {}", count(number), of(people.classes, "class", "classes"))
-        };
-        let unit = &people.unit;
-        match (people.surely_fewer, people.perhaps_fewer) {
-            (0, 0) => (
-                Tone::Good,
-                format!(
-                    " Every class holds at least {} ({unit}) as well.",
-                    of(k, "person", "people")
-                ),
-            ),
-            (0, perhaps) => (
-                Tone::Fair,
-                format!(
-                    " That counts rows: by {unit}, {} may hold fewer than {}.",
-                    classes(perhaps),
-                    of(k, "person", "people")
-                ),
-            ),
-            (surely, perhaps) => (
-                Tone::Fair,
-                format!(
-                    " That counts rows: by {unit}, {} {} fewer than {}, and up to {} may.",
-                    classes(surely),
-                    if surely == 1 { "holds" } else { "hold" },
-                    of(k, "person", "people"),
-                    count(perhaps)
-                ),
-            ),
+        let (unit, all) = (&people.unit, of(people.classes, "class", "classes"));
+        let wanted = of(k, "person", "people");
+        let (surely, perhaps) = (people.surely_fewer, people.perhaps_fewer);
+        if (surely, perhaps) == (0, 0) {
+            return (Tone::Good, format!(" Every class holds at least {wanted} ({unit}) as well."));
         }
+        let fewer = match surely {
+            0 => format!("{} of {all} may hold fewer than {wanted}", count(perhaps)),
+            1 => format!("1 of {all} holds fewer than {wanted}, and up to {} may", count(perhaps)),
+            _ => format!(
+                "{} of {all} hold fewer than {wanted}, and up to {} may",
+                count(surely),
+                count(perhaps)
+            ),
+        };
+        (Tone::Fair, format!(" That counts rows: by {unit}, {fewer}."))
     }
 
     /// The measurements, where nothing is promised.
     fn what_is_seen(&self, original: &Original) -> String {
-        let alone = self.classes.alone as f64 / self.rows.max(1) as f64;
-        let before = self.classes_before.alone as f64 / original.rows.max(1) as f64;
         if !self.is_compared() {
             return String::from("Nothing of it was compared with the original.");
         }
@@ -255,17 +219,16 @@ impl Release {
         format!(
             "In {}, {} of its rows are one of a kind ({} before){copied}.",
             names(&self.class_columns),
-            share(alone),
-            share(before)
+            share(of_all(self.classes.alone, self.rows)),
+            share(of_all(self.classes_before.alone, original.rows))
         )
     }
 
     fn usefulness(&self) -> (Tone, String) {
-        let measure = |name: &str| self.utility.get(name).copied().flatten();
-        let Some(one) = measure("tv_one_mean") else {
+        let Some(one) = self.measure("tv_one_mean") else {
             return (Tone::Poor, "There are no rows to compare.".into());
         };
-        let two = measure("tv_two_mean");
+        let two = self.measure("tv_two_mean");
         let loss = self.coarsening();
         let (tone, how) = match loss.or(two).unwrap_or(one) {
             far if far <= CLOSE => (Tone::Good, "Close to the original"),
@@ -278,26 +241,27 @@ impl Release {
         let kept = match itemsets.original {
             0 => String::new(),
             all => {
-                let kept = share(itemsets.common as f64 / all as f64);
+                let kept = share(of_all(itemsets.common, all));
                 format!("; {kept} of the frequent combinations are still frequent")
             }
         };
         let coarser = loss.map_or_else(String::new, |loss| {
-            format!(
-                "its cells lost {} of their information. Counted by exact values, ",
-                share(loss)
-            )
+            let loss = share(loss);
+            format!("its cells lost {loss} of their information. Counted by exact values, ")
         });
-        (
-            tone,
-            format!("{how}: {coarser}columns are off by {} on average{pairs}{kept}.", share(one)),
-        )
+        let one = share(one);
+        (tone, format!("{how}: {coarser}columns are off by {one} on average{pairs}{kept}."))
+    }
+
+    /// A measure of `utility`; none where there was nothing to measure.
+    pub fn measure(&self, name: &str) -> Option<f64> {
+        self.utility.get(name).copied().flatten()
     }
 
     /// How well a model distinguishes released rows from original ones: 0 not at all, 1 always. The propensity
     /// score's mean squared error as a share of its largest possible value.
     pub fn told_apart(&self, original_rows: u64) -> Option<f64> {
-        let pmse = self.utility.get("pmse").copied().flatten()?;
+        let pmse = self.measure("pmse")?;
         let released = self.rows as f64 / (self.rows + original_rows) as f64;
         let largest = released * (1.0 - released);
         (largest > 0.0).then(|| (pmse / largest).clamp(0.0, 1.0))
@@ -312,16 +276,20 @@ impl Release {
     }
 }
 
+/// What a label promises of the sensitive column.
+pub fn promised(label: &Value, name: &str) -> Option<f64> {
+    label["sensitive"][name].as_f64()
+}
+
 fn differential(label: &Value, local: bool) -> (Tone, String) {
-    let number = |name: &str| label.get(name).and_then(Value::as_f64);
-    let epsilon = number("epsilon").unwrap_or(f64::INFINITY);
-    let delta = number("delta").unwrap_or(0.0);
+    let epsilon = label["epsilon"].as_f64().unwrap_or(f64::INFINITY);
+    let delta = label["delta"].as_f64().unwrap_or(0.0);
     let tone = match epsilon {
         e if e <= STRONG_EPSILON => Tone::Good,
         e if e <= WEAK_EPSILON => Tone::Fair,
         _ => Tone::Poor,
     };
-    let who = match label.get("unit").and_then(Value::as_str) {
+    let who = match label["unit"].as_str() {
         Some("person") => "one person's rows",
         Some("cell") => "one cell",
         _ => "one row",
