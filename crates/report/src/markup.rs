@@ -37,6 +37,16 @@ impl Markup {
         self.element(name, attributes, |markup| markup.text(text));
     }
 
+    /// A paragraph.
+    pub fn paragraph(&mut self, text: impl Display) {
+        self.leaf("p", &[], text);
+    }
+
+    /// A paragraph beside the matter.
+    pub fn remark(&mut self, text: impl Display) {
+        self.leaf("p", &[("class", &"muted")], text);
+    }
+
     /// An element without an end tag: meta, link, br.
     pub fn open(&mut self, name: &'static str, attributes: &[Attribute<'_>]) {
         self.text += "<";

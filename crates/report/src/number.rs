@@ -15,11 +15,6 @@ pub fn of_all(some: u64, all: u64) -> f64 {
     some as f64 / all.max(1) as f64
 }
 
-/// A share that may be missing.
-pub fn share_or_dash(known: Option<f64>) -> String {
-    or_dash(known, share)
-}
-
 /// What a number that may be missing is written as.
 pub fn or_dash<T>(known: Option<T>, write: impl Fn(T) -> String) -> String {
     known.map_or_else(|| String::from("–"), write)

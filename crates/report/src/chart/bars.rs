@@ -2,9 +2,9 @@
 
 use super::{SERIES, WIDTH, Words, label, rectangle, svg};
 use crate::markup::Markup;
-use crate::number::cut;
+use crate::number::{cut, share};
 
-/// A name with a number for each series; a series may have none.
+/// A name with a share for each series; a series may have none.
 pub struct Bar {
     pub name: String,
     pub numbers: Vec<Option<f64>>,
@@ -20,13 +20,7 @@ const LEAST: f64 = 0.05;
 
 /// One group of bars per name, on a scale from 0 to the largest number. The CSS classes of the series begin with the
 /// `first` of [`SERIES`].
-pub fn bars(
-    markup: &mut Markup,
-    words: &Words<'_>,
-    bars: &[Bar],
-    first: usize,
-    write: fn(f64) -> String,
-) {
+pub fn bars(markup: &mut Markup, words: &Words<'_>, bars: &[Bar], first: usize) {
     let series = bars.iter().map(|bar| bar.numbers.len()).max().unwrap_or(1).max(1);
     let thick = if series == 1 { THICK + 3.0 } else { THICK };
     let group = series as f64 * (thick + 2.0) + GAP;
@@ -43,7 +37,7 @@ pub fn bars(
                 let y = top + j as f64 * (thick + 2.0);
                 let long = (number / largest * room).max(if number > 0.0 { 1.5 } else { 0.0 });
                 rectangle(svg, SERIES[(first + j).min(2)], [NAMES, y, long, thick]);
-                label(svg, "number", NAMES + long + 4.0, y + thick - 1.0, &write(number));
+                label(svg, "number", NAMES + long + 4.0, y + thick - 1.0, &share(number));
             }
         }
         rectangle(svg, "axis", [NAMES - 0.5, 0.0, 1.0, bars.len() as f64 * group]);

@@ -1,10 +1,10 @@
 //! The section on the sizes of classes: how many rows look alike.
 
-use super::{Section, columns_of, heading, legend, series, table};
+use super::{Section, heading, legend, line, series, table};
 use crate::chart::{Bar, Words, bars};
 use crate::data::{ClassSize, ClassSizes, Release, Report};
 use crate::markup::Markup;
-use crate::number::{count, names, share};
+use crate::number::{count, names, of_all, share};
 
 pub const SECTION: Section = Section { id: "classes", title: "How many rows look alike", write };
 
@@ -15,10 +15,7 @@ fn write(markup: &mut Markup, report: &Report) {
         true => format!("in the columns by which rows were to look alike ({})", names(first)),
         false => String::from("in the columns by which rows of a release were to look alike"),
     };
-    markup.leaf(
-        "p",
-        &[],
-        format_args!(
+    markup.paragraph(format_args!(
             "A class is the rows that are equal {inside}. The bars show how many of a table's rows are in classes \
              of each size: rows in small classes are found easily."
         ),
@@ -30,7 +27,7 @@ fn write(markup: &mut Markup, report: &Report) {
     }
     for (i, release) in report.releases.iter().enumerate() {
         markup.leaf("h3", &[], heading(report, i));
-        markup.leaf("p", &[], format_args!("Rows alike in {}.", names(&release.class_columns)));
+        markup.paragraph(format_args!("Rows alike in {}.", names(&release.class_columns)));
         drawn(markup, report, &format!("classes-{i}"), &[release]);
     }
 }
@@ -42,7 +39,6 @@ fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) 
         original.into_iter().chain(releases.iter().map(|one| (&one.classes, one.rows))).collect();
     let sizes = tables.first().map_or(&[] as &[ClassSize], |(classes, _)| &classes.sizes);
     let of = |classes: &ClassSizes, i: usize| classes.sizes.get(i).cloned().unwrap_or_default();
-    let of_all = |rows: u64, all: u64| rows as f64 / all.max(1) as f64;
     // A release that is drawn alone keeps its colour of the other charts.
     let is_second =
         |release: &Release| report.releases.get(1).is_some_and(|two| std::ptr::eq(two, release));
@@ -51,9 +47,8 @@ fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) 
         .iter()
         .enumerate()
         .map(|(i, size)| {
-            let shares =
-                tables.iter().map(|(classes, rows)| Some(of_all(of(classes, i).rows, *rows)));
-            let mut numbers: Vec<Option<f64>> = shares.collect();
+            let shares = tables.iter().map(|(classes, rows)| of_all(of(classes, i).rows, *rows));
+            let mut numbers: Vec<Option<f64>> = shares.map(Some).collect();
             if apart {
                 numbers.insert(1, None);
             }
@@ -62,27 +57,22 @@ fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) 
         .collect();
     markup.element("div", &[("class", &"sides")], |sides| {
         sides.element("figure", &[], |figure| {
-            figure.leaf("figcaption", &[], "Rows by the size of their class");
+            let title = "Rows by the size of their class";
+            figure.leaf("figcaption", &[], title);
             let alone: Vec<String> =
                 tables.iter().map(|(classes, rows)| share(of_all(classes.alone, *rows))).collect();
             let description = format!(
                 "A group of bars for each size. Rows that stand alone: {}.",
                 alone.join(" before, after ")
             );
-            let title = "Rows by the size of their class";
-            bars(figure, &Words { id: id.into(), title, description }, &drawn, 0, share);
+            bars(figure, &Words { id: id.into(), title, description }, &drawn, 0);
         });
         sides.element("div", &[], |side| {
-            let lines: Vec<Vec<String>> = sizes
-                .iter()
-                .enumerate()
-                .map(|(i, size)| {
-                    let mut line = vec![name(size)];
-                    line.extend(tables.iter().map(|(classes, _)| count(of(classes, i).classes)));
-                    line.extend(tables.iter().map(|(classes, _)| count(of(classes, i).rows)));
-                    line
-                })
-                .collect();
+            let lines = sizes.iter().enumerate().map(|(i, size)| {
+                let classes = tables.iter().map(|(classes, _)| count(of(classes, i).classes));
+                let rows = tables.iter().map(|(classes, _)| count(of(classes, i).rows));
+                line(&name(size), classes.chain(rows))
+            });
             let all = series(report, true);
             let shown: Vec<String> = match releases.len() == report.releases.len() {
                 true => all,
@@ -90,8 +80,8 @@ fn drawn(markup: &mut Markup, report: &Report, id: &str, releases: &[&Release]) 
             };
             let named =
                 |what: &'static str| shown.iter().map(move |name| format!("{what}, {name}"));
-            let names = named("classes").chain(named("rows")).collect();
-            table(side, "Classes and rows by size", &columns_of("rows alike", names), &lines);
+            let names = line("rows alike", named("classes").chain(named("rows")));
+            table(side, "Classes and rows by size", names, lines);
         });
     });
 }

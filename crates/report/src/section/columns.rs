@@ -1,6 +1,6 @@
 //! The section on the values of each column before and after.
 
-use super::{Section, closed_table, columns_of, legend, series};
+use super::{Section, closed_table, legend, line, series};
 use crate::chart::{Bar, Words, bars};
 use crate::data::{Report, ValueShare};
 use crate::markup::Markup;
@@ -26,10 +26,7 @@ fn write(markup: &mut Markup, report: &Report) {
         true => format!(" The {} columns that differ most are shown.", columns.len()),
         false => String::new(),
     };
-    markup.leaf(
-        "p",
-        &[],
-        format_args!(
+    markup.paragraph(format_args!(
             "The most common values of each column, or ranges of its numbers and dates, as a share of each \
              table's rows. A coarse number or date is counted where its range begins. The column that differs \
              most comes first.{cut}"
@@ -57,21 +54,13 @@ fn one(figure: &mut Markup, report: &Report, column: usize, moved: f64) {
     });
     let title = format!("Values of {name}, before and after");
     let description = format!("A group of bars for each value.{first}");
-    bars(
-        figure,
-        &Words { id: format!("column-{column}"), title: &title, description },
-        &drawn,
-        0,
-        share,
-    );
-    let lines: Vec<Vec<String>> = drawn
-        .iter()
-        .map(|bar| {
-            let shares = bar.numbers.iter().map(|number| number.map_or_else(String::new, share));
-            std::iter::once(bar.name.clone()).chain(shares).collect()
-        })
-        .collect();
-    closed_table(figure, &title, &columns_of("value", series(report, true)), &lines);
+    let words = Words { id: format!("column-{column}"), title: &title, description };
+    bars(figure, &words, &drawn, 0);
+    let lines = drawn.iter().map(|bar| {
+        let shares = bar.numbers.iter().map(|number| number.map_or_else(String::new, share));
+        line(&bar.name, shares)
+    });
+    closed_table(figure, &title, line("value", series(report, true)), lines);
 }
 
 /// A bar of each table for each value; all releases have the same list of values.

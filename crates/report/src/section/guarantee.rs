@@ -35,7 +35,7 @@ fn promise(markup: &mut Markup, release: &Release) {
         Some(method) => format!(", made by {method}"),
         None => String::new(),
     };
-    markup.leaf("p", &[], format_args!("{}{made}.", of(release.rows, "row", "rows")));
+    markup.paragraph(format_args!("{}{made}.", of(release.rows, "row", "rows")));
     let Some(label) = &release.guarantee else {
         markup.element("p", &[], |text| {
             text.leaf("strong", &[], "No guarantee was stated. ");
@@ -44,14 +44,14 @@ fn promise(markup: &mut Markup, release: &Release) {
         return;
     };
     // The rest of the sentence is the list in the next section.
-    let sentence = label.get("sentence").and_then(Value::as_str).unwrap_or_default();
-    markup.leaf("p", &[], sentence.split(" Not covered: ").next().unwrap_or_default());
-    if let Some(mechanism) = label.get("mechanism").and_then(Value::as_str) {
-        markup.leaf("p", &[("class", &"muted")], format_args!("Mechanism: {mechanism}."));
+    let sentence = label["sentence"].as_str().unwrap_or_default();
+    markup.paragraph(sentence.split(" Not covered: ").next().unwrap_or_default());
+    if let Some(mechanism) = label["mechanism"].as_str() {
+        markup.remark(format_args!("Mechanism: {mechanism}."));
     }
     let assumptions = texts(label, "assumptions");
     if !assumptions.is_empty() {
-        markup.leaf("p", &[], "It holds if:");
+        markup.paragraph("It holds if:");
         list(markup, &assumptions);
     }
 }
@@ -60,14 +60,13 @@ fn not_covered(markup: &mut Markup, release: &Release) {
     let missing = release.guarantee.as_ref().map(|label| texts(label, "not_covered"));
     match missing {
         Some(missing) if !missing.is_empty() => list(markup, &missing),
-        Some(_) => markup.leaf("p", &[], "The label names nothing."),
-        None => markup.leaf("p", &[], "Anything: no guarantee was stated."),
+        Some(_) => markup.paragraph("The label names nothing."),
+        None => markup.paragraph("Anything: no guarantee was stated."),
     }
 }
 
 fn texts<'a>(label: &'a Value, key: &str) -> Vec<&'a str> {
-    let list = label.get(key).and_then(Value::as_array).map_or(&[] as &[Value], Vec::as_slice);
-    list.iter().filter_map(Value::as_str).collect()
+    label[key].as_array().into_iter().flatten().filter_map(Value::as_str).collect()
 }
 
 fn list(markup: &mut Markup, texts: &[&str]) {

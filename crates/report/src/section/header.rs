@@ -3,8 +3,8 @@
 use super::{Section, heading};
 use crate::data::{Release, Report};
 use crate::markup::Markup;
-use crate::number::{count, of, plain, share, share_or_dash};
-use crate::verdict::Tone;
+use crate::number::{count, of, of_all, or_dash, plain, share};
+use crate::verdict::{Tone, promised};
 
 /// The subject of the page, and its audience.
 pub fn head(markup: &mut Markup, report: &Report) {
@@ -13,10 +13,7 @@ pub fn head(markup: &mut Markup, report: &Report) {
         let names: Vec<&str> = report.releases.iter().map(|release| release.name.as_str()).collect();
         let kind = if names.len() == 1 { "The release" } else { "The candidates" };
         let columns = report.columns.len() as u64;
-        header.leaf(
-            "p",
-            &[("class", &"muted")],
-            format_args!(
+        header.remark(format_args!(
                 "{kind} {} beside the original {}, in {}. Made {}.",
                 names.join(" and "),
                 report.original.name,
@@ -25,7 +22,7 @@ pub fn head(markup: &mut Markup, report: &Report) {
             ),
         );
         for note in &report.notes {
-            header.leaf("p", &[("class", &"muted")], note);
+            header.remark(note);
         }
         header.element("p", &[("class", &"notice"), ("role", &"note")], |notice| {
             notice.leaf("strong", &[], "For the privacy officer, not for publishing.");
@@ -93,11 +90,10 @@ fn verdict(side: &mut Markup, report: &Report, release: &Release) {
 /// The contents of the tiles: a name, a number, and a number to compare it with.
 fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, String)> {
     let original = &report.original;
-    let alone = |alone: u64, rows: u64| share(alone as f64 / rows.max(1) as f64);
-    let smallest = |smallest: Option<u64>| smallest.map_or_else(|| String::from("–"), count);
-    let measure = |name: &str| release.utility.get(name).copied().flatten();
-    let kept = |kept: u64, all: u64| (all > 0).then(|| kept as f64 / all as f64);
+    let alone = |alone: u64, rows: u64| share(of_all(alone, rows));
+    let measure = |name: &str| or_dash(release.measure(name), share);
     let itemsets = &release.itemsets;
+    let kept = (itemsets.original > 0).then(|| of_all(itemsets.common, itemsets.original));
     if report.columns.is_empty() {
         return vec![("Rows released", count(release.rows), format!("from {}", original.name))];
     }
@@ -105,8 +101,8 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
         ("Rows released", count(release.rows), format!("of {}", count(original.rows))),
         (
             "Smallest class",
-            smallest(release.classes.smallest),
-            format!("{} before", smallest(release.classes_before.smallest)),
+            or_dash(release.classes.smallest, count),
+            format!("{} before", or_dash(release.classes_before.smallest, count)),
         ),
         (
             "Rows that stand alone",
@@ -115,27 +111,19 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
         ),
         (
             "Anonymity score",
-            release.anonymity_score.map_or_else(|| String::from("–"), plain),
+            or_dash(release.anonymity_score, plain),
             String::from("0: no row got through, 1: all"),
         ),
-        (
-            "Columns off by",
-            share_or_dash(measure("tv_one_mean")),
-            format!("{} at most", share_or_dash(measure("tv_one_max"))),
-        ),
-        (
-            "Pairs off by",
-            share_or_dash(measure("tv_two_mean")),
-            format!("{} at most", share_or_dash(measure("tv_two_max"))),
-        ),
+        ("Columns off by", measure("tv_one_mean"), format!("{} at most", measure("tv_one_max"))),
+        ("Pairs off by", measure("tv_two_mean"), format!("{} at most", measure("tv_two_max"))),
         (
             "Frequent itemsets kept",
-            share_or_dash(kept(itemsets.common, itemsets.original)),
+            or_dash(kept, share),
             format!("{} of {}", count(itemsets.common), count(itemsets.original)),
         ),
         (
             "Distinguished by a model",
-            share_or_dash(release.told_apart(original.rows)),
+            or_dash(release.told_apart(original.rows), share),
             String::from(
                 "0 %: cannot distinguish released rows from original ones, 100 %: always can",
             ),
@@ -145,16 +133,13 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
         let most = format!("{} at most; k counts rows", count(people.fewest_at_most));
         tiles.insert(2, ("Fewest people in a class", count(people.fewest), most));
     }
-    let promised = |name: &str| {
-        let label = release.guarantee.as_ref();
-        label.and_then(|label| label.pointer(&format!("/sensitive/{name}"))?.as_f64())
-    };
+    let promised = |name: &str| promised(release.guarantee.as_ref()?, name);
     if let Some(seen) = &release.sensitive {
         let said = |promised: Option<f64>, word: &str| match promised {
             Some(number) => format!("{}; promised: {word} {}", seen.column, plain(number)),
             None => seen.column.clone(),
         };
-        let number = |number: Option<f64>| number.map_or_else(|| String::from("–"), plain);
+        let number = |number: Option<f64>| or_dash(number, plain);
         match promised("entropy_l") {
             Some(l) => tiles.push((
                 "Diversity of a class (l)",

@@ -15,6 +15,7 @@ pub use header::{head, verdicts};
 
 use crate::data::Report;
 use crate::markup::Markup;
+use std::fmt::Display;
 
 /// A section: its anchor, its title, and the function that writes it.
 pub struct Section {
@@ -62,21 +63,28 @@ fn legend(markup: &mut Markup, report: &Report, with_original: bool) {
 }
 
 /// A table with a name, the names of its columns, and lines that begin with their name.
-fn table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<String>]) {
-    let scroll: [(&'static str, &dyn std::fmt::Display); 4] =
+fn table(
+    markup: &mut Markup,
+    caption: &str,
+    columns: impl IntoIterator<Item = impl Display>,
+    lines: impl IntoIterator<Item = Vec<String>>,
+) {
+    let scroll: [(&'static str, &dyn Display); 4] =
         [("class", &"scroll"), ("role", &"region"), ("aria-label", &caption), ("tabindex", &"0")];
     markup.element("div", &scroll, |scroll| {
         scroll.element("table", &[], |table| {
             table.leaf("caption", &[], caption);
             table.element("thead", &[], |head| {
                 head.element("tr", &[], |line| {
-                    columns.iter().for_each(|name| line.leaf("th", &[("scope", &"col")], name));
+                    columns
+                        .into_iter()
+                        .for_each(|name| line.leaf("th", &[("scope", &"col")], name));
                 });
             });
             table.element("tbody", &[], |body| {
                 for cells in lines {
                     body.element("tr", &[], |line| {
-                        for (i, cell) in cells.iter().enumerate() {
+                        for (i, cell) in cells.into_iter().enumerate() {
                             match i {
                                 0 => line.leaf("th", &[("scope", &"row")], cell),
                                 _ => line.leaf("td", &[], cell),
@@ -90,7 +98,12 @@ fn table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<St
 }
 
 /// A table in a collapsed element, for readers who do not need it beside the chart.
-fn closed_table(markup: &mut Markup, caption: &str, columns: &[String], lines: &[Vec<String>]) {
+fn closed_table(
+    markup: &mut Markup,
+    caption: &str,
+    columns: impl IntoIterator<Item = impl Display>,
+    lines: impl IntoIterator<Item = Vec<String>>,
+) {
     markup.element("details", &[], |details| {
         details.leaf("summary", &[], "The numbers as a table");
         table(details, caption, columns, lines);
@@ -105,9 +118,9 @@ fn series(report: &Report, with_original: bool) -> Vec<String> {
     original.into_iter().chain(releases).collect()
 }
 
-/// The name of a first column, then the series.
-fn columns_of(first: &str, series: Vec<String>) -> Vec<String> {
-    std::iter::once(String::from(first)).chain(series).collect()
+/// A line of a table: its first cell, then the others.
+fn line(first: &str, others: impl IntoIterator<Item = String>) -> Vec<String> {
+    std::iter::once(String::from(first)).chain(others).collect()
 }
 
 /// The name of a release in a heading: with its letter if there are two.

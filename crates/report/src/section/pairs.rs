@@ -1,6 +1,6 @@
 //! The section on pairs of columns before and after.
 
-use super::{Section, heading, table};
+use super::{Section, closed_table, heading, line, table};
 use crate::chart::{SERIES, Words, heat, matrix};
 use crate::data::{Crossed, Release, Report};
 use crate::markup::Markup;
@@ -14,9 +14,7 @@ const DRAWN: usize = 18;
 const LINES: usize = 10;
 
 fn write(markup: &mut Markup, report: &Report) {
-    markup.leaf(
-        "p",
-        &[],
+    markup.paragraph(
         "How far the combinations of each two columns have moved (total variation distance), and how strongly \
          the two are associated before and after (Cramér’s V: 0 if they are independent, 1 if one follows from \
          the other). Dark cells are pairs that differ much.",
@@ -73,28 +71,19 @@ fn drawn(side: &mut Markup, report: &Report, release: &Release, i: usize) {
 }
 
 fn listed(side: &mut Markup, release: &Release) {
-    let lines: Vec<Vec<String>> = release
-        .pairs
-        .iter()
-        .take(LINES)
-        .map(|pair| {
-            let name = format!("{} × {}", pair.a, pair.b);
-            vec![name, share(pair.changed), plain(pair.original_v), plain(pair.released_v)]
-        })
-        .collect();
-    let names = ["columns", "moved", "V before", "V after"].map(String::from);
-    table(side, "The pairs that differ most", &names, &lines);
+    let lines = release.pairs.iter().take(LINES).map(|pair| {
+        let name = format!("{} × {}", pair.a, pair.b);
+        vec![name, share(pair.changed), plain(pair.original_v), plain(pair.released_v)]
+    });
+    let names = ["columns", "moved", "V before", "V after"];
+    table(side, "The pairs that differ most", names, lines);
 }
 
 /// Both tables of combinations of a pair, side by side.
 fn combinations(markup: &mut Markup, crossed: &Crossed, name: &str, id: &str, class: &'static str) {
     let texts = |values: &[Option<String>], has_others: bool| {
-        let mut texts: Vec<String> =
-            values.iter().map(|text| value(text.as_deref()).into()).collect();
-        if has_others {
-            texts.push(String::from("all others"));
-        }
-        texts
+        let texts = values.iter().map(|text| value(text.as_deref()));
+        texts.chain(has_others.then_some("all others")).map(String::from).collect::<Vec<_>>()
     };
     let lines_of =
         || crossed.original.iter().zip(&crossed.released).map(|(ours, theirs)| [ours, theirs]);
@@ -117,21 +106,10 @@ fn combinations(markup: &mut Markup, crossed: &Crossed, name: &str, id: &str, cl
                     format!("Lines are values of {}, columns values of {}.", crossed.a, crossed.b);
                 let words = Words { id: format!("{id}-{when}"), title: &title, description };
                 heat(figure, &words, class, &lines, &columns, shares, largest);
-                let table: Vec<Vec<String>> = lines
-                    .iter()
-                    .zip(shares)
-                    .map(|(line, shares)| {
-                        std::iter::once(line.clone())
-                            .chain(shares.iter().take(columns.len()).map(|&x| share(x)))
-                            .collect()
-                    })
-                    .collect();
-                super::closed_table(
-                    figure,
-                    &title,
-                    &super::columns_of(&crossed.a, columns.clone()),
-                    &table,
-                );
+                let table = lines.iter().zip(shares).map(|(name, shares)| {
+                    line(name, shares.iter().take(columns.len()).map(|&x| share(x)))
+                });
+                closed_table(figure, &title, line(&crossed.a, columns.clone()), table);
             });
         }
     });

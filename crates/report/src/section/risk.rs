@@ -1,10 +1,10 @@
 //! The section on the columns and values that made rows stand out.
 
-use super::{Section, table};
+use super::{Section, closed_table, table};
 use crate::chart::{Bar, Words, bars};
 use crate::data::Report;
 use crate::markup::Markup;
-use crate::number::{count, of, share};
+use crate::number::{count, of, of_all};
 
 pub const SECTION: Section =
     Section { id: "risk", title: "Which columns and values carried the risk", write };
@@ -14,10 +14,7 @@ const DRAWN: usize = 20;
 
 fn write(markup: &mut Markup, report: &Report) {
     let original = &report.original;
-    markup.leaf(
-        "p",
-        &[],
-        format_args!(
+    markup.paragraph(format_args!(
             "In the original, a combination of at most {} that at most {} share makes those rows stand out \
              (a minimal infrequent itemset). The chart shows for each column the rows that stand out through \
              it; the table, the values that are part of the most.{}",
@@ -34,9 +31,9 @@ fn write(markup: &mut Markup, report: &Report) {
     columns.truncate(DRAWN);
     let drawn: Vec<Bar> = columns
         .iter()
-        .map(|risk| {
-            let of_rows = risk.rows as f64 / original.rows.max(1) as f64;
-            Bar { name: risk.column.clone(), numbers: vec![Some(of_rows)] }
+        .map(|risk| Bar {
+            name: risk.column.clone(),
+            numbers: vec![Some(of_all(risk.rows, original.rows))],
         })
         .collect();
     let most = columns.first().map_or_else(String::new, |risk| {
@@ -44,29 +41,22 @@ fn write(markup: &mut Markup, report: &Report) {
     });
     markup.element("div", &[("class", &"sides")], |sides| {
         sides.element("figure", &[], |figure| {
-            figure.leaf("figcaption", &[], "Rows that stand out, by column");
+            let title = "Rows that stand out, by column";
+            figure.leaf("figcaption", &[], title);
             let description = format!("A bar for each column, the largest first.{most}");
-            let words =
-                Words { id: "risk".into(), title: "Rows that stand out, by column", description };
-            bars(figure, &words, &drawn, 0, share);
-            let lines: Vec<Vec<String>> = columns
+            bars(figure, &Words { id: "risk".into(), title, description }, &drawn, 0);
+            let lines = columns
                 .iter()
-                .map(|risk| vec![risk.column.clone(), count(risk.rows), count(risk.combinations)])
-                .collect();
-            let names = ["column", "rows", "combinations"].map(String::from);
-            super::closed_table(figure, "Rows that stand out, by column", &names, &lines);
+                .map(|risk| vec![risk.column.clone(), count(risk.rows), count(risk.combinations)]);
+            closed_table(figure, title, ["column", "rows", "combinations"], lines);
         });
         sides.element("div", &[], |side| {
-            let lines: Vec<Vec<String>> = original
-                .risky_values
-                .iter()
-                .map(|risk| {
-                    let name = format!("{} = {}", risk.column, risk.value);
-                    vec![name, count(risk.rows), count(risk.combinations)]
-                })
-                .collect();
-            let names = ["value", "rows", "combinations"].map(String::from);
-            table(side, "Values that make the most rows stand out", &names, &lines);
+            let lines = original.risky_values.iter().map(|risk| {
+                let name = format!("{} = {}", risk.column, risk.value);
+                vec![name, count(risk.rows), count(risk.combinations)]
+            });
+            let names = ["value", "rows", "combinations"];
+            table(side, "Values that make the most rows stand out", names, lines);
         });
     });
 }
