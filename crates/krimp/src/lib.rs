@@ -20,8 +20,7 @@
 //! 5. **tree**: a [`CodeTree`] has the patterns of a code table that occur together, of the data ([`code_tree()`]) or
 //!    of rows whose cells were randomised ([`Sanitised`]); a [`TreeGenerator`] draws rows from it.
 //!
-//! Each phase calls only the ones before it. `thread_buffers` holds reusable buffers of threads, `reference` has the
-//! definitions for tests.
+//! Each phase calls only the ones before it. `thread_buffers` holds reusable buffers of threads.
 #![forbid(unsafe_code)]
 
 mod cover;
@@ -29,8 +28,6 @@ mod error;
 mod fit;
 mod generate;
 mod model;
-#[doc(hidden)]
-pub mod reference;
 mod thread_buffers;
 mod tree;
 

@@ -1,8 +1,9 @@
 //! The fast fit compared with the definition, on random small tables.
 
-use pg_sanitize_krimp::{
-    Candidates, CodeTable, Element, Ended, Forbidden, Options, Progress, fit, reference,
-};
+#[path = "common/reference.rs"]
+mod reference;
+
+use pg_sanitize_krimp::{Candidates, CodeTable, Element, Ended, Forbidden, Options, Progress, fit};
 use proptest::prelude::*;
 use table::{Bag, Item, Watch};
 

@@ -1,10 +1,12 @@
 //! Krimp by definition, for tests on small tables: every cover and every size from scratch.
 
-use crate::cover::size::TOLERANCE;
-use crate::{Candidates, Element, Options, Sizes};
+use pg_sanitize_krimp::{Candidates, Element, Forbidden, Options, Sizes};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use table::{Bag, Item};
+
+/// The difference in bits from which a total size counts as smaller than another.
+const TOLERANCE: f64 = 1e-9;
 
 /// The result of a fit by definition.
 #[derive(Debug)]
@@ -102,10 +104,23 @@ pub fn cover(bag: &Bag, patterns: &[Vec<Item>]) -> (Vec<Element>, Sizes) {
         usage,
         code_length: (usage > 0).then(|| (sum as f64 / usage as f64).log2()),
     });
-    (elements.collect(), Sizes::new(data_bits, model_bits, standard))
+    let total_bits = data_bits + model_bits;
+    let ratio = if standard > 0.0 { total_bits / standard } else { 1.0 };
+    let standard_bits = standard;
+    (elements.collect(), Sizes { data_bits, model_bits, total_bits, standard_bits, ratio })
 }
 
-/// [`crate::fit`] by definition, for frequent or closed candidates. NULL is no item.
+/// True if an itemset contains a combination that no pattern may contain.
+fn is_forbidden(set: &Set, options: &Options) -> bool {
+    options.forbidden.iter().any(|forbidden| match forbidden {
+        Forbidden::Columns(columns) => {
+            columns.iter().all(|column| set.iter().any(|item| item.column == *column))
+        }
+        Forbidden::Items(items) => items.iter().all(|item| set.contains(item)),
+    })
+}
+
+/// [`pg_sanitize_krimp::fit`] by definition, for frequent or closed candidates. NULL is no item.
 pub fn fit(bag: &Bag, options: &Options) -> Fitted {
     let data = data(bag);
     let (min_support, max_length) = (options.min_support.max(1), options.max_length);
@@ -114,7 +129,7 @@ pub fn fit(bag: &Bag, options: &Options) -> Fitted {
         _ => mining::reference::frequent(bag, min_support, max_length),
     };
     let mut candidates: Vec<Set> =
-        sets.into_keys().filter(|set| set.len() > 1 && options.allows(set)).collect();
+        sets.into_keys().filter(|set| set.len() > 1 && !is_forbidden(set, options)).collect();
     candidates.sort_by_key(|s| (Reverse(data.support(s)), Reverse(s.len()), s.clone()));
     let mut table = singletons(bag);
     data.cover_order(&mut table);
