@@ -1,10 +1,10 @@
 //! The rows of a bag as item numbers, and the standard code.
 
 use crate::cover::size::encoded;
-use table::{Bag, Item, NONE, Stop, Watch, sort_watched};
+use table::{Bag, Item, NONE, Reservation, Stop, Watch, sort_watched};
 
 /// A bag in which items are numbered in item order.
-pub(crate) struct ItemRows {
+pub(crate) struct ItemRows<'w> {
     pub width: usize,
     /// The number of each column's first item; one more entry than there are columns.
     pub starts: Vec<u32>,
@@ -18,15 +18,14 @@ pub(crate) struct ItemRows {
     cells: Vec<u32>,
     /// The number of copies of each row.
     pub weights: Vec<u64>,
-    reserved: u64,
+    _held: Reservation<'w>,
 }
 
-impl ItemRows {
-    pub(crate) fn new(bag: &Bag, watch: &Watch) -> Result<Self, Stop> {
+impl<'w> ItemRows<'w> {
+    pub(crate) fn new(bag: &Bag, watch: &'w Watch) -> Result<Self, Stop> {
         let width = bag.width();
         let rows = bag.distinct();
-        let reserved = (rows * (width * 4 + 8)) as u64;
-        watch.reserve(reserved)?;
+        let held = watch.hold((rows * (width * 4 + 8)) as u64)?;
         let mut starts = vec![0];
         let mut columns = Vec::new();
         for (column, domain) in bag.domains().iter().enumerate() {
@@ -54,19 +53,12 @@ impl ItemRows {
             );
         }
         let weights = order.iter().map(|&row| bag.weight(row as usize)).collect();
-        Ok(ItemRows { width, starts, columns, supports, standard, cells, weights, reserved })
-    }
-
-    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
-    pub(crate) fn reserved(&self) -> u64 {
-        self.reserved
+        Ok(ItemRows { width, starts, columns, supports, standard, cells, weights, _held: held })
     }
 
     /// The size in bits of data and table with singletons only.
     pub(crate) fn standard_bits(&self) -> f64 {
-        let codes = self.supports.iter().copied().zip(self.standard.iter().copied());
-        let (data, model) = encoded(codes);
-        data + model
+        standard_bits(&self.supports)
     }
 
     /// Number of distinct rows.
@@ -95,6 +87,12 @@ impl ItemRows {
         let column = self.columns[number as usize];
         Item { column, code: number - self.starts[column as usize] }
     }
+}
+
+/// The size in bits of data and table if the table has only singletons, of these supports.
+pub(crate) fn standard_bits(supports: &[u64]) -> f64 {
+    let (data, model) = encoded(supports.iter().copied().zip(standard_code(supports)));
+    data + model
 }
 
 /// The length in bits of the code that each support gets: -lg of its share; 0 for no support.

@@ -18,7 +18,7 @@ use crate::cover::elements::{Element, Elements};
 use crate::cover::item_rows::ItemRows;
 use crate::cover::size::{Terms, Totals};
 use crate::cover::uncovered::Uncovered;
-use table::{NONE, Stop, Watch};
+use table::{NONE, Reservation, Stop, Watch};
 
 /// The number of rows that are covered again between two polls of the watch.
 const STEP: usize = 1 << 14;
@@ -28,20 +28,20 @@ const STEP: usize = 1 << 14;
 /// An id is the number of an item, for its singleton, or the number of items plus the slot of an
 /// element.
 pub(crate) struct Cover<'a, const W: usize> {
-    pub ground: &'a ItemRows,
+    pub ground: &'a ItemRows<'a>,
     pub elements: Elements<W>,
     /// By id.
     pub usages: Vec<u64>,
     pub totals: Totals,
     terms: Terms,
-    uncovered: Uncovered,
+    uncovered: Uncovered<'a>,
     /// Slots in cover order, row after row, with room for `most` each.
     covers: Vec<u32>,
     most: usize,
     counts: Vec<u16>,
     /// The columns that singletons cover, by row.
     free: Vec<Columns<W>>,
-    reserved: u64,
+    _held: Reservation<'a>,
     scratch: Scratch,
 }
 
@@ -50,11 +50,14 @@ type Affected<const W: usize> = (u32, u16, Columns<W>);
 
 impl<'a, const W: usize> Cover<'a, W> {
     /// The cover by singletons, prepared for elements of a length up to `longest`.
-    pub(crate) fn new(ground: &'a ItemRows, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+    pub(crate) fn new(
+        ground: &'a ItemRows<'a>,
+        longest: usize,
+        watch: &'a Watch,
+    ) -> Result<Self, Stop> {
         let most = (ground.width / 2).max(1);
         let rows = ground.rows();
-        let bytes = (rows * (most * 4 + 2 + size_of::<Columns<W>>())) as u64;
-        watch.reserve(bytes)?;
+        let held = watch.hold((rows * (most * 4 + 2 + size_of::<Columns<W>>())) as u64)?;
         let free = (0..rows)
             .map(|row| {
                 let cells = ground.row(row).iter().enumerate();
@@ -66,26 +69,20 @@ impl<'a, const W: usize> Cover<'a, W> {
             usage: usages.iter().sum(),
             used: usages.iter().filter(|&&u| u > 0).count() as u64,
         };
-        let uncovered = Uncovered::new(ground, longest, watch)?;
         Ok(Cover {
             ground,
             elements: Elements::new(ground.width, &ground.columns),
             usages,
             totals,
             terms: Terms::new(ground.weights.iter().sum()),
-            reserved: bytes + uncovered.reserved(),
-            uncovered,
+            uncovered: Uncovered::new(ground, longest, watch)?,
             covers: vec![NONE; rows * most],
             most,
             counts: vec![0; rows],
             free,
+            _held: held,
             scratch: Scratch::default(),
         })
-    }
-
-    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
-    pub(crate) fn reserved(&self) -> u64 {
-        self.reserved
     }
 
     #[inline]

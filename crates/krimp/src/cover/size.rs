@@ -26,9 +26,14 @@ pub struct Sizes {
 impl Sizes {
     pub(crate) fn new(data_bits: f64, model_bits: f64, standard_bits: f64) -> Self {
         let total_bits = data_bits + model_bits;
-        let ratio = if standard_bits > 0.0 { total_bits / standard_bits } else { 1.0 };
+        let ratio = share_of(total_bits, standard_bits);
         Sizes { data_bits, model_bits, total_bits, standard_bits, ratio }
     }
+}
+
+/// A size as a share of that under singletons; 1 for a table without items.
+pub(crate) fn share_of(bits: f64, standard: f64) -> f64 {
+    if standard > 0.0 { bits / standard } else { 1.0 }
 }
 
 /// The size of data and table under usages and standard code lengths, each part by itself.

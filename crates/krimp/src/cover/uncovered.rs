@@ -2,7 +2,7 @@
 
 use crate::cover::item_rows::ItemRows;
 use table::bits::{self, BitSets};
-use table::{NONE, Stop, Watch};
+use table::{NONE, Reservation, Stop, Watch};
 
 /// Tables with fewer words of rows than this have bitmaps for all items.
 const SMALL: usize = 1 << 10;
@@ -17,7 +17,7 @@ const MOST_BYTES: u64 = 1 << 29;
 /// its rows are the intersection of its items' rows of level l. Each bitmap has a summary, a bit per word, by which
 /// most words are skipped. Items with few rows, for which a list is smaller, have a list of all their rows instead. A
 /// level without bitmaps of its own uses those of a higher one: the result then has too many rows, never too few.
-pub(crate) struct Uncovered {
+pub(crate) struct Uncovered<'w> {
     /// The bitmap number of each item, or [`NONE`].
     bitmap_of: Vec<u32>,
     bitmaps: usize,
@@ -28,21 +28,29 @@ pub(crate) struct Uncovered {
     rows: BitSets,
     /// For each bitmap of `rows`, which of its words are not zero.
     summary: BitSets,
-    reserved: u64,
+    _held: Reservation<'w>,
 }
 
-impl Uncovered {
+impl<'w> Uncovered<'w> {
     /// All items uncovered, for elements of a length up to `longest`.
-    pub(crate) fn new(ground: &ItemRows, longest: usize, watch: &Watch) -> Result<Self, Stop> {
+    pub(crate) fn new(
+        ground: &ItemRows<'_>,
+        longest: usize,
+        watch: &'w Watch,
+    ) -> Result<Self, Stop> {
         let free = watch.memory_limit().saturating_sub(watch.memory());
-        let all = Uncovered::within(ground, longest, SMALL, MOST_BYTES.min(free / 2) as usize);
-        watch.reserve(all.reserved)?;
-        Ok(all)
+        Uncovered::within(ground, longest, SMALL, MOST_BYTES.min(free / 2) as usize, watch)
     }
 
     /// Makes bitmaps of at most `most` bytes, if one level fits, for items that have on average a row in each word of
     /// rows, or for all items if there are fewer than `small` words.
-    fn within(ground: &ItemRows, longest: usize, small: usize, most: usize) -> Self {
+    fn within(
+        ground: &ItemRows<'_>,
+        longest: usize,
+        small: usize,
+        most: usize,
+        watch: &'w Watch,
+    ) -> Result<Self, Stop> {
         let words = bits::words(ground.rows());
         let summary_words = bits::words(words);
         let mut rows = vec![0usize; ground.items()];
@@ -58,7 +66,7 @@ impl Uncovered {
         let sets = levels.div_ceil(shared);
         let set_of = (0..levels + 2).map(|level| level.saturating_sub(2) / shared).collect();
         let listed: usize = rows.iter().filter(|rows| !dense(rows)).sum();
-        let reserved = (sets * set_bytes + listed * 4) as u64;
+        let held = watch.hold((sets * set_bytes + listed * 4) as u64)?;
         let mut next = 0..;
         let bitmap_of: Vec<u32> = rows
             .iter()
@@ -71,7 +79,7 @@ impl Uncovered {
             set_of,
             rows: BitSets::new(bitmaps, ground.rows()),
             summary: BitSets::new(bitmaps, words),
-            reserved,
+            _held: held,
         };
         for row in 0..ground.rows() {
             for &item in ground.row(row).iter().filter(|&&item| item != NONE) {
@@ -83,12 +91,7 @@ impl Uncovered {
         }
         all.rows.repeat(sets);
         all.summary.repeat(sets);
-        all
-    }
-
-    /// The number of bytes reserved of the watch, which the owner releases when it drops this.
-    pub(crate) fn reserved(&self) -> u64 {
-        self.reserved
+        Ok(all)
     }
 
     fn set(&mut self, set: usize, bitmap: u32, row: usize) {
@@ -135,7 +138,7 @@ impl Uncovered {
     #[inline]
     pub(crate) fn rows(
         &self,
-        ground: &ItemRows,
+        ground: &ItemRows<'_>,
         items: &[u32],
         level: usize,
         mut tell: impl FnMut(usize),
@@ -193,8 +196,9 @@ mod tests {
             // Squares make some values rare and some common.
             let text = |cell: &Option<u32>| cell.map(|n| (n * n / 20).to_string());
             let bag = Bag::from_text(WIDTH, rows.iter().map(|row| row.iter().map(text)));
-            let ground = ItemRows::new(&bag, &Watch::unlimited()).unwrap();
-            let mut uncovered = Uncovered::within(&ground, WIDTH, small, most);
+            let watch = Watch::unlimited();
+            let ground = ItemRows::new(&bag, &watch).unwrap();
+            let mut uncovered = Uncovered::within(&ground, WIDTH, small, most, &watch).unwrap();
             let mut lengths = vec![[1usize; WIDTH]; ground.rows()];
             for (row, column, length) in changes {
                 let row = row.index(ground.rows());

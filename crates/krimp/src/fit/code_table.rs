@@ -74,29 +74,21 @@ impl CodeTable {
         (ended, seen, accepted): (Ended, u64, u64),
     ) -> Self {
         let ground = cover.ground;
-        let code =
-            |usage: u64| (usage > 0).then(|| (cover.totals.usage as f64 / usage as f64).log2());
+        let element = |items: &[u32], support: u64, usage: u64| Element {
+            items: items.iter().map(|&item| ground.item(item)).collect(),
+            support,
+            usage,
+            code_length: (usage > 0).then(|| (cover.totals.usage as f64 / usage as f64).log2()),
+        };
         let mut elements: Vec<Element> = Vec::with_capacity(cover.elements.len() + ground.items());
-        for &slot in cover.elements.order() {
-            let element = cover.elements.get(slot);
-            let usage = cover.usage(slot);
-            elements.push(Element {
-                items: element.items.iter().map(|&item| ground.item(item)).collect(),
-                support: element.support,
-                usage,
-                code_length: code(usage),
-            });
-        }
+        elements.extend(cover.elements.order().iter().map(|&slot| {
+            let known = cover.elements.get(slot);
+            element(&known.items, known.support, cover.usage(slot))
+        }));
         let mut singletons: Vec<u32> = (0..ground.items() as u32).collect();
         singletons.sort_by_key(|&item| (Reverse(ground.supports[item as usize]), item));
         elements.extend(singletons.into_iter().map(|item| {
-            let usage = cover.usages[item as usize];
-            Element {
-                items: vec![ground.item(item)],
-                support: ground.supports[item as usize],
-                usage,
-                code_length: code(usage),
-            }
+            element(&[item], ground.supports[item as usize], cover.usages[item as usize])
         }));
         let (data_bits, model_bits) = size::encoded(cover.codes());
         let filled: u64 = ground.supports.iter().sum();

@@ -20,7 +20,7 @@ pub use progress::{Progress, Snapshot};
 use crate::Error;
 use crate::cover::columns::with_width;
 use crate::cover::item_rows::ItemRows;
-use crate::cover::size::TOLERANCE;
+use crate::cover::size::{TOLERANCE, share_of};
 use crate::cover::{Cover, Scratch};
 use crate::thread_buffers::{ThreadBuffers, lock};
 use mining::{CandidateKind, CandidateList};
@@ -124,7 +124,7 @@ fn fit_list<const W: usize>(
     search.run()?;
     let counts = (Ended::Complete, candidates.len() as u64, search.accepted);
     let table = CodeTable::new(&search.cover, bag, null_codes, counts);
-    watch.release(candidates.reserved() + ground.reserved() + search.cover.reserved());
+    watch.release(candidates.reserved());
     Ok(table)
 }
 
@@ -143,9 +143,7 @@ fn fit_pairs<const W: usize>(
     let longest = ground.width.min(options.max_length.unwrap_or(usize::MAX));
     let mut cover: Cover<'_, W> = Cover::new(&ground, longest, watch)?;
     let counts = unions::search(&mut cover, options, deadline, watch, progress)?;
-    let table = CodeTable::new(&cover, bag, null_codes, counts);
-    watch.release(ground.reserved() + cover.reserved());
-    Ok(table)
+    Ok(CodeTable::new(&cover, bag, null_codes, counts))
 }
 
 /// The state of a fit.
@@ -284,7 +282,7 @@ impl<const W: usize> Search<'_, W> {
             self.size += prune(&mut self.cover, fell, self.watch, &mut scratch, &mut ())?;
         }
         self.accepted += 1;
-        let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
+        let ratio = share_of(self.size, self.standard);
         self.progress.now(self.accepted, self.cover.elements.len(), ratio);
         Ok(())
     }

@@ -5,7 +5,7 @@ use crate::cover::{Cover, Observer};
 use crate::fit::pair_changes::{PairChange, PairChanges};
 use rayon::prelude::*;
 use std::collections::HashMap;
-use table::{Keyed, Stop, Watch, bits};
+use table::{Keyed, Reservation, Stop, Watch, bits};
 
 /// The largest number of items whose pairs are counted in a matrix.
 const MATRIX: usize = 2000;
@@ -32,15 +32,14 @@ pub(crate) struct Pair {
 ///
 /// Elements have serial numbers here: slots are used again, serials are not. Those of singletons are their item
 /// numbers.
-pub(crate) struct Pairs {
+pub(crate) struct Pairs<'w> {
     pub items: u32,
     pub by_serials: HashMap<(u32, u32), Pair, Keyed>,
     /// By slot.
     serials: Vec<u32>,
     /// By serial less the number of items; `None` if the element has left.
     slots: Vec<Option<u32>>,
-    /// Bytes reserved of the watch.
-    pub reserved: u64,
+    held: Reservation<'w>,
     /// Pairs that became more frequent.
     pub grown: Vec<(u32, u32)>,
     /// Changes that are not counted yet.
@@ -54,14 +53,14 @@ pub(crate) struct Pairs {
     marks: Vec<bool>,
 }
 
-impl Pairs {
-    pub(crate) fn new(items: usize) -> Self {
+impl<'w> Pairs<'w> {
+    pub(crate) fn new(items: usize, watch: &'w Watch) -> Self {
         Pairs {
             items: items as u32,
             by_serials: HashMap::default(),
             serials: Vec::new(),
             slots: Vec::new(),
-            reserved: 0,
+            held: Reservation::new(watch),
             grown: Vec::new(),
             changes: PairChanges::default(),
             adds_up: false,
@@ -73,29 +72,25 @@ impl Pairs {
     }
 
     /// Counts the pairs of items in rows that are covered by singletons only.
-    pub(crate) fn count<const W: usize>(
-        &mut self,
-        cover: &Cover<'_, W>,
-        watch: &Watch,
-    ) -> Result<(), Stop> {
+    pub(crate) fn count<const W: usize>(&mut self, cover: &Cover<'_, W>) -> Result<(), Stop> {
         let ground = cover.ground;
         if bitmaps_pay(ground)
             && let Some(bitmaps) = (0..ground.items() as u32).map(|i| cover.rows_of(i)).collect()
         {
-            return self.count_bitmaps(ground, bitmaps, watch);
+            return self.count_bitmaps(ground, bitmaps);
         }
-        self.count_cells(ground, watch)
+        self.count_cells(ground)
     }
 
     /// Counts them row by row.
-    fn count_cells(&mut self, ground: &ItemRows, watch: &Watch) -> Result<(), Stop> {
-        let cells = ground.items() * ground.items();
-        let bytes = cells as u64 * 8;
-        let small = ground.items() <= MATRIX && watch.reserve(bytes).is_ok();
+    fn count_cells(&mut self, ground: &ItemRows<'_>) -> Result<(), Stop> {
+        let (watch, cells) = (self.held.watch(), ground.items() * ground.items());
+        let held = if ground.items() <= MATRIX { watch.hold(cells as u64 * 8).ok() } else { None };
+        let small = held.is_some();
         let mut matrix = vec![0u64; if small { cells } else { 0 }];
         for row in 0..ground.rows() {
             watch.check()?;
-            self.account(0, watch)?;
+            self.account(0)?;
             let weight = ground.weights[row];
             let items = || ground.row(row).iter().copied().filter(|&item| item != table::NONE);
             for (i, a) in items().enumerate() {
@@ -112,19 +107,13 @@ impl Pairs {
             let key = ((i / ground.items()) as u32, (i % ground.items()) as u32);
             self.by_serials.insert(key, Pair { together, refused_at: None });
         }
-        if small {
-            watch.release(bytes);
-        }
-        self.account(0, watch)
+        drop(held);
+        self.account(0)
     }
 
     /// Counts them by intersecting the rows of each two items, if no row occurs twice.
-    fn count_bitmaps(
-        &mut self,
-        ground: &ItemRows,
-        bitmaps: Vec<&[u64]>,
-        watch: &Watch,
-    ) -> Result<(), Stop> {
+    fn count_bitmaps(&mut self, ground: &ItemRows<'_>, bitmaps: Vec<&[u64]>) -> Result<(), Stop> {
+        let watch = self.held.watch();
         let with = |a: u32| {
             watch.check()?;
             let end = ground.starts[ground.columns[a as usize] as usize + 1];
@@ -138,20 +127,15 @@ impl Pairs {
             for (b, together) in with {
                 self.by_serials.insert((a, b), Pair { together, refused_at: None });
             }
-            self.account(0, watch)?;
+            self.account(0)?;
         }
         Ok(())
     }
 
     /// Reserves the memory that the pairs now take, and `more` bytes.
-    pub(crate) fn account(&mut self, more: usize, watch: &Watch) -> Result<(), Stop> {
+    pub(crate) fn account(&mut self, more: usize) -> Result<(), Stop> {
         let pairs = self.by_serials.capacity() * PAIR_BYTES;
-        let bytes = (pairs + self.changes.memory() + more) as u64;
-        if bytes > self.reserved {
-            watch.reserve(bytes - self.reserved)?;
-            self.reserved = bytes;
-        }
-        Ok(())
+        self.held.raise((pairs + self.changes.memory() + more) as u64)
     }
 
     fn serial(&self, id: u32) -> u32 {
@@ -178,10 +162,7 @@ impl Pairs {
 
     /// The id of the element with a serial, if it is still there.
     pub(crate) fn id(&self, serial: u32) -> Option<u32> {
-        match serial.checked_sub(self.items) {
-            Some(number) => self.slots[number as usize].map(|slot| self.items + slot),
-            None => Some(serial),
-        }
+        if serial < self.items { Some(serial) } else { Some(self.items + self.slot(serial)?) }
     }
 
     fn add(&mut self, a: u32, b: u32, weight: u64) {
@@ -225,12 +206,12 @@ impl Pairs {
 
 /// Whether pairs are counted by bitmaps: whether bitmaps have fewer words than the rows have pairs of cells, and
 /// every bit stands for one row.
-fn bitmaps_pay(ground: &ItemRows) -> bool {
+fn bitmaps_pay(ground: &ItemRows<'_>) -> bool {
     let words = ground.items() * ground.items() * bits::words(ground.rows());
     words <= ground.rows() * ground.width * ground.width && ground.weights.iter().all(|&w| w == 1)
 }
 
-impl Observer for Pairs {
+impl Observer for Pairs<'_> {
     fn enters(&mut self, slot: u32) {
         let slot = slot as usize;
         if self.serials.len() <= slot {
@@ -318,7 +299,7 @@ mod tests {
         prop::collection::btree_set(0..IDS, 0..5).prop_map(|ids| ids.into_iter().collect())
     }
 
-    fn told(pairs: &mut Pairs, rows: usize, changes: &[(u64, Vec<u32>, Vec<u32>)]) {
+    fn told(pairs: &mut Pairs<'_>, rows: usize, changes: &[(u64, Vec<u32>, Vec<u32>)]) {
         pairs.begins(rows);
         changes.iter().for_each(|(weight, before, after)| pairs.row(*weight, before, after));
         pairs.ends();
@@ -335,8 +316,9 @@ mod tests {
             steps in prop::collection::vec(prop::collection::vec((any::<prop::sample::Index>(), cover()), 1..8), 1..6),
             refused in prop::collection::vec(any::<prop::sample::Index>(), 6),
         ) {
-            let mut one_by_one = Pairs::new(IDS as usize);
-            let mut added_up = Pairs::new(IDS as usize);
+            let watch = Watch::unlimited();
+            let mut one_by_one = Pairs::new(IDS as usize, &watch);
+            let mut added_up = Pairs::new(IDS as usize, &watch);
             let mut rows = rows;
             let first: Vec<_> = rows.iter().map(|(weight, ids)| (*weight, Vec::new(), ids.clone())).collect();
             told(&mut one_by_one, 1, &first);
@@ -375,11 +357,11 @@ mod tests {
             let watch = Watch::unlimited();
             let ground = ItemRows::new(&bag, &watch).unwrap();
             let cover: Cover<'_, 1> = Cover::new(&ground, 6, &watch).unwrap();
-            let mut by_bitmaps = Pairs::new(ground.items());
+            let mut by_bitmaps = Pairs::new(ground.items(), &watch);
             let bitmaps = (0..ground.items() as u32).map(|item| cover.rows_of(item).unwrap()).collect();
-            by_bitmaps.count_bitmaps(&ground, bitmaps, &watch).unwrap();
-            let mut by_cells = Pairs::new(ground.items());
-            by_cells.count_cells(&ground, &watch).unwrap();
+            by_bitmaps.count_bitmaps(&ground, bitmaps).unwrap();
+            let mut by_cells = Pairs::new(ground.items(), &watch);
+            by_cells.count_cells(&ground).unwrap();
             prop_assert_eq!(by_bitmaps.by_serials, by_cells.by_serials);
         }
     }

@@ -7,7 +7,7 @@
 //! elements are removed, and others are replaced if that helps. At any time the table is the best one so far.
 
 use crate::cover::elements::Element;
-use crate::cover::size::TOLERANCE;
+use crate::cover::size::{TOLERANCE, share_of};
 use crate::cover::{Cover, Scratch};
 use crate::fit::options::Options;
 use crate::fit::pairs::Pairs;
@@ -42,7 +42,7 @@ const REFINE: u64 = 4;
 /// The state of a search.
 struct Search<'a, 'b, const W: usize> {
     cover: &'a mut Cover<'b, W>,
-    pairs: Pairs,
+    pairs: Pairs<'a>,
     /// The most promising pairs; estimates may be out of date.
     queue: BinaryHeap<Queued>,
     /// The best of the pairs for which the queue had no room.
@@ -85,7 +85,7 @@ pub(crate) fn search<const W: usize>(
     let mut search = Search {
         standard,
         size: standard,
-        pairs: Pairs::new(cover.ground.items()),
+        pairs: Pairs::new(cover.ground.items(), watch),
         cover,
         queue: BinaryHeap::new(),
         next_best: None,
@@ -104,7 +104,6 @@ pub(crate) fn search<const W: usize>(
         Err(End::Stop(Stop::Memory { .. })) => Ended::Memory,
         Err(End::Stop(stop)) => return Err(stop),
     };
-    watch.release(search.pairs.reserved);
     Ok((ended, search.seen, search.accepted))
 }
 
@@ -122,7 +121,7 @@ impl From<Stop> for End {
 
 impl<const W: usize> Search<'_, '_, W> {
     fn run(&mut self) -> Result<(), End> {
-        self.pairs.count(self.cover, self.watch)?;
+        self.pairs.count(self.cover)?;
         loop {
             self.exhaust()?;
             if !self.options.prune || !self.sweep()? {
@@ -264,13 +263,13 @@ impl<const W: usize> Search<'_, '_, W> {
 
     /// Reports the progress of the search.
     fn tell(&self) {
-        let ratio = if self.standard > 0.0 { self.size / self.standard } else { 1.0 };
+        let ratio = share_of(self.size, self.standard);
         self.progress.now(self.accepted, self.cover.elements.len(), ratio);
     }
 
     /// Reserves the memory that pairs and queue now take.
     fn account(&mut self) -> Result<(), Stop> {
-        self.pairs.account(self.queue.capacity() * size_of::<Queued>(), self.watch)
+        self.pairs.account(self.queue.capacity() * size_of::<Queued>())
     }
 
     /// The bits that the union of a pair is estimated to save; `None` if it is not worth a try.
