@@ -40,12 +40,13 @@ impl table::Choice for Nulls {
 }
 
 /// A combination that no pattern may contain. Singletons are always in the table.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Forbidden {
     /// All of these columns, whatever the values.
     Columns(Vec<u32>),
     /// All of these items.
-    Items(Vec<Item>),
+    Items(#[serde(with = "crate::model::json::pairs")] Vec<Item>),
 }
 
 impl Forbidden {
@@ -63,7 +64,7 @@ impl Forbidden {
 }
 
 /// The parameters of a fit.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// The least support of a pattern; at least 1.
     pub min_support: u64,
@@ -71,11 +72,13 @@ pub struct Options {
     pub max_length: Option<usize>,
     pub candidates: Candidates,
     /// What no pattern may contain.
+    #[serde(default)]
     pub forbidden: Vec<Forbidden>,
     /// Whether elements that are no longer worth their bits are removed when another enters.
     pub prune: bool,
     pub nulls: Nulls,
     /// The time for trying [`Candidates::Pairs`]; without it they are tried until no pair makes the size smaller.
+    #[serde(skip)]
     pub time: Option<Duration>,
 }
 

@@ -2,8 +2,8 @@
 
 use crate::Error;
 use crate::cover::columns::with_width;
-use crate::cover::item_rows::standard_code;
-use crate::cover::size::{Sizes, encoded};
+use crate::cover::item_rows::standard_bits;
+use crate::cover::size::Sizes;
 use crate::model::covering::{Covering, element_usages};
 use crate::model::{Data, Model, ModelColumn};
 use rayon::prelude::*;
@@ -38,15 +38,9 @@ pub fn encode<'a>(
     let supports = model.columns.iter().flat_map(|column| &column.supports);
     let supports = supports.map(|&support| support + more);
     let supports: Vec<u64> = supports.chain(std::iter::repeat_n(more, cover.unseen)).collect();
-    let standard = standard_code(&supports);
-    let starts = model.starts();
-    let pattern_bits = model.patterns.iter().map(|pattern| {
-        let numbers = pattern.items.iter().map(|i| starts[i.column as usize] + i.code);
-        numbers.map(|number| standard[number as usize]).sum::<f64>()
-    });
+    let standard = model.standard(&supports);
     let (mut data_bits, mut model_bits) = (0.0, 0.0);
-    let standards = standard.iter().copied().chain(pattern_bits);
-    for ((&usage, standard), &used) in codes.usages.iter().zip(standards).zip(&cover.usages) {
+    for ((&usage, standard), &used) in codes.usages.iter().zip(standard).zip(&cover.usages) {
         if usage > 0 {
             let code = codes.length(usage);
             data_bits += used as f64 * code;
@@ -199,9 +193,7 @@ impl Cover {
                 Ok(usages)
             })
             .try_reduce(empty, add)?;
-        let supports = covering.supports();
-        let standard = standard_code(supports);
-        let (data, table) = encoded(supports.iter().copied().zip(standard.iter().copied()));
-        Ok(Cover { usages, unseen: covering.unseen(), standard_bits: data + table })
+        let standard_bits = standard_bits(covering.supports());
+        Ok(Cover { usages, unseen: covering.unseen(), standard_bits })
     }
 }

@@ -1,12 +1,11 @@
 //! The JSON form of models: written, read and checked.
 
 use crate::model::{Model, ModelColumn, Pattern};
-use crate::{Candidates, CodeTable, Error, Forbidden, Nulls, Options};
-use serde::{Deserialize, Serialize};
+use crate::{CodeTable, Error, Nulls, Options};
+use serde::Deserialize;
 use serde_json::{Value, json};
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
-use table::Item;
 
 /// The value of the field `format` of every model.
 const FORMAT: &str = "pg_sanitize.krimp";
@@ -17,37 +16,19 @@ const VERSION: u64 = 1;
 /// Numbers above this are not counts of rows.
 const LARGEST: u64 = i64::MAX as u64;
 
-#[derive(Serialize, Deserialize)]
-struct StoredOptions {
-    min_support: u64,
-    max_length: Option<usize>,
-    candidates: Candidates,
-    #[serde(default)]
-    forbidden: Vec<StoredForbidden>,
-    prune: bool,
-    nulls: Nulls,
-}
+/// Items as pairs of column and code, for fields that are stored `with` this.
+pub(crate) mod pairs {
+    use serde::{Deserialize, Deserializer, Serializer};
+    use table::Item;
 
-#[derive(Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-enum StoredForbidden {
-    Columns(Vec<u32>),
-    Items(Vec<(u32, u32)>),
-}
+    pub fn serialize<S: Serializer>(items: &[Item], to: S) -> Result<S::Ok, S::Error> {
+        to.collect_seq(items.iter().map(|item| (item.column, item.code)))
+    }
 
-#[derive(Serialize, Deserialize)]
-struct StoredPattern {
-    items: Vec<(u32, u32)>,
-    support: u64,
-    usage: u64,
-}
-
-fn pairs(items: &[Item]) -> Vec<(u32, u32)> {
-    items.iter().map(|item| (item.column, item.code)).collect()
-}
-
-fn items(pairs: &[(u32, u32)]) -> Vec<Item> {
-    pairs.iter().map(|&(column, code)| Item { column, code }).collect()
+    pub fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<Item>, D::Error> {
+        let pairs = Vec::<(u32, u32)>::deserialize(from)?;
+        Ok(pairs.into_iter().map(|(column, code)| Item { column, code }).collect())
+    }
 }
 
 impl Model {
@@ -64,30 +45,13 @@ impl Model {
     ///
     /// Fields that are not named here are ignored.
     pub fn to_json(&self) -> Value {
-        let options = &self.options;
-        let forbidden = options.forbidden.iter().map(|forbidden| match forbidden {
-            Forbidden::Columns(columns) => StoredForbidden::Columns(columns.clone()),
-            Forbidden::Items(items) => StoredForbidden::Items(pairs(items)),
-        });
-        let patterns = self.patterns.iter().map(|pattern| StoredPattern {
-            items: pairs(&pattern.items),
-            support: pattern.support,
-            usage: pattern.usage,
-        });
         json!({
             "format": FORMAT,
             "version": VERSION,
             "rows": self.rows,
-            "options": StoredOptions {
-                min_support: options.min_support,
-                max_length: options.max_length,
-                candidates: options.candidates,
-                forbidden: forbidden.collect(),
-                prune: options.prune,
-                nulls: options.nulls,
-            },
+            "options": self.options,
             "columns": self.columns,
-            "patterns": patterns.collect::<Vec<_>>(),
+            "patterns": self.patterns,
         })
     }
 
@@ -126,7 +90,7 @@ fn read(value: &Value) -> Result<Model, String> {
     if rows > LARGEST {
         return Err(format!("{rows} rows"));
     }
-    let options: StoredOptions = field(value, "options")?;
+    let options: Options = field(value, "options")?;
     let mut names = BTreeSet::new();
     let mut columns: Vec<ModelColumn> = Vec::new();
     for (i, value) in list(value, "columns")?.iter().enumerate() {
@@ -159,28 +123,11 @@ fn read(value: &Value) -> Result<Model, String> {
             return Err(format!("the sum of {what} is too large"));
         }
     }
-    let forbidden = options.forbidden.into_iter().map(|forbidden| match forbidden {
-        StoredForbidden::Columns(columns) => Forbidden::Columns(columns),
-        StoredForbidden::Items(pairs) => Forbidden::Items(items(&pairs)),
-    });
-    let options = Options {
-        min_support: options.min_support,
-        max_length: options.max_length,
-        candidates: options.candidates,
-        forbidden: forbidden.collect(),
-        prune: options.prune,
-        nulls: options.nulls,
-        time: None,
-    };
     Ok(Model { rows, options, columns, patterns })
 }
 
-fn total<'a>(numbers: impl Iterator<Item = &'a u64>) -> Option<u64> {
-    let mut sum = 0u64;
-    for &number in numbers {
-        sum = sum.checked_add(number)?;
-    }
-    Some(sum)
+fn total<'a>(mut numbers: impl Iterator<Item = &'a u64>) -> Option<u64> {
+    numbers.try_fold(0u64, |sum, &number| sum.checked_add(number))
 }
 
 fn column(value: &Value, rows: u64, nulls: Nulls) -> Result<ModelColumn, String> {
@@ -216,15 +163,15 @@ fn column(value: &Value, rows: u64, nulls: Nulls) -> Result<ModelColumn, String>
 }
 
 fn pattern(value: &Value, columns: &[ModelColumn], rows: u64) -> Result<Pattern, String> {
-    let pattern = StoredPattern::deserialize(value).map_err(|e| e.to_string())?;
-    let items = items(&pattern.items);
+    let pattern = Pattern::deserialize(value).map_err(|e| e.to_string())?;
+    let items = &pattern.items;
     if items.len() < 2 {
         return Err("fewer than two items".to_string());
     }
     if !items.is_sorted_by(|a, b| a.column < b.column) {
         return Err("the items are not in ascending order of different columns".to_string());
     }
-    for item in &items {
+    for item in items {
         let known = columns
             .get(item.column as usize)
             .is_some_and(|c| (item.code as usize) < c.values.len());
@@ -235,14 +182,14 @@ fn pattern(value: &Value, columns: &[ModelColumn], rows: u64) -> Result<Pattern,
     if pattern.usage > pattern.support || pattern.support > rows {
         return Err(format!("usage {}, support {}, {rows} rows", pattern.usage, pattern.support));
     }
-    Ok(Pattern { items, support: pattern.support, usage: pattern.usage })
+    Ok(pattern)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Progress, fit_model};
-    use table::{Bag, Watch};
+    use crate::{Forbidden, Progress, fit_model};
+    use table::{Bag, Item, Watch};
 
     fn model(nulls: Nulls) -> Model {
         let rows = [

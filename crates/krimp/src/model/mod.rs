@@ -8,7 +8,7 @@ mod classify;
 mod covering;
 mod data;
 mod encode;
-mod json;
+pub(crate) mod json;
 mod row_bits;
 
 pub use classify::{Classified, classify, comparable};
@@ -16,8 +16,9 @@ pub use data::Data;
 pub use encode::{Dissimilarity, Encoded, dissimilarity, encode};
 pub use row_bits::{RowCode, row_bits, shortest_first};
 
-use crate::cover::item_rows::standard_code;
+use crate::cover::item_rows::{standard_bits, standard_code};
 use crate::cover::size::{Sizes, encoded};
+use crate::model::covering::element_usages;
 use crate::{CodeTable, Error, Options, Progress, fit};
 use serde::{Deserialize, Serialize};
 use table::{Bag, Item, Watch};
@@ -47,9 +48,10 @@ pub struct ModelColumn {
 }
 
 /// An itemset of two or more items.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Pattern {
     /// In item order; the code of an item is a position in the column's values.
+    #[serde(with = "json::pairs")]
     pub items: Vec<Item>,
     pub support: u64,
     pub usage: u64,
@@ -130,16 +132,11 @@ impl Model {
 
     /// The sizes of the data it was fitted to.
     pub fn sizes(&self) -> Sizes {
-        let (standard, starts) = (self.standard(), self.starts());
         let supports = self.columns.iter().flat_map(|column| &column.supports).copied();
-        let (data, model) = encoded(supports.zip(standard.iter().copied()));
-        let usages = self.columns.iter().flat_map(|column| &column.usages).copied();
-        let patterns = self.patterns.iter().map(|pattern| {
-            let numbers = pattern.items.iter().map(|i| starts[i.column as usize] + i.code);
-            (pattern.usage, numbers.map(|number| standard[number as usize]).sum())
-        });
-        let (data_bits, model_bits) = encoded(usages.zip(standard.iter().copied()).chain(patterns));
-        Sizes::new(data_bits, model_bits, data + model)
+        let supports: Vec<u64> = supports.collect();
+        let usages = element_usages(self, 0).into_iter();
+        let (data_bits, model_bits) = encoded(usages.zip(self.standard(&supports)));
+        Sizes::new(data_bits, model_bits, standard_bits(&supports))
     }
 
     /// The number of each column's first item, if items are numbered column by column.
@@ -153,10 +150,18 @@ impl Model {
         starts
     }
 
-    /// The lengths of the items' standard codes.
-    fn standard(&self) -> Vec<f64> {
-        let supports = self.columns.iter().flat_map(|column| column.supports.iter().copied());
-        standard_code(&supports.collect::<Vec<_>>())
+    /// The lengths of the elements in the standard code of items with these supports: first of single items, then of
+    /// patterns.
+    fn standard(&self, supports: &[u64]) -> Vec<f64> {
+        let mut standard = standard_code(supports);
+        let starts = self.starts();
+        let patterns = self.patterns.iter().map(|pattern| {
+            let numbers = pattern.items.iter().map(|i| starts[i.column as usize] + i.code);
+            numbers.map(|number| standard[number as usize]).sum::<f64>()
+        });
+        let patterns: Vec<f64> = patterns.collect();
+        standard.extend(patterns);
+        standard
     }
 }
 
