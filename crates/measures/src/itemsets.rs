@@ -1,5 +1,6 @@
 //! Compares the frequent itemsets of two tables.
 
+use crate::row_counts::RowCounts;
 use crate::sum::Sum;
 use crate::supports::supports;
 use crate::translation::Translation;
@@ -86,9 +87,8 @@ pub fn compare_itemsets(
         };
         let found = found as usize;
         missing[found] = false;
-        let (apart, relative) = rows.apart(ours.support(found), support);
-        nfd.add(relative);
-        difference.add(apart);
+        nfd.add(relative(rows, ours.support(found), support));
+        difference.add(rows.share(rows.apart(ours.support(found), support)));
     }
     let mut comparison = Comparison {
         original: ours.len() as u64,
@@ -105,7 +105,7 @@ pub fn compare_itemsets(
     let counted = supports(released, &ours, &missing, &to_released, watch)?;
     let mut nfd = Sum::default();
     for (i, support) in counted {
-        nfd.add(rows.apart(ours.support(i as usize), support).1);
+        nfd.add(relative(rows, ours.support(i as usize), support));
     }
     comparison.missing = nfd.count();
     comparison.nfd_missing = nfd.mean();
@@ -116,7 +116,7 @@ pub fn compare_itemsets(
         let theirs = theirs.support(i as usize);
         shares.add(theirs as f64 / rows.released as f64);
         if support > 0 {
-            nfd.add(rows.apart(support, theirs).1);
+            nfd.add(relative(rows, support, theirs));
         }
     }
     comparison.added_absent = shares.count() - nfd.count();
@@ -137,28 +137,9 @@ pub fn least_support(min_support: f64, rows: u64) -> u64 {
     likely.into_iter().find(|&support| enough(support)).unwrap_or(near.saturating_add(1))
 }
 
-/// The numbers of rows of both tables.
-#[derive(Clone, Copy)]
-struct RowCounts {
-    original: u128,
-    released: u128,
-}
-
-impl RowCounts {
-    fn new(original: &Bag, released: &Bag) -> Self {
-        // An empty table has share 0 of everything.
-        let rows = |bag: &Bag| u128::from(bag.row_count().max(1));
-        RowCounts { original: rows(original), released: rows(released) }
-    }
-
-    /// `|o - r|` and `|o - r| / o` of the shares o and r of these supports: numerators are exact. The second is
-    /// infinite if `original` is 0.
-    fn apart(self, original: u64, released: u64) -> (f64, f64) {
-        let o = u128::from(original) * self.released;
-        let r = u128::from(released) * self.original;
-        let apart = o.abs_diff(r) as f64;
-        (apart / (self.original * self.released) as f64, apart / o as f64)
-    }
+/// `|o - r| / o` for the shares o and r of these supports; infinite if `original` is 0.
+fn relative(rows: RowCounts, original: u64, released: u64) -> f64 {
+    rows.apart(original, released) as f64 / (u128::from(original) * rows.released) as f64
 }
 
 #[cfg(test)]

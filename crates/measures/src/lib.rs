@@ -30,6 +30,7 @@ mod postings;
 mod rare_itemsets;
 mod rational;
 mod records;
+mod row_counts;
 mod sum;
 mod supports;
 mod suppression;

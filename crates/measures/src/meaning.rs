@@ -1,6 +1,7 @@
 //! The meaning of the cells of a released table in its original: a value, or all values that a general value covers.
 
 use crate::postings::Postings;
+use crate::supports::column_counts;
 use crate::translation::{ABSENT, Translation};
 use std::collections::HashMap;
 use table::{Bag, Item, NONE, Reservation, Stop, Watch};
@@ -140,23 +141,12 @@ fn gains(
     exact: &Translation<'_>,
     watch: &Watch,
 ) -> Result<Vec<Gain>, Stop> {
-    let cells = |bag: &Bag, column: usize| -> Result<(Vec<u64>, u64), Stop> {
-        let (mut counts, mut nulls) = (vec![0; bag.domain(column).len()], 0);
-        for i in 0..bag.distinct() {
-            watch.poll(i)?;
-            match bag.row(i)[column] {
-                NONE => nulls += bag.weight(i),
-                code => counts[code as usize] += bag.weight(i),
-            }
-        }
-        Ok((counts, nulls))
-    };
     let of_column = |column: usize| {
         watch.check()?;
         let widest = original.domain(column).len().max(released.domain(column).len());
         let _held = watch.hold(16 * widest as u64)?;
-        let (ours, our_nulls) = cells(original, column)?;
-        let (theirs, their_nulls) = cells(released, column)?;
+        let (ours, our_nulls) = column_counts(original, column, watch)?;
+        let (theirs, their_nulls) = column_counts(released, column, watch)?;
         let before = |code| ours.get(exact.code(column, code) as usize).copied().unwrap_or(0);
         let codes = (0..).zip(&theirs).filter(|&(code, &cells)| cells > before(code));
         Ok(Gain { codes: codes.map(|(code, _)| code).collect(), null: their_nulls > our_nulls })

@@ -23,12 +23,7 @@ impl Rational {
             return None;
         }
         let numer = if denom.sign() == Sign::Negative { -numer } else { numer };
-        let denom = denom.unsigned_abs();
-        if numer == IBig::ZERO {
-            return Some(Rational { numer, denom: UBig::ONE });
-        }
-        let common = (&denom).gcd((&numer).unsigned_abs());
-        Some(Rational { numer: numer / IBig::from(common.clone()), denom: denom / common })
+        Some(reduced(numer, denom.unsigned_abs()))
     }
 
     /// Reads a decimal without exponent, as `numeric` writes it; `None` for anything else and for more than
@@ -149,7 +144,7 @@ impl Ord for Rational {
     }
 }
 
-/// `numer / denom` for a denominator that is a product of denominators.
+/// `numer / denom` in lowest terms, for a denominator other than 0.
 fn reduced(numer: IBig, denom: UBig) -> Rational {
     let common =
         if numer == IBig::ZERO { denom.clone() } else { (&denom).gcd((&numer).unsigned_abs()) };

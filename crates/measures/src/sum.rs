@@ -18,6 +18,13 @@ impl Sum {
         self.count += 1;
     }
 
+    /// The sum of all of them.
+    pub(crate) fn of(numbers: impl Iterator<Item = f64>) -> f64 {
+        let mut sum = Sum::default();
+        numbers.for_each(|number| sum.add(number));
+        sum.get()
+    }
+
     pub(crate) fn get(&self) -> f64 {
         self.sum + self.lost
     }

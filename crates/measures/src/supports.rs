@@ -3,7 +3,7 @@
 use crate::postings::Postings;
 use crate::translation::{ABSENT, Translation};
 use rayon::prelude::*;
-use table::{Bag, Item, Itemsets, Reservation, Stop, Watch, sort_watched};
+use table::{Bag, Item, Itemsets, NONE, Reservation, Stop, Watch, sort_watched};
 
 /// The number of itemsets counted by one task: enough to share the rows of common prefixes.
 const CHUNK: usize = 256;
@@ -62,6 +62,23 @@ pub(crate) fn supports(
         .collect();
     counted.extend(chunks?.into_iter().flatten());
     Ok(counted)
+}
+
+/// The rows of each value of a column, by code, and those that have NULL.
+pub(crate) fn column_counts(
+    bag: &Bag,
+    column: usize,
+    watch: &Watch,
+) -> Result<(Vec<u64>, u64), Stop> {
+    let (mut counts, mut nulls) = (vec![0; bag.domain(column).len()], 0);
+    for i in 0..bag.distinct() {
+        watch.poll(i)?;
+        match bag.row(i)[column] {
+            NONE => nulls += bag.weight(i),
+            code => counts[code as usize] += bag.weight(i),
+        }
+    }
+    Ok((counts, nulls))
 }
 
 /// The rows that contain each prefix of a path.

@@ -1,6 +1,6 @@
 //! The share of suppressed cells of each column.
 
-use table::{Bag, NONE};
+use table::Bag;
 
 /// The cells of a column and how many of them are NULL.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,16 +19,9 @@ impl ColumnSuppression {
 /// The suppressed cells of each column. The released table does not distinguish a suppressed cell from one that was
 /// never filled: both are NULL and count.
 pub fn suppression(bag: &Bag) -> Vec<ColumnSuppression> {
-    let mut suppressed = vec![0; bag.width()];
-    for i in 0..bag.distinct() {
-        for (sum, &code) in suppressed.iter_mut().zip(bag.row(i)) {
-            if code == NONE {
-                *sum += bag.weight(i);
-            }
-        }
-    }
     let cells = bag.row_count();
-    suppressed.into_iter().map(|suppressed| ColumnSuppression { cells, suppressed }).collect()
+    let filled = bag.supports().into_iter().map(|supports| supports.iter().sum::<u64>());
+    filled.map(|filled| ColumnSuppression { cells, suppressed: cells - filled }).collect()
 }
 
 #[cfg(test)]

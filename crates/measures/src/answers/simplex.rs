@@ -57,11 +57,11 @@ impl Vertex {
     /// Moves every unknown that is not basic to 0, or makes it basic where another one blocks it.
     pub fn settle(&mut self, watch: &Watch) -> Result<(), Stop> {
         for unknown in 0..self.values.len() {
-            while self.row_of[unknown].is_none() && !self.values[unknown].is_zero() {
+            while self.row_of[unknown].is_none()
+                && !self.values[unknown].is_zero()
+                && !self.is_at_limit(unknown)
+            {
                 watch.check()?;
-                if self.limits[unknown].as_ref() == Some(&self.values[unknown]) {
-                    break;
-                }
                 self.advance(unknown, false);
             }
         }

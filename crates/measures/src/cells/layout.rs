@@ -51,13 +51,8 @@ impl Layout {
     /// The number of the cell at a place, if the place exists.
     pub fn cell(&self, place: Place) -> Option<usize> {
         let (inner, groups) = (self.rows * self.columns, self.groups);
-        let column = match place.column {
-            Some(column) => {
-                Some((column as usize) < self.columns).filter(|&is| is).map(|_| column as usize)
-            }
-            None => None,
-        };
-        if place.column.is_some() && column.is_none() {
+        let column = place.column.map(|column| column as usize);
+        if column.is_some_and(|column| column >= self.columns) {
             return None;
         }
         let after_rows = inner + self.rows;

@@ -35,16 +35,16 @@ impl Loss {
         if largest == f64::NEG_INFINITY {
             return None;
         }
-        let total = summed(possible().map(|(p, l)| p * (l - largest).exp()));
+        let total = Sum::of(possible().map(|(p, l)| p * (l - largest).exp()));
         let norm = largest + total.ln();
-        let before = -summed(possible().map(|(p, _)| p * p.ln()));
-        let kl = summed(possible().map(|(p, l)| p * excess(l - norm)));
+        let before = -Sum::of(possible().map(|(p, _)| p * p.ln()));
+        let kl = Sum::of(possible().map(|(p, l)| p * excess(l - norm)));
         // Σ p (r - 1) is 0, so the mean of the logarithms can be subtracted from each.
-        let shift = summed(possible().map(|(p, l)| p * (l - norm).exp_m1() * (p.ln() + before)));
+        let shift = Sum::of(possible().map(|(p, l)| p * (l - norm).exp_m1() * (p.ln() + before)));
         let ratio = possible().map(|(_, l)| (l - norm).abs()).fold(0.0, f64::max);
         let loss = (kl + shift) / LN_2;
         let entropy_before = before / LN_2;
-        let after = -summed(possible().map(|(p, l)| {
+        let after = -Sum::of(possible().map(|(p, l)| {
             let log = p.ln() + l - norm;
             if log == f64::NEG_INFINITY { 0.0 } else { log.exp() * log }
         }));
@@ -66,12 +66,6 @@ impl Loss {
             ..larger
         }
     }
-}
-
-fn summed(terms: impl Iterator<Item = f64>) -> f64 {
-    let mut sum = Sum::default();
-    terms.for_each(|term| sum.add(term));
-    sum.get()
 }
 
 /// `r ln r - r + 1` for r = exp(log): never negative, and correct to the last digits near r = 1.

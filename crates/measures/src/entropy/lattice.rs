@@ -37,8 +37,12 @@ pub(super) struct Lattice {
 
 impl Lattice {
     pub fn new(domain: &[Rational], priors: &[Prior], release: &Release) -> Result<Self, Refused> {
-        let parts: Vec<Rational> =
-            domain.iter().map(|value| part(value, release.statistic)).collect();
+        // What a value adds to the statistic.
+        let part = |value: &Rational| match release.statistic {
+            Statistic::Count => Rational::from(i64::from(!value.is_zero())),
+            _ => value.clone(),
+        };
+        let parts: Vec<Rational> = domain.iter().map(part).collect();
         let (integers, denom) = integers(&parts);
         let possible = |prior: &Prior| -> Vec<usize> {
             (0..domain.len()).filter(|&v| prior.probabilities[v] > 0.0).collect()
@@ -118,14 +122,6 @@ impl Lattice {
             high: total - self.low,
             groups: self.groups.into_iter().map(flip).collect(),
         }
-    }
-}
-
-/// The contribution of a value to the statistic.
-fn part(value: &Rational, statistic: Statistic) -> Rational {
-    match statistic {
-        Statistic::Count => Rational::from(i64::from(!value.is_zero())),
-        _ => value.clone(),
     }
 }
 

@@ -1,5 +1,7 @@
 //! The distribution of records before anything is released.
 
+use crate::sum::Sum;
+
 /// The tolerance for a sum of probabilities.
 const TOLERANCE: f64 = 1e-9;
 
@@ -20,9 +22,7 @@ impl Prior {
         if let Some(wrong) = probabilities.iter().find(|p| !(0.0..=1.0 + TOLERANCE).contains(*p)) {
             return Err(format!("{wrong} is no probability"));
         }
-        let mut sum = crate::sum::Sum::default();
-        probabilities.iter().for_each(|&p| sum.add(p));
-        let sum = sum.get();
+        let sum = Sum::of(probabilities.iter().copied());
         if (sum - 1.0).abs() > TOLERANCE {
             return Err(format!("the probabilities add up to {sum}"));
         }

@@ -71,30 +71,15 @@ fn pairs(bag: &Bag, known: usize, watch: &Watch) -> Result<u64, Stop> {
     Ok(pairs)
 }
 
-/// The share of draws that identify their row, with confidence limits.
+/// The share of draws, of a row and of its known cells, that identify the row, with confidence limits.
 fn sampled(
-    bag: &Bag,
-    known: usize,
-    theta: u64,
-    samples: u64,
-    below: impl FnMut(u64) -> u64,
-    watch: &Watch,
-) -> Result<Unicity, Stop> {
-    let hits = drawn(bag, known, theta, samples, below, watch)?;
-    let limits = Share { hits, runs: samples };
-    let share = hits as f64 / samples as f64;
-    Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
-}
-
-/// The number of draws, of a row and of its known cells, that identify the row.
-fn drawn(
     bag: &Bag,
     known: usize,
     theta: u64,
     samples: u64,
     mut below: impl FnMut(u64) -> u64,
     watch: &Watch,
-) -> Result<u64, Stop> {
+) -> Result<Unicity, Stop> {
     let postings = Postings::new(bag, watch)?;
     let rows = ByWeight::new(bag, watch)?;
     let mut items: Vec<Item> = Vec::new();
@@ -123,7 +108,9 @@ fn drawn(
         hits += (0..ends.len()).into_par_iter().map(given).try_reduce(|| 0, |a, b| Ok(a + b))?;
         watch.advance(count);
     }
-    Ok(hits)
+    let limits = Share { hits, runs: samples };
+    let share = hits as f64 / samples as f64;
+    Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
 }
 
 /// Adds the known cells of a row, each choice equally likely.
@@ -220,8 +207,8 @@ mod tests {
             let bag = Bag::from_text(4, rows.clone());
             let watch = Watch::unlimited();
             let mut coins = Coins::seeded(seed);
-            let hits =
-                drawn(&bag, known, theta, 1, |n| random::below(&mut coins, n), &watch).unwrap();
+            let draw_one = |n| random::below(&mut coins, n);
+            let hits = sampled(&bag, known, theta, 1, draw_one, &watch).unwrap().share as u64;
             let mut coins = Coins::seeded(seed);
             let rows_of = ByWeight::new(&bag, &watch).unwrap();
             let row = rows_of.row(random::below(&mut coins, bag.row_count()));
@@ -372,7 +359,7 @@ mod tests {
         for (theta, share) in [(2, 0.0), (3, 1.0)] {
             let found = unicity(&blank, 1, theta, 10, none, &watch).unwrap().unwrap();
             assert_eq!(found.share, share);
-            assert_eq!(drawn(&blank, 1, theta, 5, |_| 0, &watch).unwrap(), 5 * share as u64);
+            assert_eq!(sampled(&blank, 1, theta, 5, |_| 0, &watch).unwrap().share, share);
         }
     }
 

@@ -2,8 +2,9 @@
 
 use super::bins::Bins;
 use super::joint::Joint;
+use crate::supports::column_counts;
 use std::collections::BTreeMap;
-use table::{Bag, NONE, Stop, Watch};
+use table::{Bag, Stop, Watch};
 
 /// A value, a range or a group of values that some rows share.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -36,15 +37,7 @@ pub fn shown<'a>(
     let _held = watch.hold(values as u64 * (64 + 8 * tables.len() as u64))?;
     let mut counts: BTreeMap<Option<&'a [u8]>, Vec<u64>> = BTreeMap::new();
     for (table, bag) in tables.iter().enumerate() {
-        let mut of_code = vec![0; bag.domain(column).len()];
-        let mut nulls = 0;
-        for i in 0..bag.distinct() {
-            watch.poll(i)?;
-            match bag.row(i)[column] {
-                NONE => nulls += bag.weight(i),
-                code => of_code[code as usize] += bag.weight(i),
-            }
-        }
+        let (of_code, nulls) = column_counts(bag, column, watch)?;
         let values = bag.domain(column).values().map(Some).zip(of_code).chain([(None, nulls)]);
         for (value, rows) in values.filter(|&(_, rows)| rows > 0) {
             counts.entry(value).or_insert_with(|| vec![0; tables.len()])[table] += rows;
@@ -112,7 +105,7 @@ impl<'a> Joint<'a> {
             codes.truncate(limit);
             codes
         });
-        let mut tables = [&self.original, &self.released].map(|side| (side, Vec::new()));
+        let mut tables = self.sides().map(|side| (side, Vec::new()));
         for (side, counts) in &mut tables {
             *counts = vec![vec![0; theirs.len() + 1]; ours.len() + 1];
             let rows = side.columns[a].iter().zip(&side.columns[b]).zip(side.bag.weights());
@@ -133,8 +126,8 @@ impl<'a> Joint<'a> {
 
     /// The codes of a column that occur, in descending order of their largest share in either table.
     fn codes(&self, column: usize) -> Vec<u32> {
-        let [original, released] = [&self.original, &self.released]
-            .map(|side| (&side.supports[column], u128::from(side.bag.row_count())));
+        let [original, released] =
+            self.sides().map(|side| (&side.supports[column], u128::from(side.bag.row_count())));
         let share = |code: u32| {
             let (ours, theirs) = (original.0[code as usize], released.0[code as usize]);
             (u128::from(ours) * released.1).max(u128::from(theirs) * original.1)

@@ -1,5 +1,6 @@
 //! A table and its release in common codes, column by column.
 
+use crate::row_counts::RowCounts;
 use rayon::prelude::*;
 use table::{Bag, NONE, Reservation, Stop, Watch};
 
@@ -53,8 +54,16 @@ impl<'a> Joint<'a> {
         })
     }
 
+    pub(super) fn sides(&self) -> [&Side<'a>; 2] {
+        [&self.original, &self.released]
+    }
+
+    pub(super) fn row_counts(&self) -> RowCounts {
+        RowCounts::new(self.original.bag, self.released.bag)
+    }
+
     pub(super) fn has_no_rows(&self) -> bool {
-        self.original.bag.row_count() == 0 || self.released.bag.row_count() == 0
+        self.sides().iter().any(|side| side.bag.row_count() == 0)
     }
 
     /// The text of a common code; `None` for NULL.

@@ -1,6 +1,6 @@
 //! The variables of the propensity model: one for each common value, rare ones pooled.
 
-use super::joint::{Joint, NULL, Side};
+use super::joint::{Joint, NULL};
 use table::{NONE, Stop, Watch};
 
 /// The largest number of levels of a column, and of variables in total as long as each column can still have two
@@ -28,14 +28,11 @@ impl Levels {
     pub(super) fn new(joint: &Joint<'_>, watch: &Watch) -> Result<([Self; 2], usize), Stop> {
         let limit = (VARIABLES / joint.sizes.len().max(1)).clamp(2, LEVELS);
         let mut variables = 1;
-        let empty = || Levels { codes: Vec::new(), nulls: Vec::new() };
-        let (mut original, mut released) = (empty(), empty());
+        let mut both = joint.sides().map(|_| Levels { codes: Vec::new(), nulls: Vec::new() });
         for (column, &size) in joint.sizes.iter().enumerate() {
             watch.check()?;
             let rows = |code: u32| {
-                let supports = [&joint.original, &joint.released]
-                    .map(|side| side.supports[column][code as usize]);
-                supports.iter().sum::<u64>()
+                joint.sides().map(|side| side.supports[column][code as usize]).iter().sum::<u64>()
             };
             let mut common: Vec<u32> = (0..size as u32).filter(|&code| rows(code) > 0).collect();
             common.sort_unstable_by_key(|&code| (std::cmp::Reverse(rows(code)), code));
@@ -47,16 +44,13 @@ impl Levels {
                 levels[code as usize] = (variables + place.min(apart)) as u32;
             }
             variables += others.len().min(apart + 1);
-            original.push(&joint.original, column, &levels);
-            released.push(&joint.released, column, &levels);
+            for (one, side) in both.iter_mut().zip(joint.sides()) {
+                let common = side.common(column).iter();
+                one.codes.push(common.map(|&code| levels[code as usize]).collect());
+                one.nulls.push(levels[NULL as usize]);
+            }
         }
-        Ok(([original, released], variables))
-    }
-
-    fn push(&mut self, side: &Side<'_>, column: usize, levels: &[u32]) {
-        let common = side.common(column).iter();
-        self.codes.push(common.map(|&code| levels[code as usize]).collect());
-        self.nulls.push(levels[NULL as usize]);
+        Ok((both, variables))
     }
 
     /// The variables that are 1 in a row, ascending; the intercept is not among them.

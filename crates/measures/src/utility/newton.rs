@@ -1,7 +1,8 @@
 //! A logistic model that predicts from which table a row is, fitted by Newton's method.
 
-use super::joint::{Joint, Side};
+use super::joint::Joint;
 use super::levels::Levels;
+use super::propensity::Propensity;
 use rayon::prelude::*;
 use table::{Stop, Watch};
 
@@ -19,14 +20,6 @@ pub(super) struct PropensityModel<'a> {
     pub(super) variables: usize,
     pub(super) released_share: f64,
     pub(super) rows: f64,
-}
-
-/// The result of a fit.
-pub(super) struct Fit {
-    /// The mean of (p - c)^2 over all rows, for the predicted p and the released share c.
-    pub(super) pmse: f64,
-    /// The number of coefficients that the rows determine, without the intercept.
-    pub(super) rank: usize,
 }
 
 /// Sums over rows for some coefficients.
@@ -91,7 +84,7 @@ impl PropensityModel<'_> {
 
     /// Newton's method, where the information is reused as long as that converges quickly: between similar tables it
     /// hardly changes, and it is the expensive part.
-    pub(super) fn fit(&self, watch: &Watch) -> Result<Fit, Stop> {
+    pub(super) fn fit(&self, watch: &Watch) -> Result<Propensity, Stop> {
         let c = self.released_share;
         let penalty = (1e-6 + 1e-12 * self.rows) * c * (1.0 - c);
         let evaluate = |coefficients: &[f64], informed| {
@@ -103,10 +96,10 @@ impl PropensityModel<'_> {
         coefficients[0] = (c / (1.0 - c)).ln();
         let mut sums = evaluate(&coefficients, true)?;
         let mut factor = std::mem::take(&mut sums.information);
-        // Every row has the same weight now, so this is the rank of the variables themselves.
+        // Every row has the same weight now, so this is the rank of the variables themselves, without the intercept.
         let rank = factorise(&mut factor, self.variables, 4.0 * penalty) - 1;
         let expected = rank as f64 * c * (1.0 - c) / self.rows;
-        let mut fit = Fit { pmse: 0.0, rank };
+        let mut fit = Propensity { pmse: 0.0, expected, coefficients: rank };
         let mut gain = f64::INFINITY;
         watch.begin(STEPS as u64);
         let mut informed = false;
@@ -151,16 +144,12 @@ impl PropensityModel<'_> {
     /// The sums over all rows of both tables.
     fn sums(&self, coefficients: &[f64], informed: bool, watch: &Watch) -> Result<Sums, Stop> {
         let part = |part: usize| {
-            let (rows, i) = (self.sides()[part / PARTS].bag.distinct(), part % PARTS);
+            let (rows, i) = (self.joint.sides()[part / PARTS].bag.distinct(), part % PARTS);
             let range = rows * i / PARTS..rows * (i + 1) / PARTS;
             self.part(part / PARTS, range, coefficients, informed, watch)
         };
         let parts: Result<Vec<Sums>, Stop> = (0..2 * PARTS).into_par_iter().map(part).collect();
         Ok(parts?.into_iter().fold(Sums::new(self.variables, informed), Sums::add))
-    }
-
-    fn sides(&self) -> [&Side<'_>; 2] {
-        [&self.joint.original, &self.joint.released]
     }
 
     /// The sums over some rows of the original (0) or the released table (1), with the information or
@@ -173,7 +162,7 @@ impl PropensityModel<'_> {
         informed: bool,
         watch: &Watch,
     ) -> Result<Sums, Stop> {
-        let (side, levels) = (self.sides()[table], &self.levels[table]);
+        let (side, levels) = (self.joint.sides()[table], &self.levels[table]);
         let mut sums = Sums::new(self.variables, informed);
         let mut variables = Vec::with_capacity(side.bag.width());
         // A row costs the square of the number of columns.

@@ -1,7 +1,7 @@
 //! Compares the combinations of two columns in both tables.
 
 use super::joint::{Joint, Side};
-use super::marginal::RowCounts;
+use crate::row_counts::RowCounts;
 use crate::sum::Sum;
 use rayon::prelude::*;
 use table::{Reservation, Stop, Watch};
@@ -124,16 +124,8 @@ struct Compared<'a> {
 impl<'a> Compared<'a> {
     fn new(joint: &'a Joint<'a>, grouping: usize, other: usize) -> Self {
         let [original, released] =
-            [&joint.original, &joint.released].map(|side| Association::new(side, grouping, other));
-        Compared {
-            joint,
-            grouping,
-            other,
-            rows: RowCounts::of(joint),
-            apart: 0,
-            original,
-            released,
-        }
+            joint.sides().map(|side| Association::new(side, grouping, other));
+        Compared { joint, grouping, other, rows: joint.row_counts(), apart: 0, original, released }
     }
 
     /// Counts every combination at once.
@@ -167,7 +159,7 @@ impl<'a> Compared<'a> {
         watch: &Watch,
     ) -> Result<PairDifference, Stop> {
         let Compared { joint, grouping, other, .. } = self;
-        let sides = [&joint.original, &joint.released].map(|side| &side.columns[other]);
+        let sides = joint.sides().map(|side| &side.columns[other]);
         let mut counts = vec![[0; 2]; joint.sizes[other]];
         let mut present = Vec::new();
         let mut visited = 0;
@@ -215,7 +207,7 @@ impl<'a> Compared<'a> {
         PairDifference {
             a: self.grouping.min(self.other),
             b: self.grouping.max(self.other),
-            tv: self.rows.total_variation(self.apart),
+            tv: self.rows.share(self.apart) / 2.0,
             original_v: self.original.cramers_v(),
             released_v: self.released.cramers_v(),
         }

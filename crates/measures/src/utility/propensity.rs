@@ -41,13 +41,10 @@ pub(super) fn propensity(joint: &Joint<'_>, watch: &Watch) -> Result<Propensity,
     let _levels = watch.hold(8 * (codes + widest) as u64)?;
     let (levels, variables) = Levels::new(joint, watch)?;
     let _sums = watch.hold(PropensityModel::memory(variables))?;
-    let [original, released] = [&joint.original, &joint.released].map(|side| side.bag.row_count());
+    let [original, released] = joint.sides().map(|side| side.bag.row_count());
     let rows = original as f64 + released as f64;
     let released_share = released as f64 / rows;
-    let fit =
-        PropensityModel { joint, levels: &levels, variables, released_share, rows }.fit(watch)?;
-    let expected = fit.rank as f64 * released_share * (1.0 - released_share) / rows;
-    Ok(Propensity { pmse: fit.pmse, expected, coefficients: fit.rank })
+    PropensityModel { joint, levels: &levels, variables, released_share, rows }.fit(watch)
 }
 
 #[cfg(test)]
