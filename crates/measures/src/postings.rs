@@ -17,6 +17,7 @@ pub(crate) struct Postings<'a> {
     _reservation: Reservation<'a>,
 }
 
+#[derive(Default)]
 struct ColumnPostings {
     /// The number of rows of each value.
     counts: Vec<u32>,
@@ -44,12 +45,7 @@ impl ColumnPostings {
         }
         let dense = |count: u32| count as usize * DENSE >= bag.distinct() && count > 0;
         let words = bits::words(bag.distinct());
-        let mut column = ColumnPostings {
-            counts: Vec::new(),
-            rows: Vec::new(),
-            starts: vec![0],
-            bits: Vec::new(),
-        };
+        let mut column = ColumnPostings { starts: vec![0], ..ColumnPostings::default() };
         let mut length = 0;
         for (code, &count) in (0..).zip(&counts) {
             if dense(count) {

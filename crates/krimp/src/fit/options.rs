@@ -64,7 +64,7 @@ impl Forbidden {
 }
 
 /// The parameters of a fit.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Options {
     /// The least support of a pattern; at least 1.
     pub min_support: u64,
@@ -85,15 +85,7 @@ pub struct Options {
 impl Options {
     /// All itemsets with at least this support, no pruning.
     pub fn new(min_support: u64) -> Self {
-        Options {
-            min_support,
-            max_length: None,
-            candidates: Candidates::All,
-            forbidden: Vec::new(),
-            prune: false,
-            nulls: Nulls::Missing,
-            time: None,
-        }
+        Options { min_support, ..Options::default() }
     }
 
     /// True if an itemset, with its items in item order, contains no forbidden combination.

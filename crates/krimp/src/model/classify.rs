@@ -48,7 +48,7 @@ pub fn classify<'a>(
         let model = &models[class].1;
         with_width!(model.columns.len(), W => {
             let covering = Covering::<W>::new(model, data)?;
-            let usages = element_usages(model, covering.unseen());
+            let usages = element_usages(model, covering.translation.unseen.len());
             let elements = universe.items + model.patterns.len() as u64;
             let total = usages.iter().sum::<u64>() + elements;
             Ok::<_, Error>(covering.each_row(&mut found, watch, |row, best, taken| {

@@ -17,8 +17,8 @@ const STEP: usize = 1 << 12;
 /// Elements are numbered: the model's values column by column, then the items of the bag that the
 /// model does not have, then the patterns in cover order.
 pub(super) struct Covering<'a, const W: usize> {
-    bag: &'a Bag,
-    translation: Translation,
+    pub(super) bag: &'a Bag,
+    pub(super) translation: Translation,
     patterns: Elements<W>,
     /// Number of singletons, unseen ones included.
     items: usize,
@@ -43,23 +43,9 @@ impl<'a, const W: usize> Covering<'a, W> {
         Ok(Covering { bag, translation, patterns, items })
     }
 
-    pub(super) fn bag(&self) -> &'a Bag {
-        self.bag
-    }
-
     /// Number of elements.
     pub(super) fn elements(&self) -> usize {
         self.items + self.patterns.len()
-    }
-
-    /// Number of items that the model does not have.
-    pub(super) fn unseen(&self) -> usize {
-        self.translation.unseen.len()
-    }
-
-    /// The supports of all items of the bag.
-    pub(super) fn supports(&self) -> &[u64] {
-        &self.translation.supports
     }
 
     /// The distinct rows, in parts for the threads; the caller polls the watch before each part.
@@ -119,7 +105,7 @@ pub(super) fn element_usages(model: &Model, unseen: usize) -> Vec<u64> {
 }
 
 /// The items of a bag in the numbers of a model.
-struct Translation {
+pub(super) struct Translation {
     /// By column of the bag and code: the item's number; [`NONE`] for values that no row has.
     numbers: Vec<Vec<u32>>,
     /// By column of the bag: the number of NULL, or [`NONE`] where it is no item.
@@ -129,9 +115,9 @@ struct Translation {
     /// By item of the model: its column.
     column_of: Vec<u32>,
     /// By item that the model does not have, in the order of their numbers: its column.
-    unseen: Vec<u32>,
+    pub(super) unseen: Vec<u32>,
     /// The supports of the bag's items.
-    supports: Vec<u64>,
+    pub(super) supports: Vec<u64>,
 }
 
 impl Translation {

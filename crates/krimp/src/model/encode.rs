@@ -4,7 +4,7 @@ use crate::Error;
 use crate::cover::columns::with_width;
 use crate::cover::item_rows::standard_bits;
 use crate::cover::size::Sizes;
-use crate::model::covering::{Covering, element_usages};
+use crate::model::covering::{Covering, Translation, element_usages};
 use crate::model::{Data, Model, ModelColumn};
 use rayon::prelude::*;
 use table::{Stop, Watch};
@@ -187,13 +187,13 @@ impl Cover {
             .try_fold(empty, |mut usages, part| {
                 watch.check()?;
                 covering.cover(part, |row, taken| {
-                    let weight = covering.bag().weight(row);
+                    let weight = covering.bag.weight(row);
                     taken.iter().for_each(|&element| usages[element] += weight);
                 });
                 Ok(usages)
             })
             .try_reduce(empty, add)?;
-        let standard_bits = standard_bits(covering.supports());
-        Ok(Cover { usages, unseen: covering.unseen(), standard_bits })
+        let Translation { unseen, supports, .. } = &covering.translation;
+        Ok(Cover { usages, unseen: unseen.len(), standard_bits: standard_bits(supports) })
     }
 }

@@ -36,7 +36,7 @@ fn codes<const W: usize>(
 ) -> Result<Vec<RowCode>, Stop> {
     let codes = Codes::new(model, &Cover::of(covering, watch)?);
     let lengths: Vec<f64> = codes.usages.iter().map(|&usage| codes.length(usage)).collect();
-    let rows = covering.bag().distinct();
+    let rows = covering.bag.distinct();
     let _held = watch.hold((rows * size_of::<RowCode>()) as u64)?;
     let mut found = vec![RowCode::default(); rows];
     covering.each_row(&mut found, watch, |_, found, taken| {

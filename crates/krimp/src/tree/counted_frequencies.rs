@@ -4,7 +4,7 @@ use crate::tree::frequencies::{Frequencies, Shares};
 use std::cmp::Reverse;
 use std::collections::HashMap;
 use table::bits::{ones, words};
-use table::{Bag, BitSets, Item, Keyed, NONE, Reservation, Stop, Watch};
+use table::{Bag, BitSets, Item, Keyed, Reservation, Stop, Watch};
 
 /// The rows of a bag by item, for the items of a list.
 pub(crate) struct CountedFrequencies<'w> {
@@ -109,17 +109,10 @@ impl Frequencies for CountedFrequencies<'_> {
 /// The shares of all values of a bag. `nulls` has the code of NULL by column, where NULL is an item.
 pub(crate) fn shares(bag: &Bag, nulls: &[Option<u32>]) -> Vec<Shares> {
     let rows = bag.row_count().max(1) as f64;
-    let mut missing = vec![0; bag.width()];
-    for row in 0..bag.distinct() {
-        for (missing, &code) in missing.iter_mut().zip(bag.row(row)) {
-            *missing += if code == NONE { bag.weight(row) } else { 0 };
-        }
-    }
-    let columns = bag.supports().into_iter().zip(nulls).zip(missing);
-    let shares = columns.map(|((supports, &null), missing)| Shares {
+    let shares = bag.supports().into_iter().zip(nulls).map(|(supports, &null)| Shares {
         values: supports.iter().map(|&support| support as f64 / rows).collect(),
         null,
-        missing: missing as f64 / rows,
+        missing: (bag.row_count() - supports.iter().sum::<u64>()) as f64 / rows,
     });
     shares.collect()
 }

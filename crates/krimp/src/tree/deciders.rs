@@ -23,6 +23,7 @@ pub(crate) struct Decider {
 }
 
 /// The nodes that decide a column, and when.
+#[derive(Default)]
 pub(crate) struct Deciders {
     /// In the order in which they decide.
     pub list: Vec<Decider>,
@@ -82,13 +83,7 @@ impl Deciders {
         named: &[Named],
     ) -> Self {
         let stride = words(nodes.len()).next_multiple_of(BLOCK);
-        let mut deciders = Deciders {
-            list: Vec::with_capacity(nodes.len()),
-            values: Vec::new(),
-            earlier: Vec::new(),
-            bitmaps: Vec::new(),
-            stride,
-        };
+        let mut deciders = Deciders { stride, ..Deciders::default() };
         let paths: Vec<Vec<Item>> = nodes.iter().map(|&node| path(tree, node)).collect();
         for (earlier, named) in named.iter().enumerate() {
             let item = |path: &Vec<Item>| {

@@ -100,18 +100,14 @@ impl Layout {
     pub fn counts(&self, inner: &[u64]) -> Vec<u64> {
         let mut counts = vec![0; self.len()];
         for (place, &count) in self.places().iter().zip(inner) {
-            let Place { group, row, column } = *place;
-            let mut sums = vec![
-                Place { group, row, column },
-                Place { group, row, column: None },
-                Place { group: None, row: None, column },
-                Place { group: None, row: None, column: None },
-            ];
-            if group.is_some() {
-                sums.extend([column, None].map(|column| Place { group, row: None, column }));
-            }
-            for cell in sums.into_iter().filter_map(|sum| self.cell(sum)) {
-                counts[cell] += count;
+            // The row, its group if there are groups, and the total of all.
+            let mut lines = vec![(place.group, place.row), (place.group, None), (None, None)];
+            lines.dedup();
+            for (group, row) in lines {
+                let sums = [place.column, None].map(|column| Place { group, row, column });
+                sums.iter()
+                    .filter_map(|&sum| self.cell(sum))
+                    .for_each(|cell| counts[cell] += count);
             }
         }
         counts
