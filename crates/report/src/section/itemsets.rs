@@ -9,8 +9,10 @@ use crate::number::{count, of, or_dash, plain, share};
 pub const SECTION: Section =
     Section { id: "itemsets", title: "Frequent itemsets and usefulness", write };
 
-/// The measures of `utility` in words, and how they are written.
-const MEASURES: [(&str, &str, fn(f64) -> String); 10] = [
+/// A measure of `utility`, its name in words, and how it is written.
+type Measure = (&'static str, &'static str, fn(f64) -> String);
+
+const MEASURES: [Measure; 10] = [
     ("tv_one_mean", "Columns off by, on average", share),
     ("tv_one_max", "Columns off by, at most", share),
     ("tv_two_mean", "Pairs off by, on average", share),

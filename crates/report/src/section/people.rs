@@ -17,16 +17,16 @@ fn write(markup: &mut Markup, report: &Report) {
          ones: 0 if there are none, 1 if all got through. The sensitive column, if there is one, is left out: it is \
          assumed to be unknown.",
     );
-    let tests: [(&str, fn(&Release) -> String); 3] = [
-        ("Anonymity score", |one| or_dash(one.anonymity_score, plain)),
-        ("Released rows that stand for one row of the original", |one| {
+    let test = |name, of: fn(&Release) -> String| line(name, report.releases.iter().map(of));
+    let lines = [
+        test("Anonymity score", |one| or_dash(one.anonymity_score, plain)),
+        test("Released rows that stand for one row of the original", |one| {
             or_dash(one.common_rows.of_released, share)
         }),
-        ("Rows of the original that got through", |one| {
+        test("Rows of the original that got through", |one| {
             or_dash(one.common_rows.of_original, share)
         }),
     ];
-    let lines = tests.map(|(name, of)| line(name, report.releases.iter().map(of)));
     table(markup, "Rows that got through", line("test", series(report, false)), lines);
     in_classes(markup, report);
     if !report.original.unicity.is_empty() {
@@ -47,16 +47,16 @@ fn in_classes(markup: &mut Markup, report: &Report) {
              which row it was, so there are only lower and upper bounds on the number of people in a class."
         ),
     );
-    let numbers: [(&str, fn(&People) -> u64); 5] = [
-        ("Classes", |people| people.classes),
-        ("Fewest people in a class, at least", |people| people.fewest),
-        ("Fewest people in a class, at most", |people| people.fewest_at_most),
-        ("Classes of fewer than k people, for certain", |people| people.surely_fewer),
-        ("Classes of fewer than k people, at worst", |people| people.perhaps_fewer),
-    ];
-    let lines = numbers.map(|(name, of)| {
+    let number = |name, of: fn(&People) -> u64| {
         line(name, report.releases.iter().map(|one| or_dash(one.people.as_ref().map(of), count)))
-    });
+    };
+    let lines = [
+        number("Classes", |people| people.classes),
+        number("Fewest people in a class, at least", |people| people.fewest),
+        number("Fewest people in a class, at most", |people| people.fewest_at_most),
+        number("Classes of fewer than k people, for certain", |people| people.surely_fewer),
+        number("Classes of fewer than k people, at worst", |people| people.perhaps_fewer),
+    ];
     table(markup, "People in a class", line("number", series(report, false)), lines);
 }
 
