@@ -230,7 +230,8 @@ class World:
                  ORDER BY p.proname, pg_get_function_arguments(p.oid)""")
         ]
         self.registry = {}
-        for method, _, argument, _, _, about in rows("SELECT * FROM sanitize.methods()"):
+        listed = rows("SELECT method, argument, about FROM sanitize.methods()")
+        for method, argument, about in listed:
             self.registry.setdefault(method, {})[argument] = about
         # By the relation that they were made from.
         self.bags, self.models = {}, {}
