@@ -38,12 +38,9 @@ fn all(relation: Oid) -> Result<Vec<Below>, Error> {
           WHERE relkind = ANY ('{r,p,v,m,f}')";
     let argument = Text(crate::catalog::oid(relation)).into();
     let rows = rights::with_extension_rights(|| sql::latest_rows(query, &[argument]))?;
-    let oid = |text: &str| text.parse().map(Oid::from_u32).map_err(Error::query);
-    let below = |row: sql::Row| match row.as_slice() {
-        [Some(own), Some(name), Some(owner)] => {
-            Ok(Below { oid: oid(own)?, name: name.clone(), owner: oid(owner)? })
-        }
-        _ => Err(Error::query("the catalog has other columns than expected")),
+    let below = |[oid, name, owner]: [Option<String>; 3]| {
+        let name = name.ok_or_else(|| Error::query("a relation has no name"))?;
+        Ok(Below { oid: sql::oid(&oid)?, name, owner: sql::oid(&owner)? })
     };
     rows.into_iter().map(below).collect()
 }

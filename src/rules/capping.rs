@@ -3,7 +3,7 @@
 use crate::pg::call::attempt::attempt;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::{notice_hint, percent};
-use crate::pg::call::sql;
+use crate::pg::call::sql::{self, number};
 use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::rights;
 use crate::rules::unit::identity;
@@ -65,10 +65,7 @@ fn units(relation: &Relation, owner: Oid, unit: &Column) -> Result<Vec<(u64, u64
         identity = identity(unit),
     );
     let found = rights::with_rights_of(owner, || sql::rows(&query, &[]))?;
-    let number = |text: &Option<String>| text.as_deref().and_then(|text| text.parse().ok());
-    let units: Option<Vec<(u64, u64)>> =
-        found.iter().map(|row| Some((number(row.first()?)?, number(row.get(1)?)?))).collect();
-    units.ok_or_else(|| Error::query("a count of rows is no number"))
+    found.iter().map(|[rows, units]| Ok((number(rows)?, number(units)?))).collect()
 }
 
 /// The rows that a bound keeps.

@@ -164,7 +164,7 @@ fn counted(
     arguments: &[DatumWithOid<'_>],
 ) -> Result<Option<[u64; 3]>> {
     let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
-    let read = || rights::with_fixed_formats(|| sql::rows(query, arguments));
+    let read = || rights::with_fixed_formats(|| sql::rows::<3>(query, arguments));
     let found = attempt(|| rights::with_rights_of(owner, read))?;
     let row = found.and_then(|rows| rows.into_iter().next());
     let number = |text: Option<String>| text.and_then(|text| text.parse().ok());

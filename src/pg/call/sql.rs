@@ -4,9 +4,10 @@
 use super::error::Error;
 use super::text::{self, Text};
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::Datum;
-use pgrx::{FromDatum, Spi, pg_sys};
+use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::{FromDatum, Spi};
 use std::ffi::{CString, c_char};
+use std::str::FromStr;
 
 /// One row of text.
 pub type Row = Vec<Option<String>>;
@@ -36,13 +37,38 @@ pub fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Erro
     .map_err(Error::query)
 }
 
-/// The first column of a query's rows, a text, read as [`rows`] reads.
+/// The texts of a query's only column, read as [`rows`] reads.
 pub fn texts(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Option<String>>, Error> {
-    Ok(rows(query, arguments)?.into_iter().filter_map(|row| row.into_iter().next()).collect())
+    Ok(rows::<1>(query, arguments)?.into_iter().flatten().collect())
+}
+
+/// True if a query has rows, of one text each.
+pub fn any(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<bool, Error> {
+    Ok(!texts(query, arguments)?.is_empty())
+}
+
+/// True if this database knows the function: its extension may be of an earlier version than the library.
+pub fn is_known(function: &str) -> Result<bool, Error> {
+    let query = "SELECT pg_catalog.to_regprocedure($1)::pg_catalog.text";
+    Ok(texts(query, &[Text(function.into()).into()])?.iter().any(Option::is_some))
+}
+
+/// A number that the catalog has as a text.
+pub fn number<T: FromStr>(text: &Option<String>) -> Result<T, Error> {
+    let number = text.as_deref().and_then(|text| text.parse().ok());
+    number.ok_or_else(|| Error::query("the catalog holds no number where one is expected"))
+}
+
+/// The number of an object.
+pub fn oid(text: &Option<String>) -> Result<Oid, Error> {
+    number::<u32>(text).map(Oid::from)
 }
 
 /// As [`rows`], of what is committed by now: a statement that has waited for a lock sees what was made meanwhile.
-pub fn latest_rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Error> {
+pub fn latest_rows<const N: usize>(
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Result<Vec<[Option<String>; N]>, Error> {
     // SAFETY: the snapshot is taken away again; an error leaves that to the end of the transaction.
     unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
     let read = rows(query, arguments);
@@ -55,7 +81,10 @@ pub fn latest_rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Ro
 ///
 /// Not by pgrx' client: in a transaction that has written it would begin a command of its own, which is an
 /// error in the leader of a parallel query.
-pub fn rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Error> {
+pub fn rows<const N: usize>(
+    query: &str,
+    arguments: &[DatumWithOid<'_>],
+) -> Result<Vec<[Option<String>; N]>, Error> {
     let query = CString::new(text::from_utf8(query)).map_err(Error::fault)?;
     let mut types: Vec<_> = arguments.iter().map(DatumWithOid::oid).collect();
     let mut values: Vec<_> = arguments
@@ -77,31 +106,33 @@ pub fn rows(query: &str, arguments: &[DatumWithOid<'_>]) -> Result<Vec<Row>, Err
                 0,
             )
         };
-        Spi::check_status(status)?;
+        Spi::check_status(status).map_err(Error::query)?;
         // SAFETY: the table of the query that has just succeeded; all its columns are texts.
-        Ok::<_, pgrx::spi::Error>(unsafe {
-            found(pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize)
-        })
+        unsafe { found(pg_sys::SPI_tuptable, pg_sys::SPI_processed as usize) }
     })
-    .map_err(Error::query)
 }
 
 /// The texts of a result.
 ///
 /// # Safety
 /// `table` is what SPI found: `count` tuples whose columns are texts.
-unsafe fn found(table: *mut pg_sys::SPITupleTable, count: usize) -> Vec<Row> {
+unsafe fn found<const N: usize>(
+    table: *mut pg_sys::SPITupleTable,
+    count: usize,
+) -> Result<Vec<[Option<String>; N]>, Error> {
     // SAFETY: as the caller says.
     unsafe {
         let shape = (*table).tupdesc;
+        if (*shape).natts as usize != N {
+            return Err(Error::query("a query has other columns than expected"));
+        }
         let cell = |tuple, column| {
             let mut is_null = false;
             let datum = pg_sys::SPI_getbinval(tuple, shape, column, &mut is_null);
             Text::from_datum(datum, is_null).map(|Text(text)| text)
         };
-        let row =
-            |i| (1..=(*shape).natts).map(|column| cell(*(*table).vals.add(i), column)).collect();
-        (0..count).map(row).collect()
+        let row = |i| std::array::from_fn(|column| cell(*(*table).vals.add(i), column as i32 + 1));
+        Ok((0..count).map(row).collect())
     }
 }
 

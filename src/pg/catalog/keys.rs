@@ -2,7 +2,7 @@
 
 use super::relation::{Column, Relation};
 use crate::pg::call::error::Error;
-use crate::pg::call::sql;
+use crate::pg::call::sql::{self, number};
 use pgrx::pg_sys::{self, Oid};
 
 /// A column of a table, by their numbers in the catalog.
@@ -19,11 +19,6 @@ pub struct Reference {
     pub to: Place,
 }
 
-fn number<T: std::str::FromStr>(text: &Option<String>) -> Result<T, Error> {
-    let number = text.as_deref().and_then(|text| text.parse().ok());
-    number.ok_or_else(|| Error::query("the catalog holds no number where one is expected"))
-}
-
 /// All foreign keys of the database, column by column. Those that partitions have of their parents are left out: the
 /// parents' say the same.
 pub fn references() -> Result<Vec<Reference>, Error> {
@@ -36,14 +31,10 @@ pub fn references() -> Result<Vec<Reference>, Error> {
         &[],
     )?;
     let place = |table: &Option<String>, column: &Option<String>| {
-        let table = Oid::from(number::<u32>(table)?);
-        Ok::<_, Error>(Place { table, column: number(column)? })
+        Ok::<_, Error>(Place { table: sql::oid(table)?, column: number(column)? })
     };
-    let reference = |row: &sql::Row| match row.as_slice() {
-        [table, column, other_table, other_column] => {
-            Ok(Reference { from: place(table, column)?, to: place(other_table, other_column)? })
-        }
-        _ => Err(Error::query("the catalog has other columns than expected")),
+    let reference = |[table, column, other_table, other_column]: &[_; 4]| {
+        Ok(Reference { from: place(table, column)?, to: place(other_table, other_column)? })
     };
     rows.iter().map(reference).collect()
 }
@@ -81,22 +72,21 @@ pub fn unique_columns(table: Oid) -> Result<Vec<Unique>, Error> {
         &[table.into()],
     )?;
     let is = |text: &Option<String>| text.as_deref() == Some("true");
-    let unique = |row: &sql::Row| match row.as_slice() {
-        [column, is_primary, is_referred_to, is_alone, tells_apart] => Ok(Unique {
+    let unique = |[column, is_primary, is_referred_to, is_alone, tells_apart]: &[_; 5]| {
+        Ok(Unique {
             column: number(column)?,
             is_primary: is(is_primary),
             is_referred_to: is(is_referred_to),
             is_alone: is(is_alone),
             tells_apart: is(tells_apart),
-        }),
-        _ => Err(Error::query("the catalog has other columns than expected")),
+        })
     };
     rows.iter().map(unique).collect()
 }
 
 /// The numbers of the columns that the table computes itself.
 pub fn generated_columns(table: Oid) -> Result<Vec<i16>, Error> {
-    let found = sql::latest_rows(
+    let found = sql::latest_rows::<1>(
         "SELECT attnum::pg_catalog.text FROM pg_catalog.pg_attribute
           WHERE attrelid OPERATOR(pg_catalog.=) $1 AND attgenerated OPERATOR(pg_catalog.<>) ''",
         &[table.into()],
@@ -131,13 +121,11 @@ pub fn sequences(place: Place) -> Result<Vec<Sequence>, Error> {
         &[place.table.into(), i32::from(place.column).into()],
     )?;
     let read = |text: &Option<String>| text.as_ref().map(|_| number(text)).transpose();
-    let sequence = |row: &sql::Row| match row.as_slice() {
-        [Some(name), last, most] => {
-            Ok(Sequence { name: name.clone(), last: read(last)?, most: read(most)? })
-        }
-        _ => Err(Error::query("the catalog has other columns than expected")),
+    let sequence = |[name, last, most]: [Option<String>; 3]| {
+        let name = name.ok_or_else(|| Error::query("a sequence has no name"))?;
+        Ok(Sequence { name, last: read(&last)?, most: read(&most)? })
     };
-    rows.iter().map(sequence).collect()
+    rows.into_iter().map(sequence).collect()
 }
 
 /// What values of a column can be drawn at random.

@@ -47,8 +47,7 @@ pub struct Leaf {
 
 /// True if the server of this number, as text, has the extension.
 fn has_extension(server: &Option<String>) -> bool {
-    let number: Option<u32> = server.as_ref().and_then(|number| number.parse().ok());
-    number.is_some_and(|number| Server::of(number.into()).has_extension)
+    sql::oid(server).is_ok_and(|number| Server::of(number).has_extension)
 }
 
 /// The partitions of a relation, whose owner the current user is, if their key is the unit and nothing
@@ -88,7 +87,9 @@ pub fn by_unit(relation: &Relation, unit: &Column) -> Result<Option<Vec<Leaf>>, 
            ORDER BY c.oid";
     let rows = sql::rows(query, &[relation.oid.into(), unit.number.into()])?;
     let is = |text: &Option<String>| text.as_deref() == Some("true");
-    if !rows.iter().any(|row| has_extension(&row[6])) || !rows.iter().all(|row| is(&row[5])) {
+    if !rows.iter().any(|row: &[_; 7]| has_extension(&row[6]))
+        || !rows.iter().all(|row| is(&row[5]))
+    {
         return Ok(None);
     }
     Ok(rows.into_iter().map(|row| leaf(unit, row)).collect())
@@ -103,18 +104,18 @@ fn is_foreign(relation: &Relation) -> Result<bool, Error> {
 }
 
 /// The partition, if its condition means the same on every server.
-fn leaf(unit: &Column, row: sql::Row) -> Option<Leaf> {
-    let [from, strategy, condition, modulus, remainder, ..] = &row[..] else { return None };
-    let from = from.clone()?;
+fn leaf(unit: &Column, row: [Option<String>; 7]) -> Option<Leaf> {
+    let [from, strategy, condition, modulus, remainder, ..] = row;
+    let from = from?;
     match strategy.as_deref()? {
         "h" => {
-            let hash = (modulus.as_ref()?.parse().ok()?, remainder.as_ref()?.parse().ok()?);
+            let hash = (modulus?.parse().ok()?, remainder?.parse().ok()?);
             Some(Leaf { from, hash: Some(hash), condition: None })
         }
         // Servers may disagree on the order of texts, and even on which are equal.
         "l" | "r" if !types::is_text(unit.base_type) => {
             // The only partition, a default one, has no condition.
-            let condition = condition.clone().unwrap_or_else(|| "true".into());
+            let condition = condition.unwrap_or_else(|| "true".into());
             Some(Leaf { from, hash: None, condition: Some(condition) })
         }
         _ => None,

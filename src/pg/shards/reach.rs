@@ -20,9 +20,7 @@ pub fn has_foreign(relation: &Relation) -> Result<bool, Error> {
 
 /// True if a query `FROM` this, in which `reached` has a row for the relation and for each that it reads, has rows.
 pub(in crate::pg) fn is_reached(relation: Oid, from: &str) -> Result<bool, Error> {
-    let found =
-        sql::texts(&format!("{REACHED} SELECT 'yes' FROM {from} LIMIT 1"), &[relation.into()])?;
-    Ok(!found.is_empty())
+    sql::any(&format!("{REACHED} SELECT 'yes' FROM {from} LIMIT 1"), &[relation.into()])
 }
 
 /// A materialized view has its rows here.

@@ -50,19 +50,18 @@ const CHILDREN: &str =
 
 /// The parts of a release that the caller has locked.
 fn parts(target: &Relation) -> Result<Vec<Part>, Error> {
-    let number = |text: &Option<String>| text.as_ref()?.parse().ok().map(|oid: u32| Oid::from(oid));
     let mut parts: Vec<Part> = Vec::new();
-    for row in sql::latest_rows(CHILDREN, &[target.oid.into()])? {
-        let [oid, Some(name), server] = row.as_slice() else { return Err(Error::Swapped) };
+    for [oid, name, server] in sql::latest_rows(CHILDREN, &[target.oid.into()])? {
+        let name = name.ok_or(Error::Swapped)?;
         let unsuitable = |reason| Error::Unsuitable { relation: target.name.clone(), reason };
-        let Some(server) = number(server) else {
+        if server.is_none() {
             return Err(unsuitable(format!("{name} inherits from it and is no part of it")));
-        };
+        }
+        let server = sql::oid(&server)?;
         if parts.iter().any(|part| part.server == server) {
             return Err(unsuitable(format!("{name} is a second part of it on one server")));
         }
-        let oid = number(oid).ok_or(Error::Swapped)?;
-        parts.push(Part { oid, name: name.clone(), server });
+        parts.push(Part { oid: sql::oid(&oid)?, name, server });
     }
     Ok(parts)
 }
@@ -127,7 +126,7 @@ pub fn point(
         )?;
     }
     // Names were looked up anew by each statement: what was meant must be what was changed.
-    let pointing = sql::latest_rows(POINTING, &[target.oid.into(), text::Text(table).into()])?;
+    let pointing = sql::latest_rows::<1>(POINTING, &[target.oid.into(), text::Text(table).into()])?;
     match pointing.len() == servers.len() {
         true => Ok(()),
         false => Err(Error::Swapped),

@@ -43,7 +43,7 @@ impl Candidate {
 
     /// A table of which nothing is said: a release that was published has its label.
     pub fn recorded(relation: Oid) -> Result<Self> {
-        let found = sql::rows(
+        let found = sql::rows::<2>(
             "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
               WHERE target OPERATOR(pg_catalog.=) $1",
             &[relation.into()],

@@ -83,8 +83,8 @@ fn ends_query(column: &Column) -> String {
 
 /// Both ends of some texts, if any of them is finite.
 fn ends_of(query: &str, texts: Vec<Option<Text>>) -> Result<Option<(f64, f64)>> {
-    let rows = sql::rows(query, &[texts.into()])?;
-    let end = |i: usize| rows.first()?.get(i)?.as_deref()?.parse::<f64>().ok();
+    let rows = sql::rows::<2>(query, &[texts.into()])?;
+    let end = |i: usize| rows.first()?[i].as_deref()?.parse::<f64>().ok();
     Ok(end(0).zip(end(1)))
 }
 
@@ -184,8 +184,7 @@ fn generals(
     let mut generals = Vec::with_capacity(begin.len());
     text_chunks::each(begin.iter().map(|number| Some(number.to_string())), |texts| {
         for row in sql::rows(&query, &[texts.into()])? {
-            let Ok([Some(shown), Some(end), Some(low), Some(next)]) = <[_; 4]>::try_from(row)
-            else {
+            let [Some(shown), Some(end), Some(low), Some(next)] = row else {
                 return Err(Error::query("a calendar unit has no beginning"));
             };
             let hours = |text: &str| text.parse::<f64>().map_err(Error::query);

@@ -19,8 +19,8 @@ pub fn extremes(domain: &Domain) -> Result<Option<(AnyNumeric, AnyNumeric)>> {
     let query = "SELECT pg_catalog.min(v)::pg_catalog.text, pg_catalog.max(v)::pg_catalog.text
                    FROM (SELECT t::pg_catalog.numeric AS v FROM pg_catalog.unnest($1) AS t OFFSET 0) AS x";
     text_chunks::each(finite(domain), |texts| {
-        for row in sql::rows(query, &[texts.into()])? {
-            let end = |i: usize| AnyNumeric::try_from(row.get(i)?.as_deref()?).ok();
+        for row in sql::rows::<2>(query, &[texts.into()])? {
+            let end = |i: usize| AnyNumeric::try_from(row[i].as_deref()?).ok();
             if let (Some(low), Some(high)) = (end(0), end(1)) {
                 ends = Some(match ends.take() {
                     None => (low, high),
@@ -133,7 +133,7 @@ fn generals(
     let mut generals = Vec::with_capacity(lows.len());
     text_chunks::each(lows.iter().cloned().map(Some), |texts| {
         for row in sql::rows(&query, &[texts.into(), low_end.clone().into()])? {
-            let Ok([Some(shown), Some(next), from, Some(low)]) = <[_; 4]>::try_from(row) else {
+            let [Some(shown), Some(next), from, Some(low)] = row else {
                 return Err(Error::query("a range has no end"));
             };
             let from = from.map_or(Ok(0.0), |from| float(&from))?;
