@@ -1,6 +1,6 @@
 //! Answers that are kept for whoever asks the same again: the table `answer`. They are noisy and paid for.
 
-use crate::catalog::{Stored, oid, run};
+use crate::catalog::{Stored, execute, oid};
 use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 use serde::{Deserialize, Serialize};
@@ -28,11 +28,8 @@ impl ResultRow {
 /// The stored answer to a question in its normal form that is at most so many microseconds old: a list of
 /// [`ResultRow`]s.
 pub fn find(source: Oid, question: &str, age: i64) -> Result<Option<String>, Error> {
-    let rows = run(FIND, &[Some(&oid(source)), Some(question), Some(&age.to_string())])?;
-    let Some(row) = rows.first() else {
-        return Ok(None);
-    };
-    let row = Stored { table: "answer", row };
+    let arguments = [Some(&*oid(source)), Some(question), Some(&age.to_string())];
+    let Some(row) = Stored::first("answer", FIND, &arguments)? else { return Ok(None) };
     if !row.truth(0, "answered_at")? {
         return Ok(None);
     }
@@ -52,8 +49,7 @@ pub fn find(source: Oid, question: &str, age: i64) -> Result<Option<String>, Err
 /// Keeps an answer for whoever asks the same again, in place of an older one.
 pub fn keep(source: Oid, question: &str, entry: i64, rows: &str) -> Result<(), Error> {
     let (source, entry, rows) = (oid(source), entry.to_string(), format!("[{rows}]"));
-    run(KEEP, &[Some(&source), Some(question), Some(&entry), Some(&rows)])?;
-    Ok(())
+    execute(KEEP, &[Some(&source), Some(question), Some(&entry), Some(&rows)])
 }
 
 const FIND: &str = "SELECT CASE WHEN isfinite(answered_at) THEN

@@ -73,23 +73,13 @@ pub fn find(relation: &Relation, column: &Column) -> Result<Option<(String, Stri
     })
 }
 
-/// What the owner declared for the column. The caller's rights suffice to read that: everybody may.
+/// What the owner declared for the column.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Bounds>, Error> {
-    crate::pg::call::signature::check_tables()?;
-    let found = sql::texts(
-        "SELECT pg_catalog.unnest(ARRAY[low, high, bins::pg_catalog.text])
-           FROM sanitize.declared_bounds
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
-        &[relation.oid.into(), Text(column.name.clone()).into()],
-    )?;
-    if found.is_empty() {
-        return Ok(None);
-    }
+    let columns = "low, high, bins::pg_catalog.text";
+    let found = super::declared("declared_bounds", columns, relation, column)?;
+    let Some(row) = found.into_iter().next() else { return Ok(None) };
     let wrong = |what| damaged("declared_bounds", what);
-    let Ok([Some(low), Some(high), Some(bins)]) = <[_; 3]>::try_from(found) else {
-        return Err(wrong("low, high or bins"));
-    };
+    let [Some(low), Some(high), Some(bins)] = row else { return Err(wrong("low, high or bins")) };
     let bins = bins.parse().ok().filter(|&bins| bins > 0).ok_or_else(|| wrong("bins"))?;
     match rights::with_fixed_formats(|| is_range(column, &low, &high))? {
         true => Ok(Some(Bounds { low, high, bins })),
@@ -134,17 +124,14 @@ fn ends(
         )
     };
     let query = format!(
-        "SELECT pg_catalog.unnest(ARRAY[low::pg_catalog.text, high::pg_catalog.text])
+        "SELECT low::pg_catalog.text, high::pg_catalog.text
            FROM (SELECT {} AS low, {} AS high) AS e WHERE low OPERATOR(pg_catalog.<) high",
         end(low, "$1"),
         end(high, "$2")
     );
     let texts = |list: &[String]| list.iter().cloned().map(Text).collect::<Vec<_>>();
-    let found = sql::texts(&query, &[texts(lows).into(), texts(highs).into()])?;
-    Ok(match <[_; 2]>::try_from(found) {
-        Ok([Some(low), Some(high)]) => Some((low, high)),
-        _ => None,
-    })
+    let found = sql::rows(&query, &[texts(lows).into(), texts(highs).into()])?;
+    Ok(found.into_iter().next().and_then(|[low, high]| low.zip(high)))
 }
 
 /// Whether a literal of this type says something about values of the other without a time zone.

@@ -3,7 +3,6 @@
 
 use crate::catalog::damaged;
 use crate::pg::call::error::Error;
-use crate::pg::call::sql;
 use crate::pg::call::text::{self, Text};
 use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
 use crate::pg::catalog::relation::{Column, Relation};
@@ -92,22 +91,15 @@ pub fn private_reference(
     Ok(None)
 }
 
-/// What the owner declared for the column, as the session writes it. The caller's rights suffice to read that:
-/// everybody may.
+/// What the owner declared for the column, as the session writes it.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
-    crate::pg::call::signature::check_tables()?;
-    let found = sql::texts(
-        "SELECT v FROM sanitize.declared_domain
-           LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
-        &[relation.oid.into(), Text(column.name.clone()).into()],
-    )?;
+    let table = "declared_domain LEFT JOIN LATERAL pg_catalog.unnest(domain_values) AS v ON true";
+    let found: Vec<[Option<String>; 1]> = super::declared(table, "v", relation, column)?;
     if found.is_empty() {
         return Ok(None);
     }
     // A domain without values, or with one that is none, is none.
-    let values: Option<Vec<String>> = found.into_iter().collect();
+    let values: Option<Vec<String>> = found.into_iter().flatten().collect();
     let values = values.ok_or_else(|| damaged("declared_domain", "domain_values"))?;
     types::from_iso(column, values).map(Some)
 }

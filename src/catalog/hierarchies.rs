@@ -2,7 +2,6 @@
 
 use crate::catalog::damaged;
 use crate::pg::call::error::Error;
-use crate::pg::call::sql;
 use crate::pg::call::text::Text;
 use crate::pg::catalog::relation::{Column, Relation};
 use pgrx::pg_sys::Oid;
@@ -24,23 +23,14 @@ impl Stored {
     }
 }
 
-/// What the owner declared for the column. The caller's rights suffice to read that: everybody may. Another table
-/// that has got the number of the declared one is none.
+/// What the owner declared for the column. Another table that has got the number of the declared one is none.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, Error> {
-    crate::pg::call::signature::check_tables()?;
-    let found = sql::rows(
-        "SELECT levels::pg_catalog.text, (CASE
-                WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(lookup), true)
-                THEN lookup::pg_catalog.oid ELSE 0 END)::pg_catalog.text
-           FROM sanitize.declared_hierarchy
-          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
-            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)",
-        &[relation.oid.into(), Text(column.name.clone()).into()],
-    )?;
-    let Some(row) = found.into_iter().next() else { return Ok(None) };
-    let Ok([Some(levels), lookup]) = <[_; 2]>::try_from(row) else {
-        return Err(unreadable());
-    };
+    let columns = "levels::pg_catalog.text, (CASE
+        WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(lookup), true)
+        THEN lookup::pg_catalog.oid ELSE 0 END)::pg_catalog.text";
+    let found = super::declared("declared_hierarchy", columns, relation, column)?;
+    let Some([levels, lookup]) = found.into_iter().next() else { return Ok(None) };
+    let levels = levels.ok_or_else(unreadable)?;
     let lookup = lookup.map(|oid| oid.parse().map(Oid::from_u32).map_err(|_| unreadable()));
     Ok(Some(Stored { levels, lookup: lookup.transpose()? }))
 }

@@ -30,7 +30,7 @@ use crate::pg::call::error::Error;
 use crate::pg::call::signature;
 use crate::pg::call::sql::{self, Row};
 use crate::pg::call::text::Text;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::rights;
 use pgrx::AnyNumeric;
 use pgrx::datum::DatumWithOid;
@@ -42,8 +42,21 @@ fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
     rights::with_extension_rights(|| sql::run(statement, arguments))
 }
 
+/// As [`run`], of a statement whose rows do not matter.
+fn execute(statement: &str, arguments: &[Option<&str>]) -> Result<(), Error> {
+    run(statement, arguments).map(drop)
+}
+
+/// As [`run`]: the first value, if there is one.
+fn value(statement: &str, arguments: &[Option<&str>]) -> Result<Option<String>, Error> {
+    Ok(run(statement, arguments)?.into_iter().flatten().flatten().next())
+}
+
 /// The rows of a query that only reads, a standby's too, with the rights to the extension's tables.
-pub fn look(query: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {
+pub fn look<const N: usize>(
+    query: &str,
+    arguments: &[Option<&str>],
+) -> Result<Vec<[Option<String>; N]>, Error> {
     let text = |argument: &Option<&str>| argument.map(|text| Text(text.into())).into();
     let arguments: Vec<_> = arguments.iter().map(text).collect();
     signature::check_tables()?;
@@ -90,25 +103,52 @@ pub fn oid(oid: Oid) -> String {
     oid.to_u32().to_string()
 }
 
-/// A row of a table, read column by column.
-pub struct Stored<'a> {
-    pub table: &'static str,
-    pub row: &'a [Option<String>],
+/// What the owner of a relation declared for a column, in one of the tables of declarations: as many texts as `columns`
+/// lists. The caller's rights suffice to read that: everybody may.
+fn declared<const N: usize>(
+    table: &str,
+    columns: &str,
+    relation: &Relation,
+    column: &Column,
+) -> Result<Vec<[Option<String>; N]>, Error> {
+    signature::check_tables()?;
+    let query = format!(
+        "SELECT {columns} FROM sanitize.{table}
+          WHERE source OPERATOR(pg_catalog.=) $1 AND column_name OPERATOR(pg_catalog.=) $2
+            AND row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(source)"
+    );
+    sql::rows(&query, &[relation.oid.into(), Text(column.name.clone()).into()])
 }
 
-impl<'a> Stored<'a> {
+/// A row of a table, read column by column.
+struct Stored {
+    table: &'static str,
+    row: Row,
+}
+
+impl Stored {
+    /// The first row that a statement on the table finds.
+    fn first(
+        table: &'static str,
+        statement: &str,
+        arguments: &[Option<&str>],
+    ) -> Result<Option<Self>, Error> {
+        let row = run(statement, arguments)?.into_iter().next();
+        Ok(row.map(|row| Stored { table, row }))
+    }
+
     /// What is wrong with a column.
     pub fn damaged(&self, column: &'static str) -> Error {
         damaged(self.table, column)
     }
 
     /// Column `i` of the row, `None` for NULL.
-    pub fn optional(&self, i: usize) -> Option<&'a str> {
+    pub fn optional(&self, i: usize) -> Option<&str> {
         self.row.get(i).and_then(Option::as_deref)
     }
 
     /// Column `i`, which is never NULL.
-    pub fn text(&self, i: usize, column: &'static str) -> Result<&'a str, Error> {
+    pub fn text(&self, i: usize, column: &'static str) -> Result<&str, Error> {
         self.optional(i).ok_or_else(|| self.damaged(column))
     }
 

@@ -1,8 +1,9 @@
 //! Protected relations and who may ask about them: the tables `protection` and `allowance`.
 
 use crate::catalog::ledger::account::{Account, Sums, decimal};
-use crate::catalog::{Stored, look, oid, run};
+use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
 use crate::pg::call::error::Error;
+use crate::pg::call::sql;
 use pgrx::pg_sys::Oid;
 use question::Terms;
 use std::collections::HashMap;
@@ -12,11 +13,8 @@ pub const LARGEST: f64 = 1e6;
 
 /// What is laid down for the relation; `None` if it is not protected.
 pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
-    let rows = run(TERMS, &[Some(&oid(source))])?;
-    let Some(row) = rows.first() else {
-        return Ok(None);
-    };
-    let row = Stored { table: "protection", row };
+    let found = Stored::first("protection", TERMS, &[Some(&oid(source))])?;
+    let Some(row) = found else { return Ok(None) };
     check_owner(&row, 10)?;
     row.float(4, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
     row.float(5, "min_epsilon", |least| (0.0..=LARGEST).contains(&least))?;
@@ -41,7 +39,7 @@ const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::
 
 /// Refuses a relation that has another owner than the one that protected it, who has not let anybody ask: column `i`
 /// is its name, the next one says whether the owner is the same.
-fn check_owner(row: &Stored<'_>, i: usize) -> Result<(), Error> {
+fn check_owner(row: &Stored, i: usize) -> Result<(), Error> {
     let relation = row.text(i, "source")?;
     match row.truth(i + 1, "owner")? {
         true => Ok(()),
@@ -53,8 +51,7 @@ fn check_owner(row: &Stored<'_>, i: usize) -> Result<(), Error> {
 /// there, and not as a view and what it reads do, of which the owner may protect both: by two foreign tables, or one of
 /// them reads the foreign table by itself, which is a part of the other.
 pub fn shares_rows(source: Oid) -> Result<Option<String>, Error> {
-    let rows = run(SHARES_ROWS, &[Some(&oid(source))])?;
-    Ok(rows.into_iter().flatten().flatten().next())
+    value(SHARES_ROWS, &[Some(&oid(source))])
 }
 
 /// `part` has what each relation reads: `itself` through views, or as the parent of a table.
@@ -89,13 +86,11 @@ const SHARES_ROWS: &str = "WITH RECURSIVE
 
 /// The unit column of every protected relation.
 pub fn units() -> Result<HashMap<Oid, String>, Error> {
-    let rows = look(UNITS, &[])?;
-    rows.iter()
-        .map(|row| {
-            let row = Stored { table: "protection", row };
-            Ok((row.oid(0, "source")?, row.text(1, "unit")?.to_string()))
-        })
-        .collect()
+    let unit = |[source, unit]: [Option<String>; 2]| {
+        let source = sql::oid(&source).map_err(|_| damaged("protection", "source"))?;
+        Ok((source, unit.ok_or_else(|| damaged("protection", "unit"))?))
+    };
+    look(UNITS, &[])?.into_iter().map(unit).collect()
 }
 
 const UNITS: &str = "SELECT source::oid::text, unit FROM sanitize.protection
@@ -128,8 +123,8 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
     let (groups, query_set) = (number(new.max_groups_per_unit), number(new.min_query_set));
     let first = [Some(source.as_str()), Some(new.unit), Some(&rows), Some(&epsilon), Some(&delta)];
     forget_former(&source)?;
-    run(REGISTER, &first)?;
-    run(LOCK, &[Some(&source)])?;
+    execute(REGISTER, &first)?;
+    execute(LOCK, &[Some(&source)])?;
     crate::catalog::ledger::entries::check_entries(&source)?;
     let rest = [
         new.window_length,
@@ -139,26 +134,19 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
         Some(stable.as_str()),
         Some(counted.as_str()),
     ];
-    run(PROTECT, &[&first[..], &rest[..]].concat())?;
-    Ok(())
+    execute(PROTECT, &[&first[..], &rest[..]].concat())
 }
 
 /// Forgets what was said of an earlier relation that had this number: nothing of it is about this one.
 fn forget_former(source: &str) -> Result<(), Error> {
-    for statement in FORGET_FORMER {
-        run(statement, &[Some(source)])?;
-    }
-    Ok(())
+    ["protection", "allowance", "answer"].into_iter().try_for_each(|table| {
+        let statement = format!(
+            "DELETE FROM sanitize.{table}
+             WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)"
+        );
+        execute(&statement, &[Some(source)])
+    })
 }
-
-const FORGET_FORMER: [&str; 3] = [
-    "DELETE FROM sanitize.protection
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
-    "DELETE FROM sanitize.allowance
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
-    "DELETE FROM sanitize.answer
-     WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)",
-];
 
 /// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
 const REGISTER: &str = "INSERT INTO sanitize.protection
@@ -195,12 +183,12 @@ const PROTECT: &str = "UPDATE sanitize.protection AS p SET
 /// Ends the protection and all allowances of a relation; false if it was not protected.
 pub fn unprotect(source: Oid) -> Result<bool, Error> {
     let source = oid(source);
-    run("DELETE FROM sanitize.allowance WHERE source = $1::oid::regclass", &[Some(&source)])?;
-    let gone = run(
+    execute("DELETE FROM sanitize.allowance WHERE source = $1::oid::regclass", &[Some(&source)])?;
+    let gone = value(
         "DELETE FROM sanitize.protection WHERE source = $1::oid::regclass RETURNING 'gone'",
         &[Some(&source)],
     )?;
-    Ok(!gone.is_empty())
+    Ok(gone.is_some())
 }
 
 /// Lets a role ask about a protected relation, with a share of the budget of its own or without.
@@ -213,25 +201,23 @@ pub fn allow(
     let (epsilon, delta) = (epsilon.map(decimal), delta.map(decimal));
     let arguments =
         [Some(&*oid(source)), Some(&*oid(grantee)), epsilon.as_deref(), delta.as_deref()];
-    run(
+    execute(
         "INSERT INTO sanitize.allowance
             (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
          VALUES ($1::oid::regclass, $2::oid::regrole, $3::numeric, 0, $4::numeric, 0)
          ON CONFLICT (source, grantee) DO UPDATE SET grantee = excluded.grantee,
             epsilon = excluded.epsilon, delta = excluded.delta",
         &arguments,
-    )?;
-    Ok(())
+    )
 }
 
 /// Takes back what [`allow`] gave.
 pub fn disallow(source: Oid, grantee: Oid) -> Result<(), Error> {
-    run(
+    execute(
         "DELETE FROM sanitize.allowance
          WHERE source = $1::oid::regclass AND grantee = $2::oid::regrole",
         &[Some(&oid(source)), Some(&oid(grantee))],
-    )?;
-    Ok(())
+    )
 }
 
 /// The budget of a relation and those of everybody who may ask about it.
@@ -246,11 +232,8 @@ impl Budgets {
     /// `None` if the relation is not protected.
     pub fn read(source: Oid) -> Result<Option<Self>, Error> {
         let source = oid(source);
-        let rows = run(BUDGET, &[Some(&source)])?;
-        let Some(row) = rows.first() else {
-            return Ok(None);
-        };
-        let row = Stored { table: "protection", row };
+        let found = Stored::first("protection", BUDGET, &[Some(&source)])?;
+        let Some(row) = found else { return Ok(None) };
         check_owner(&row, 9)?;
         let is_over = row.truth(1, "window_start")?;
         row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
@@ -262,7 +245,7 @@ impl Budgets {
             spent: spent(&row, 4, is_over)?,
         };
         let rows = run(ALLOWANCES, &[Some(&source)])?;
-        let allowance = |row: &Vec<Option<String>>| {
+        let allowance = |row| {
             let row = Stored { table: "allowance", row };
             let of_relation = || Ok(relation.delta.clone());
             if row.optional(2).is_some() {
@@ -279,13 +262,13 @@ impl Budgets {
             };
             Ok((row.oid(0, "grantee")?, account))
         };
-        let allowances = rows.iter().map(allowance).collect::<Result<_, Error>>()?;
+        let allowances = rows.into_iter().map(allowance).collect::<Result<_, Error>>()?;
         Ok(Some(Budgets { is_over, relation, allowances }))
     }
 }
 
 /// The five sums from column `first` on; none if the window is over.
-fn spent(row: &Stored<'_>, first: usize, is_over: bool) -> Result<Sums, Error> {
+fn spent(row: &Stored, first: usize, is_over: bool) -> Result<Sums, Error> {
     if is_over {
         return Ok(Sums::default());
     }
@@ -326,25 +309,24 @@ const ALLOWANCES: &str =
 /// is not protected.
 pub fn lock(source: Oid) -> Result<bool, Error> {
     let source = oid(source);
-    let found = run(
+    let found = value(
         "SELECT 'found' FROM sanitize.protection
          WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source) FOR UPDATE NOWAIT",
         &[Some(&source)],
     )?;
-    run(
+    execute(
         "SELECT FROM sanitize.allowance
          WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT",
         &[Some(&source)],
     )?;
-    Ok(!found.is_empty())
+    Ok(found.is_some())
 }
 
 /// Begins a new window.
 pub fn renew(source: Oid) -> Result<(), Error> {
     let source = oid(source);
-    run(RENEW_PROTECTION, &[Some(&source)])?;
-    run(RENEW_ALLOWANCES, &[Some(&source)])?;
-    Ok(())
+    execute(RENEW_PROTECTION, &[Some(&source)])?;
+    execute(RENEW_ALLOWANCES, &[Some(&source)])
 }
 
 const RENEW_PROTECTION: &str = "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0,
@@ -357,13 +339,12 @@ const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0,
 
 /// When the window ends, if there is one, for messages.
 pub fn renews(source: Oid) -> Result<Option<String>, Error> {
-    let rows = run(
+    value(
         "SELECT (window_start + window_length)::text
          FROM sanitize.protection
          WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)",
         &[Some(&oid(source))],
-    )?;
-    Ok(rows.into_iter().flatten().flatten().next())
+    )
 }
 
 /// Writes what is spent of the relation's budget, or of the grantee's.
@@ -378,8 +359,7 @@ pub fn spend(source: Oid, grantee: Option<Oid>, sums: &Sums) -> Result<(), Error
             SPEND_ALLOWANCE
         }
     };
-    run(statement, &arguments)?;
-    Ok(())
+    execute(statement, &arguments)
 }
 
 const SPEND: &str = "UPDATE sanitize.protection

@@ -2,7 +2,7 @@
 //! was (`release_entry`).
 
 use crate::catalog::ledger::account::decimal;
-use crate::catalog::{Stored, damaged, look, oid, run};
+use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
 use crate::pg::call::error::Error;
 use guarantee::Cost;
 use pgrx::pg_sys::Oid;
@@ -20,9 +20,8 @@ pub struct Recipe {
 /// How the release in a table was made; `None` if the table is no release. Its source is no relation if it is
 /// gone, even if another one has its number.
 pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
-    let rows = run(FIND, &[Some(&oid(target))])?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let row = Stored { table: "published", row };
+    let found = Stored::first("published", FIND, &[Some(&oid(target))])?;
+    let Some(row) = found else { return Ok(None) };
     let options = serde_json::from_str(row.text(2, "options")?);
     Ok(Some(Recipe {
         source: row.oid(0, "source")?,
@@ -40,7 +39,7 @@ const FIND: &str = "SELECT
 
 /// True if a table is recorded as a release of another.
 pub fn is_release_of(target: Oid, source: Oid) -> Result<bool, Error> {
-    Ok(!look(IS_RELEASE, &[Some(&oid(target)), Some(&oid(source))])?.is_empty())
+    Ok(!look::<1>(IS_RELEASE, &[Some(&oid(target)), Some(&oid(source))])?.is_empty())
 }
 
 const IS_RELEASE: &str = "SELECT 'release'
@@ -58,9 +57,9 @@ pub fn approved(mut options: Map<String, Json>) -> Map<String, Json> {
 /// that nobody but their owners could read; one that somebody else could read now, or whose table was dropped by hand,
 /// counts for good.
 pub fn earlier(source: Oid) -> Result<u64, Error> {
-    run(CLEAN, &[])?;
-    run(&seen_drafts("e.source"), &[Some(&oid(source))])?;
-    let found = run(EARLIER, &[Some(&oid(source))])?.into_iter().flatten().flatten().next();
+    execute(CLEAN, &[])?;
+    execute(&seen_drafts("e.source"), &[Some(&oid(source))])?;
+    let found = value(EARLIER, &[Some(&oid(source))])?;
     let count = found.and_then(|count| count.parse().ok());
     count.ok_or_else(|| damaged("release_entry", "kind"))
 }
@@ -96,7 +95,7 @@ pub fn is_granted(target: Oid) -> Result<bool, Error> {
 
 /// What was told of the release in a table.
 pub fn label(target: Oid) -> Result<Json, Error> {
-    let found = run(LABEL, &[Some(&oid(target))])?.into_iter().flatten().flatten().next();
+    let found = value(LABEL, &[Some(&oid(target))])?;
     let label = found.and_then(|label| serde_json::from_str(&label).ok());
     label.ok_or_else(|| damaged("published", "guarantee"))
 }
@@ -106,8 +105,7 @@ const LABEL: &str = "SELECT guarantee::text FROM sanitize.published WHERE target
 /// Lets the draft in a table count as a release, with another label.
 pub fn approve(target: Oid, options: &Map<String, Json>, label: &Json) -> Result<(), Error> {
     let options = Json::Object(options.clone()).to_string();
-    run(APPROVE, &[Some(&oid(target)), Some(&options), Some(&label.to_string())])?;
-    Ok(())
+    execute(APPROVE, &[Some(&oid(target)), Some(&options), Some(&label.to_string())])
 }
 
 const APPROVE: &str = "WITH approved AS (
@@ -140,7 +138,7 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
     let cost = made.cost.map(|cost| (decimal(cost.epsilon), decimal(cost.delta)));
     let (epsilon, delta) = cost.unzip();
     let draft = made.is_draft.to_string();
-    let entered = run(
+    let entry = value(
         ENTER,
         &[
             Some(&source),
@@ -155,8 +153,7 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
             said("neighbours"),
         ],
     )?;
-    let entry = entered.into_iter().flatten().flatten().next();
-    run(
+    execute(
         PUBLISH,
         &[
             Some(&target),
@@ -171,8 +168,7 @@ pub fn enter(made: &Made<'_>) -> Result<(), Error> {
             entry.as_deref(),
         ],
     )?;
-    run(CLEAN, &[])?;
-    Ok(())
+    execute(CLEAN, &[])
 }
 
 const PUBLISH: &str =
@@ -207,14 +203,12 @@ const CLEAN: &str = "WITH dropped AS (
 
 /// Lets the draft in a table count if others could read it.
 pub fn note_seen(target: Oid) -> Result<(), Error> {
-    run(&seen_drafts("p.target"), &[Some(&oid(target))])?;
-    Ok(())
+    execute(&seen_drafts("p.target"), &[Some(&oid(target))])
 }
 
 /// Forgets the release in a table.
 pub fn forget(target: Oid) -> Result<(), Error> {
-    run("DELETE FROM sanitize.published WHERE target = $1::oid", &[Some(&oid(target))])?;
-    Ok(())
+    execute("DELETE FROM sanitize.published WHERE target = $1::oid", &[Some(&oid(target))])
 }
 
 /// What is laid down for a relation that a release of it has not: values that are blanked, doubled or drawn

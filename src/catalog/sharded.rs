@@ -1,7 +1,7 @@
 //! Releases whose rows lie on shards (`sharded_release`): the mark that their tables have there, and the generation
 //! that readers see.
 
-use crate::catalog::{Stored, oid, run};
+use crate::catalog::{Stored, execute, oid};
 use crate::pg::call::error::Error;
 use pgrx::pg_sys::Oid;
 
@@ -17,9 +17,8 @@ pub struct Sharded {
 /// The record of a release, as it is now; `None` if its rows are not on shards. A transaction that sees the database
 /// as it was before, and the record as it was, gets an error: it would drop what readers see.
 pub fn find(target: Oid) -> Result<Option<Sharded>, Error> {
-    let rows = run(FIND, &[Some(&oid(target))])?;
-    let Some(row) = rows.first() else { return Ok(None) };
-    let row = Stored { table: "sharded_release", row };
+    let found = Stored::first("sharded_release", FIND, &[Some(&oid(target))])?;
+    let Some(row) = found else { return Ok(None) };
     let mark = row.text(0, "mark")?.to_string();
     let is_new = row.truth(2, "written_in")?;
     Ok(Some(Sharded { mark, generation: row.count(1, "generation")?, is_new }))
@@ -32,9 +31,8 @@ const FIND: &str = "SELECT s.mark, s.generation::text,
 
 /// Records a new release, of which there is no generation yet.
 pub fn begin(target: Oid) -> Result<(), Error> {
-    run(BEGIN, &[Some(&oid(target))])?;
-    run(CLEAN, &[])?;
-    Ok(())
+    execute(BEGIN, &[Some(&oid(target))])?;
+    execute(CLEAN, &[])
 }
 
 const BEGIN: &str = "INSERT INTO sanitize.sharded_release (target, row_type, mark)
@@ -50,8 +48,7 @@ const CLEAN: &str = "DELETE FROM sanitize.sharded_release WHERE target IN (
 
 /// Records which generation readers see from now on.
 pub fn point(target: Oid, generation: u64) -> Result<(), Error> {
-    run(POINT, &[Some(&oid(target)), Some(&generation.to_string())])?;
-    Ok(())
+    execute(POINT, &[Some(&oid(target)), Some(&generation.to_string())])
 }
 
 const POINT: &str =
@@ -60,6 +57,5 @@ const POINT: &str =
 
 /// Forgets a release.
 pub fn forget(target: Oid) -> Result<(), Error> {
-    run("DELETE FROM sanitize.sharded_release WHERE target = $1::oid", &[Some(&oid(target))])?;
-    Ok(())
+    execute("DELETE FROM sanitize.sharded_release WHERE target = $1::oid", &[Some(&oid(target))])
 }

@@ -1,8 +1,9 @@
 //! Which relations hold data about the same units, according to the catalog. The catalog is read as data: no relation
 //! is opened, so a role that locks its own relation cannot make others wait here.
 
-use crate::catalog::{Stored, look, protection};
+use crate::catalog::{look, protection};
 use crate::pg::call::error::Error;
+use crate::pg::call::sql;
 use crate::pg::catalog::relation::{Relation, try_lock};
 use crate::rules::stability;
 use pgrx::pg_sys::Oid;
@@ -17,23 +18,31 @@ fn list(oids: &HashSet<Oid>) -> String {
 }
 
 fn found(statement: &str, arguments: &[Option<&str>]) -> Result<HashSet<Oid>, Error> {
-    let rows = look(statement, arguments)?;
-    let oid = |text: String| text.parse().map(Oid::from_u32).map_err(Error::query);
-    rows.into_iter().flatten().flatten().map(oid).collect()
+    look::<1>(statement, arguments)?.iter().map(|[oid]| sql::oid(oid)).collect()
+}
+
+/// True if a query about some relations has rows, of one text each.
+fn any(query: &str, relations: &HashSet<Oid>) -> Result<bool, Error> {
+    Ok(!look::<1>(query, &[Some(&list(relations))])?.is_empty())
 }
 
 /// The relations with their ancestors and descendants by inheritance or partitioning: these may share rows.
 pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
-    found(
+    linked(relations, "")
+}
+
+/// The relations with all that hang together with them, by inheritance and by further links.
+fn linked(relations: &HashSet<Oid>, further: &str) -> Result<HashSet<Oid>, Error> {
+    let query = format!(
         "WITH RECURSIVE link AS (
                  SELECT inhrelid AS one, inhparent AS other FROM pg_inherits
-                  UNION ALL SELECT inhparent, inhrelid FROM pg_inherits),
+                  UNION ALL SELECT inhparent, inhrelid FROM pg_inherits {further}),
              family AS (
                  SELECT unnest($1::oid[]) AS oid
                   UNION SELECT other FROM family JOIN link ON one = oid)
-         SELECT oid::text FROM family",
-        &[Some(&list(relations))],
-    )
+         SELECT oid::text FROM family"
+    );
+    found(&query, &[Some(&list(relations))])
 }
 
 /// What the rows of a relation are made of.
@@ -71,13 +80,12 @@ impl Origins {
         )?;
         let mut origins =
             Origins { read: HashSet::new(), released: HashSet::new(), all: HashSet::new() };
-        for row in &rows {
-            let row = Stored { table: "pg_class", row };
-            let oid = row.oid(0, "oid")?;
+        for [oid, how] in &rows {
+            let oid = sql::oid(oid)?;
             origins.all.insert(oid);
-            match row.text(1, "how")? {
-                "read" => origins.read.insert(oid),
-                "released" => origins.released.insert(oid),
+            match how.as_deref() {
+                Some("read") => origins.read.insert(oid),
+                Some("released") => origins.released.insert(oid),
                 _ => false,
             };
         }
@@ -93,7 +101,7 @@ pub fn reach(relation: Oid) -> Result<HashSet<Oid>, Error> {
 /// True if one of these views calls a user-defined function, also through an operator or a cast: it is unknown what
 /// such a function reads. Labels of a user-defined enum do not count.
 pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
-    let found = look(
+    any(
         "SELECT 'yes' FROM pg_rewrite r
            JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
            LEFT JOIN pg_type t ON d.refclassid = 'pg_type'::regclass AND t.oid = d.refobjid
@@ -102,33 +110,28 @@ pub fn runs_code(reached: &HashSet<Oid>) -> Result<bool, Error> {
             AND (d.refclassid IN ('pg_proc'::regclass, 'pg_operator'::regclass)
                  OR t.typtype <> 'e' AND e.typtype IS DISTINCT FROM 'e')
           LIMIT 1",
-        &[Some(&list(reached))],
-    )?;
-    Ok(!found.is_empty())
+        reached,
+    )
 }
 
 /// True if the catalog does not know where the rows of one of the relations, or of an ancestor or descendant, come
 /// from: a foreign table, a sequence, a table of TOAST, a catalog of Postgres or of this extension.
 pub fn is_of_unknown_origin(relations: &HashSet<Oid>) -> Result<bool, Error> {
-    let all = list(&inherited(relations)?);
-    let found = look(
+    any(
         "SELECT 'yes' FROM pg_class
           WHERE oid = ANY ($1::oid[])
             AND (oid < 16384 OR relkind IN ('f', 'S', 't') OR relnamespace IN ('sanitize'::regnamespace, 'sanitize_internal'::regnamespace))
           LIMIT 1",
-        &[Some(&all)],
-    )?;
-    Ok(!found.is_empty())
+        &inherited(relations)?,
+    )
 }
 
 /// True if one of the relations, or an ancestor or descendant, has row security.
 pub fn has_row_security(relations: &HashSet<Oid>) -> Result<bool, Error> {
-    let all = list(&inherited(relations)?);
-    let found = look(
+    any(
         "SELECT 'yes' FROM pg_class WHERE oid = ANY ($1::oid[]) AND relrowsecurity LIMIT 1",
-        &[Some(&all)],
-    )?;
-    Ok(!found.is_empty())
+        &inherited(relations)?,
+    )
 }
 
 /// All relations that may hold data about the units of a relation: the relation itself, where its units come from, what
@@ -150,17 +153,7 @@ pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error
         seeds.insert(relation);
     }
     seeds.extend(released);
-    found(
-        "WITH RECURSIVE link AS (
-                 SELECT inhrelid AS one, inhparent AS other FROM pg_inherits
-                  UNION ALL SELECT inhparent, inhrelid FROM pg_inherits
-                  UNION ALL SELECT confrelid, conrelid FROM pg_constraint WHERE contype = 'f'),
-             family AS (
-                 SELECT unnest($1::oid[]) AS oid
-                  UNION SELECT other FROM family JOIN link ON one = oid)
-         SELECT oid::text FROM family",
-        &[Some(&list(&seeds))],
-    )
+    linked(&seeds, "UNION ALL SELECT confrelid, conrelid FROM pg_constraint WHERE contype = 'f'")
 }
 
 /// The columns that the unit of a relation comes from; `None` if unknown.
@@ -182,11 +175,8 @@ fn columns(relations: &HashSet<Oid>) -> Result<Vec<Unit>, Error> {
           WHERE attrelid = ANY ($1::oid[]) AND attnum > 0 AND NOT attisdropped",
         &[Some(&list(relations))],
     )?;
-    let unit = |row: Vec<Option<String>>| match <[_; 2]>::try_from(row) {
-        Ok([Some(oid), Some(name)]) => {
-            Ok((oid.parse().map(Oid::from_u32).map_err(Error::query)?, name))
-        }
-        _ => Err(Error::query("the catalog has other columns than expected")),
+    let unit = |[oid, name]: [Option<String>; 2]| {
+        Ok((sql::oid(&oid)?, name.ok_or_else(|| Error::query("a column has no name"))?))
     };
     rows.into_iter().map(unit).collect()
 }

@@ -1,7 +1,7 @@
 //! What was charged, and where the ledger is at home: the tables `ledger_entry` and `ledger_home`.
 
 use super::account::decimal;
-use crate::catalog::{damaged, oid, run};
+use crate::catalog::{damaged, execute, oid, run, value};
 use crate::pg::call::error::Error;
 use guarantee::Charge;
 use pgrx::pg_sys::Oid;
@@ -33,7 +33,7 @@ pub fn home() -> Result<Home, Error> {
 
 /// The ledger is whole where the first relation is protected: nothing was charged before.
 pub fn settle(who: &str) -> Result<(), Error> {
-    run(
+    execute(
         "INSERT INTO sanitize.ledger_home
          SELECT true, sanitize_internal.ledger_place(), clock_timestamp(), $1
          WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
@@ -41,20 +41,18 @@ pub fn settle(who: &str) -> Result<(), Error> {
            AND NOT EXISTS (SELECT FROM sanitize.ledger_entry)
          ON CONFLICT DO NOTHING",
         &[Some(who)],
-    )?;
-    Ok(())
+    )
 }
 
 /// The ledger is whole here, somebody says; returns where that is.
 pub fn confirm(who: &str) -> Result<Option<String>, Error> {
-    let place = run(
+    value(
         "INSERT INTO sanitize.ledger_home VALUES (true, sanitize_internal.ledger_place(), clock_timestamp(), $1)
          ON CONFLICT (only_row) DO UPDATE SET place = excluded.place,
             confirmed_at = excluded.confirmed_at, confirmed_by = excluded.confirmed_by
          RETURNING place",
         &[Some(who)],
-    )?;
-    Ok(place.into_iter().flatten().flatten().next())
+    )
 }
 
 /// Refuses entries of the relation, given by its OID, that a sum would pass over: one without a relation
@@ -94,8 +92,7 @@ pub fn enter(entry: &Entry<'_>) -> Result<i64, Error> {
         vec![Some(source.as_str()), Some(entry.who), Some(entry.login), Some(entry.what)];
     arguments.extend(amounts.iter().map(|amount| Some(amount.as_str())));
     arguments.push(rho.as_deref());
-    let number = run(ENTER, &arguments)?.into_iter().flatten().flatten().next();
-    let number = number.and_then(|number| number.parse().ok());
+    let number = value(ENTER, &arguments)?.and_then(|number| number.parse().ok());
     number.ok_or_else(|| damaged("ledger_entry", "id"))
 }
 
