@@ -385,7 +385,7 @@ impl<'a> Maker<'a> {
     pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written> {
         let mut held = Held::new();
         // Nothing in the source makes a release within the release.
-        let made = target::in_use(target.oid, || self.hold(&mut held, source, None))?;
+        let made = target::in_use(target.oid, |_| self.hold(&mut held, source, None))?;
         // The NULL of a domain that is left out is checked when it is written, by functions of the domain's author
         // and with the rights of whoever writes; the one that is made was checked with the author's.
         let is_made = |column: &Column| {

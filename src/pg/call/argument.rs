@@ -6,6 +6,7 @@ use super::error::Error;
 use super::jsonb;
 use super::option;
 use super::text::{self, Text};
+use crate::pg::catalog::types;
 use crate::pg::read::bag;
 use pgrx::datum::Interval;
 use pgrx::pg_sys::{self, Datum, Oid};
@@ -362,16 +363,10 @@ impl<'a> Given<'a> {
     /// The text of a value of whatever type.
     pub fn text_of(&self) -> Option<String> {
         match self.raw {
-            Raw::Call(datum, Some(place)) => datum.map(|datum| {
-                let mut function = pg_sys::InvalidOid;
-                let mut is_varlena = false;
-                // SAFETY: the value is of the argument's type, whose own output function is called.
-                unsafe {
-                    pg_sys::getTypeOutputInfo(place.type_oid(), &mut function, &mut is_varlena);
-                    let shown = pg_sys::OidOutputFunctionCall(function, datum);
-                    text::to_utf8(CStr::from_ptr(shown).to_bytes())
-                }
-            }),
+            Raw::Call(datum, Some(place)) => {
+                // SAFETY: the value is of the argument's type.
+                datum.map(|datum| unsafe { types::output(place.type_oid(), datum) })
+            }
             Raw::Call(_, None) => None,
             Raw::Option(ref value) => value.as_ref().map(|value| match value.as_ref() {
                 Json::String(text) => text.clone(),

@@ -9,7 +9,6 @@ use crate::pg::catalog::rights;
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::RefCell;
 use std::collections::HashSet;
-use std::ffi::{CStr, c_char};
 
 /// What a function returns.
 #[derive(Debug, Clone, Copy)]
@@ -101,7 +100,7 @@ pub fn check_callable(
 ) -> Result<(), Error> {
     // SAFETY: a look-up by name, which raises Postgres' own error without the right to use the schema.
     let schema = unsafe { pg_sys::LookupExplicitNamespace(c"sanitize".as_ptr(), false) };
-    let declared = sql::texts(
+    let declared = sql::rows::<1>(
         "SELECT oid::pg_catalog.text FROM pg_catalog.pg_proc
           WHERE pronamespace OPERATOR(pg_catalog.=) $1 AND proname OPERATOR(pg_catalog.=) $2::pg_catalog.name",
         &[schema.into(), text::Text(name.into()).into()],
@@ -109,7 +108,7 @@ pub fn check_callable(
     let fits = |oid: &Oid| {
         Declaration::read(*oid).is_some_and(|found| found.misfit(arguments, returns).is_none())
     };
-    let mut oids = declared.iter().flatten().filter_map(|oid| oid.parse().ok()).map(Oid::from_u32);
+    let mut oids = declared.iter().filter_map(|[oid]| sql::oid(oid).ok());
     let function = oids.find(fits).ok_or_else(|| missing(format!("sanitize.{name}")))?;
     if !rights::may_execute(function) {
         let (denied, what) =
@@ -127,12 +126,7 @@ fn missing(function: String) -> Error {
           WHERE extname OPERATOR(pg_catalog.=) 'pg_sanitize'",
         &[],
     );
-    Error::Version {
-        function,
-        what: "it is missing".into(),
-        sql: version.ok().and_then(|found| found.into_iter().next().flatten()),
-        library: env!("CARGO_PKG_VERSION"),
-    }
+    versions(function, "it is missing", version)
 }
 
 /// A function as the catalog has it.
@@ -160,9 +154,7 @@ impl Declaration {
             let count = pg_sys::get_func_arg_info(tuple, &mut types, &mut names, &mut modes);
             let (mut arguments, mut columns) = (Vec::new(), Vec::new());
             for i in 0..usize::try_from(count).unwrap_or(0) {
-                let name = (!names.is_null()).then(|| *names.add(i)).filter(|name| !name.is_null());
-                let name =
-                    name.map(|name: *mut c_char| text::to_utf8(CStr::from_ptr(name).to_bytes()));
+                let name = if names.is_null() { None } else { text::of_c(*names.add(i)) };
                 let mode = if modes.is_null() { b'i' } else { *modes.add(i) as u8 };
                 let one = (name.filter(|name| !name.is_empty()), *types.add(i));
                 match mode {
@@ -218,10 +210,7 @@ impl Declaration {
 /// Says which versions meet.
 fn mismatch(function: Oid, what: &str) -> Error {
     // SAFETY: catalog look-ups.
-    let name = unsafe {
-        let name = pg_sys::format_procedure(function);
-        text::to_utf8(CStr::from_ptr(name).to_bytes())
-    };
+    let name = unsafe { text::name(pg_sys::format_procedure(function)) };
     let version = sql::texts(
         "SELECT e.extversion FROM pg_catalog.pg_extension AS e
            JOIN pg_catalog.pg_depend AS d ON d.refobjid OPERATOR(pg_catalog.=) e.oid
@@ -230,10 +219,11 @@ fn mismatch(function: Oid, what: &str) -> Error {
             AND d.deptype OPERATOR(pg_catalog.=) 'e' AND d.objid OPERATOR(pg_catalog.=) $1",
         &[function.into()],
     );
-    Error::Version {
-        function: name,
-        what: what.into(),
-        sql: version.ok().and_then(|found| found.into_iter().next().flatten()),
-        library: env!("CARGO_PKG_VERSION"),
-    }
+    versions(name, what, version)
+}
+
+/// `version` is what a query for the extension's has found.
+fn versions(function: String, what: &str, version: Result<Vec<Option<String>>, Error>) -> Error {
+    let sql = version.ok().and_then(|found| found.into_iter().next().flatten());
+    Error::Version { function, what: what.into(), sql, library: env!("CARGO_PKG_VERSION") }
 }

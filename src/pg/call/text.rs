@@ -3,7 +3,7 @@
 use pgrx::datum::UnboxDatum;
 use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{FromDatum, IntoDatum};
-use std::ffi::CStr;
+use std::ffi::{CStr, c_char};
 
 /// A text argument, parameter or result. Unlike pgrx' String it is converted from and to the
 /// database's encoding.
@@ -55,6 +55,30 @@ pub fn to_utf8(bytes: &[u8]) -> String {
         }
         CStr::from_ptr(converted).to_string_lossy().into_owned()
     }
+}
+
+/// A C string in the database's encoding as a Rust string; `None` for null.
+///
+/// # Safety
+/// The pointer is null or to a C string.
+pub(in crate::pg) unsafe fn of_c(text: *const c_char) -> Option<String> {
+    // SAFETY: as the caller says.
+    (!text.is_null()).then(|| to_utf8(unsafe { CStr::from_ptr(text) }.to_bytes()))
+}
+
+/// As [`of_c`]; nothing for null.
+///
+/// # Safety
+/// As for [`of_c`].
+pub(in crate::pg) unsafe fn name(text: *const c_char) -> String {
+    // SAFETY: as the caller says.
+    unsafe { of_c(text) }.unwrap_or_default()
+}
+
+/// A name in the database's encoding, quoted by Postgres itself where needed.
+pub(in crate::pg) fn quoted(text: &CStr) -> String {
+    // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
+    unsafe { name(pg_sys::quote_identifier(text.as_ptr())) }
 }
 
 /// Bytes in the database's encoding as a Rust string, whatever they are: a character that has no
@@ -144,7 +168,7 @@ pub fn datum(bytes: &[u8]) -> Datum {
 }
 
 /// A Rust string as a palloc'd C string in the database's encoding.
-pub fn c_string(text: &str) -> *mut std::ffi::c_char {
+pub fn c_string(text: &str) -> *mut c_char {
     let bytes = from_utf8(text);
     // SAFETY: pnstrdup stops at the length or at a NUL and adds one.
     unsafe { pg_sys::pnstrdup(bytes.as_ptr().cast(), bytes.len()) }

@@ -7,10 +7,11 @@
 
 use super::relation::Relation;
 use super::rights;
+use super::syscache::cached;
 use crate::pg::call::error::Error;
 use crate::pg::read::reader;
 use crate::pg::shards::partitions::inheritors;
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use table::CodedTable;
 
 /// Tables of this server, whose rows are stored: nothing makes them when they are read.
@@ -38,18 +39,9 @@ pub fn may_read(relation: &Relation, columns: &[usize]) -> bool {
 
 /// True if reading the table as its owner runs what the owner may have written and nothing else.
 fn is_safe(table: Oid, owner: Oid) -> bool {
-    // SAFETY: catalog look-ups; the tuple is read while the cache holds it.
-    unsafe {
-        let key = pg_sys::Datum::from(table);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, key);
-        if tuple.is_null() {
-            return false;
-        }
-        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>();
-        let is_safe = STORED.contains(&(form.relkind as u8))
-            && !form.relrowsecurity
-            && form.relowner == owner;
-        pg_sys::ReleaseSysCache(tuple);
-        is_safe
-    }
+    let is_safe = |class: &pg_sys::FormData_pg_class| {
+        STORED.contains(&(class.relkind as u8)) && !class.relrowsecurity && class.relowner == owner
+    };
+    // SAFETY: the cache has rows of pg_class by their OIDs.
+    unsafe { cached(SysCacheIdentifier::RELOID, table, is_safe) }.unwrap_or(false)
 }

@@ -2,7 +2,7 @@
 
 use super::{rights, types};
 use crate::pg::call::error::Error;
-use crate::pg::call::sql;
+use crate::pg::call::sql::{self, number, oid};
 use crate::pg::call::text::{self, Text};
 use crate::pg::shards::foreign_tables::Reading;
 use crate::pg::shards::partitions::inheritors;
@@ -38,10 +38,7 @@ impl Column {
 
     /// The name, quoted by Postgres itself where needed.
     pub fn quoted(&self) -> String {
-        // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
-        let quoted =
-            unsafe { CStr::from_ptr(pg_sys::quote_identifier(self.catalog_name.as_ptr())) };
-        text::to_utf8(quoted.to_bytes())
+        text::quoted(&self.catalog_name)
     }
 }
 
@@ -105,7 +102,7 @@ impl Relation {
             let qualified = pg_sys::quote_qualified_identifier(namespace, relname);
             let from = CStr::from_ptr(qualified).to_owned();
             let name = if pg_sys::RelationIsVisible(oid) {
-                text::to_utf8(CStr::from_ptr(pg_sys::quote_identifier(relname)).to_bytes())
+                text::quoted(CStr::from_ptr(relname))
             } else {
                 text::to_utf8(from.to_bytes())
             };
@@ -144,7 +141,7 @@ impl Relation {
             names.join(", "),
             self.from()
         );
-        sql::rows(&query, &[]).map(|_| ())
+        sql::rows::<0>(&query, &[]).map(drop)
     }
 
     /// What a query for the given columns asks for.
@@ -214,7 +211,7 @@ impl Relation {
 
     /// The same without tables that inherit from it; a partitioned table is what its partitions are.
     pub fn only_from(&self) -> String {
-        match crate::pg::write::target::is_partitioned(self.oid) {
+        match self.is_partitioned() {
             true => self.from(),
             false => format!("ONLY {}", self.from()),
         }
@@ -222,14 +219,11 @@ impl Relation {
 
     /// The position of a column.
     pub fn position(&self, name: &str) -> Result<usize, Error> {
-        self.columns.iter().position(|column| column.name == name).ok_or_else(|| {
-            let existing: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
-            Error::NoSuchColumn {
-                column: name.to_string(),
-                relation: self.name.clone(),
-                columns: existing.join(", "),
-            }
-        })
+        position(&self.name, &self.names(), name)
+    }
+
+    fn names(&self) -> Vec<&str> {
+        self.columns.iter().map(|column| column.name.as_str()).collect()
     }
 
     /// True if no two rows that the caller's snapshot shows have the same value in the column and none has NULL,
@@ -258,9 +252,8 @@ impl Relation {
         if rights::has_fixed_snapshot() && parts.iter().any(|&part| may_have_written(part)) {
             return Ok(false);
         }
-        let name = text::to_utf8(column.catalog_name.to_bytes());
-        let arguments = [self.oid.into(), Text(name).into()];
-        let then = sql::rows(KEYS, &arguments)?;
+        let arguments = [self.oid.into(), Text(column.name.clone()).into()];
+        let then: Vec<[_; 4]> = sql::rows(KEYS, &arguments)?;
         let now = sql::latest_rows(KEYS, &arguments)?;
         let is_keyed = |relation: &Option<String>| {
             then.iter().any(|key| key[0] == *relation && key[1].is_some() && now.contains(key))
@@ -270,9 +263,7 @@ impl Relation {
 
     /// True for a partitioned table.
     pub fn is_partitioned(&self) -> bool {
-        // SAFETY: a catalog look-up of a relation that exists.
-        let kind = unsafe { pg_sys::get_rel_relkind(self.oid) };
-        kind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE
+        is_partitioned(self.oid)
     }
 
     /// The relations, each with the number of its column, that foreign keys of this column alone refer to.
@@ -285,14 +276,7 @@ impl Relation {
               ORDER BY conname",
             &[self.oid.into(), column.number.into()],
         )?;
-        let place = |row: sql::Row| match row.as_slice() {
-            [Some(relation), Some(column)] => {
-                let relation: Option<u32> = relation.parse().ok();
-                relation.map(pg_sys::Oid::from).zip(column.parse().ok())
-            }
-            _ => None,
-        };
-        Ok(found.into_iter().filter_map(place).collect())
+        found.iter().map(|[relation, column]| Ok((oid(relation)?, number(column)?))).collect()
     }
 
     /// The collation of a column, invalid if its type has none.
@@ -323,19 +307,13 @@ impl Relation {
     /// Its name alone, as the catalog has it.
     pub fn own_name(&self) -> Option<String> {
         // SAFETY: returns null or a palloc'd C string.
-        unsafe {
-            let name = pg_sys::get_rel_name(self.oid);
-            (!name.is_null()).then(|| text::to_utf8(CStr::from_ptr(name).to_bytes()))
-        }
+        unsafe { text::of_c(pg_sys::get_rel_name(self.oid)) }
     }
 
     /// The name of its schema, as the catalog has it.
     pub fn schema(&self) -> Option<String> {
         // SAFETY: returns null or a palloc'd C string.
-        unsafe {
-            let name = pg_sys::get_namespace_name(pg_sys::get_rel_namespace(self.oid));
-            (!name.is_null()).then(|| text::to_utf8(CStr::from_ptr(name).to_bytes()))
-        }
+        unsafe { text::of_c(pg_sys::get_namespace_name(pg_sys::get_rel_namespace(self.oid))) }
     }
 
     /// True if no other session can read it.
@@ -354,8 +332,7 @@ impl Relation {
         if self.columns.is_empty() {
             return Err(Error::Empty { relation: self.name.clone(), of: "columns" });
         }
-        let existing: Vec<&str> = self.columns.iter().map(|c| c.name.as_str()).collect();
-        positions(&self.name, &existing, argument, names)
+        positions(&self.name, &self.names(), argument, names)
     }
 }
 
@@ -467,6 +444,12 @@ impl Asked {
     }
 }
 
+/// True for a partitioned table.
+pub fn is_partitioned(table: pg_sys::Oid) -> bool {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::get_rel_relkind(table) as u8 == pg_sys::RELKIND_PARTITIONED_TABLE }
+}
+
 /// Locks a relation for reading until the transaction ends, unless that means to wait; true if it is locked.
 pub fn try_lock(relation: pg_sys::Oid) -> bool {
     // SAFETY: takes a lock that the end of the transaction gives back.
@@ -503,6 +486,15 @@ pub fn c_string(query: Vec<u8>) -> CString {
     CString::new(query).unwrap_or_default()
 }
 
+/// The position of a column among those that exist.
+fn position(relation: &str, existing: &[&str], name: &str) -> Result<usize, Error> {
+    existing.iter().position(|&one| one == name).ok_or_else(|| Error::NoSuchColumn {
+        column: name.to_string(),
+        relation: relation.to_string(),
+        columns: existing.join(", "),
+    })
+}
+
 /// The positions of `names` (all if `None`) among the `existing` columns, ascending.
 pub fn positions(
     relation: &str,
@@ -515,12 +507,7 @@ pub fn positions(
     };
     let mut positions = Vec::with_capacity(names.len());
     for name in names {
-        let position =
-            existing.iter().position(|n| n == name).ok_or_else(|| Error::NoSuchColumn {
-                column: name.clone(),
-                relation: relation.to_string(),
-                columns: existing.join(", "),
-            })?;
+        let position = position(relation, existing, name)?;
         if positions.contains(&position) {
             return Err(Error::argument(
                 format!("{argument} names column \"{name}\" twice"),

@@ -1,8 +1,11 @@
 //! Whose rights a piece of work has.
 
+use super::syscache::cached;
 use super::types;
 use crate::pg::call::error::Error;
-use pgrx::pg_sys::{self, Oid};
+use crate::pg::call::text;
+use pgrx::pg_sys::AclResult::ACLCHECK_OK;
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;
 
 /// Runs `work` with the rights of `role` and in a security-restricted operation: code that the data's
@@ -140,17 +143,9 @@ pub fn is_superuser(role: Oid) -> bool {
 
 /// True if the role may log in.
 pub fn may_log_in(role: Oid) -> bool {
-    // SAFETY: the tuple is read while the cache holds it.
-    unsafe {
-        let key = pg_sys::Datum::from(role);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::AUTHOID as i32, key);
-        if tuple.is_null() {
-            return false;
-        }
-        let may = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_authid>()).rolcanlogin;
-        pg_sys::ReleaseSysCache(tuple);
-        may
-    }
+    let may = |role: &pg_sys::FormData_pg_authid| role.rolcanlogin;
+    // SAFETY: the cache has rows of pg_authid by their OIDs.
+    unsafe { cached(SysCacheIdentifier::AUTHOID, role, may) }.unwrap_or(false)
 }
 
 /// True if `role` owns the relation, through membership too, or is a superuser.
@@ -176,39 +171,33 @@ pub fn may_execute(function: Oid) -> bool {
             pg_sys::object_aclcheck(pg_sys::ProcedureRelationId, function, current_user(), right);
         granted
     };
-    granted == pg_sys::AclResult::ACLCHECK_OK
+    granted == ACLCHECK_OK
 }
+
+/// The right to read.
+const SELECT: pg_sys::AclMode = pg_sys::ACL_SELECT as pg_sys::AclMode;
 
 /// True if the current user may read the relation as a whole.
 pub fn may_read(relation: Oid) -> bool {
     // SAFETY: a catalog look-up.
-    unsafe {
-        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        pg_sys::pg_class_aclcheck(relation, current_user(), right) == pg_sys::AclResult::ACLCHECK_OK
-    }
+    unsafe { pg_sys::pg_class_aclcheck(relation, current_user(), SELECT) == ACLCHECK_OK }
 }
 
 /// True if the current user may read the column of the relation, alone or as part of the whole.
 pub fn may_read_column(relation: Oid, column: i16) -> bool {
     // SAFETY: a catalog look-up.
-    unsafe {
-        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        may_read(relation)
-            || pg_sys::pg_attribute_aclcheck(relation, column, current_user(), right)
-                == pg_sys::AclResult::ACLCHECK_OK
-    }
+    let alone =
+        || unsafe { pg_sys::pg_attribute_aclcheck(relation, column, current_user(), SELECT) };
+    may_read(relation) || alone() == ACLCHECK_OK
 }
 
 /// True if the current user may read the relation, or some of its columns.
 pub fn may_read_some(relation: Oid) -> bool {
+    let any = pg_sys::AclMaskHow::ACLMASK_ANY;
     // SAFETY: a catalog look-up.
-    unsafe {
-        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
-        let any = pg_sys::AclMaskHow::ACLMASK_ANY;
-        may_read(relation)
-            || pg_sys::pg_attribute_aclcheck_all(relation, current_user(), right, any)
-                == pg_sys::AclResult::ACLCHECK_OK
-    }
+    let some =
+        || unsafe { pg_sys::pg_attribute_aclcheck_all(relation, current_user(), SELECT, any) };
+    may_read(relation) || some() == ACLCHECK_OK
 }
 
 /// True if `role` is `group` or a member of it; being a superuser does not count.
@@ -220,25 +209,14 @@ pub fn is_member(role: Oid, group: Oid) -> bool {
 /// The name of a role, `None` if there is none.
 pub fn role_name(role: Oid) -> Option<String> {
     // SAFETY: returns null or a palloc'd C string.
-    unsafe {
-        let name = pg_sys::GetUserNameFromId(role, true);
-        (!name.is_null()).then(|| crate::pg::call::text::to_utf8(CStr::from_ptr(name).to_bytes()))
-    }
+    unsafe { text::of_c(pg_sys::GetUserNameFromId(role, true)) }
 }
 
 /// The owner of a relation that exists.
 pub fn owner_of(relation: Oid) -> Option<Oid> {
-    // SAFETY: the tuple is read while the cache holds it.
-    unsafe {
-        let key = pg_sys::Datum::from(relation);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::RELOID as i32, key);
-        if tuple.is_null() {
-            return None;
-        }
-        let owner = (*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_class>()).relowner;
-        pg_sys::ReleaseSysCache(tuple);
-        Some(owner)
-    }
+    let owner = |class: &pg_sys::FormData_pg_class| class.relowner;
+    // SAFETY: the cache has rows of pg_class by their OIDs.
+    unsafe { cached(SysCacheIdentifier::RELOID, relation, owner) }
 }
 
 /// The owner of the extension's tables, whose rights it takes to write them.

@@ -3,13 +3,14 @@
 
 use super::relation::{Column, Relation};
 use super::rights;
+use super::syscache::cached;
 use super::view_tree::FIRST_USER_OID;
 use crate::pg::call::error::Error;
 use crate::pg::call::{sql, text};
 use pgrx::pg_sys::panic::CaughtError;
-use pgrx::pg_sys::{self, Datum, Oid};
+use pgrx::pg_sys::{self, Datum, FormData_pg_type, Oid, SysCacheIdentifier};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder};
-use std::ffi::{CStr, CString};
+use std::ffi::CString;
 use std::panic::AssertUnwindSafe;
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
@@ -187,12 +188,15 @@ pub fn canonical_of_base(column: &Column, value: &str) -> Result<String, Error> 
 /// `datum` is of that type.
 pub(in crate::pg) unsafe fn output(type_oid: Oid, datum: Datum) -> String {
     // SAFETY: the type's own output function.
-    unsafe {
-        let mut function = pg_sys::InvalidOid;
-        let mut is_varlena = false;
-        pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
-        text::to_utf8(CStr::from_ptr(pg_sys::OidOutputFunctionCall(function, datum)).to_bytes())
-    }
+    unsafe { text::name(pg_sys::OidOutputFunctionCall(output_function(type_oid), datum)) }
+}
+
+/// The function that writes values of a type.
+pub(in crate::pg) fn output_function(type_oid: Oid) -> Oid {
+    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena) };
+    function
 }
 
 /// A column of a query with its values as they are, neither compressed nor in a TOAST table; `None` if the type
@@ -216,15 +220,14 @@ pub fn literal(base: Oid, value: &str) -> String {
 /// The name of a type for messages.
 pub fn name(type_oid: Oid) -> String {
     // SAFETY: returns a palloc'd C string.
-    text::to_utf8(unsafe { CStr::from_ptr(pg_sys::format_type_be(type_oid)) }.to_bytes())
+    unsafe { text::name(pg_sys::format_type_be(type_oid)) }
 }
 
 /// The name of a type for a query, without a length: `bpchar` and `"bit"`, since `character` and `bit` are of length 1.
 fn type_name(base: Oid) -> String {
     let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
     // SAFETY: returns a palloc'd C string.
-    let name = unsafe { CStr::from_ptr(pg_sys::format_type_extended(base, -1, flags as u16)) };
-    text::to_utf8(name.to_bytes())
+    unsafe { text::name(pg_sys::format_type_extended(base, -1, flags as u16)) }
 }
 
 /// An expression of a domain's type as one of the type that the domain is over, which no cast of a user's can change.
@@ -255,8 +258,7 @@ pub fn output_expression(expression: &str) -> String {
 pub fn text_literal(value: &str) -> String {
     let value = CString::new(text::from_utf8(value)).unwrap_or_default();
     // SAFETY: returns a palloc'd C string.
-    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_literal_cstr(value.as_ptr())) };
-    text::to_utf8(quoted.to_bytes())
+    unsafe { text::name(pg_sys::quote_literal_cstr(value.as_ptr())) }
 }
 
 /// The owners of all domains in a type, whose constraints may call functions when a value of the type is read. Domains
@@ -270,27 +272,22 @@ pub fn authors(type_oid: Oid) -> Vec<Oid> {
         if of.to_u32() < FIRST_USER_OID {
             continue;
         }
-        // SAFETY: the tuple is read while the cache holds it; look-ups by OID.
-        let (within, row) = unsafe {
-            let key = Datum::from(of);
-            let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
-            if tuple.is_null() {
-                continue;
+        // SAFETY: the cache has rows of pg_type by their OIDs.
+        let form = unsafe { cached(SysCacheIdentifier::TYPEOID, of, |of: &FormData_pg_type| *of) };
+        let Some(form) = form else { continue };
+        let within = match form.typtype as u8 {
+            pg_sys::TYPTYPE_DOMAIN => {
+                authors.push(form.typowner);
+                form.typbasetype
             }
-            let form = *pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
-            pg_sys::ReleaseSysCache(tuple);
-            let within = match form.typtype as u8 {
-                pg_sys::TYPTYPE_DOMAIN => {
-                    authors.push(form.typowner);
-                    form.typbasetype
-                }
-                pg_sys::TYPTYPE_RANGE => pg_sys::get_range_subtype(of),
-                pg_sys::TYPTYPE_MULTIRANGE => pg_sys::get_multirange_range(of),
-                _ => form.typelem,
-            };
-            (within, form.typrelid)
+            // SAFETY: look-ups by OID.
+            pg_sys::TYPTYPE_RANGE => unsafe { pg_sys::get_range_subtype(of) },
+            // SAFETY: as above.
+            pg_sys::TYPTYPE_MULTIRANGE => unsafe { pg_sys::get_multirange_range(of) },
+            _ => form.typelem,
         };
-        let row = (row != pg_sys::InvalidOid).then(|| Relation::row_type(row).ok()).flatten();
+        let row = Some(form.typrelid).filter(|&row| row != pg_sys::InvalidOid);
+        let row = row.and_then(|row| Relation::row_type(row).ok());
         let columns = row.into_iter().flat_map(|row| row.columns);
         for more in columns.map(|column| column.type_oid).chain([within]) {
             if !types.contains(&more) {
@@ -315,7 +312,7 @@ pub fn check_domain(domain: Oid, value: Option<Datum>) {
 
 /// True for a domain whose values obey a constraint, its own or one of a domain that it is over.
 pub fn is_constrained(type_oid: Oid) -> Result<bool, Error> {
-    let found = sql::texts(
+    sql::any(
         "WITH RECURSIVE chain AS (
              SELECT oid, typbasetype FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
               UNION ALL
@@ -324,8 +321,7 @@ pub fn is_constrained(type_oid: Oid) -> Result<bool, Error> {
          SELECT conname::pg_catalog.text FROM pg_catalog.pg_constraint
            JOIN chain ON contypid OPERATOR(pg_catalog.=) chain.oid LIMIT 1",
         &[type_oid.into()],
-    )?;
-    Ok(!found.is_empty())
+    )
 }
 
 /// About the smallest number that a column of the type and modifier holds.
@@ -345,7 +341,7 @@ pub fn least_number(base: Oid, typmod: i32) -> f64 {
 
 /// True for a domain that has no NULL, by itself or by a domain that it is over.
 pub fn forbids_null(type_oid: Oid) -> Result<bool, Error> {
-    let found = sql::texts(
+    sql::any(
         "WITH RECURSIVE chain AS (
              SELECT typbasetype, typnotnull FROM pg_catalog.pg_type WHERE oid OPERATOR(pg_catalog.=) $1
               UNION ALL
@@ -353,6 +349,5 @@ pub fn forbids_null(type_oid: Oid) -> Result<bool, Error> {
                JOIN chain ON t.oid OPERATOR(pg_catalog.=) chain.typbasetype)
          SELECT 'yes'::pg_catalog.text FROM chain WHERE typnotnull",
         &[type_oid.into()],
-    )?;
-    Ok(!found.is_empty())
+    )
 }

@@ -69,13 +69,9 @@ fn hashing(type_oid: Oid) -> *mut pg_sys::TypeCacheEntry {
     }
 }
 
-/// True if this database knows the aggregate: its extension may be of an earlier version than the library.
+/// True if this database knows the aggregate.
 pub fn is_known() -> Result<bool, Error> {
-    let found = sql::texts(
-        "SELECT pg_catalog.to_regprocedure('sanitize_internal.bounded_rows(pg_catalog.jsonb, \"any\")')::pg_catalog.text",
-        &[],
-    )?;
-    Ok(found.iter().any(Option::is_some))
+    sql::is_known("sanitize_internal.bounded_rows(pg_catalog.jsonb, \"any\")")
 }
 
 /// A number for a type whose equal values have equal bytes and the same text on every server; `None` for other
@@ -161,11 +157,9 @@ unsafe fn digest(value: Datum, scratch: pg_sys::MemoryContext) -> Result<[u8; LO
 /// # Safety
 /// The value is of the type.
 unsafe fn output(type_oid: Oid, value: Datum) -> String {
-    let (mut function, mut is_varlena) = (pg_sys::InvalidOid, false);
     // SAFETY: the type's own output function.
     unsafe {
-        pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
-        let text = pg_sys::OidOutputFunctionCall(function, value);
+        let text = pg_sys::OidOutputFunctionCall(types::output_function(type_oid), value);
         text::to_utf8_always(CStr::from_ptr(text).to_bytes())
     }
 }

@@ -7,6 +7,7 @@ use crate::pg::call::error::Error;
 use crate::pg::call::text_input::Input;
 use crate::pg::call::{settings, text};
 use crate::pg::catalog::relation::{Asked, Relation};
+use crate::pg::catalog::types;
 use crate::pg::process::pool;
 use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::{Shard, Shards};
@@ -30,14 +31,9 @@ impl Cell {
     /// # Safety
     /// `context` lives at least as long as the cell.
     unsafe fn new(attribute: usize, type_oid: Oid, context: pg_sys::MemoryContext) -> Self {
-        let mut function = pg_sys::InvalidOid;
-        let mut is_varlena = false;
         let mut output = pg_sys::FmgrInfo::default();
-        // SAFETY: catalog look-ups by type OID; `output` is filled by fmgr_info_cxt.
-        unsafe {
-            pg_sys::getTypeOutputInfo(type_oid, &mut function, &mut is_varlena);
-            pg_sys::fmgr_info_cxt(function, &mut output, context);
-        }
+        // SAFETY: a catalog look-up, which fills `output`.
+        unsafe { pg_sys::fmgr_info_cxt(types::output_function(type_oid), &mut output, context) };
         Cell { attribute, form: Form::of(type_oid), output }
     }
 }

@@ -9,7 +9,8 @@ use super::partitions::inheritors;
 use super::travel::Way;
 use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice;
-use crate::pg::call::{settings, sql, text};
+use crate::pg::call::text::name;
+use crate::pg::call::{settings, sql};
 use crate::pg::catalog::relation::{Asked, c_string};
 use crate::pg::catalog::rights;
 use pgrx::pg_sys::{self, Oid};
@@ -151,16 +152,11 @@ impl<'a> Shards<'a> {
 
     /// True if the current user may read all that is asked for.
     fn may_read(&self, relation: Oid) -> bool {
-        let right = pg_sys::ACL_SELECT as pg_sys::AclMode;
         rights::may_read(relation)
             || self.asked.columns().all(|name| {
-                // SAFETY: catalog look-ups of a relation that is locked.
-                unsafe {
-                    let column = pg_sys::get_attnum(relation, name.as_ptr());
-                    let user = rights::current_user();
-                    let granted = pg_sys::pg_attribute_aclcheck(relation, column, user, right);
-                    granted == pg_sys::AclResult::ACLCHECK_OK
-                }
+                // SAFETY: a catalog look-up of a relation that is locked.
+                let column = unsafe { pg_sys::get_attnum(relation, name.as_ptr()) };
+                rights::may_read_column(relation, column)
             })
     }
 
@@ -302,14 +298,9 @@ fn is_secured(relation: Oid) -> bool {
     secured == pg_sys::CheckEnableRlsResult::RLS_ENABLED as i32
 }
 
-/// True if the functions that the shards are asked by exist here too: the extension in this database may be of an
-/// earlier version than the library.
+/// True if the functions that the shards are asked by exist here too.
 fn has_functions() -> Result<bool, Error> {
-    let found = sql::texts(
-        "SELECT pg_catalog.to_regprocedure('sanitize_internal.bag_packed(sanitize.bag)')::pg_catalog.text",
-        &[],
-    )?;
-    Ok(found.iter().any(Option::is_some))
+    sql::is_known("sanitize_internal.bag_packed(sanitize.bag)")
 }
 
 /// A leaf of the kind.
@@ -386,16 +377,4 @@ unsafe fn lists_us(option: *mut pg_sys::DefElem) -> bool {
                 .iter_ptr()
                 .any(|name| CStr::from_ptr(name).to_bytes() == b"pg_sanitize")
     }
-}
-
-/// A name of the catalog.
-///
-/// # Safety
-/// Null, or a C string.
-unsafe fn name(name: *const c_char) -> String {
-    if name.is_null() {
-        return String::new();
-    }
-    // SAFETY: as the caller says.
-    text::to_utf8(unsafe { CStr::from_ptr(name).to_bytes() })
 }

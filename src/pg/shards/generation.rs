@@ -41,8 +41,7 @@ fn own(mark: &Mark) -> Result<Vec<(String, String)>, Error> {
     let user = rights::current_user();
     let pattern = format!("generation % of the sharded release {}", mark.0);
     let found = sql::latest_rows(OWN, &[user.into(), text::Text(pattern).into()])?;
-    let pair = |row: sql::Row| Some((row.first()?.clone()?, row.get(1)?.clone()?));
-    Ok(found.into_iter().filter_map(pair).collect())
+    Ok(found.into_iter().filter_map(|[table, comment]| table.zip(comment)).collect())
 }
 
 const OWN: &str = "SELECT pg_catalog.format('%I.%I', n.nspname, c.relname), d.description
@@ -74,7 +73,7 @@ pub fn create(
     before: Option<u64>,
     columns: &[NewColumn],
 ) -> Result<(), Error> {
-    let made = name.create_heap(columns)?;
+    let made = name.create_by(columns, " USING heap")?;
     // The coordinator points at it as soon as the commit is said to be done: it must not be lost, whatever the
     // role's synchronous_commit is.
     // SAFETY: sets a flag of the transaction.
@@ -88,7 +87,7 @@ pub fn create(
     let Some((before, _)) = before else { return Ok(()) };
     let grants = sql::latest_rows(GRANTS, &[text::Text(before).into()])?;
     for row in grants {
-        let [Some(right), Some(role), Some(option)] = row.as_slice() else { continue };
+        let [Some(right), Some(role), Some(option)] = row else { continue };
         let statement = format!("GRANT {right} ON TABLE {} TO {role}{option}", name.quoted());
         sql::run_as_caller(&statement, &[])?;
     }

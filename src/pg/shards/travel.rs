@@ -8,7 +8,8 @@
 
 use crate::pg::call::text;
 use crate::pg::call::text_input::Input;
-use pgrx::pg_sys::{self, Oid};
+use crate::pg::catalog::syscache::cached;
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;
 
 /// Who asks the other server.
@@ -116,23 +117,14 @@ impl Way {
 
 /// The name of the function of pg_catalog that sends values of a type, quoted; `None` if there is none.
 fn send_function(base: Oid) -> Option<String> {
-    // SAFETY: look-ups by OID; the tuple is read while the cache holds it, and the name is palloc'd.
+    let functions = |form: &pg_sys::FormData_pg_type| (form.typsend, form.typreceive);
+    // SAFETY: the cache has rows of pg_type by their OIDs; a name that is found is palloc'd.
     unsafe {
-        let key = pg_sys::Datum::from(base);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::TYPEOID as i32, key);
-        if tuple.is_null() {
-            return None;
-        }
-        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_type>();
-        let (sends, receives) = (form.typsend, form.typreceive);
-        pg_sys::ReleaseSysCache(tuple);
+        let (sends, receives) = cached(SysCacheIdentifier::TYPEOID, base, functions)?;
         if sends == pg_sys::InvalidOid || receives == pg_sys::InvalidOid {
             return None;
         }
         let name = pg_sys::get_func_name(sends);
-        (!name.is_null()).then(|| {
-            let quoted = CStr::from_ptr(pg_sys::quote_identifier(name));
-            text::to_utf8(quoted.to_bytes())
-        })
+        (!name.is_null()).then(|| text::quoted(CStr::from_ptr(name)))
     }
 }

@@ -3,11 +3,12 @@
 use crate::pg::call::argument::Type;
 use crate::pg::call::error::Error;
 use crate::pg::call::{sql, text};
-use crate::pg::catalog::relation::{Column, Relation};
+use crate::pg::catalog::relation::{Column, Relation, is_partitioned};
 use crate::pg::catalog::rights;
+use crate::pg::catalog::syscache::cached;
 use crate::pg::process::worker;
 use crate::pg::shards::{foreign_tables, partitions};
-use pgrx::pg_sys::{self, Oid};
+use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -93,8 +94,7 @@ impl Name {
         // SAFETY: C strings; the result is palloc'd.
         unsafe {
             let schema = pg_sys::get_namespace_name(self.schema);
-            let quoted = pg_sys::quote_qualified_identifier(schema, self.name.as_ptr());
-            text::to_utf8(CStr::from_ptr(quoted).to_bytes())
+            text::name(pg_sys::quote_qualified_identifier(schema, self.name.as_ptr()))
         }
     }
 
@@ -121,12 +121,8 @@ impl Name {
         self.create_by(columns, "")
     }
 
-    /// As [`Name::create`], whatever the access method of other tables is.
-    pub fn create_heap(&self, columns: &[NewColumn]) -> Result<Oid, Error> {
-        self.create_by(columns, " USING heap")
-    }
-
-    fn create_by(&self, columns: &[NewColumn], method: &str) -> Result<Oid, Error> {
+    /// As [`Name::create`], with an access method by its clause.
+    pub fn create_by(&self, columns: &[NewColumn], method: &str) -> Result<Oid, Error> {
         let table = self.quoted();
         let columns: Vec<String> = columns.iter().map(NewColumn::definition).collect();
         let columns = columns.join(", ");
@@ -166,8 +162,7 @@ impl NewColumn {
         // SAFETY: a catalog look-up of a type that exists; the name is palloc'd.
         let of = unsafe {
             let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY as u16;
-            let of = pg_sys::format_type_extended(self.type_oid, -1, flags);
-            text::to_utf8(CStr::from_ptr(of).to_bytes())
+            text::name(pg_sys::format_type_extended(self.type_oid, -1, flags))
         };
         let own = ![pg_sys::InvalidOid, pg_sys::DEFAULT_COLLATION_OID].contains(&self.collation);
         let collation = own.then(|| collation_name(self.collation));
@@ -207,13 +202,11 @@ impl NewColumn {
 
     /// A column of texts.
     pub fn text(name: &str) -> Result<Self, Error> {
-        Ok(NewColumn {
-            quoted: identifier(name)?,
-            name: name.into(),
-            type_oid: pg_sys::TEXTOID,
-            typmod: -1,
-            collation: pg_sys::InvalidOid,
-        })
+        Ok(NewColumn::plain(identifier(name)?, name, pg_sys::TEXTOID))
+    }
+
+    fn plain(quoted: String, name: &str, type_oid: Oid) -> Self {
+        NewColumn { quoted, name: name.into(), type_oid, typmod: -1, collation: pg_sys::InvalidOid }
     }
 
     /// The same column in another type.
@@ -234,14 +227,7 @@ impl NewColumn {
                 Type::Json => pg_sys::JSONBOID,
                 other => return Err(Error::fault(format!("no column of type {other:?}"))),
             };
-            let collation = pg_sys::InvalidOid;
-            Ok(NewColumn {
-                quoted: name.into(),
-                name: name.into(),
-                type_oid,
-                typmod: -1,
-                collation,
-            })
+            Ok(NewColumn::plain(name.into(), name, type_oid))
         };
         columns.iter().map(of).collect()
     }
@@ -279,7 +265,7 @@ impl NewColumn {
         unsafe {
             let flags = pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN | pg_sys::FORMAT_TYPE_FORCE_QUALIFY;
             let of = pg_sys::format_type_extended(self.type_oid, self.typmod, flags as u16);
-            let mut name = text::to_utf8(CStr::from_ptr(of).to_bytes());
+            let mut name = text::name(of);
             if self.collation != pg_sys::InvalidOid {
                 name += &format!(" COLLATE {}", collation_name(self.collation));
             }
@@ -293,34 +279,25 @@ pub fn identifier(name: &str) -> Result<String, Error> {
     let name = CString::new(text::from_utf8(name)).map_err(|_| {
         Error::argument("a name contains a zero byte", "Names of Postgres have none.")
     })?;
-    // SAFETY: quote_identifier reads a C string and returns it or a palloc'd copy.
-    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_identifier(name.as_ptr())) };
-    Ok(text::to_utf8(quoted.to_bytes()))
+    Ok(text::quoted(&name))
 }
 
 /// The OID that a function of Postgres finds for a name, if any.
 fn found(function: &str, name: &str) -> Result<Option<Oid>, Error> {
     let query = format!("SELECT {function}($1)::pg_catalog.oid::pg_catalog.text");
     let found = sql::texts(&query, &[text::Text(name.into()).into()])?;
-    let oid = found.into_iter().flatten().next();
-    Ok(oid.and_then(|oid| oid.parse().ok()).map(|oid: u32| Oid::from(oid)))
+    found.first().filter(|oid| oid.is_some()).map(sql::oid).transpose()
 }
 
 /// The name of a collation that exists, qualified and quoted.
 fn collation_name(collation: Oid) -> String {
-    // SAFETY: the tuple is read while the cache holds it.
-    unsafe {
-        let key = pg_sys::Datum::from(collation);
-        let tuple = pg_sys::SearchSysCache1(pg_sys::SysCacheIdentifier::COLLOID as i32, key);
-        if tuple.is_null() {
-            return String::new();
-        }
-        let form = &*pg_sys::GETSTRUCT(tuple).cast::<pg_sys::FormData_pg_collation>();
+    // SAFETY: the cache has rows of pg_collation by their OIDs; names are C strings.
+    let quoted = |form: &pg_sys::FormData_pg_collation| unsafe {
         let schema = pg_sys::get_namespace_name(form.collnamespace);
-        let quoted = pg_sys::quote_qualified_identifier(schema, form.collname.data.as_ptr());
-        pg_sys::ReleaseSysCache(tuple);
-        text::to_utf8(CStr::from_ptr(quoted).to_bytes())
-    }
+        text::name(pg_sys::quote_qualified_identifier(schema, form.collname.data.as_ptr()))
+    };
+    // SAFETY: as above.
+    unsafe { cached(SysCacheIdentifier::COLLOID, collation, quoted) }.unwrap_or_default()
 }
 
 /// From whom a table is kept.
@@ -406,37 +383,28 @@ fn of_stranger(part: Oid, table: Oid) -> Option<String> {
         .then(|| format!("its owner is another role, \"{}\"", name()))
 }
 
-/// True for a partitioned table.
-pub fn is_partitioned(table: Oid) -> bool {
-    // SAFETY: a catalog look-up.
-    unsafe { pg_sys::get_rel_relkind(table) as u8 == pg_sys::RELKIND_PARTITIONED_TABLE }
-}
-
 fn unsuitable_but(table: Oid, allowed: Allowed) -> Option<String> {
-    // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
-    unsafe {
-        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
-        let form = &*(*opened).rd_rel;
+    in_use(table, |opened| {
+        // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
+        let (form, has_rule) = unsafe { (&*(*opened).rd_rel, !(*opened).rd_rules.is_null()) };
         let in_parts = matches!(allowed, Allowed::Partitioned | Allowed::Partition);
         let is_partitioned = form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
-        let reason =
-            if form.relkind as u8 != pg_sys::RELKIND_RELATION && !(in_parts && is_partitioned) {
-                Some("it is no ordinary table".into())
-            } else if form.relispartition && allowed != Allowed::Partition {
-                Some("it is a partition".into())
-            } else if form.relhassubclass && allowed != Allowed::Parent && !is_partitioned {
-                // The mark stays when they are gone, until somebody looks.
-                Some("tables inherit from it, or did until its last ANALYZE".into())
-            } else if !(*opened).rd_rules.is_null() {
-                Some("it has a rule".into())
-            } else if form.relrowsecurity {
-                Some("it has row security".into())
-            } else {
-                foreign_tables::engine_of(table).or_else(|| trigger(opened))
-            };
-        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-        reason
-    }
+        if form.relkind as u8 != pg_sys::RELKIND_RELATION && !(in_parts && is_partitioned) {
+            Some("it is no ordinary table".into())
+        } else if form.relispartition && allowed != Allowed::Partition {
+            Some("it is a partition".into())
+        } else if form.relhassubclass && allowed != Allowed::Parent && !is_partitioned {
+            // The mark stays when they are gone, until somebody looks.
+            Some("tables inherit from it, or did until its last ANALYZE".into())
+        } else if has_rule {
+            Some("it has a rule".into())
+        } else if form.relrowsecurity {
+            Some("it has row security".into())
+        } else {
+            // SAFETY: the relation is open.
+            foreign_tables::engine_of(table).or_else(|| unsafe { trigger(opened) })
+        }
+    })
 }
 
 /// A trigger that somebody made, enabled or not; foreign keys have triggers of their own.
@@ -444,8 +412,8 @@ unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
     // SAFETY: the relation is open.
     let made = unsafe { triggers(relation) }.iter().find(|trigger| !trigger.tgisinternal)?;
     // SAFETY: the name of a trigger is a C string.
-    let quoted = unsafe { CStr::from_ptr(pg_sys::quote_identifier(made.tgname)) };
-    Some(format!("it has the trigger {}", text::to_utf8(quoted.to_bytes())))
+    let quoted = text::quoted(unsafe { CStr::from_ptr(made.tgname) });
+    Some(format!("it has the trigger {quoted}"))
 }
 
 /// The triggers of an open relation, those of constraints too.
@@ -463,18 +431,15 @@ unsafe fn triggers<'a>(relation: pg_sys::Relation) -> &'a [pg_sys::Trigger] {
 /// refuse for the sake of rows elsewhere; a constraint that can be checked later would be, by whoever commits.
 pub fn bound(table: Oid) -> Option<String> {
     // SAFETY: the caller holds a lock, so the list of triggers stays.
-    unsafe {
-        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
-        let reason = triggers(opened).iter().find_map(|trigger| {
+    in_use(table, |opened| unsafe {
+        triggers(opened).iter().find_map(|trigger| {
             if pg_sys::RI_FKey_trigger_type(trigger.tgfoid) == pg_sys::RI_TRIGGER_PK as i32 {
                 Some("a foreign key refers to it".into())
             } else {
                 trigger.tgdeferrable.then(|| "it has a deferrable constraint".into())
             }
-        });
-        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-        reason
-    }
+        })
+    })
 }
 
 /// How the columns of a table differ from those that it should have, of those that matter.
@@ -546,15 +511,8 @@ pub fn comment(table: Oid, comment: &str) {
 
 /// Whether a name, qualified or not, is that of the relation: as it is, or quoted where it must be.
 pub fn is_called(relation: &Relation, name: &str) -> bool {
-    // SAFETY: look-ups of a relation that exists; the names are palloc'd C strings.
-    let (plain, quoted) = unsafe {
-        let plain = pg_sys::get_rel_name(relation.oid);
-        if plain.is_null() {
-            return false;
-        }
-        let quoted = CStr::from_ptr(pg_sys::quote_identifier(plain));
-        (text::to_utf8(CStr::from_ptr(plain).to_bytes()), text::to_utf8(quoted.to_bytes()))
-    };
+    let Some(plain) = relation.own_name() else { return false };
+    let quoted = identifier(&plain).unwrap_or_default();
     [plain, quoted, relation.from()].iter().any(|own| own == name)
 }
 
@@ -578,18 +536,14 @@ pub fn is_systems(table: Oid) -> bool {
 /// checked.
 pub fn refuse_in_use(table: Oid, verb: &CStr) {
     // SAFETY: the table is locked; raises Postgres' own error.
-    unsafe {
-        let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
-        pg_sys::CheckTableNotInUse(opened, verb.as_ptr());
-        pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE);
-    }
+    in_use(table, |opened| unsafe { pg_sys::CheckTableNotInUse(opened, verb.as_ptr()) })
 }
 
 /// Runs `work` while the locked table is in use: what [`refuse_in_use`] refuses is refused meanwhile.
-pub fn in_use<T>(table: Oid, work: impl FnOnce() -> T) -> T {
+pub fn in_use<T>(table: Oid, work: impl FnOnce(pg_sys::Relation) -> T) -> T {
     // SAFETY: the table is locked; an error that unwinds leaves closing to the end of the transaction.
     let opened = unsafe { pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE) };
-    let done = work();
+    let done = work(opened);
     // SAFETY: opened above.
     unsafe { pg_sys::relation_close(opened, pg_sys::NoLock as pg_sys::LOCKMODE) };
     done

@@ -31,8 +31,7 @@ fn relation_oid(row_type: pg_sys::Oid) -> Result<pg_sys::Oid, Error> {
     unsafe {
         let relation = pg_sys::typeOrDomainTypeRelid(row_type);
         if relation == pg_sys::InvalidOid {
-            let name = CStr::from_ptr(pg_sys::format_type_be(row_type));
-            return Err(Error::NotARow { found: text::to_utf8(name.to_bytes()) });
+            return Err(Error::NotARow { found: types::name(row_type) });
         }
         Ok(relation)
     }

@@ -212,10 +212,7 @@ impl<'a> Scope<'a> {
 /// The name of a column.
 pub fn column_name(relation: Oid, number: i16) -> String {
     // SAFETY: a catalog look-up, which raises an error for a column that does not exist.
-    unsafe {
-        let name = pg_sys::get_attname(relation, number, false);
-        text::to_utf8(CStr::from_ptr(name).to_bytes())
-    }
+    unsafe { text::name(pg_sys::get_attname(relation, number, false)) }
 }
 
 /// True if equal values of the type, compared in that way, have equal bytes.

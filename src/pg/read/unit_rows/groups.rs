@@ -1,6 +1,7 @@
 //! The groups of rows: codes by the bytes of the columns that tell them apart.
 
 use crate::pg::call::text;
+use crate::pg::catalog::types;
 use crate::pg::read::cell::Form;
 use pgrx::PgTupleDesc;
 use pgrx::pg_sys::{self, Oid};
@@ -102,12 +103,8 @@ pub struct GroupColumns {
 impl GroupColumns {
     /// The first columns of a query.
     pub fn new(descriptor: &PgTupleDesc, number: usize) -> Self {
-        let column = |of: Oid| {
-            let (mut output, mut is_varlena) = (pg_sys::InvalidOid, false);
-            // SAFETY: a catalog look-up.
-            unsafe { pg_sys::getTypeOutputInfo(of, &mut output, &mut is_varlena) };
-            GroupColumn { form: Form::of(of), output }
-        };
+        let column =
+            |of: Oid| GroupColumn { form: Form::of(of), output: types::output_function(of) };
         let columns = descriptor.iter().take(number).map(|attribute| column(attribute.atttypid));
         GroupColumns { columns: columns.collect(), bytes: Vec::new() }
     }
