@@ -1,39 +1,57 @@
-//! Work that may fail and leaves nothing behind then.
+//! Work that may fail, and what becomes of its errors.
 
 use super::error::Error;
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
-use std::panic::AssertUnwindSafe;
+use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 
 /// What `work` finds; `None` if it fails, whatever raised the error, and what it did is undone. A request to cancel
 /// the statement still ends it.
 pub fn attempt<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Option<T>, Error> {
+    let work = || match work() {
+        Ok(found) => Ok(Some(found)),
+        Err(Error::Cancelled) => Err(Error::Cancelled),
+        Err(_) => Ok(None),
+    };
+    in_subtransaction(|| caught(work, |_| Ok(None)), |found| matches!(found, Ok(Some(_))))
+}
+
+/// Runs `work`; what it did is undone unless `stands` says of what it found that it stands. An error of Postgres that
+/// goes on leaves the subtransaction to the abort.
+pub(in crate::pg) fn in_subtransaction<T>(
+    work: impl FnOnce() -> T,
+    stands: impl FnOnce(&T) -> bool,
+) -> T {
     // SAFETY: as PL/pgSQL does for a block with an exception clause: memory context and resource owner are put
-    // back after the subtransaction. An error that goes on leaves the subtransaction to the abort.
+    // back after the subtransaction.
     unsafe {
         let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
         pg_sys::BeginInternalSubTransaction(std::ptr::null());
         pg_sys::MemoryContextSwitchTo(context);
-        let found = PgTryBuilder::new(AssertUnwindSafe(|| match work() {
-            Ok(found) => Ok(Some(found)),
-            Err(Error::Cancelled) => Err(Error::Cancelled),
-            Err(_) => Ok(None),
-        }))
-        .catch_others(|caught| match &caught {
-            CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
-                if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
-            {
-                Ok(None)
-            }
-            _ => caught.rethrow(),
-        })
-        .execute();
-        match found {
-            Ok(Some(_)) => pg_sys::ReleaseCurrentSubTransaction(),
-            _ => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
+        let found = work();
+        match stands(&found) {
+            true => pg_sys::ReleaseCurrentSubTransaction(),
+            false => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
         }
         pg_sys::MemoryContextSwitchTo(context);
         pg_sys::CurrentResourceOwner = owner;
         found
     }
+}
+
+/// Runs `work`; an error of Postgres in it, unless it is a request to cancel, becomes what `made` makes of it.
+pub(in crate::pg) fn caught<T>(
+    work: impl FnOnce() -> Result<T, Error>,
+    made: impl Fn(&ErrorReportWithLevel) -> Result<T, Error> + UnwindSafe + RefUnwindSafe,
+) -> Result<T, Error> {
+    PgTryBuilder::new(AssertUnwindSafe(work))
+        .catch_others(|caught| match &caught {
+            CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
+                if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
+            {
+                made(error)
+            }
+            _ => caught.rethrow(),
+        })
+        .execute()
 }

@@ -5,13 +5,12 @@ use super::relation::{Column, Relation};
 use super::rights;
 use super::syscache::cached;
 use super::view_tree::FIRST_USER_OID;
+use crate::pg::call::attempt::caught;
 use crate::pg::call::error::Error;
 use crate::pg::call::{sql, text};
-use pgrx::pg_sys::panic::CaughtError;
+use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum, FormData_pg_type, Oid, SysCacheIdentifier};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder};
 use std::ffi::CString;
-use std::panic::AssertUnwindSafe;
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
 const NUMBERS: [Oid; 3] = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
@@ -149,28 +148,20 @@ pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
     if column.type_oid == pg_sys::TEXTOID {
         return Ok(value.into());
     }
-    PgTryBuilder::new(AssertUnwindSafe(|| {
-        // SAFETY: the value and its text are in the context; what is returned is not.
-        unsafe {
-            PgMemoryContexts::new("pg_sanitize value")
-                .switch_to(|_| canonical(column.type_oid, column.typmod, value))
-        }
-    }))
-    .catch_others(|caught| match &caught {
-        // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that
-        // the failed input held is used again.
-        CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
-            if error.sql_error_code() != PgSqlErrorCode::ERRCODE_QUERY_CANCELED =>
-        {
-            let Column { name, .. } = column;
-            Err(Error::argument(
-                format!("\"{value}\" is no value of column \"{name}\": {}", error.message()),
-                "Everything that a cell may be shown as is a text that the column's type takes.",
-            ))
-        }
-        _ => caught.rethrow(),
+    // SAFETY: the value and its text are in the context; what is returned is not.
+    let read = || unsafe {
+        PgMemoryContexts::new("pg_sanitize value")
+            .switch_to(|_| canonical(column.type_oid, column.typmod, value))
+    };
+    // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that the failed
+    // input held is used again.
+    caught(read, |error| {
+        let Column { name, .. } = column;
+        Err(Error::argument(
+            format!("\"{value}\" is no value of column \"{name}\": {}", error.message()),
+            "Everything that a cell may be shown as is a text that the column's type takes.",
+        ))
     })
-    .execute()
 }
 
 /// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,

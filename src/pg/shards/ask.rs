@@ -27,8 +27,6 @@ struct Bags<'a> {
 }
 
 impl RowSink for Bags<'_> {
-    fn begin(&mut self, _: &PgTupleDesc) {}
-
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         // SAFETY: the query has two columns, a number and a text.
         unsafe {

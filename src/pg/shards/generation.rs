@@ -186,10 +186,7 @@ unsafe fn write_bag(table: pg_sys::Relation, bag: &Bag) -> Result<(), Error> {
     }
     let columns =
         names.iter().map(|name| relation.position(name)).collect::<Result<Vec<_>, _>>()?;
-    let input = |&column: &usize| {
-        let (type_oid, typmod) = relation.columns[column].shown_type();
-        Input::new(type_oid, typmod)
-    };
+    let input = |&column: &usize| Input::shown(&relation.columns[column]);
     let values = BagValues { bag, inputs: columns.iter().map(input).collect() };
     // SAFETY: as the caller says.
     unsafe {

@@ -2,7 +2,8 @@
 //! table, one on each server, and what is sent to the servers to fill what they point at.
 
 use super::foreign_tables::Server;
-use super::remote_error::is_lost;
+use super::remote_error::{is_lost, told};
+use crate::pg::call::attempt::caught;
 use crate::pg::call::error::Error;
 use crate::pg::call::{jsonb, sql, text};
 use crate::pg::catalog::relation::Relation;
@@ -10,11 +11,9 @@ use crate::pg::catalog::{rights, types};
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement::{self, Parameter};
 use crate::pg::write::target::{Name, identifier};
-use pgrx::pg_sys::panic::CaughtError;
 use pgrx::pg_sys::{self, Oid};
-use pgrx::{PgMemoryContexts, PgSqlErrorCode as Code, PgTryBuilder};
+use pgrx::{PgMemoryContexts, PgSqlErrorCode as Code};
 use serde_json::Value as Json;
-use std::panic::AssertUnwindSafe;
 
 /// Bytes of a target's name: what is added to it for its parts must fit as well.
 const LONGEST: usize = 40;
@@ -225,20 +224,8 @@ impl<'a> Work<'a> {
 
 /// Runs `work`, which is done by another server: its errors get the server's name.
 fn named(server: &Server, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
-    PgTryBuilder::new(AssertUnwindSafe(work))
-        .catch_others(|caught| match &caught {
-            CaughtError::PostgresError(error) | CaughtError::ErrorReport(error)
-                if error.sql_error_code() != Code::ERRCODE_QUERY_CANCELED =>
-            {
-                let code = error.sql_error_code();
-                let hint = hint(code).map(String::from).or_else(|| error.hint().map(String::from));
-                let hint = hint.unwrap_or_else(|| "Nothing was changed, here or there.".into());
-                let message = format!("shard \"{}\": {}", server.name, error.message());
-                Err(Error::told(code, message, error.detail().map(String::from), hint))
-            }
-            _ => caught.rethrow(),
-        })
-        .execute()
+    let whose = format!("shard \"{}\"", server.name);
+    caught(work, |error| Err(told(error, &whose, hint(error.sql_error_code()))))
 }
 
 /// What helps, by the kind of error.

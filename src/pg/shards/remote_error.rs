@@ -106,11 +106,16 @@ impl Shards<'_> {
             }
             None => return None,
         };
-        let message = format!("{whose}: {}", error.message());
-        let hint = hint(code).map(String::from).or_else(|| error.hint().map(String::from));
-        let hint = hint.unwrap_or_else(|| "Nothing was changed, here or there.".into());
-        Some(Error::told(code, message, error.detail().map(String::from), hint))
+        Some(told(error, &whose, hint(code)))
     }
+}
+
+/// An error of another server, with whose it is.
+pub(in crate::pg) fn told(error: &ErrorReportWithLevel, whose: &str, hint: Option<&str>) -> Error {
+    let message = format!("{whose}: {}", error.message());
+    let hint = hint.or(error.hint()).unwrap_or("Nothing was changed, here or there.");
+    let detail = error.detail().map(String::from);
+    Error::told(error.sql_error_code(), message, detail, hint.into())
 }
 
 /// True if the connection is gone, or was never there.

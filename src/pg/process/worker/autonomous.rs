@@ -10,6 +10,7 @@ use super::{
     Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE, announced, connect, exists,
     reload_settings, sleep, tag, wake,
 };
+use crate::pg::call::attempt::in_subtransaction;
 use crate::pg::call::error::Error;
 use crate::pg::call::sql;
 use pgrx::pg_sys::{self, Datum};
@@ -53,6 +54,38 @@ struct Request {
     bytes: [u8; ROOM],
 }
 
+impl Request {
+    /// What has been written, of the caller or the worker.
+    ///
+    /// # Safety
+    /// The bytes belong to this process at the moment.
+    unsafe fn written(shared: *const Request) -> Vec<u8> {
+        // SAFETY: as the caller says.
+        unsafe {
+            let length = ((*shared).length as usize).min(ROOM);
+            std::slice::from_raw_parts((&raw const (*shared).bytes).cast::<u8>(), length).to_vec()
+        }
+    }
+
+    /// Writes as much as there is room for.
+    ///
+    /// # Safety
+    /// As for [`Request::written`].
+    unsafe fn write(shared: *mut Request, bytes: &[u8]) {
+        let length = bytes.len().min(ROOM);
+        // SAFETY: as the caller says.
+        unsafe {
+            (&raw mut (*shared).bytes).cast::<u8>().copy_from(bytes.as_ptr(), length);
+            (*shared).length = length as u32;
+        }
+    }
+}
+
+/// Changes a state, unless it is another one by now.
+fn changes(state: &AtomicU32, from: u32, to: u32) -> bool {
+    state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
+}
+
 /// Has the worker whose main function is `function` decide and commit a request; returns its reply.
 pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
     sql::refuse_standby()?;
@@ -68,15 +101,11 @@ pub fn ask(function: &CStr, request: &[u8]) -> Result<Vec<u8>, Error> {
         (*shared).state = AtomicU32::new(WAITING);
         (*shared).taker = AtomicI32::new(0);
         (*shared).caller = pg_sys::MyProcPid;
-        (*shared).length = request.len() as u32;
-        (&raw mut (*shared).bytes).cast::<u8>().copy_from(request.as_ptr(), request.len());
+        Request::write(shared, request);
         let announcement = Announcement::new(Kind::Charge, pg_sys::dsm_segment_handle(segment));
         let outcome = wait(function, &(*shared).state, &(*shared).taker);
         announcement.end();
-        let reply = outcome.map(|()| {
-            let length = ((*shared).length as usize).min(ROOM);
-            std::slice::from_raw_parts((&raw const (*shared).bytes).cast::<u8>(), length).to_vec()
-        });
+        let reply = outcome.map(|()| Request::written(shared));
         pg_sys::dsm_detach(segment);
         reply
     }
@@ -97,19 +126,13 @@ fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Err
             TAKEN => {
                 let gone = !exists(taker.load(Ordering::Acquire));
                 if gone && state.load(Ordering::Acquire) == TAKEN {
-                    return Err(Error::Ledger {
-                        certain: false,
-                        why: "its worker ended too early",
-                    });
+                    let why = "its worker ended too early";
+                    return Err(Error::Ledger { certain: false, why });
                 }
                 sleep(Duration::from_millis(100));
             }
             _ => {
-                if began.elapsed() > PATIENCE
-                    && state
-                        .compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
-                        .is_ok()
-                {
+                if began.elapsed() > PATIENCE && changes(state, WAITING, WITHDRAWN) {
                     let why = match slots {
                         true => "it did not answer within 10 seconds",
                         false => "no background worker is free (max_worker_processes)",
@@ -149,24 +172,11 @@ impl Taken {
             pg_sys::dsm_pin_mapping(segment);
             let shared = pg_sys::dsm_segment_address(segment).cast::<Request>();
             (*shared).taker.store(pg_sys::MyProcPid, Ordering::Release);
-            let taken = (*shared)
-                .state
-                .compare_exchange(WAITING, TAKEN, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok();
-            if taken {
+            if changes(&(*shared).state, WAITING, TAKEN) {
                 return Some(Taken { segment, shared });
             }
             pg_sys::dsm_detach(segment);
             None
-        }
-    }
-
-    fn bytes(&self) -> Vec<u8> {
-        // SAFETY: taken, so the bytes are ours.
-        unsafe {
-            let length = ((*self.shared).length as usize).min(ROOM);
-            std::slice::from_raw_parts((&raw const (*self.shared).bytes).cast::<u8>(), length)
-                .to_vec()
         }
     }
 
@@ -178,9 +188,7 @@ impl Taken {
                 Decision::Later => WAITING,
                 Decision::Failed => FAILED,
                 Decision::Reply(reply) => {
-                    let length = reply.len().min(ROOM);
-                    (&raw mut (*self.shared).bytes).cast::<u8>().copy_from(reply.as_ptr(), length);
-                    (*self.shared).length = length as u32;
+                    Request::write(self.shared, &reply);
                     ANSWERED
                 }
             };
@@ -196,33 +204,17 @@ impl Taken {
 
 /// Runs `decide` in a subtransaction; what it did is undone unless there is a reply.
 fn decide_one(decide: fn(&[u8]) -> Result<Decision, Error>, request: &[u8]) -> Decision {
-    // SAFETY: as PL/pgSQL does for a block with an exception clause: memory context and resource
-    // owner are put back after the subtransaction.
-    unsafe {
-        let (context, owner) = (pg_sys::CurrentMemoryContext, pg_sys::CurrentResourceOwner);
-        pg_sys::BeginInternalSubTransaction(std::ptr::null());
-        pg_sys::MemoryContextSwitchTo(context);
-        let decision = PgTryBuilder::new(AssertUnwindSafe(|| match decide(request) {
-            Ok(decision) => decision,
-            Err(error) => {
-                pgrx::log!("pg_sanitize ledger: {error:?}");
-                Decision::Failed
-            }
-        }))
-        .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Decision::Later)
-        .catch_others(|error| {
-            pgrx::log!("pg_sanitize ledger: {error:?}");
-            Decision::Failed
-        })
-        .execute();
-        match decision {
-            Decision::Reply(_) => pg_sys::ReleaseCurrentSubTransaction(),
-            Decision::Later | Decision::Failed => pg_sys::RollbackAndReleaseCurrentSubTransaction(),
-        }
-        pg_sys::MemoryContextSwitchTo(context);
-        pg_sys::CurrentResourceOwner = owner;
-        decision
+    fn failed(error: impl std::fmt::Debug) -> Decision {
+        pgrx::log!("pg_sanitize ledger: {error:?}");
+        Decision::Failed
     }
+    let work = || {
+        PgTryBuilder::new(AssertUnwindSafe(|| decide(request).unwrap_or_else(failed)))
+            .catch_when(PgSqlErrorCode::ERRCODE_LOCK_NOT_AVAILABLE, |_| Decision::Later)
+            .catch_others(failed)
+            .execute()
+    };
+    in_subtransaction(work, |decision| matches!(decision, Decision::Reply(_)))
 }
 
 /// Decides what is announced; how many requests there were and how many of them must wait.
@@ -232,14 +224,14 @@ fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
         return (0, 0);
     }
     let mut decided = Vec::new();
-    // SAFETY: an ordinary transaction of a background worker.
+    // SAFETY: an ordinary transaction of a background worker; the bytes of what it has taken are its own.
     unsafe {
         pg_sys::SetCurrentStatementStartTimestamp();
         pg_sys::StartTransactionCommand();
         pg_sys::PushActiveSnapshot(pg_sys::GetTransactionSnapshot());
         for taken in requests.into_iter().filter_map(|(handle, _)| Taken::take(handle)).take(BATCH)
         {
-            let decision = decide_one(decide, &taken.bytes());
+            let decision = decide_one(decide, &Request::written(taken.shared));
             decided.push((taken, decision));
         }
         pg_sys::PopActiveSnapshot();

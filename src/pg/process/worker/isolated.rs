@@ -56,6 +56,13 @@ struct Head {
     length: u64,
 }
 
+impl Head {
+    /// Changes the state, unless the request does not wait any more.
+    fn becomes(&self, state: i32) -> bool {
+        self.state.compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+}
+
 /// Where the queue begins behind a request of this length.
 const fn queue_at(length: usize) -> usize {
     (size_of::<Head>() + length).next_multiple_of(64)
@@ -168,13 +175,7 @@ fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
                 }
             };
         }
-        if readers.is_empty()
-            && began.elapsed() > PATIENCE
-            && head
-                .state
-                .compare_exchange(WAITING, WITHDRAWN, Ordering::AcqRel, Ordering::Acquire)
-                .is_ok()
-        {
+        if readers.is_empty() && began.elapsed() > PATIENCE && head.becomes(WITHDRAWN) {
             if let Some((_, turn)) = launch {
                 turn.end();
             }
@@ -276,13 +277,8 @@ impl Taken {
             }
             let base = pg_sys::dsm_segment_address(segment).cast::<u8>();
             let head = base.cast::<Head>();
-            let take = || {
-                let (from, to) = (WAITING, pg_sys::MyProcPid);
-                let state = &(*head).state;
-                state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
-            };
             let has_place = take_place((*head).role);
-            if !has_place || !take() {
+            if !has_place || !(*head).becomes(pg_sys::MyProcPid) {
                 if has_place {
                     release_locks();
                 }
