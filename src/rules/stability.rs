@@ -20,18 +20,11 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 /// A view can be replaced at any time, so every question calls this.
 pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error> {
     let position = relation.position(unit)?;
-    let Some(scope) = Scope::of_view(relation.oid)? else {
-        return Ok(None);
-    };
+    let Some(scope) = Scope::of_view(relation.oid)? else { return Ok(None) };
     if let Some(function) = scope.free_function()? {
         return Ok(Some(function.to_string()));
     }
-    let check = Check { protected: protection::units()? };
-    match check.query(&scope, relation.columns[position].number) {
-        Ok(_) => Ok(None),
-        Err(Refusal::Unstable(reason)) => Ok(Some(reason.to_string())),
-        Err(Refusal::Failed(error)) => Err(error),
-    }
+    Ok(followed(&scope, relation, position)?.err().map(String::from))
 }
 
 /// The columns, of tables and of views on the way, that the unit of a view comes from; `None` if
@@ -41,10 +34,19 @@ pub fn origins(relation: &Relation, unit: &str) -> Result<Option<Vec<Unit>>, Err
     else {
         return Ok(None);
     };
+    Ok(followed(&scope, relation, position)?.ok())
+}
+
+/// Where the unit of a view comes from, or why its rows may depend on other units.
+fn followed(
+    scope: &Scope<'_>,
+    relation: &Relation,
+    unit: usize,
+) -> Result<Result<Vec<Unit>, &'static str>, Error> {
     let check = Check { protected: protection::units()? };
-    match check.query(&scope, relation.columns[position].number) {
-        Ok(found) => Ok(Some(found.into_iter().map(|at| (at.relation, at.column)).collect())),
-        Err(Refusal::Unstable(_)) => Ok(None),
+    match check.query(scope, relation.columns[unit].number) {
+        Ok(found) => Ok(Ok(found)),
+        Err(Refusal::Unstable(reason)) => Ok(Err(reason)),
         Err(Refusal::Failed(error)) => Err(error),
     }
 }
@@ -64,12 +66,6 @@ fn refuse<T>(reason: &'static str) -> Result<T, Refusal> {
     Err(Refusal::Unstable(reason))
 }
 
-/// A column that the unit comes from, of a table or of a view on the way.
-struct Origin {
-    relation: Oid,
-    column: String,
-}
-
 struct Check {
     /// The unit column of every protected relation.
     protected: HashMap<Oid, String>,
@@ -78,7 +74,7 @@ struct Check {
 impl Check {
     /// Where the unit, which is column `unit` of the scope's query, comes from, if every row of the
     /// query depends on its own unit alone.
-    fn query(&self, scope: &Scope<'_>, unit: i16) -> Result<Vec<Origin>, Refusal> {
+    fn query(&self, scope: &Scope<'_>, unit: i16) -> Result<Vec<Unit>, Refusal> {
         let shape = scope.shape();
         if shape.has_limit {
             return refuse("LIMIT or OFFSET");
@@ -139,7 +135,7 @@ impl Check {
         scope: &Scope<'_>,
         combined: &Combined,
         unit: i16,
-    ) -> Result<Vec<Origin>, Refusal> {
+    ) -> Result<Vec<Unit>, Refusal> {
         match combined {
             Combined::Entry(index) => self.entry(scope, *index, &BTreeSet::from([(*index, unit)])),
             Combined::Other => refuse("EXCEPT or INTERSECT"),
@@ -160,7 +156,7 @@ impl Check {
         scope: &Scope<'_>,
         index: usize,
         places: &BTreeSet<Place>,
-    ) -> Result<Vec<Origin>, Refusal> {
+    ) -> Result<Vec<Unit>, Refusal> {
         let entry = scope.entry(index)?;
         if places.iter().any(|place| place.1 <= 0) {
             return refuse("a unit that is a whole row or a system column");
@@ -177,7 +173,7 @@ impl Check {
                     None => Vec::new(),
                 };
                 for place in places {
-                    origins.push(Origin { relation: oid, column: column_name(oid, place.1) });
+                    origins.push((oid, column_name(oid, place.1)));
                 }
                 Ok(origins)
             }
@@ -193,10 +189,10 @@ impl Check {
         scope: &Scope<'_>,
         index: usize,
         places: impl Iterator<Item = Place>,
-        origins: &[Origin],
+        origins: &[Unit],
     ) -> Result<(), Refusal> {
         let there = inherited(&scope.reach(index)?)?;
-        let of_unit = inherited(&origins.iter().map(|origin| origin.relation).collect())?;
+        let of_unit = inherited(&origins.iter().map(|origin| origin.0).collect())?;
         let is_public = there.is_disjoint(&of_unit)
             && !there.iter().any(|relation| self.protected.contains_key(relation));
         if is_public {
@@ -215,18 +211,14 @@ impl Check {
     }
 
     /// True if the columns are the units of what they belong to.
-    fn are_units(&self, columns: &[Origin], origins: &[Origin]) -> Result<bool, Error> {
-        for column in columns {
-            let family = inherited(&HashSet::from([column.relation]))?;
+    fn are_units(&self, columns: &[Unit], origins: &[Unit]) -> Result<bool, Error> {
+        for (relation, column) in columns {
+            let family = inherited(&HashSet::from([*relation]))?;
             let is_declared = family
                 .iter()
                 .filter_map(|relation| self.protected.get(relation))
-                .all(|unit| *unit == column.column);
-            let mut is_same = true;
-            for origin in origins {
-                let related = family.contains(&origin.relation);
-                is_same &= !related || origin.column == column.column;
-            }
+                .all(|unit| unit == column);
+            let is_same = origins.iter().all(|(at, unit)| !family.contains(at) || unit == column);
             if !is_declared || !is_same {
                 return Ok(false);
             }

@@ -3,12 +3,13 @@
 
 use crate::zcdp::pure_rho;
 use random::Error;
+use serde::{Deserialize, Serialize};
 
 /// Half a unit in the last place of 1.
 pub(crate) const U: f64 = f64::EPSILON / 2.0;
 
 /// An (epsilon, delta) guarantee, seen as a cost.
-#[derive(Debug, Clone, Copy, PartialEq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Cost {
     pub epsilon: f64,
     pub delta: f64,
@@ -46,7 +47,7 @@ impl Cost {
 /// What one release takes out of a budget, in both currencies of the ledger (see `ledger.md`).
 ///
 /// A mechanism makes it before it looks at data; the ledger adds charges up.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Charge {
     /// All of it as (epsilon, delta), for basic composition.
     pub whole: Cost,

@@ -59,18 +59,9 @@ struct Request {
     source: Oid,
     asker: Asker,
     what: String,
-    whole: (f64, f64),
-    rho: Option<f64>,
-    rest: (f64, f64),
+    charge: Charge,
     /// What the price was made under; `None` if it depends on no terms.
     terms: Option<Terms>,
-}
-
-impl Request {
-    fn charge(&self) -> Charge {
-        let cost = |(epsilon, delta)| Cost { epsilon, delta };
-        Charge { whole: cost(self.whole), rho: self.rho, rest: cost(self.rest) }
-    }
 }
 
 #[derive(Serialize, Deserialize)]
@@ -106,9 +97,7 @@ pub fn charge(
         source: relation.oid,
         asker,
         what: what[..end].to_string(),
-        whole: (charge.whole.epsilon, charge.whole.delta),
-        rho: charge.rho,
-        rest: (charge.rest.epsilon, charge.rest.delta),
+        charge: *charge,
         terms: terms.cloned(),
     };
     let request = serde_json::to_vec(&request).map_err(Error::query)?;
@@ -174,15 +163,9 @@ pub fn check_protecting(
     }
 }
 
-/// What somebody can still spend on a relation.
-pub struct Remaining {
-    pub epsilon: f64,
-    pub delta: f64,
-}
-
 /// What is left for the asker: the least of the relation's budget and of every allowance that covers
 /// the asker. Says also who may not ask at all; [`charge`] decides it again.
-pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Remaining, Error> {
+pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
     let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
         return Err(Error::NotProtected { relation: relation.name.clone() });
     };
@@ -191,7 +174,7 @@ pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Remaining, Error>
     }
     let left = || accounts.all().map(|(_, account)| account.left());
     let least = |amounts: &mut dyn Iterator<Item = f64>| amounts.fold(f64::INFINITY, f64::min);
-    Ok(Remaining {
+    Ok(Cost {
         epsilon: least(&mut left().map(|left| left.epsilon)),
         delta: least(&mut left().map(|left| left.delta)),
     })
@@ -270,7 +253,7 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
     if request.terms.as_ref().is_some_and(|asked| *asked != terms) {
         return Ok(Reply::Changed);
     }
-    let charge = request.charge();
+    let charge = request.charge;
     if charge.whole.epsilon < terms.min_epsilon {
         return Ok(Reply::TooSmall { least: terms.min_epsilon });
     }
