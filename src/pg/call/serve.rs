@@ -9,7 +9,7 @@ use crate::pg::shards::keeper;
 use pgrx::IntoDatum;
 use pgrx::fcinfo;
 use pgrx::pg_sys::{
-    self, Datum,
+    self, Datum, NullableDatum, Oid,
     panic::{CaughtError, ErrorReportWithLevel},
 };
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
@@ -46,6 +46,22 @@ impl Call {
     pub fn datum(&self, i: usize) -> Option<Datum> {
         // SAFETY: reads the argument without interpreting it.
         unsafe { fcinfo::pg_getarg_datum(self.fcinfo, i) }
+    }
+
+    /// All arguments as they came, those beyond the declared ones too.
+    pub(in crate::pg) fn given(&self) -> &[NullableDatum] {
+        // SAFETY: a call of the function manager has as many arguments as it says.
+        unsafe {
+            let fcinfo = &*self.fcinfo;
+            fcinfo.args.as_slice(usize::try_from(fcinfo.nargs).unwrap_or(0))
+        }
+    }
+
+    /// The type of argument `i`, if whoever calls tells it.
+    pub(in crate::pg) fn type_of(&self, i: usize) -> Option<Oid> {
+        // SAFETY: a look into the expression that is called; there may be none.
+        let of = unsafe { fcinfo::pg_getarg_type(self.fcinfo, i) };
+        (of != pg_sys::InvalidOid).then_some(of)
     }
 
     /// The memory context of the aggregate that makes this call.

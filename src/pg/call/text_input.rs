@@ -1,6 +1,7 @@
 //! Values of a type from their texts, by the type's own input function, or from the digits of what its send function
 //! made of them.
 
+use crate::pg::catalog::relation::Column;
 use crate::pg::catalog::{rights, types};
 use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
@@ -20,6 +21,12 @@ impl Input {
     /// For values of the type and modifier, as long as the current memory context lives.
     pub fn new(of: Oid, typmod: i32) -> Self {
         Input::by(of, typmod, false)
+    }
+
+    /// For values in the type in which the column's are shown.
+    pub fn shown(column: &Column) -> Self {
+        let (of, typmod) = column.shown_type();
+        Input::new(of, typmod)
     }
 
     /// For values whose texts are the hexadecimal digits of what the type's send function made of them.

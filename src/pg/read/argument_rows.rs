@@ -7,7 +7,7 @@ use crate::pg::call::array::Elements;
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use pgrx::pg_sys::{self, ArrayType, Datum, Oid};
-use pgrx::{fcinfo, varlena};
+use pgrx::varlena;
 
 /// The names and the cells of a row.
 pub struct Given<'a> {
@@ -90,19 +90,10 @@ impl Given<'_> {
         (0..names.len()).map(name).collect()
     }
 
-    /// All arguments of the call.
-    fn arguments(&self) -> &[pg_sys::NullableDatum] {
-        // SAFETY: a call of the function manager has as many arguments as it says.
-        unsafe {
-            let fcinfo = &*self.call.fcinfo;
-            fcinfo.args.as_slice(usize::try_from(fcinfo.nargs).unwrap_or(0))
-        }
-    }
-
     /// Cells of the row.
     fn width(&self) -> usize {
         match &self.cells {
-            Cells::Arguments(first) => self.arguments().len().saturating_sub(*first),
+            Cells::Arguments(first) => self.call.given().len().saturating_sub(*first),
             Cells::Texts(cells) => cells.len(),
         }
     }
@@ -112,7 +103,7 @@ impl Given<'_> {
         let cells = values.iter_mut().zip(nulls).enumerate();
         match &self.cells {
             Cells::Arguments(first) => {
-                for ((_, (value, null)), given) in cells.zip(&self.arguments()[*first..]) {
+                for ((_, (value, null)), given) in cells.zip(&self.call.given()[*first..]) {
                     (*value, *null) = (given.value, given.isnull);
                 }
             }
@@ -126,9 +117,7 @@ impl Given<'_> {
             return Ok(vec![pg_sys::TEXTOID; self.width()]);
         };
         let of = |column: usize| {
-            // SAFETY: a look into the expression that is called; there may be none.
-            let of = unsafe { fcinfo::pg_getarg_type(self.call.fcinfo, first + column) };
-            (of != pg_sys::InvalidOid).then_some(of).ok_or_else(|| {
+            self.call.type_of(first + column).ok_or_else(|| {
                 Error::argument(
                     "whoever calls row_bag does not tell the types of the columns",
                     "Aggregate with cell_bag, whose arguments are arrays of texts.",

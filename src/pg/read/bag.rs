@@ -28,6 +28,12 @@ pub fn decode(bytes: &[u8], held: u64) -> Result<Bag, Error> {
     Ok(bag)
 }
 
+/// The bytes of a datum of type `sanitize.bag`.
+fn bytes<'a>(datum: Datum) -> &'a [u8] {
+    // SAFETY: a varlena, detoasted into the current memory context, which outlives the call.
+    unsafe { varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr())) }
+}
+
 /// The bag of a datum of type `sanitize.bag`.
 pub fn read(datum: Datum) -> Result<Bag, Error> {
     read_beside(datum, 0)
@@ -35,10 +41,7 @@ pub fn read(datum: Datum) -> Result<Bag, Error> {
 
 /// As [`read`], beside `held` bytes of others.
 pub fn read_beside(datum: Datum, held: u64) -> Result<Bag, Error> {
-    // SAFETY: a varlena, detoasted into the current memory context, which outlives the call.
-    let bytes = unsafe {
-        varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(datum.cast_mut_ptr()))
-    };
+    let bytes = bytes(datum);
     // Postgres may hold the message too: as it came in, in a buffer of up to twice its length.
     decode(bytes, held + bytes.len() as u64)
 }
@@ -48,9 +51,14 @@ pub fn encode(mut bag: Bag) -> Result<Vec<u8>, Error> {
     let held = bag.memory();
     let encoding = text::encoding();
     let encoded = pool::run("writing the bag", held, move |watch| bag.encode(&encoding, watch))?;
-    match encoded.len() > MAX_DATUM {
-        true => Err(Error::TooLarge { what: "bag", bytes: encoded.len() }),
-        false => Ok(encoded),
+    fitting(encoded)
+}
+
+/// Refuses what is too long for a value of Postgres.
+fn fitting(bag: Vec<u8>) -> Result<Vec<u8>, Error> {
+    match bag.len() > MAX_DATUM {
+        true => Err(Error::TooLarge { what: "bag", bytes: bag.len() }),
+        false => Ok(bag),
     }
 }
 
@@ -98,15 +106,9 @@ pub fn send(call: &Call) -> Result<Datum, Error> {
 /// The bag as text of seven bits a character.
 pub fn packed(call: &Call) -> Result<Datum, Error> {
     let Some(value) = call.datum(0) else { return Err(Error::Null { argument: "value" }) };
-    // SAFETY: the signature was compared with the catalog: a bag, detoasted into the current memory context.
-    let bytes = unsafe {
-        varlena::varlena_to_byte_slice(pg_sys::pg_detoast_datum_packed(value.cast_mut_ptr()))
-    };
+    let bytes = bytes(value);
     // The bytes, and at the end the text beside what was packed.
     let held = bytes.len() as u64 * 9 / 4;
     let packed = pool::run("packing the bag", held, |watch| table::pack(bytes, watch))?;
-    if packed.len() > MAX_DATUM {
-        return Err(Error::TooLarge { what: "bag", bytes: packed.len() });
-    }
-    Ok(text::datum(&packed))
+    Ok(text::datum(&fitting(packed)?))
 }

@@ -7,9 +7,9 @@ use crate::pg::call::settings;
 use crate::pg::catalog::relation::Relation;
 use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::Shards;
+use pgrx::PgMemoryContexts;
 use pgrx::array::RawArray;
 use pgrx::pg_sys::{self, Datum};
-use pgrx::{PgMemoryContexts, PgTupleDesc};
 use randomize::seed::Code;
 use randomize::transaction::itemsets::{Listed, Seeded};
 use std::ptr::NonNull;
@@ -83,8 +83,6 @@ struct Reader<'a> {
 }
 
 impl RowSink for Reader<'_> {
-    fn begin(&mut self, _: &PgTupleDesc) {}
-
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         // SAFETY: the query has one column, of the type that is kept.
         unsafe {

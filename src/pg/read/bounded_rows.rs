@@ -17,7 +17,7 @@ use crate::pg::catalog::types;
 use crate::pg::process::pool;
 use aggregate::Bounded;
 use pgrx::pg_sys::{self, Datum, Oid};
-use pgrx::{PgMemoryContexts, direct_function_call_as_datum, fcinfo};
+use pgrx::{PgMemoryContexts, direct_function_call_as_datum};
 use question::Key;
 use random::Coins;
 use serde::{Deserialize, Serialize};
@@ -211,12 +211,7 @@ pub struct Keeping {
 
 /// The arguments behind the state and the terms.
 fn columns(call: &Call) -> &[pg_sys::NullableDatum] {
-    // SAFETY: a call of the function manager has as many arguments as it says.
-    let all = unsafe {
-        let fcinfo = &*call.fcinfo;
-        fcinfo.args.as_slice(usize::try_from(fcinfo.nargs).unwrap_or(0))
-    };
-    all.get(FIRST..).unwrap_or(&[])
+    call.given().get(FIRST..).unwrap_or(&[])
 }
 
 /// The place of the unit.
@@ -236,11 +231,7 @@ impl State {
                 "bounded_rows is called by dp_aggregate of a server of the same version.",
             )
         })?;
-        let of = |column: usize| {
-            // SAFETY: a look into the expression that is called; there may be none.
-            let of = unsafe { fcinfo::pg_getarg_type(call.fcinfo, FIRST + column) };
-            (of != pg_sys::InvalidOid).then_some(of).ok_or(Error::Context)
-        };
+        let of = |column: usize| call.type_of(FIRST + column).ok_or(Error::Context);
         let first = usize::from(terms.flagged);
         let given: Vec<Oid> = (first..columns(call).len()).map(of).collect::<Result<_, _>>()?;
         if terms.flagged && of(0)? != pg_sys::BOOLARRAYOID {
@@ -270,8 +261,7 @@ impl State {
         // SAFETY: the context outlives this value, as the caller says.
         let mut rows = unsafe { RowCoder::of_columns(named, context) };
         let width = coded.len();
-        let (mut values, nulls) = (vec![Datum::null(); width], vec![true; width]);
-        let mut nulls = nulls;
+        let (mut values, mut nulls) = (vec![Datum::null(); width], vec![true; width]);
         nulls[0] = false;
         let marks = [false, true].map(|mark| {
             values[0] = Datum::from(mark);

@@ -9,7 +9,7 @@ use std::ffi::CStr;
 /// Takes the rows of a query.
 pub trait RowSink {
     /// Called once, with the shape of the rows.
-    fn begin(&mut self, descriptor: &PgTupleDesc);
+    fn begin(&mut self, _descriptor: &PgTupleDesc) {}
 
     /// Called for each row; false ends the query.
     ///

@@ -163,8 +163,8 @@ impl ResultRows {
 
     /// Adds one row: as many values as the result has columns, of their types.
     pub fn push<const N: usize>(&mut self, row: [Value<'_>; N]) {
-        if let Some(fault) = self.misfit(&row) {
-            Error::fault(fault).raise();
+        if !self.fits(&row) {
+            Error::fault("a row does not fit its declaration").raise();
         }
         // SAFETY: the row context outlives the row; the arrays have the length of the descriptor,
         // which the declaration in SQL was compared with.
@@ -177,8 +177,8 @@ impl ResultRows {
         self.end_row();
     }
 
-    /// What of a row does not fit the declaration.
-    fn misfit(&self, row: &[Value<'_>]) -> Option<String> {
+    /// True if a row fits the declaration.
+    fn fits(&self, row: &[Value<'_>]) -> bool {
         let fits = |value: &Value<'_>, of: Type| {
             matches!(
                 (value, of),
@@ -191,14 +191,13 @@ impl ResultRows {
                     | (Value::IntArray(_), Type::Ints)
             )
         };
-        let is_fit = match *self.returns {
+        match *self.returns {
             Returns::Table(columns) => {
                 row.len() == columns.len()
                     && row.iter().zip(columns).all(|(value, column)| fits(value, column.1))
             }
             Returns::Set(of) | Returns::One(of) => row.len() == 1 && fits(&row[0], of),
-        };
-        (!is_fit).then(|| "a row does not fit its declaration".into())
+        }
     }
 
     /// Adds copies of one row of datums.

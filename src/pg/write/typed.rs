@@ -80,10 +80,7 @@ pub struct TextValues<'a> {
 impl<'a> TextValues<'a> {
     /// Column `c` of the texts is for column `columns[c]` of the relation.
     pub fn new(texts: Vec<Vec<&'a str>>, relation: &Relation, columns: &[usize]) -> Self {
-        let input = |&position: &usize| {
-            let (type_oid, typmod) = relation.columns[position].shown_type();
-            Input::new(type_oid, typmod)
-        };
+        let input = |&position: &usize| Input::shown(&relation.columns[position]);
         TextValues { texts, inputs: columns.iter().map(input).collect() }
     }
 }

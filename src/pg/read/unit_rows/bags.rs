@@ -5,8 +5,8 @@ use crate::pg::call::error::Error;
 use crate::pg::read::cell::Form;
 use crate::pg::read::rows::RowSink;
 use crate::pg::shards::ask::unpacked;
+use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{Datum, Oid};
-use pgrx::{PgMemoryContexts, PgTupleDesc};
 use table::Bag;
 
 /// The packed bags in the only column of a query's rows, with the owner's rights; `None` if one of them is NULL.
@@ -33,8 +33,6 @@ struct Bags {
 }
 
 impl RowSink for Bags {
-    fn begin(&mut self, _descriptor: &PgTupleDesc) {}
-
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         // SAFETY: the query's rows have one column, a text.
         let packed = unsafe {
