@@ -3,7 +3,7 @@
 
 use super::relation::{Column, Relation};
 use super::types::output;
-use super::view_tree::FIRST_USER_OID;
+use super::view_tree::{FIRST_USER_OID, node_of, own_operator};
 use crate::pg::call::array::Elements;
 use crate::pg::call::error::Error;
 use crate::pg::call::sql;
@@ -96,15 +96,14 @@ pub fn constraints(relation: &Relation, column: &Column) -> Result<Vec<Constrain
 unsafe fn add(found: &mut Vec<Condition>, column: &Column, node: *mut pg_sys::Node) {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
-        if is_a(node, NodeTag::T_BoolExpr) {
-            let all = &*node.cast::<pg_sys::BoolExpr>();
+        if let Some(all) = node_of::<pg_sys::BoolExpr>(node, NodeTag::T_BoolExpr) {
             if all.boolop == pg_sys::BoolExprType::AND_EXPR {
                 for part in PgList::<pg_sys::Node>::from_pg(all.args).iter_ptr() {
                     add(found, column, part);
                 }
             }
-        } else if is_a(node, NodeTag::T_OpExpr) {
-            found.extend(comparison(column, &*node.cast::<pg_sys::OpExpr>()));
+        } else if let Some(operation) = node_of(node, NodeTag::T_OpExpr) {
+            found.extend(comparison(column, operation));
         } else {
             found.extend(literals(column, node).map(Condition::OneOf));
         }
@@ -120,26 +119,27 @@ unsafe fn comparison(column: &Column, operation: &pg_sys::OpExpr) -> Option<Cond
     unsafe {
         let sides = PgList::<pg_sys::Node>::from_pg(operation.args);
         let (left, right) = (sides.get_ptr(0)?, sides.get_ptr(1)?);
-        let name = pg_sys::get_opname(operation.opno);
-        if name.is_null() || operation.opno.to_u32() >= FIRST_USER_OID {
-            return None;
-        }
-        let operator = Comparison::named(CStr::from_ptr(name))?;
-        let (operator, literal) = match is_subject(column, left) {
-            true => (operator, unwrapped(right)),
-            false if is_subject(column, right) => (operator.turned(), unwrapped(left)),
+        let operator = Comparison::named(own_operator(operation.opno)?)?;
+        let (operator, other) = match is_subject(column, left) {
+            true => (operator, right),
+            false if is_subject(column, right) => (operator.turned(), left),
             false => return None,
         };
-        if !is_a(literal, NodeTag::T_Const) {
-            return None;
-        }
-        let literal = &*literal.cast::<pg_sys::Const>();
-        if literal.constisnull {
-            return None;
-        }
-        let (literal_type, literal) =
-            (literal.consttype, output(literal.consttype, literal.constvalue));
+        let (literal_type, literal) = literal(other)?;
         Some(Condition::Compare { operator, literal, literal_type })
+    }
+}
+
+/// The type and the text of a literal that is not NULL; `None` for anything else.
+///
+/// # Safety
+/// `node` is a valid expression tree.
+unsafe fn literal(node: *mut pg_sys::Node) -> Option<(Oid, String)> {
+    // SAFETY: a literal's value is of its type.
+    unsafe {
+        let literal = node_of::<pg_sys::Const>(unwrapped(node), NodeTag::T_Const)?;
+        (!literal.constisnull)
+            .then(|| (literal.consttype, output(literal.consttype, literal.constvalue)))
     }
 }
 
@@ -150,13 +150,8 @@ unsafe fn comparison(column: &Column, operation: &pg_sys::OpExpr) -> Option<Cond
 unsafe fn literals(column: &Column, node: *mut pg_sys::Node) -> Option<Vec<String>> {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
-        if !is_a(node, NodeTag::T_ScalarArrayOpExpr) {
-            return None;
-        }
-        let operation = &*node.cast::<pg_sys::ScalarArrayOpExpr>();
-        let name = pg_sys::get_opname(operation.opno);
-        let is_equality = !name.is_null() && CStr::from_ptr(name) == c"=";
-        if !operation.useOr || !is_equality || operation.opno.to_u32() >= FIRST_USER_OID {
+        let operation = node_of::<pg_sys::ScalarArrayOpExpr>(node, NodeTag::T_ScalarArrayOpExpr)?;
+        if !operation.useOr || own_operator(operation.opno) != Some(c"=") {
             return None;
         }
         let arguments = PgList::<pg_sys::Node>::from_pg(operation.args);
@@ -164,23 +159,12 @@ unsafe fn literals(column: &Column, node: *mut pg_sys::Node) -> Option<Vec<Strin
             return None;
         }
         let list = unwrapped(arguments.get_ptr(1)?);
-        if is_a(list, NodeTag::T_Const) {
-            return elements(&*list.cast::<pg_sys::Const>());
+        if let Some(list) = node_of(list, NodeTag::T_Const) {
+            return elements(list);
         }
-        if !is_a(list, NodeTag::T_ArrayExpr) {
-            return None;
-        }
-        PgList::<pg_sys::Node>::from_pg((*list.cast::<pg_sys::ArrayExpr>()).elements)
-            .iter_ptr()
-            .map(|element| {
-                let element = unwrapped(element);
-                if !is_a(element, NodeTag::T_Const) {
-                    return None;
-                }
-                let literal = &*element.cast::<pg_sys::Const>();
-                (!literal.constisnull).then(|| output(literal.consttype, literal.constvalue))
-            })
-            .collect()
+        let list = node_of::<pg_sys::ArrayExpr>(list, NodeTag::T_ArrayExpr)?;
+        let list = PgList::<pg_sys::Node>::from_pg(list.elements);
+        list.iter_ptr().map(|element| Some(literal(element)?.1)).collect()
     }
 }
 
@@ -213,14 +197,13 @@ unsafe fn elements(literal: &pg_sys::Const) -> Option<Vec<String>> {
 unsafe fn unwrapped(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
-        if is_a(node, NodeTag::T_RelabelType) {
-            return unwrapped((*node.cast::<pg_sys::RelabelType>()).arg.cast());
+        if let Some(cast) = node_of::<pg_sys::RelabelType>(node, NodeTag::T_RelabelType) {
+            return unwrapped(cast.arg.cast());
         }
-        if is_a(node, NodeTag::T_ArrayCoerceExpr) {
-            return unwrapped((*node.cast::<pg_sys::ArrayCoerceExpr>()).arg.cast());
+        if let Some(cast) = node_of::<pg_sys::ArrayCoerceExpr>(node, NodeTag::T_ArrayCoerceExpr) {
+            return unwrapped(cast.arg.cast());
         }
-        if is_a(node, NodeTag::T_FuncExpr) {
-            let call = &*node.cast::<pg_sys::FuncExpr>();
+        if let Some(call) = node_of::<pg_sys::FuncExpr>(node, NodeTag::T_FuncExpr) {
             let implicit = call.funcformat == pg_sys::CoercionForm::COERCE_IMPLICIT_CAST;
             let own = call.funcid.to_u32() < FIRST_USER_OID;
             let arguments = PgList::<pg_sys::Node>::from_pg(call.args);
@@ -241,6 +224,7 @@ unsafe fn is_subject(column: &Column, node: *mut pg_sys::Node) -> bool {
     unsafe {
         let node = unwrapped(node);
         is_a(node, NodeTag::T_CoerceToDomainValue)
-            || is_a(node, NodeTag::T_Var) && (*node.cast::<pg_sys::Var>()).varattno == column.number
+            || node_of::<pg_sys::Var>(node, NodeTag::T_Var)
+                .is_some_and(|var| var.varattno == column.number)
     }
 }

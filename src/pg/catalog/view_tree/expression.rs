@@ -1,11 +1,11 @@
 //! Expressions: which columns they are made of, and which they say are equal.
 
-use super::{FIRST_USER_OID, Place, entry};
+use super::{Place, entry, node_of, own_operator};
 use crate::pg::call::error::Error;
 use pgrx::pg_sys::{self, NodeTag};
 use pgrx::{PgList, is_a};
 use std::collections::BTreeSet;
-use std::ffi::{CStr, c_void};
+use std::ffi::c_void;
 
 /// What lies inside an expression but does not change whose value it is: a cast without a function, or
 /// another collation.
@@ -25,6 +25,15 @@ unsafe fn bare(node: *mut pg_sys::Node) -> *mut pg_sys::Node {
     }
 }
 
+/// A column, if the expression is nothing else.
+///
+/// # Safety
+/// `node` is a valid expression.
+unsafe fn var<'a>(node: *mut pg_sys::Node) -> Option<&'a pg_sys::Var> {
+    // SAFETY: as the caller says.
+    unsafe { node_of(node, NodeTag::T_Var) }
+}
+
 /// The expression behind a column of a join or of a grouping; any other expression as it is.
 ///
 /// # Safety
@@ -36,13 +45,7 @@ pub(super) unsafe fn resolved(
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
         let node = bare(node);
-        if !is_a(node, NodeTag::T_Var) {
-            return Ok(node);
-        }
-        let var = &*node.cast::<pg_sys::Var>();
-        if var.varlevelsup > 0 {
-            return Ok(node);
-        }
+        let Some(var) = var(node).filter(|var| var.varlevelsup == 0) else { return Ok(node) };
         let entry = entry(query, var.varno as usize)?;
         let behind = match entry.rtekind {
             pg_sys::RTEKind::RTE_JOIN => entry.joinaliasvars,
@@ -66,12 +69,12 @@ pub(super) unsafe fn places(
     query: &pg_sys::Query,
     node: *mut pg_sys::Node,
 ) -> Result<Option<BTreeSet<Place>>, Error> {
-    let mut found = Found { vars: Vec::new() };
-    // SAFETY: the walker's context is `found`, which outlives the walk.
+    let mut vars: Vec<*mut pg_sys::Var> = Vec::new();
+    // SAFETY: the walker's context is `vars`, which outlives the walk.
     unsafe {
-        collect_vars(resolved(query, node)?, (&raw mut found).cast());
+        collect_vars(resolved(query, node)?, (&raw mut vars).cast());
         let mut places = BTreeSet::new();
-        for var in found.vars {
+        for var in vars {
             if (*var).varlevelsup > 0 {
                 return Ok(None);
             }
@@ -88,10 +91,6 @@ pub(super) unsafe fn places(
     }
 }
 
-struct Found {
-    vars: Vec<*mut pg_sys::Var>,
-}
-
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn collect_vars(node: *mut pg_sys::Node, context: *mut c_void) -> bool {
     // SAFETY: called with a node or null and with the context of `places`.
@@ -100,7 +99,7 @@ unsafe extern "C-unwind" fn collect_vars(node: *mut pg_sys::Node, context: *mut 
             return false;
         }
         if is_a(node, NodeTag::T_Var) {
-            (*context.cast::<Found>()).vars.push(node.cast());
+            (*context.cast::<Vec<*mut pg_sys::Var>>()).push(node.cast());
             return false;
         }
         pg_sys::expression_tree_walker(node, Some(collect_vars), context)
@@ -117,11 +116,7 @@ pub(super) unsafe fn equalities(
 ) -> Result<Vec<(Place, Place)>, Error> {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
-        if node.is_null() {
-            return Ok(Vec::new());
-        }
-        if is_a(node, NodeTag::T_BoolExpr) {
-            let all = &*node.cast::<pg_sys::BoolExpr>();
+        if let Some(all) = node_of::<pg_sys::BoolExpr>(node, NodeTag::T_BoolExpr) {
             let mut found = Vec::new();
             if all.boolop == pg_sys::BoolExprType::AND_EXPR {
                 for part in PgList::<pg_sys::Node>::from_pg(all.args).iter_ptr() {
@@ -130,14 +125,10 @@ pub(super) unsafe fn equalities(
             }
             return Ok(found);
         }
-        if !is_a(node, NodeTag::T_OpExpr) {
+        let Some(operation) = node_of::<pg_sys::OpExpr>(node, NodeTag::T_OpExpr) else {
             return Ok(Vec::new());
-        }
-        let operation = &*node.cast::<pg_sys::OpExpr>();
-        let name = pg_sys::get_opname(operation.opno);
-        let is_equality = !name.is_null()
-            && CStr::from_ptr(name) == c"="
-            && operation.opno.to_u32() < FIRST_USER_OID
+        };
+        let is_equality = own_operator(operation.opno) == Some(c"=")
             && (operation.inputcollid == pg_sys::InvalidOid
                 || pg_sys::get_collation_isdeterministic(operation.inputcollid));
         let sides = PgList::<pg_sys::Node>::from_pg(operation.args);
@@ -153,13 +144,9 @@ pub(super) unsafe fn equalities(
 /// # Safety
 /// `node` is a valid expression of the query.
 unsafe fn column(query: &pg_sys::Query, node: *mut pg_sys::Node) -> Result<Option<Place>, Error> {
-    // SAFETY: the cast follows a check of the node's tag.
+    // SAFETY: as the caller says.
     unsafe {
-        let node = resolved(query, node)?;
-        if !is_a(node, NodeTag::T_Var) {
-            return Ok(None);
-        }
-        let var = &*node.cast::<pg_sys::Var>();
-        Ok((var.varlevelsup == 0).then_some((var.varno as usize, var.varattno)))
+        let var = var(resolved(query, node)?).filter(|var| var.varlevelsup == 0);
+        Ok(var.map(|var| (var.varno as usize, var.varattno)))
     }
 }

@@ -230,8 +230,8 @@ unsafe fn combined(node: *mut pg_sys::Node, number: i16) -> Combined {
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
         pg_sys::check_stack_depth();
-        if is_a(node, NodeTag::T_RangeTblRef) {
-            return Combined::Entry((*node.cast::<pg_sys::RangeTblRef>()).rtindex as usize);
+        if let Some(entry) = node_of::<pg_sys::RangeTblRef>(node, NodeTag::T_RangeTblRef) {
+            return Combined::Entry(entry.rtindex as usize);
         }
         let operation = &*node.cast::<pg_sys::SetOperationStmt>();
         if operation.op != pg_sys::SetOperation::SETOP_UNION {
@@ -253,20 +253,17 @@ unsafe fn from(query: &pg_sys::Query, node: *mut pg_sys::Node) -> Result<From, E
     // SAFETY: every cast follows a check of the node's tag.
     unsafe {
         pg_sys::check_stack_depth();
-        if is_a(node, NodeTag::T_RangeTblRef) {
-            return Ok(From::Entry((*node.cast::<pg_sys::RangeTblRef>()).rtindex as usize));
+        if let Some(entry) = node_of::<pg_sys::RangeTblRef>(node, NodeTag::T_RangeTblRef) {
+            return Ok(From::Entry(entry.rtindex as usize));
         }
-        if is_a(node, NodeTag::T_FromExpr) {
-            let list = &*node.cast::<pg_sys::FromExpr>();
+        if let Some(list) = node_of::<pg_sys::FromExpr>(node, NodeTag::T_FromExpr) {
             let items = PgList::<pg_sys::Node>::from_pg(list.fromlist);
             let items: Result<Vec<From>, Error> =
                 items.iter_ptr().map(|item| from(query, item)).collect();
             return Ok(From::List { items: items?, equal: equalities(query, list.quals)? });
         }
-        if !is_a(node, NodeTag::T_JoinExpr) {
-            return Err(Error::fault("a view has an unknown kind of FROM"));
-        }
-        let join = &*node.cast::<pg_sys::JoinExpr>();
+        let join = node_of::<pg_sys::JoinExpr>(node, NodeTag::T_JoinExpr);
+        let join = join.ok_or_else(|| Error::fault("a view has an unknown kind of FROM"))?;
         Ok(From::Join {
             kind: join.jointype,
             left: from(query, join.larg)?.into(),
@@ -302,6 +299,28 @@ fn definition<'a>(relation: Oid) -> Result<Option<&'a pg_sys::Query>, Error> {
             Some(query) => Ok(Some(query)),
             None => Err(Error::fault("a view has no rule")),
         }
+    }
+}
+
+/// The node as what its tag says, if it has this tag.
+///
+/// # Safety
+/// The node is null or valid, and nodes with the tag are of type T, which outlive 'a.
+pub(in crate::pg::catalog) unsafe fn node_of<'a, T>(
+    node: *mut pg_sys::Node,
+    tag: NodeTag,
+) -> Option<&'a T> {
+    // SAFETY: as the caller says; the cast follows a check of the node's tag.
+    unsafe { is_a(node, tag).then(|| &*node.cast::<T>()) }
+}
+
+/// The name of an operator that comes with Postgres; `None` for others.
+pub(in crate::pg::catalog) fn own_operator<'a>(operator: Oid) -> Option<&'a CStr> {
+    // SAFETY: a catalog look-up; the name is palloc'd.
+    unsafe {
+        let name = pg_sys::get_opname(operator);
+        let is_own = operator.to_u32() < FIRST_USER_OID;
+        (!name.is_null() && is_own).then(|| CStr::from_ptr(name))
     }
 }
 

@@ -1,6 +1,6 @@
 //! What a part of a view reaches.
 
-use super::{FIRST_USER_OID, Scope, definition, nodes};
+use super::{FIRST_USER_OID, Scope, definition, node_of, nodes};
 use crate::pg::call::error::Error;
 use pgrx::is_a;
 use pgrx::pg_sys::{self, NodeTag, Oid};
@@ -87,8 +87,7 @@ unsafe extern "C-unwind" fn reach(node: *mut pg_sys::Node, context: *mut c_void)
         }
         pg_sys::check_stack_depth();
         let walk = &mut *context.cast::<Walk<'_>>();
-        if is_a(node, NodeTag::T_RangeTblEntry) {
-            let entry = &*node.cast::<pg_sys::RangeTblEntry>();
+        if let Some(entry) = node_of::<pg_sys::RangeTblEntry>(node, NodeTag::T_RangeTblEntry) {
             let done = match entry.rtekind {
                 pg_sys::RTEKind::RTE_RELATION => walk.reach.relation(entry.relid),
                 pg_sys::RTEKind::RTE_CTE => walk.reach.with(entry, walk.scope),
