@@ -78,38 +78,33 @@ impl Error {
     /// Its SQLSTATE, message, detail and hint.
     pub(super) fn parts(&self) -> (Code, String, Option<String>, String) {
         match self {
-            Error::Null { argument } => (
+            Error::Null { argument } => plain(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 format!("{argument} must not be NULL"),
-                None,
                 format!("Give a value for {argument}."),
             ),
             Error::Argument { message, hint } => {
                 (Code::ERRCODE_INVALID_PARAMETER_VALUE, message.clone(), None, hint.clone())
             }
-            Error::NoSuchColumn { column, relation, columns } => (
+            Error::NoSuchColumn { column, relation, columns } => plain(
                 Code::ERRCODE_UNDEFINED_COLUMN,
                 format!("column \"{column}\" of {relation} does not exist"),
-                None,
                 format!("Its columns are: {columns}."),
             ),
-            Error::NoSuchRelation { relation } => (
+            Error::NoSuchRelation { relation } => plain(
                 Code::ERRCODE_UNDEFINED_TABLE,
                 format!("relation {relation} does not exist"),
-                None,
-                "Name a table, view, materialized view, partitioned or foreign table.".into(),
+                "Name a table, view, materialized view, partitioned or foreign table.",
             ),
-            Error::NotReadable { relation } => (
+            Error::NotReadable { relation } => plain(
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
                 format!("{relation} has no rows to read"),
-                None,
-                "Name a table, view, materialized view, partitioned or foreign table.".into(),
+                "Name a table, view, materialized view, partitioned or foreign table.",
             ),
-            Error::Forbidden { relation } => (
+            Error::Forbidden { relation } => plain(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("permission denied for table {relation}"),
-                None,
-                "Its owner can grant SELECT on it.".into(),
+                "Its owner can grant SELECT on it.",
             ),
             Error::NotPublic { argument, relation, reason } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -117,15 +112,13 @@ impl Error {
                 Some(format!("What it shows would be released whatever epsilon is: {reason}.")),
                 "Name a table that was published already and is not about the same people.".into(),
             ),
-            Error::Empty { relation, of } => (
+            Error::Empty { relation, of } => plain(
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 format!("{relation} has no {of}"),
-                None,
                 match *of {
                     "rows" => "Only rows that you may see count: check row security and filters.",
                     _ => "Name a relation with at least one column.",
-                }
-                .into(),
+                },
             ),
             Error::Memory { limit } => (
                 Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -147,11 +140,10 @@ impl Error {
                     "Raise min_support, set max_length, or use candidates => 'pairs', which needs no list of candidates; or raise {setting}."
                 ),
             ),
-            Error::Cancelled => (
+            Error::Cancelled => plain(
                 Code::ERRCODE_QUERY_CANCELED,
-                "canceling statement due to user request".into(),
-                None,
-                "Call again to start anew.".into(),
+                "canceling statement due to user request",
+                "Call again to start anew.",
             ),
             Error::Bag(error) => (
                 Code::ERRCODE_INVALID_BINARY_REPRESENTATION,
@@ -163,38 +155,33 @@ impl Error {
                 }
                 .into(),
             ),
-            Error::BagEncoding { of, here } => (
+            Error::BagEncoding { of, here } => plain(
                 Code::ERRCODE_CHARACTER_NOT_IN_REPERTOIRE,
                 match of {
                     Some(of) => format!("the bag holds text in encoding {of}, the database's is {here}"),
                     None => "the bag holds text that is not valid in this database's encoding".into(),
                 },
-                None,
-                "Bags travel between databases of the same encoding.".into(),
+                "Bags travel between databases of the same encoding.",
             ),
-            Error::TooLarge { what, bytes } => (
+            Error::TooLarge { what, bytes } => plain(
                 Code::ERRCODE_PROGRAM_LIMIT_EXCEEDED,
                 format!("the {what} has {bytes} bytes; a value of Postgres holds 1 GB at most"),
-                None,
-                "Aggregate fewer columns or fewer rows at a time.".into(),
+                "Aggregate fewer columns or fewer rows at a time.",
             ),
-            Error::NotARow { found } => (
+            Error::NotARow { found } => plain(
                 Code::ERRCODE_DATATYPE_MISMATCH,
                 format!("source is of type {found}, which is no relation's row type"),
-                None,
-                "Name the relation by a typed NULL: NULL::patients.".into(),
+                "Name the relation by a typed NULL: NULL::patients.",
             ),
-            Error::Broken { what } => (
+            Error::Broken { what } => plain(
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("the release was withheld: {what}"),
-                None,
-                "This is a fault of pg_sanitize: please report it.".into(),
+                "This is a fault of pg_sanitize: please report it.",
             ),
-            Error::Fault { .. } => (
+            Error::Fault { .. } => plain(
                 Code::ERRCODE_INTERNAL_ERROR,
-                "pg_sanitize has a fault, and the call was given up".into(),
-                None,
-                "Please report the call; the server's log says where it ended.".into(),
+                "pg_sanitize has a fault, and the call was given up",
+                "Please report the call; the server's log says where it ended.",
             ),
             Error::Version { function, what, sql, library } => (
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -209,11 +196,10 @@ impl Error {
                 }),
                 "Run ALTER EXTENSION pg_sanitize UPDATE. If the library is the older one, install the one that the extension was made for and connect anew.".into(),
             ),
-            Error::NotOwner { relation } => (
+            Error::NotOwner { relation } => plain(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("must be owner of {relation}"),
-                None,
-                "Ask the owner of the relation, or a superuser.".into(),
+                "Ask the owner of the relation, or a superuser.",
             ),
             Error::NotARelease { relation } => (
                 Code::ERRCODE_WRONG_OBJECT_TYPE,
@@ -279,29 +265,25 @@ impl Error {
                     ),
                 )
             }
-            Error::Query { what } => (
+            Error::Query { what } => plain(
                 Code::ERRCODE_INTERNAL_ERROR,
                 format!("a query of pg_sanitize failed: {what}"),
-                None,
-                "This is a fault of pg_sanitize: please report it.".into(),
+                "This is a fault of pg_sanitize: please report it.",
             ),
-            Error::NoEntropy { what } => (
+            Error::NoEntropy { what } => plain(
                 Code::ERRCODE_SYSTEM_ERROR,
                 what.clone(),
-                None,
-                "Without them nothing private can be released.".into(),
+                "Without them nothing private can be released.",
             ),
-            Error::Context => (
+            Error::Context => plain(
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-                "the function returns rows, which cannot be used here".into(),
-                None,
-                "Call it in FROM: SELECT * FROM sanitize.function(…).".into(),
+                "the function returns rows, which cannot be used here",
+                "Call it in FROM: SELECT * FROM sanitize.function(…).",
             ),
-            Error::NoAggregate => (
+            Error::NoAggregate => plain(
                 Code::ERRCODE_FEATURE_NOT_SUPPORTED,
-                "the function is part of an aggregate and cannot be called by itself".into(),
-                None,
-                "Call the aggregate.".into(),
+                "the function is part of an aggregate and cannot be called by itself",
+                "Call the aggregate.",
             ),
             Error::Merging { limit } => (
                 Code::ERRCODE_CONFIGURATION_LIMIT_EXCEEDED,
@@ -309,17 +291,15 @@ impl Error {
                 Some(format!("pg_sanitize.max_memory is {} MB.", limit >> 20)),
                 "Raise pg_sanitize.max_memory, give fewer columns, or make a bag of a sample of the rows; max_length bounds what mining needs beside the bag.".into(),
             ),
-            Error::NotSuperuser => (
+            Error::NotSuperuser => plain(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
-                "must be superuser to confirm the ledger".into(),
-                None,
-                "Ask the administrator of this server.".into(),
+                "must be superuser to confirm the ledger",
+                "Ask the administrator of this server.",
             ),
-            Error::NotProtected { relation } => (
+            Error::NotProtected { relation } => plain(
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
                 format!("{relation} is not protected"),
-                None,
-                "Its owner calls sanitize.protect first, and commits.".into(),
+                "Its owner calls sanitize.protect first, and commits.",
             ),
             Error::NoRowBound { unit, relation, kept } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
@@ -354,11 +334,10 @@ impl Error {
                 Some("What the earlier owner allowed does not hold for the new one. Nothing was charged.".into()),
                 "Its owner calls sanitize.protect again, or sanitize.unprotect: what is spent stays, and so do allowances.".into(),
             ),
-            Error::NotAllowed { relation } => (
+            Error::NotAllowed { relation } => plain(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("you may not ask about {relation}"),
-                None,
-                "Its owner can let you with sanitize.allow.".into(),
+                "Its owner can let you with sanitize.allow.",
             ),
             Error::Exhausted(budget) => (
                 // Replaced by the SQLSTATE of our own when it is raised.
@@ -398,11 +377,10 @@ impl Error {
                 Some("Nothing was charged, and nothing is released.".into()),
                 "A superuser mends or deletes the row. What sanitize.protect, declare_domain and declare_bounds wrote, they can write anew.".into(),
             ),
-            Error::Standby => (
+            Error::Standby => plain(
                 Code::ERRCODE_READ_ONLY_SQL_TRANSACTION,
-                "a standby server cannot charge a budget".into(),
-                None,
-                "Ask the primary server.".into(),
+                "a standby server cannot charge a budget",
+                "Ask the primary server.",
             ),
             Error::NotKeeper { what, why } => (
                 Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
@@ -478,14 +456,22 @@ impl Error {
                 Some((*why).into()),
                 "Call it in a READ COMMITTED transaction.".into(),
             ),
-            Error::Unreadable => (
+            Error::Unreadable => plain(
                 Code::ERRCODE_DATA_EXCEPTION,
-                "the protected relation could not be read".into(),
-                None,
-                "The reason may tell about the data, so it is not shown; the charge stands. The owner finds it in the server's log.".into(),
+                "the protected relation could not be read",
+                "The reason may tell about the data, so it is not shown; the charge stands. The owner finds it in the server's log.",
             ),
         }
     }
+}
+
+/// The parts of an error without a detail.
+fn plain(
+    code: Code,
+    message: impl Into<String>,
+    hint: impl Into<String>,
+) -> (Code, String, Option<String>, String) {
+    (code, message.into(), None, hint.into())
 }
 
 /// A text as SQL literal, for hints.
