@@ -1,8 +1,7 @@
 //! Answers that are kept for whoever asks the same again: the table `answer`. They are noisy and paid for.
 
 use crate::catalog::{Stored, execute, oid};
-use crate::pg::call::error::Error;
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 use serde::{Deserialize, Serialize};
 use std::hash::{DefaultHasher, Hash, Hasher};
 

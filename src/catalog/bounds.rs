@@ -2,14 +2,9 @@
 //! its constraints. Texts are written in the ISO style, whatever the session's settings.
 
 use crate::catalog::{damaged, domains};
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::Text;
 use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::{rights, types};
+use crate::pg::prelude::*;
 use pgrx::AnyNumeric;
-use pgrx::pg_sys::{self, Oid};
 
 /// What the owner says of a column.
 pub struct Bounds {

@@ -2,11 +2,9 @@
 //! (the table `declared_domain`), or told by its type or a constraint.
 
 use crate::catalog::damaged;
-use crate::pg::call::error::Error;
-use crate::pg::call::text::{self, Text};
 use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
-use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::{lookup, rights, types};
+use crate::pg::prelude::*;
 use crate::rules::public::{self, Private};
 
 /// The values of a column and where they are known from.

@@ -1,10 +1,7 @@
 //! The hierarchies that owners declare for columns (the table `declared_hierarchy`).
 
 use crate::catalog::damaged;
-use crate::pg::call::error::Error;
-use crate::pg::call::text::Text;
-use crate::pg::catalog::relation::{Column, Relation};
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 use serde_json::{Map, Value as Json};
 
 /// What is stored of a hierarchy.

@@ -26,15 +26,11 @@ pub mod protection;
 pub mod releases;
 pub mod sharded;
 
-use crate::pg::call::error::Error;
 use crate::pg::call::signature;
 use crate::pg::call::sql::{self, Row};
-use crate::pg::call::text::Text;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::rights;
+use crate::pg::prelude::*;
 use pgrx::AnyNumeric;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::Oid;
 
 /// Runs a statement with the rights to the extension's tables.
 fn run(statement: &str, arguments: &[Option<&str>]) -> Result<Vec<Row>, Error> {

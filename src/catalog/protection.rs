@@ -2,9 +2,7 @@
 
 use crate::catalog::ledger::account::{Account, Sums, decimal};
 use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 use question::Terms;
 use std::collections::HashMap;
 

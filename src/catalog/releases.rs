@@ -3,9 +3,8 @@
 
 use crate::catalog::ledger::account::decimal;
 use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use guarantee::Cost;
-use pgrx::pg_sys::Oid;
 use serde_json::{Map, Value as Json};
 
 /// How a release is made.

@@ -2,8 +2,7 @@
 //! that readers see.
 
 use crate::catalog::{Stored, execute, oid};
-use crate::pg::call::error::Error;
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 
 /// Where the rows of a release are.
 pub struct Sharded {

@@ -2,6 +2,7 @@
 
 pub mod call;
 pub mod catalog;
+pub mod prelude;
 pub mod process;
 pub mod read;
 pub mod shards;

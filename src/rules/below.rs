@@ -5,12 +5,8 @@
 //! relation is read with its owner's rights only if everything below it belongs to the same owner or to a superuser.
 //! Below a relation are the relations that its views read, and all partitions and inheriting tables of these.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::Text;
 use crate::pg::catalog::relation::{Relation, lock};
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 use std::collections::HashSet;
 
 /// A relation below another one.

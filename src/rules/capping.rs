@@ -1,13 +1,10 @@
 //! The bound on the rows of a unit that count. The owner chooses it, unless the schema implies 1.
 
 use crate::pg::call::attempt::attempt;
-use crate::pg::call::error::Error;
 use crate::pg::call::notice::{notice_hint, percent};
 use crate::pg::call::sql::{self, number};
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::rights;
+use crate::pg::prelude::*;
 use crate::rules::unit::identity;
-use pgrx::pg_sys::Oid;
 
 /// The bound that protects a relation: what was given, or 1 where the schema says that a unit has one row.
 /// Otherwise rows would be dropped unnoticed: the error lists what share of the rows each bound keeps.

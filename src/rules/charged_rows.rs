@@ -4,8 +4,7 @@
 //! exactly the rows that are used: the same query reads the units beside them. The caller can read the relation, so
 //! an error that the bound does not hold reveals nothing new.
 
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::rules::unit;

@@ -2,11 +2,9 @@
 //! is opened, so a role that locks its own relation cannot make others wait here.
 
 use crate::catalog::{look, protection};
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
 use crate::pg::catalog::relation::{Relation, try_lock};
+use crate::pg::prelude::*;
 use crate::rules::stability;
-use pgrx::pg_sys::Oid;
 use std::collections::HashSet;
 
 /// A column that identifies the unit of a row.

@@ -2,11 +2,10 @@
 
 use crate::catalog::{bounds, domains, protection};
 use crate::pg::call::error::{Error, Undeclared};
-use crate::pg::catalog::relation::{Column, Relation};
 use crate::pg::catalog::view_tree::Scope;
+use crate::pg::prelude::*;
 use crate::pg::read::bins::Bins;
 use crate::rules::family::{self, has_row_security, is_of_unknown_origin, runs_code};
-use pgrx::pg_sys::Oid;
 use std::collections::HashSet;
 
 /// Why a relation is not public for releases of another one.

@@ -1,15 +1,11 @@
 //! Sources in the codes of public domains: what private mechanisms read, and rows made of such codes.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::read::reader;
 use crate::pg::write::typed::{TextValues, Values};
 use crate::rules::charged_rows::{self, Bound};
 use crate::rules::public::{self, Public};
-use pgrx::pg_sys::Datum;
 use random::{Coins, below};
 use std::sync::Arc;
 use table::{Bag, CodedTable, Domain, NONE, Recoding};

@@ -6,12 +6,10 @@
 //! not the one that the unit comes from, are taken for public: a row may depend on all of them.
 
 use crate::catalog::protection;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
 use crate::pg::catalog::view_tree::{Combined, Entry, Place, Scope, column_name};
+use crate::pg::prelude::*;
 use crate::rules::family::{Unit, inherited};
 use crate::rules::joins::Sources;
-use pgrx::pg_sys::Oid;
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 /// Why a row of the relation may depend on other units than its own; `None` if none can, as in every

@@ -3,10 +3,7 @@
 //! Every mechanism that counts units compares them by [`identity`], and calls [`check`] with each call: a column
 //! that could identify units when its relation was protected may have another type or collation by now.
 
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
-use pgrx::pg_sys;
+use crate::pg::prelude::*;
 
 /// The position of the column that identifies the units of a relation, if its type allows that: equal units must have equal
 /// bytes under [`identity`], or one person would count as several.

@@ -8,15 +8,13 @@ use crate::api::private::protection::{check_kept_here, check_stable};
 use crate::api::shared::arguments::{KEEP, SEED};
 use crate::catalog::protection::{self, Budgets};
 use crate::pg::call::error::{Error, Exhausted};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
+use crate::pg::prelude::*;
 use crate::pg::process::worker::autonomous::{self, Decision};
 use crate::pg::process::worker::worker_function;
 use crate::pg::shards::keeper;
 use crate::release::ReleaseCall;
 use crate::rules::charged_rows::Bound;
 use guarantee::{Charge, Cost};
-use pgrx::pg_sys::Oid;
 use question::Terms;
 use serde::{Deserialize, Serialize};
 

@@ -2,9 +2,8 @@
 
 use super::account::decimal;
 use crate::catalog::{damaged, execute, oid, run, value};
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use guarantee::Charge;
-use pgrx::pg_sys::Oid;
 
 /// Where the ledger is, and where it was last known to be whole.
 pub enum Home {

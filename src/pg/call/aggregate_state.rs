@@ -1,10 +1,9 @@
 //! What the functions of an aggregate get and give: states, numbers, records and bytes.
 
 use super::argument::Type;
-use super::error::Error;
 use super::expanded::{self, Access, Flat};
 use super::serve::Call;
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::prelude::*;
 use pgrx::varlena;
 
 impl Call {

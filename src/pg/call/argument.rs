@@ -2,14 +2,11 @@
 //! declaration serves a call from SQL and options given as jsonb.
 
 use super::array::Numbers;
-use super::error::Error;
 use super::jsonb;
 use super::option;
-use super::text::{self, Text};
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use crate::pg::read::bag;
 use pgrx::datum::Interval;
-use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{AnyNumeric, FromDatum, direct_function_call};
 use serde_json::{Map, Value as Json};
 use std::borrow::Cow;

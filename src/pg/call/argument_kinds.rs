@@ -1,9 +1,8 @@
 //! The usual kinds of arguments: a Rust type says which SQL type an argument has and how it is read.
 
 use super::argument::{Argument, Given, Type};
-use super::error::Error;
+use crate::pg::prelude::*;
 use pgrx::AnyNumeric;
-use pgrx::pg_sys::Oid;
 use serde_json::Value as Json;
 use std::borrow::Cow;
 use std::fmt::Display;

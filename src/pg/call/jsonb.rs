@@ -1,7 +1,6 @@
 //! jsonb: values, and itemsets as objects.
 
-use super::error::Error;
-use super::{settings, text};
+use crate::pg::prelude::*;
 use crate::pg::read::cell::MAX_DATUM;
 use pgrx::direct_function_call_as_datum;
 use pgrx::pg_sys::{self, Datum, JsonbIteratorToken as Token};

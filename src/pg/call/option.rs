@@ -1,11 +1,9 @@
 //! Options as values of a call: what jsonb says for an argument becomes a value of its type.
 
 use super::argument::{Declared, Given, Type};
-use super::error::Error;
 use super::jsonb;
-use super::text::Text;
+use crate::pg::prelude::*;
 use pgrx::IntoDatum;
-use pgrx::pg_sys::Datum;
 use serde_json::{Map, Value as Json};
 
 /// The value of an option, or the argument's default if it is left out or null; `None` is NULL.

@@ -3,10 +3,7 @@
 //! be memory shown as numbers.
 
 use super::argument::{Declared, Type};
-use super::error::Error;
-use super::{sql, text};
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::{self, Datum, Oid};
+use crate::pg::prelude::*;
 use std::cell::RefCell;
 use std::collections::HashSet;
 
@@ -103,7 +100,7 @@ pub fn check_callable(
     let declared = sql::rows::<1>(
         "SELECT oid::pg_catalog.text FROM pg_catalog.pg_proc
           WHERE pronamespace OPERATOR(pg_catalog.=) $1 AND proname OPERATOR(pg_catalog.=) $2::pg_catalog.name",
-        &[schema.into(), text::Text(name.into()).into()],
+        &[schema.into(), Text(name.into()).into()],
     )?;
     let fits = |oid: &Oid| {
         Declaration::read(*oid).is_some_and(|found| found.misfit(arguments, returns).is_none())

@@ -1,10 +1,8 @@
 //! Statements. Those on the extension's own tables take and give every value as text, with casts in the
 //! statement: there are few of them, and none is in a hurry.
 
-use super::error::Error;
-use super::text::{self, Text};
+use crate::pg::prelude::*;
 use pgrx::datum::DatumWithOid;
-use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{FromDatum, Spi};
 use std::ffi::{CString, c_char};
 use std::str::FromStr;

@@ -2,9 +2,8 @@
 //! every Postgres can read and write.
 
 use super::argument::Type;
-use super::error::Error;
 use super::serve::Call;
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::prelude::*;
 use pgrx::{set_varsize_4b, varlena};
 
 /// Such an array, as array.h lays it out.

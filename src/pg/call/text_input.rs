@@ -1,9 +1,7 @@
 //! Values of a type from their texts, by the type's own input function, or from the digits of what its send function
 //! made of them.
 
-use crate::pg::catalog::relation::Column;
-use crate::pg::catalog::{rights, types};
-use pgrx::pg_sys::{self, Datum, Oid};
+use crate::pg::prelude::*;
 use std::ffi::CStr;
 
 /// Reads values of one type.

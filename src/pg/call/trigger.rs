@@ -1,9 +1,7 @@
 //! Triggers of the extension's own tables.
 
-use super::error::Error;
 use super::serve::Call;
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::prelude::*;
 
 /// The columns of a row that is about to be inserted into a table of the extension. Anything else that calls is
 /// refused: a trigger that somebody put on a table of their own, say.
@@ -27,7 +25,7 @@ pub fn inserted<const COLUMNS: usize>(
             pg_sys::TRIGGER_EVENT_INSERT | pg_sys::TRIGGER_EVENT_BEFORE | pg_sys::TRIGGER_EVENT_ROW;
         let relation = (*data.tg_relation).rd_id;
         let schema = pg_sys::get_namespace_oid(c"sanitize_internal".as_ptr(), true);
-        let name = super::text::c_string(table);
+        let name = text::c_string(table);
         let descriptor = (*data.tg_relation).rd_att;
         if event != expected
             || relation != pg_sys::get_relname_relid(name, schema)

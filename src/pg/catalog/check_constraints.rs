@@ -1,12 +1,10 @@
 //! What the CHECK constraints of a column compare it with. Only literals are read: nothing of an expression
 //! is evaluated, because its functions belong to the table's owner and would run with the caller's rights.
 
-use super::relation::{Column, Relation};
 use super::types::output;
 use super::view_tree::{FIRST_USER_OID, node_of, own_operator};
 use crate::pg::call::array::Elements;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
+use crate::pg::prelude::*;
 use pgrx::pg_sys::{self, NodeTag, Oid};
 use pgrx::{PgList, is_a};
 use std::ffi::{CStr, CString};

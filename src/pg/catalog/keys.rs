@@ -1,9 +1,7 @@
 //! Keys and what refers to them, as the catalog has them.
 
-use super::relation::{Column, Relation};
-use crate::pg::call::error::Error;
 use crate::pg::call::sql::{self, number};
-use pgrx::pg_sys::{self, Oid};
+use crate::pg::prelude::*;
 
 /// A column of a table, by their numbers in the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -5,10 +5,8 @@
 //! owner wrote. So the table is read with its owner's rights, in a restricted context, as ANALYZE does. Whether the
 //! caller may read it is asked before.
 
-use super::relation::Relation;
-use super::rights;
 use super::syscache::cached;
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use crate::pg::read::reader;
 use crate::pg::shards::partitions::inheritors;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};

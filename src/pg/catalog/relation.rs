@@ -1,14 +1,11 @@
 //! A relation by its OID: what it is called, which columns it has, how to ask for them.
 
-use super::{rights, types};
-use crate::pg::call::error::Error;
 use crate::pg::call::sql::{self, number, oid};
-use crate::pg::call::text::{self, Text};
+use crate::pg::prelude::*;
 use crate::pg::shards::foreign_tables::Reading;
 use crate::pg::shards::partitions::inheritors;
 use crate::pg::shards::travel::Way;
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys;
 use std::ffi::{CStr, CString};
 use std::sync::Arc;
 
@@ -18,21 +15,21 @@ pub struct Column {
     pub name: String,
     /// Where the relation's descriptor has it, dropped columns counted.
     pub attribute: usize,
-    pub type_oid: pg_sys::Oid,
+    pub type_oid: Oid,
     pub typmod: i32,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
     /// Its type, or the type that its domain is over.
-    pub base_type: pg_sys::Oid,
+    pub base_type: Oid,
     pub number: i16,
     pub not_null: bool,
     /// The range type in which a release shows its values, if not as they are.
-    pub range: Option<pg_sys::Oid>,
+    pub range: Option<Oid>,
 }
 
 impl Column {
     /// The type in which its values are shown, and its modifier.
-    pub fn shown_type(&self) -> (pg_sys::Oid, i32) {
+    pub fn shown_type(&self) -> (Oid, i32) {
         self.range.map_or((self.type_oid, self.typmod), |range| (range, -1))
     }
 
@@ -45,7 +42,7 @@ impl Column {
 /// A relation with rows to read.
 #[derive(Clone)]
 pub struct Relation {
-    pub oid: pg_sys::Oid,
+    pub oid: Oid,
     /// Its name for messages, qualified where needed and quoted.
     pub name: String,
     from: CString,
@@ -69,19 +66,19 @@ const READABLE: [u8; 5] = [
 
 impl Relation {
     /// Looks the relation up and locks it for reading until the transaction ends.
-    pub fn open(oid: pg_sys::Oid) -> Result<Self, Error> {
+    pub fn open(oid: Oid) -> Result<Self, Error> {
         let (relation, readable) = Relation::look_up(oid, pg_sys::NoLock)?;
         if readable { Ok(relation) } else { Err(Error::NotReadable { relation: relation.name }) }
     }
 
     /// Looks the relation up for its row type alone: it may be a composite type, nothing is read
     /// of it, and it is not locked for longer than that takes.
-    pub fn row_type(oid: pg_sys::Oid) -> Result<Self, Error> {
+    pub fn row_type(oid: Oid) -> Result<Self, Error> {
         Ok(Relation::look_up(oid, pg_sys::AccessShareLock)?.0)
     }
 
     /// The relation, and whether it has rows; `released` is the lock that is given back.
-    fn look_up(oid: pg_sys::Oid, released: u32) -> Result<(Self, bool), Error> {
+    fn look_up(oid: Oid, released: u32) -> Result<(Self, bool), Error> {
         // SAFETY: the relation is open, and so its descriptor valid, until relation_close; what
         // is kept of it is copied before.
         unsafe {
@@ -186,7 +183,7 @@ impl Relation {
 
     /// Has the rows that are made of it be of these columns, which are its own in their order, in the same types or in
     /// range types; with a last one of this name, if any, for the number of the leaf that a row is in.
-    pub fn shown_as(&mut self, types: impl Iterator<Item = pg_sys::Oid>, leaf: Option<&str>) {
+    pub fn shown_as(&mut self, types: impl Iterator<Item = Oid>, leaf: Option<&str>) {
         for (attribute, (column, shown)) in self.columns.iter_mut().zip(types).enumerate() {
             column.attribute = attribute;
             column.range = (shown != column.type_oid).then_some(shown);
@@ -267,7 +264,7 @@ impl Relation {
     }
 
     /// The relations, each with the number of its column, that foreign keys of this column alone refer to.
-    pub fn refers_to(&self, column: &Column) -> Result<Vec<(pg_sys::Oid, i16)>, Error> {
+    pub fn refers_to(&self, column: &Column) -> Result<Vec<(Oid, i16)>, Error> {
         let found = sql::rows(
             "SELECT confrelid::pg_catalog.text, confkey[1]::pg_catalog.text
                FROM pg_catalog.pg_constraint
@@ -280,7 +277,7 @@ impl Relation {
     }
 
     /// The collation of a column, invalid if its type has none.
-    pub fn collation(&self, column: &Column) -> pg_sys::Oid {
+    pub fn collation(&self, column: &Column) -> Oid {
         let (mut type_oid, mut typmod) = (pg_sys::InvalidOid, 0);
         let mut collation = pg_sys::InvalidOid;
         // SAFETY: a catalog look-up of a column that exists, as the relation is locked by `open`.
@@ -367,7 +364,7 @@ const KEYS: &str = "WITH tree AS (
 /// by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
 /// meaning. All is in the database's encoding.
 pub struct Asked {
-    pub relation: pg_sys::Oid,
+    pub relation: Oid,
     terms: Vec<Term>,
     from: Vec<u8>,
     /// How that is read.
@@ -445,13 +442,13 @@ impl Asked {
 }
 
 /// True for a partitioned table.
-pub fn is_partitioned(table: pg_sys::Oid) -> bool {
+pub fn is_partitioned(table: Oid) -> bool {
     // SAFETY: a catalog look-up.
     unsafe { pg_sys::get_rel_relkind(table) as u8 == pg_sys::RELKIND_PARTITIONED_TABLE }
 }
 
 /// Locks a relation for reading until the transaction ends, unless that means to wait; true if it is locked.
-pub fn try_lock(relation: pg_sys::Oid) -> bool {
+pub fn try_lock(relation: Oid) -> bool {
     // SAFETY: takes a lock that the end of the transaction gives back.
     unsafe {
         let lock = pg_sys::AccessShareLock as pg_sys::LOCKMODE;
@@ -460,13 +457,13 @@ pub fn try_lock(relation: pg_sys::Oid) -> bool {
 }
 
 /// As [`try_lock`], and waits.
-pub fn lock(relation: pg_sys::Oid) {
+pub fn lock(relation: Oid) {
     // SAFETY: takes a lock that the end of the transaction gives back; the relation may be gone by then.
     unsafe { pg_sys::LockRelationOid(relation, pg_sys::AccessShareLock as pg_sys::LOCKMODE) };
 }
 
 /// True if this transaction may have written rows of the relation: it has a lock that writers take.
-fn may_have_written(relation: pg_sys::Oid) -> bool {
+fn may_have_written(relation: Oid) -> bool {
     // SAFETY: the relation is open from try_relation_open to relation_close.
     unsafe {
         let reading = pg_sys::AccessShareLock as pg_sys::LOCKMODE;

@@ -1,9 +1,7 @@
 //! Whose rights a piece of work has.
 
 use super::syscache::cached;
-use super::types;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use pgrx::pg_sys::AclResult::ACLCHECK_OK;
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
 use std::ffi::CStr;

@@ -1,13 +1,10 @@
 //! Which types a private query may touch: built-in ones only, whose operators and casts no user can
 //! have defined.
 
-use super::relation::{Column, Relation};
-use super::rights;
 use super::syscache::cached;
 use super::view_tree::FIRST_USER_OID;
 use crate::pg::call::attempt::caught;
-use crate::pg::call::error::Error;
-use crate::pg::call::{sql, text};
+use crate::pg::prelude::*;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum, FormData_pg_type, Oid, SysCacheIdentifier};
 use std::ffi::CString;

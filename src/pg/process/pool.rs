@@ -3,8 +3,7 @@
 
 use super::progress::Progress;
 use crate::pg::call::error::{self, Error};
-use crate::pg::call::settings;
-use pgrx::pg_sys;
+use crate::pg::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use std::convert::Infallible;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,11 +1,9 @@
 //! Values of type `sanitize.bag`. Their text and binary forms are those of bytea.
 
 use super::cell::MAX_DATUM;
-use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
-use pgrx::pg_sys::{self, Datum};
 use pgrx::{direct_function_call_as_datum, varlena};
 use table::Bag;
 

@@ -2,14 +2,11 @@
 
 use super::cell::Form;
 use super::rows::{RowSink, each_row};
-use crate::pg::call::error::Error;
-use crate::pg::call::settings;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::prelude::*;
 use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::Shards;
 use pgrx::PgMemoryContexts;
 use pgrx::array::RawArray;
-use pgrx::pg_sys::{self, Datum};
 use randomize::seed::Code;
 use randomize::transaction::itemsets::{Listed, Seeded};
 use std::ptr::NonNull;

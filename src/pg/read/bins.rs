@@ -1,11 +1,7 @@
 //! A range of numbers or times cut into bins: which bin a value is in, asked of Postgres, and values of a bin.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::catalog::relation::Column;
-use crate::pg::catalog::{rights, types};
+use crate::pg::prelude::*;
 use pgrx::IntoDatum;
-use pgrx::pg_sys::{self, Datum};
 use random::{Coins, below};
 
 /// The range of a column in bins of equal width. Made from public bounds, or from a stored model.
@@ -15,8 +11,8 @@ pub struct Bins {
     /// The ends as literals of the column's base type.
     low: String,
     high: String,
-    type_oid: pg_sys::Oid,
-    base_type: pg_sys::Oid,
+    type_oid: Oid,
+    base_type: Oid,
     typmod: i32,
 }
 
@@ -175,7 +171,7 @@ enum Whole {
     Microsecond,
 }
 
-fn whole_type(base: pg_sys::Oid) -> Option<Whole> {
+fn whole_type(base: Oid) -> Option<Whole> {
     match base {
         pg_sys::DATEOID => Some(Whole::Day),
         pg_sys::TIMESTAMPOID | pg_sys::TIMESTAMPTZOID => Some(Whole::Microsecond),
@@ -185,7 +181,7 @@ fn whole_type(base: pg_sys::Oid) -> Option<Whole> {
 }
 
 /// The steps from 2000, or from 0, to a value that lies within the range, as SQL of type bigint.
-fn whole_expression(base: pg_sys::Oid, value: &str) -> String {
+fn whole_expression(base: Oid, value: &str) -> String {
     match whole_type(base) {
         Some(Whole::Day) => format!(
             "(({value})::pg_catalog.date OPERATOR(pg_catalog.-) '2000-01-01'::pg_catalog.date)::pg_catalog.int8"
@@ -207,7 +203,7 @@ fn whole_expression(base: pg_sys::Oid, value: &str) -> String {
 }
 
 /// The steps of one end of a range.
-fn whole_value(whole: Whole, base: pg_sys::Oid, value: &str) -> Result<i64, Error> {
+fn whole_value(whole: Whole, base: Oid, value: &str) -> Result<i64, Error> {
     if let Whole::Integer = whole {
         return value.parse().map_err(|_| outside(value, value));
     }

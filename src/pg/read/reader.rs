@@ -3,15 +3,12 @@
 
 use super::cell::Form;
 use super::rows::{RowSink, each_row};
-use crate::pg::call::error::Error;
 use crate::pg::call::text_input::Input;
-use crate::pg::call::{settings, text};
 use crate::pg::catalog::relation::{Asked, Relation};
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::process::progress::Progress;
 use crate::pg::shards::foreign_tables::{Shard, Shards};
-use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgTupleDesc};
 use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};

@@ -1,8 +1,7 @@
 //! Rows that come one by one as values of type record.
 
 use super::reader::RowCoder;
-use crate::pg::call::error::Error;
-use pgrx::pg_sys::{self, Datum, Oid};
+use crate::pg::prelude::*;
 use pgrx::{PgTupleDesc, varlena};
 use std::marker::PhantomData;
 

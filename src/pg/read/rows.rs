@@ -1,8 +1,7 @@
 //! The rows of a query, one at a time: nothing of them is kept.
 
 use super::toast;
-use crate::pg::call::error::Error;
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::prelude::*;
 use pgrx::{PgTupleDesc, Spi};
 use std::ffi::CStr;
 

@@ -1,9 +1,7 @@
 //! Texts of a column handed to Postgres in parts, so that a million of them need little memory and a cancel
 //! request is heard in between.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::call::text::Text;
+use crate::pg::prelude::*;
 use pgrx::PgMemoryContexts;
 
 /// How many texts a query gets.

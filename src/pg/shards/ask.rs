@@ -2,15 +2,14 @@
 
 use super::foreign_tables::{Shard, Shards};
 use super::travel::{Engine, Way};
-use crate::pg::call::error::Error;
 use crate::pg::call::text_input::Input;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::read::bag;
 use crate::pg::read::cell::Form;
 use crate::pg::read::reader::{Reader, RowCoder};
 use crate::pg::read::rows::{RowSink, each_row};
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Datum, Oid};
 use std::cell::Cell;
 use table::WireError;
 

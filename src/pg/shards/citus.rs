@@ -6,10 +6,8 @@
 
 use super::reach::is_reached;
 use super::travel::Way;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
 use crate::pg::catalog::relation::{Asked, Relation, c_string};
-use pgrx::pg_sys::{self, Oid};
+use crate::pg::prelude::*;
 use std::ffi::{CStr, CString};
 
 /// True if Citus has this catalog here. It is in pg_catalog, where only a superuser can have put it.

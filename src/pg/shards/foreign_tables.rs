@@ -7,13 +7,10 @@
 use super::citus;
 use super::partitions::inheritors;
 use super::travel::Way;
-use crate::pg::call::error::Error;
 use crate::pg::call::notice::notice;
 use crate::pg::call::text::name;
-use crate::pg::call::{settings, sql};
 use crate::pg::catalog::relation::{Asked, c_string};
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::{self, Oid};
+use crate::pg::prelude::*;
 use pgrx::{PgList, Spi};
 use std::ffi::{CStr, CString, c_char};
 use std::fmt;

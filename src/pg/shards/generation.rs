@@ -2,15 +2,11 @@
 //! Each has a comment that says of which release it is and which number it has; what is dropped must have it, and
 //! belong to the role that asks.
 
-use crate::pg::call::error::Error;
 use crate::pg::call::text_input::Input;
-use crate::pg::call::{sql, text};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
+use crate::pg::prelude::*;
 use crate::pg::write::rowset::ResultRows;
 use crate::pg::write::target::{self, Name, NewColumn};
 use crate::pg::write::typed::{TypedRows, Values};
-use pgrx::pg_sys::{self, Datum, Oid};
 use std::ffi::CStr;
 use table::Bag;
 
@@ -40,7 +36,7 @@ impl Mark {
 fn own(mark: &Mark) -> Result<Vec<(String, String)>, Error> {
     let user = rights::current_user();
     let pattern = format!("generation % of the sharded release {}", mark.0);
-    let found = sql::latest_rows(OWN, &[user.into(), text::Text(pattern).into()])?;
+    let found = sql::latest_rows(OWN, &[user.into(), Text(pattern).into()])?;
     Ok(found.into_iter().filter_map(|[table, comment]| table.zip(comment)).collect())
 }
 
@@ -85,7 +81,7 @@ pub fn create(
     let before = before.map(|generation| mark.comment(generation));
     let before = own(mark)?.into_iter().find(|(_, comment)| Some(comment) == before.as_ref());
     let Some((before, _)) = before else { return Ok(()) };
-    let grants = sql::latest_rows(GRANTS, &[text::Text(before).into()])?;
+    let grants = sql::latest_rows(GRANTS, &[Text(before).into()])?;
     for row in grants {
         let [Some(right), Some(role), Some(option)] = row else { continue };
         let statement = format!("GRANT {right} ON TABLE {} TO {role}{option}", name.quoted());

@@ -5,8 +5,7 @@
 //! what it reads.
 
 use super::citus;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
+use crate::pg::prelude::*;
 
 /// Refuses on a node whose rows another one distributes: there budgets are kept.
 pub fn check() -> Result<(), Error> {

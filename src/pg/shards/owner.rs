@@ -3,10 +3,7 @@
 
 use super::citus;
 use super::foreign_tables::Shards;
-use crate::pg::call::error::Error;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::{self, Datum, Oid};
+use crate::pg::prelude::*;
 
 /// Refuses a relation whose owner the other servers would not let in.
 pub fn check(relation: &Relation) -> Result<(), Error> {

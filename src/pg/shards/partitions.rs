@@ -1,12 +1,8 @@
 //! The partitions of a relation that lie on other servers, and which units belong to each.
 
 use super::foreign_tables::Server;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::catalog::relation::{Column, Relation};
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use pgrx::PgList;
-use pgrx::pg_sys::{self, Oid};
 
 // Not among the bindings of pgrx, so it is called through a guard.
 unsafe extern "C-unwind" {

@@ -1,9 +1,6 @@
 //! What a relation reads, as the catalog has it: the tables of its views, and what inherits from them.
 
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use crate::pg::catalog::relation::Relation;
-use pgrx::pg_sys::Oid;
+use crate::pg::prelude::*;
 
 /// True if rows of the relation may come from a foreign table.
 pub fn has_foreign(relation: &Relation) -> Result<bool, Error> {

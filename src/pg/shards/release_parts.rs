@@ -4,14 +4,11 @@
 use super::foreign_tables::Server;
 use super::remote_error::{is_lost, told};
 use crate::pg::call::attempt::caught;
-use crate::pg::call::error::Error;
 use crate::pg::call::{jsonb, sql, text};
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::{rights, types};
+use crate::pg::prelude::*;
 use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement::{self, Parameter};
 use crate::pg::write::target::{Name, identifier};
-use pgrx::pg_sys::{self, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as Code};
 use serde_json::Value as Json;
 
@@ -125,7 +122,7 @@ pub fn point(
         )?;
     }
     // Names were looked up anew by each statement: what was meant must be what was changed.
-    let pointing = sql::latest_rows::<1>(POINTING, &[target.oid.into(), text::Text(table).into()])?;
+    let pointing = sql::latest_rows::<1>(POINTING, &[target.oid.into(), Text(table).into()])?;
     match pointing.len() == servers.len() {
         true => Ok(()),
         false => Err(Error::Swapped),

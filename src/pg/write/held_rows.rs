@@ -3,8 +3,7 @@
 //! nothing is written to the WAL.
 
 use super::store::Store;
-use crate::pg::call::text;
-use pgrx::pg_sys;
+use crate::pg::prelude::*;
 
 /// What is held.
 pub struct Held {

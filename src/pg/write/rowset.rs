@@ -6,12 +6,10 @@ use super::layout::Tuples;
 use super::store::Store;
 use super::target::NewColumn;
 use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
 use crate::pg::call::signature::Returns;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use crate::pg::process::progress::Progress;
-use pgrx::pg_sys::{self, Datum};
 use pgrx::{IntoDatum, PgMemoryContexts};
 
 /// Rows between two looks for a cancel request, and between two resets of the row context.

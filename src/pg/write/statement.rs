@@ -3,12 +3,10 @@
 
 use super::held_rows::Held;
 use super::target;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use crate::pg::process::progress::Progress;
 use crate::pg::read::rows::{Receiver, RowSink};
 use pgrx::pg_sys::panic::CaughtError;
-use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgList, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use std::panic::AssertUnwindSafe;
 

@@ -1,10 +1,9 @@
 //! The one writer of rows: into a tuplestore, which spills to disk when it outgrows work_mem, or into a table that this
 //! transaction has made.
 
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use crate::pg::read::rows::RowSink;
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Datum};
 
 /// Rows that are written down.
 pub(in crate::pg) struct Store {

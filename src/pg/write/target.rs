@@ -1,11 +1,9 @@
 //! Tables that releases are written to: their names, how they are made, and what makes them unsuitable.
 
 use crate::pg::call::argument::Type;
-use crate::pg::call::error::Error;
-use crate::pg::call::{sql, text};
 use crate::pg::catalog::relation::{Column, Relation, is_partitioned};
-use crate::pg::catalog::rights;
 use crate::pg::catalog::syscache::cached;
+use crate::pg::prelude::*;
 use crate::pg::process::worker;
 use crate::pg::shards::{foreign_tables, partitions};
 use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
@@ -285,7 +283,7 @@ pub fn identifier(name: &str) -> Result<String, Error> {
 /// The OID that a function of Postgres finds for a name, if any.
 fn found(function: &str, name: &str) -> Result<Option<Oid>, Error> {
     let query = format!("SELECT {function}($1)::pg_catalog.oid::pg_catalog.text");
-    let found = sql::texts(&query, &[text::Text(name.into()).into()])?;
+    let found = sql::texts(&query, &[Text(name.into()).into()])?;
     found.first().filter(|oid| oid.is_some()).map(sql::oid).transpose()
 }
 

@@ -2,14 +2,10 @@
 
 use super::layout::{Layout, Tuples};
 use super::rowset::ResultRows;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
 use crate::pg::call::text_input::Input;
-use crate::pg::catalog::relation::Relation;
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use crate::pg::read::cell::Form;
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Datum};
 use std::ffi::CStr;
 use table::{CodedTable, NONE};
 
@@ -17,16 +13,16 @@ use table::{CodedTable, NONE};
 const KEPT: usize = 1 << 16;
 
 /// The relation of a row type, to be read.
-pub fn relation(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+pub fn relation(row_type: Oid) -> Result<Relation, Error> {
     Relation::open(relation_oid(row_type)?)
 }
 
 /// The relation or composite type of a row type.
-pub fn row_type(row_type: pg_sys::Oid) -> Result<Relation, Error> {
+pub fn row_type(row_type: Oid) -> Result<Relation, Error> {
     Relation::row_type(relation_oid(row_type)?)
 }
 
-fn relation_oid(row_type: pg_sys::Oid) -> Result<pg_sys::Oid, Error> {
+fn relation_oid(row_type: Oid) -> Result<Oid, Error> {
     // SAFETY: look-ups by type OID.
     unsafe {
         let relation = pg_sys::typeOrDomainTypeRelid(row_type);
@@ -151,7 +147,7 @@ pub struct TypedRows<'a, V> {
     datums: Vec<Datum>,
     nulls: Vec<bool>,
     /// For each attribute, its domain type until it is known to allow NULL.
-    domains: Vec<Option<pg_sys::Oid>>,
+    domains: Vec<Option<Oid>>,
     context: pg_sys::MemoryContext,
 }
 

@@ -2,9 +2,8 @@
 
 use super::{Error, Message};
 use crate::method::Method;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use pgrx::PgLogLevel;
-use pgrx::pg_sys;
 use pgrx::pg_sys::panic::ErrorReport;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, Ordering};
@@ -39,7 +38,7 @@ impl Error {
 
     /// Leaves a function called from SQL with the error: [`raise_pending`] raises it once nothing is
     /// left to drop.
-    pub fn leave(self) -> pg_sys::Datum {
+    pub fn leave(self) -> Datum {
         let Message { code, message, detail, hint } = self.message();
         let data = report(PgLogLevel::ERROR, code, &message, detail.as_deref(), Some(&hint));
         if let Error::Fault { what } = &self {
@@ -47,7 +46,7 @@ impl Error {
             unsafe { (*data).detail_log = text::c_string(what) };
         }
         PENDING.store(data, Ordering::Relaxed);
-        pg_sys::Datum::null()
+        Datum::null()
     }
 
     /// Raises the error in Postgres; does not return.

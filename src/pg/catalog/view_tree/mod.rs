@@ -9,8 +9,7 @@ mod expression;
 mod reach;
 
 use super::types;
-use crate::pg::call::error::Error;
-use crate::pg::call::text;
+use crate::pg::prelude::*;
 use expression::{equalities, places, resolved};
 use pgrx::pg_sys::{self, NodeTag, Oid};
 use pgrx::{PgList, is_a};

@@ -11,9 +11,7 @@ use super::{
     reload_settings, sleep, tag, wake,
 };
 use crate::pg::call::attempt::in_subtransaction;
-use crate::pg::call::error::Error;
-use crate::pg::call::sql;
-use pgrx::pg_sys::{self, Datum};
+use crate::pg::prelude::*;
 use pgrx::{PgSqlErrorCode, PgTryBuilder};
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;

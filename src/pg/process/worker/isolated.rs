@@ -17,10 +17,8 @@ use super::{
     on_signal, reload_settings, sleep, sleep_as, wake,
 };
 use crate::pg::call::error::{Error, Message};
-use crate::pg::call::{settings, sql};
-use crate::pg::catalog::rights;
+use crate::pg::prelude::*;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
-use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgSqlErrorCode, PgTryBuilder};
 use std::ffi::CStr;
 use std::panic::AssertUnwindSafe;

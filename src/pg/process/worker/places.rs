@@ -2,8 +2,7 @@
 //! each of them a lock that one reader holds at a time.
 
 use super::{EXCLUSIVE, Kind, held, tag};
-use crate::pg::call::settings;
-use pgrx::pg_sys;
+use crate::pg::prelude::*;
 
 /// The tag of one of the places that a role has among readers.
 fn share(role: u32, place: u32) -> pg_sys::LOCKTAG {

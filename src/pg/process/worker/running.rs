@@ -2,8 +2,7 @@
 //! memory, announced by a lock: nothing has to be committed for that, and it goes when its process goes.
 
 use super::{Announcement, Kind, announced};
-use crate::pg::catalog::rights;
-use pgrx::pg_sys::{self, Datum, Oid};
+use crate::pg::prelude::*;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
 /// Bytes of a name that are told; a phase has fewer.

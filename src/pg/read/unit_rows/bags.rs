@@ -1,12 +1,11 @@
 //! Bags that other servers have packed.
 
 use super::{guarded, run};
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use crate::pg::read::cell::Form;
 use crate::pg::read::rows::RowSink;
 use crate::pg::shards::ask::unpacked;
 use pgrx::PgMemoryContexts;
-use pgrx::pg_sys::{Datum, Oid};
 use table::Bag;
 
 /// The packed bags in the only column of a query's rows, with the owner's rights; `None` if one of them is NULL.

@@ -1,10 +1,8 @@
 //! The groups of rows: codes by the bytes of the columns that tell them apart.
 
-use crate::pg::call::text;
-use crate::pg::catalog::types;
+use crate::pg::prelude::*;
 use crate::pg::read::cell::Form;
 use pgrx::PgTupleDesc;
-use pgrx::pg_sys::{self, Oid};
 use question::Key;
 use std::collections::HashMap;
 use std::ffi::CStr;

@@ -7,20 +7,17 @@ mod bags;
 mod groups;
 mod sinks;
 
+use crate::pg::prelude::*;
 pub use bags::bags;
 pub use groups::Groups;
 
 use super::cell::Form;
 use super::rows::{RowSink, each_row_locked};
-use crate::pg::call::error::Error;
-use crate::pg::call::{settings, text};
-use crate::pg::catalog::rights;
 use crate::pg::process::pool;
 use crate::pg::process::worker::isolated;
 use crate::pg::write::held_rows::Held;
 use aggregate::{Batch, Bounded, NO_VALUE, UnitRows};
 use groups::GroupColumns;
-use pgrx::pg_sys::{self, Datum, Oid};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode, PgTryBuilder, PgTupleDesc};
 use question::Key;
 use random::Coins;

@@ -2,11 +2,10 @@
 
 use super::groups::{GroupColumns, Groups, NO_GROUP};
 use super::{Row, Visit};
-use crate::pg::call::error::Error;
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::read::cell::Form;
 use aggregate::{Batch, Bounded, UnitRows};
-use pgrx::pg_sys::Oid;
 use random::Coins;
 use std::sync::atomic::{AtomicU64, Ordering};
 
