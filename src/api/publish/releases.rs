@@ -11,7 +11,7 @@ use crate::catalog::sharded as sharded_record;
 use crate::pg::process::worker::running::{self, Running};
 use crate::pg::shards::{keeper, release_parts};
 use crate::pg::write::statement;
-use crate::pg::write::target::{self, Lock, Name, NewColumn};
+use crate::pg::write::target::{self, Allowed, Lock, Name, NewColumn};
 use guarantee::told_after;
 
 /// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
@@ -76,7 +76,7 @@ fn empty(target: &Relation) -> Result<()> {
 
 /// Refuses a table that a release which is not sharded cannot be written to.
 fn refuse_unsuitable(target: &Relation) -> Result<()> {
-    match target::unsuitable(target.oid).or_else(|| target::bound(target.oid)) {
+    match target::unsuitable(target.oid, Allowed::Alone).or_else(|| target::bound(target.oid)) {
         None => Ok(()),
         Some(reason) => Err(Error::Unsuitable { relation: target.name.clone(), reason }),
     }
@@ -111,10 +111,8 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
             "A release is a table beside its source.",
         ));
     }
-    let unsuitable = match maker.is_sharded() {
-        true => target::unsuitable_parent(target.oid),
-        false => target::unsuitable(target.oid),
-    };
+    let allowed = if maker.is_sharded() { Allowed::Parent } else { Allowed::Alone };
+    let unsuitable = target::unsuitable(target.oid, allowed);
     let columns = maker.columns(&source)?;
     let mut reason =
         unsuitable.or_else(|| target::bound(target.oid)).or(difference(&maker, target, &columns));

@@ -248,8 +248,7 @@ impl<'a> Given<'a> {
     }
 
     pub fn int4(&self) -> Result<Option<i32>, Error> {
-        let read = |value: &Json| i32::try_from(value.as_i64()?).ok();
-        self.read(Type::Int4, "a whole number", read)
+        self.read(Type::Int4, "a whole number", small)
     }
 
     pub fn int8(&self) -> Result<Option<i64>, Error> {
@@ -261,9 +260,7 @@ impl<'a> Given<'a> {
     }
 
     pub fn numeric(&self) -> Result<Option<AnyNumeric>, Error> {
-        let read =
-            |value: &Json| AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok();
-        self.read(Type::Numeric, "a number", read)
+        self.read(Type::Numeric, "a number", decimal)
     }
 
     pub fn text(&self) -> Result<Option<String>, Error> {
@@ -288,8 +285,7 @@ impl<'a> Given<'a> {
 
     /// An array of small whole numbers of any shape.
     pub fn ints(&self) -> Result<Option<Numbers<i32>>, Error> {
-        let read =
-            |value: &Json| Numbers::from_json(value, |one| i32::try_from(one.as_i64()?).ok());
+        let read = |value: &Json| Numbers::from_json(value, small);
         self.read(Type::Ints, "an array of whole numbers", read)
     }
 
@@ -305,9 +301,7 @@ impl<'a> Given<'a> {
 
     /// An array of decimals of any shape.
     pub fn numerics(&self) -> Result<Option<Numbers<AnyNumeric>>, Error> {
-        let number =
-            |value: &Json| AnyNumeric::try_from(value.as_number()?.to_string().as_str()).ok();
-        let read = |value: &Json| Numbers::from_json(value, number);
+        let read = |value: &Json| Numbers::from_json(value, decimal);
         self.read(Type::Numerics, "an array of numbers", read)
     }
 
@@ -327,7 +321,9 @@ impl<'a> Given<'a> {
     }
 
     pub fn relation(&self) -> Result<Option<Oid>, Error> {
-        self.read(Type::Relation, "the name of a relation", |value| relation_named(value.as_str()?))
+        self.read(Type::Relation, "the name of a relation", |value| {
+            relation_named(text::datum(&text::from_utf8(value.as_str()?)))
+        })
     }
 
     pub fn role(&self) -> Result<Option<Oid>, Error> {
@@ -386,11 +382,7 @@ impl<'a> Given<'a> {
             return self.needed(None);
         };
         let oid = match place.type_oid() {
-            pg_sys::TEXTOID => {
-                let name = self.needed(datum)?;
-                // SAFETY: text_regclass takes one text.
-                unsafe { direct_function_call(pg_sys::text_regclass, &[Some(name)]) }
-            }
+            pg_sys::TEXTOID => relation_named(self.needed(datum)?),
             pg_sys::REGCLASSOID => datum.map(|datum| Oid::from(datum.value() as u32)),
             _ => return Ok(Source::Bag(bag::read(self.needed(datum)?)?)),
         };
@@ -398,8 +390,16 @@ impl<'a> Given<'a> {
     }
 }
 
-fn relation_named(name: &str) -> Option<Oid> {
-    let name = text::datum(&text::from_utf8(name));
+fn small(number: &Json) -> Option<i32> {
+    i32::try_from(number.as_i64()?).ok()
+}
+
+fn decimal(number: &Json) -> Option<AnyNumeric> {
+    AnyNumeric::try_from(number.as_number()?.to_string().as_str()).ok()
+}
+
+/// The relation that a text names.
+fn relation_named(name: Datum) -> Option<Oid> {
     // SAFETY: text_regclass takes one text.
     unsafe { direct_function_call(pg_sys::text_regclass, &[Some(name)]) }
 }

@@ -418,6 +418,12 @@ impl Asked {
         self.terms.len()
     }
 
+    /// What the columns are called in bags that travel, as a list.
+    pub fn numbered(&self) -> String {
+        let names: Vec<String> = (1..=self.width()).map(|i| format!("f{i}")).collect();
+        names.join(",")
+    }
+
     /// The names of the columns as the catalog has them.
     pub fn columns(&self) -> impl Iterator<Item = &CStr> {
         self.terms.iter().map(|term| term.column.as_c_str())

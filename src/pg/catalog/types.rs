@@ -26,7 +26,7 @@ const EXACT: [Oid; 11] = [
     pg_sys::NAMEOID,
 ];
 
-fn is_enum(base: Oid) -> bool {
+pub fn is_enum(base: Oid) -> bool {
     // SAFETY: a catalog look-up.
     unsafe { pg_sys::type_is_enum(base) }
 }
@@ -63,14 +63,22 @@ pub fn is_boolean(base: Oid) -> bool {
 
 /// Documents of any content, or arrays of them.
 pub fn holds_documents(base: Oid) -> bool {
-    // SAFETY: catalog look-ups; what is no array has no element type.
-    let element = unsafe {
-        match pg_sys::get_element_type(base) {
-            pg_sys::InvalidOid => base,
-            element => pg_sys::getBaseType(element),
-        }
-    };
-    [pg_sys::JSONOID, pg_sys::JSONBOID, pg_sys::XMLOID].contains(&element)
+    [pg_sys::JSONOID, pg_sys::JSONBOID, pg_sys::XMLOID].contains(&element(base))
+}
+
+/// The type itself, or the type that the domain is over.
+pub fn base(type_oid: Oid) -> Oid {
+    // SAFETY: a catalog look-up.
+    unsafe { pg_sys::getBaseType(type_oid) }
+}
+
+/// The type of an array's elements, or what that is over; of what is no array the type itself.
+pub fn element(array: Oid) -> Oid {
+    // SAFETY: a catalog look-up; what is no array has no element type.
+    match unsafe { pg_sys::get_element_type(array) } {
+        pg_sys::InvalidOid => array,
+        element => base(element),
+    }
 }
 
 /// The labels of an enum in their order; `None` for other types.

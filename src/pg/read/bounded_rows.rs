@@ -75,9 +75,7 @@ pub fn is_known() -> Result<bool, Error> {
 /// A number for a type whose equal values have equal bytes and the same text on every server; `None` for other
 /// types. Types with one number have the same values under the same texts, and the same hashes.
 pub fn kind(type_oid: Oid) -> Option<u32> {
-    // SAFETY: a catalog look-up.
-    let base = unsafe { pg_sys::getBaseType(type_oid) };
-    match base {
+    match types::base(type_oid) {
         base if types::is_integer(base) => Some(pg_sys::INT8OID.to_u32()),
         pg_sys::VARCHAROID => Some(pg_sys::TEXTOID.to_u32()),
         // Equal values may have different blanks.

@@ -102,10 +102,9 @@ pub fn may_answer(relation: &Relation) -> Result<bool, Error> {
 
 /// Asks for one bag of all rows, packed, after the number 0.
 pub(in crate::pg) fn query(asked: &Asked, ways: &[Way]) -> CString {
-    let names: Vec<String> = (1..=asked.width()).map(|i| format!("f{i}")).collect();
     let before = format!(
         "SELECT 0, sanitize_internal.bag_packed(sanitize.cell_bag('{{{}}}'::pg_catalog.text[], ARRAY[",
-        names.join(",")
+        asked.numbered()
     );
     c_string([before.as_bytes(), &asked.texts(ways), b"])) FROM ", asked.from()].concat())
 }

@@ -167,8 +167,7 @@ impl<'a> Shards<'a> {
         if self.by_citus {
             return citus::query(self.asked, ways);
         }
-        let names: Vec<String> = (1..=self.asked.width()).map(|i| format!("f{i}")).collect();
-        let names = names.join(",");
+        let names = self.asked.numbered();
         let columns = self.asked.expressions(ways);
         let mut query = Vec::new();
         for (number, shard) in self.asked_shards() {

@@ -6,10 +6,10 @@
 //! it lays down itself, all but that of money. Citus lays down nothing: there such values travel as the hexadecimal
 //! digits of what the type's own send function makes of them.
 
-use crate::pg::call::text;
 use crate::pg::call::text_input::Input;
 use crate::pg::catalog::syscache::cached;
-use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use crate::pg::prelude::*;
+use pgrx::pg_sys::SysCacheIdentifier;
 use std::ffi::CStr;
 
 /// Who asks the other server.
@@ -73,18 +73,11 @@ impl Way {
     /// How values of the type travel; `None` if that cannot be known: what a type of a user's writes may depend on
     /// anything.
     pub fn of(type_oid: Oid, engine: Engine) -> Option<Self> {
-        // SAFETY: look-ups by type OID.
-        let (base, element, is_enum) = unsafe {
-            let base = pg_sys::getBaseType(type_oid);
-            let element = match pg_sys::get_element_type(base) {
-                pg_sys::InvalidOid => base,
-                element => pg_sys::getBaseType(element),
-            };
-            (base, element, pg_sys::type_is_enum(element))
-        };
+        let base = types::base(type_oid);
+        let element = types::element(base);
         match engine {
             Engine::PostgresFdw if element != pg_sys::MONEYOID => Some(Way::Text),
-            _ if is_enum || PLAIN.contains(&element) => Some(Way::Text),
+            _ if types::is_enum(element) || PLAIN.contains(&element) => Some(Way::Text),
             // What is built in has the same numbers on every server.
             _ if [base, element].iter().any(|of| of.to_u32() >= pg_sys::FirstNormalObjectId)
                 || OBJECTS.contains(&element) =>

@@ -338,35 +338,25 @@ fn locked_parts(table: Oid, mode: u32) -> Vec<Oid> {
 
 /// What a table may be beside an ordinary one that stands alone.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Allowed {
+pub enum Allowed {
     Alone,
+    /// Others may inherit from it.
     Parent,
     Partitioned,
     Partition,
-}
-
-/// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
-/// release is written.
-pub fn unsuitable(table: Oid) -> Option<String> {
-    unsuitable_but(table, Allowed::Alone)
-}
-
-/// As [`unsuitable`], for a table that others may inherit from.
-pub fn unsuitable_parent(table: Oid) -> Option<String> {
-    unsuitable_but(table, Allowed::Parent)
 }
 
 /// As [`unsuitable`], for a table that may be partitioned, with all its partitions. They have one owner: what the
 /// owner of one put on it would run with the rights of the table's.
 pub fn unsuitable_parts(table: Oid) -> Option<String> {
     if !is_partitioned(table) {
-        return unsuitable(table);
+        return unsuitable(table, Allowed::Alone);
     }
-    unsuitable_but(table, Allowed::Partitioned).or_else(|| {
+    unsuitable(table, Allowed::Partitioned).or_else(|| {
         let mut partitions = parts(table).into_iter().filter(|&part| part != table);
         partitions.find_map(|part| {
             let reason =
-                unsuitable_but(part, Allowed::Partition).or_else(|| of_stranger(part, table))?;
+                unsuitable(part, Allowed::Partition).or_else(|| of_stranger(part, table))?;
             let name = Relation::row_type(part).ok()?.name;
             Some(format!("of its partition {name}, {reason}"))
         })
@@ -381,7 +371,9 @@ fn of_stranger(part: Oid, table: Oid) -> Option<String> {
         .then(|| format!("its owner is another role, \"{}\"", name()))
 }
 
-fn unsuitable_but(table: Oid, allowed: Allowed) -> Option<String> {
+/// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
+/// release is written.
+pub fn unsuitable(table: Oid, allowed: Allowed) -> Option<String> {
     in_use(table, |opened| {
         // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
         let (form, has_rule) = unsafe { (&*(*opened).rd_rel, !(*opened).rd_rules.is_null()) };

@@ -178,9 +178,7 @@ impl<'a, V: Values> TypedRows<'a, V> {
             .map(|description| {
                 // A dropped column has no type any more.
                 let type_oid = Some(description.atttypid).filter(|_| !description.attisdropped)?;
-                // SAFETY: look-up by type OID.
-                let base = unsafe { pg_sys::getBaseType(type_oid) };
-                (base != type_oid).then_some(type_oid)
+                (types::base(type_oid) != type_oid).then_some(type_oid)
             })
             .collect();
         Ok(TypedRows {

@@ -7,8 +7,8 @@
 //! commit, or its caller gets an error and must assume that it was committed.
 
 use super::{
-    Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE, announced, connect, exists,
-    reload_settings, sleep, tag, wake,
+    Announcement, COMMON, EXCLUSIVE, Kind, LINGER, Launch, PATIENCE, Until, acquire, announced,
+    connect, exists, reload_settings, sleep, tag, wake,
 };
 use crate::pg::call::attempt::in_subtransaction;
 use crate::pg::prelude::*;
@@ -253,9 +253,7 @@ pub unsafe fn serve(argument: Datum, decide: fn(&[u8]) -> Result<Decision, Error
     unsafe { connect(argument, &[COMMON]) };
     let presence = tag(Kind::Ledger, 0);
     loop {
-        // SAFETY: a session lock, which ends with the process at the latest.
-        let alone = unsafe { pg_sys::LockAcquire(&presence, EXCLUSIVE, true, true) };
-        if alone == pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL {
+        if !acquire(&presence, Until::Process, true) {
             // The one that is there sees every request announced before it leaves.
             return;
         }

@@ -65,6 +65,20 @@ fn tag(kind: Kind, handle: u32) -> pg_sys::LOCKTAG {
     }
 }
 
+/// When a lock ends at the latest.
+#[derive(PartialEq, Eq)]
+enum Until {
+    Transaction,
+    Process,
+}
+
+/// Takes a lock of ours; false if somebody has it and this is not to wait.
+fn acquire(tag: &pg_sys::LOCKTAG, until: Until, at_once: bool) -> bool {
+    // SAFETY: a lock by which nothing of Postgres is kept.
+    let outcome = unsafe { pg_sys::LockAcquire(tag, EXCLUSIVE, until == Until::Process, at_once) };
+    outcome != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
+}
+
 /// A lock of the current transaction, which ends with it at the latest.
 pub struct Announcement(pg_sys::LOCKTAG);
 
@@ -74,17 +88,14 @@ impl Announcement {
     }
 
     fn of(tag: pg_sys::LOCKTAG) -> Self {
-        // SAFETY: a lock of ours; waits if somebody has it.
-        unsafe { pg_sys::LockAcquire(&tag, EXCLUSIVE, false, false) };
+        acquire(&tag, Until::Transaction, false);
         Announcement(tag)
     }
 
     /// `None` if somebody else has it.
     fn alone(kind: Kind, handle: u32) -> Option<Self> {
         let tag = tag(kind, handle);
-        // SAFETY: a lock of ours; does not wait.
-        let outcome = unsafe { pg_sys::LockAcquire(&tag, EXCLUSIVE, false, true) };
-        (outcome != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL).then_some(Announcement(tag))
+        acquire(&tag, Until::Transaction, true).then_some(Announcement(tag))
     }
 
     /// Ends the announcement. One that is dropped ends with the transaction: errors do not come here.

@@ -1,7 +1,7 @@
 //! The session locks of a reader: that it is there, and for which role it works. A role has so many places among readers,
 //! each of them a lock that one reader holds at a time.
 
-use super::{EXCLUSIVE, Kind, held, tag};
+use super::{Kind, Until, acquire, held, tag};
 use crate::pg::prelude::*;
 
 /// The tag of one of the places that a role has among readers.
@@ -17,20 +17,14 @@ pub(super) fn readers_for(role: u32) -> usize {
 /// Takes one of the places that the role has among readers, until [`release_locks`]; false if none is free.
 pub(super) fn take_place(role: u32) -> bool {
     let places = u32::try_from(settings::readers_per_role()).unwrap_or(1);
-    (0..places).any(|place| {
-        // SAFETY: a session lock of ours; does not wait.
-        let outcome = unsafe { pg_sys::LockAcquire(&share(role, place), EXCLUSIVE, true, true) };
-        outcome != pg_sys::LockAcquireResult::LOCKACQUIRE_NOT_AVAIL
-    })
+    (0..places).any(|place| acquire(&share(role, place), Until::Process, true))
 }
 
 /// Takes the lock that tells of this reader.
 pub(super) fn announce() {
-    // SAFETY: a session lock, which ends with the process.
-    unsafe {
-        let presence = tag(Kind::Reader, pg_sys::MyProcPid as u32);
-        pg_sys::LockAcquire(&presence, EXCLUSIVE, true, false);
-    }
+    // SAFETY: a variable that is set once per process.
+    let process = unsafe { pg_sys::MyProcPid };
+    acquire(&tag(Kind::Reader, process as u32), Until::Process, false);
 }
 
 /// Gives back the place and every other lock of the session: functions of a view can have taken advisory ones,

@@ -7,12 +7,12 @@ mod bags;
 mod groups;
 mod sinks;
 
-use crate::pg::prelude::*;
 pub use bags::bags;
 pub use groups::Groups;
 
 use super::cell::Form;
 use super::rows::{RowSink, each_row_locked};
+use crate::pg::prelude::*;
 use crate::pg::process::pool;
 use crate::pg::process::worker::isolated;
 use crate::pg::write::held_rows::Held;
