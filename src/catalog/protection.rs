@@ -3,6 +3,7 @@
 use crate::catalog::ledger::account::{Account, Sums, decimal};
 use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
 use crate::pg::prelude::*;
+use pgrx::AnyNumeric;
 use question::Terms;
 use std::collections::HashMap;
 
@@ -234,28 +235,22 @@ impl Budgets {
         let Some(row) = found else { return Ok(None) };
         check_owner(&row, 9)?;
         let is_over = row.truth(1, "window_start")?;
-        row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
-        row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?;
+        let (epsilon, delta) = (epsilon_of(&row, 2)?, delta_of(&row, 3)?);
         let relation = Account {
             whose: row.text(0, "source")?.to_string(),
-            epsilon: Some(row.amount(2, "epsilon")?),
-            delta: row.amount(3, "delta")?,
+            epsilon: Some(epsilon),
+            delta,
             spent: spent(&row, 4, is_over)?,
         };
         let rows = run(ALLOWANCES, &[Some(&source)])?;
         let allowance = |row| {
             let row = Stored { table: "allowance", row };
-            let of_relation = || Ok(relation.delta.clone());
-            if row.optional(2).is_some() {
-                row.float(2, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
-            }
-            if row.optional(3).is_some() {
-                row.float(3, "delta", |delta| (0.0..1.0).contains(&delta))?;
-            }
+            let own_epsilon = row.optional(2).map(|_| epsilon_of(&row, 2)).transpose()?;
+            let own_delta = row.optional(3).map(|_| delta_of(&row, 3)).transpose()?;
             let account = Account {
                 whose: row.text(1, "grantee")?.to_string(),
-                epsilon: row.optional(2).map(|_| row.amount(2, "epsilon")).transpose()?,
-                delta: row.optional(3).map_or_else(of_relation, |_| row.amount(3, "delta"))?,
+                epsilon: own_epsilon,
+                delta: own_delta.unwrap_or_else(|| relation.delta.clone()),
                 spent: spent(&row, 4, is_over)?,
             };
             Ok((row.oid(0, "grantee")?, account))
@@ -263,6 +258,18 @@ impl Budgets {
         let allowances = rows.into_iter().map(allowance).collect::<Result<_, Error>>()?;
         Ok(Some(Budgets { is_over, relation, allowances }))
     }
+}
+
+/// The epsilon in column `i`.
+fn epsilon_of(row: &Stored, i: usize) -> Result<AnyNumeric, Error> {
+    row.float(i, "epsilon", |epsilon| epsilon > 0.0 && epsilon <= LARGEST)?;
+    row.amount(i, "epsilon")
+}
+
+/// The delta in column `i`.
+fn delta_of(row: &Stored, i: usize) -> Result<AnyNumeric, Error> {
+    row.float(i, "delta", |delta| (0.0..1.0).contains(&delta))?;
+    row.amount(i, "delta")
 }
 
 /// The five sums from column `first` on; none if the window is over.

@@ -10,24 +10,21 @@ use crate::pg::prelude::*;
 pub fn check(relation: &Relation, unit: &str) -> Result<usize, Error> {
     let position = relation.position(unit)?;
     let column = &relation.columns[position];
+    let refused = |why: String, hint| {
+        Err(Error::NoUnit { column: unit.into(), relation: relation.name.clone(), why, hint })
+    };
     if !types::identifies(column.base_type) {
-        return Err(Error::NoUnit {
-            column: unit.into(),
-            relation: relation.name.clone(),
-            why: format!(
-                "Its type is {}, of which equal values may differ.",
-                types::name(column.type_oid)
-            ),
-            hint: "The unit column is an integer, text, uuid, date, time or enum. The owner can protect a view that makes one of it, such that equal values become the same: a numeric as bigint, a citext in lower case.",
-        });
+        let of = types::name(column.type_oid);
+        return refused(
+            format!("Its type is {of}, of which equal values may differ."),
+            "The unit column is an integer, text, uuid, date, time or enum. The owner can protect a view that makes one of it, such that equal values become the same: a numeric as bigint, a citext in lower case.",
+        );
     }
     if relation.compares_loosely(column) {
-        return Err(Error::NoUnit {
-            column: unit.into(),
-            relation: relation.name.clone(),
-            why: "Its collation is nondeterministic: texts that differ would be one unit or two, depending on who compares.".into(),
-            hint: "Give the column another collation, or let the owner protect a view that has it COLLATE \"C\".",
-        });
+        return refused(
+            "Its collation is nondeterministic: texts that differ would be one unit or two, depending on who compares.".into(),
+            "Give the column another collation, or let the owner protect a view that has it COLLATE \"C\".",
+        );
     }
     Ok(position)
 }

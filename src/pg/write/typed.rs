@@ -23,13 +23,10 @@ pub fn row_type(row_type: Oid) -> Result<Relation, Error> {
 }
 
 fn relation_oid(row_type: Oid) -> Result<Oid, Error> {
-    // SAFETY: look-ups by type OID.
-    unsafe {
-        let relation = pg_sys::typeOrDomainTypeRelid(row_type);
-        if relation == pg_sys::InvalidOid {
-            return Err(Error::NotARow { found: types::name(row_type) });
-        }
-        Ok(relation)
+    // SAFETY: a look-up by type OID.
+    match unsafe { pg_sys::typeOrDomainTypeRelid(row_type) } {
+        pg_sys::InvalidOid => Err(Error::NotARow { found: types::name(row_type) }),
+        relation => Ok(relation),
     }
 }
 
