@@ -19,7 +19,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 pub fn unstable(relation: &Relation, unit: &str) -> Result<Option<String>, Error> {
     let position = relation.position(unit)?;
     let Some(scope) = Scope::of_view(relation.oid)? else { return Ok(None) };
-    if let Some(function) = scope.free_function()? {
+    if let Some(function) = scope.reach_of_all()?.free_function {
         return Ok(Some(function.to_string()));
     }
     Ok(followed(&scope, relation, position)?.err().map(String::from))

@@ -3,7 +3,7 @@
 use crate::pg::prelude::*;
 use crate::pg::read::cell::MAX_DATUM;
 use pgrx::direct_function_call_as_datum;
-use pgrx::pg_sys::{self, Datum, JsonbIteratorToken as Token};
+use pgrx::pg_sys::JsonbIteratorToken as Token;
 use serde_json::Value;
 use std::ffi::CStr;
 use table::{Bag, Item};

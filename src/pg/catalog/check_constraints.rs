@@ -5,7 +5,7 @@ use super::types::output;
 use super::view_tree::{FIRST_USER_OID, node_of, own_operator};
 use crate::pg::call::array::Elements;
 use crate::pg::prelude::*;
-use pgrx::pg_sys::{self, NodeTag, Oid};
+use pgrx::pg_sys::NodeTag;
 use pgrx::{PgList, is_a};
 use std::ffi::{CStr, CString};
 

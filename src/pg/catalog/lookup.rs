@@ -9,7 +9,7 @@ use super::syscache::cached;
 use crate::pg::prelude::*;
 use crate::pg::read::reader;
 use crate::pg::shards::partitions::inheritors;
-use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use pgrx::pg_sys::SysCacheIdentifier;
 use table::CodedTable;
 
 /// Tables of this server, whose rows are stored: nothing makes them when they are read.

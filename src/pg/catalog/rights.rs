@@ -3,7 +3,7 @@
 use super::syscache::cached;
 use crate::pg::prelude::*;
 use pgrx::pg_sys::AclResult::ACLCHECK_OK;
-use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use pgrx::pg_sys::SysCacheIdentifier;
 use std::ffi::CStr;
 
 /// Runs `work` with the rights of `role` and in a security-restricted operation: code that the data's

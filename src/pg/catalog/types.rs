@@ -6,7 +6,7 @@ use super::view_tree::FIRST_USER_OID;
 use crate::pg::call::attempt::caught;
 use crate::pg::prelude::*;
 use pgrx::PgMemoryContexts;
-use pgrx::pg_sys::{self, Datum, FormData_pg_type, Oid, SysCacheIdentifier};
+use pgrx::pg_sys::{FormData_pg_type, SysCacheIdentifier};
 use std::ffi::CString;
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];

@@ -6,7 +6,7 @@ use crate::pg::catalog::syscache::cached;
 use crate::pg::prelude::*;
 use crate::pg::process::worker;
 use crate::pg::shards::{foreign_tables, partitions};
-use pgrx::pg_sys::{self, Oid, SysCacheIdentifier};
+use pgrx::pg_sys::SysCacheIdentifier;
 use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};

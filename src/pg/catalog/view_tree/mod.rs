@@ -11,7 +11,7 @@ mod reach;
 use super::types;
 use crate::pg::prelude::*;
 use expression::{equalities, places, resolved};
-use pgrx::pg_sys::{self, NodeTag, Oid};
+use pgrx::pg_sys::NodeTag;
 use pgrx::{PgList, is_a};
 use reach::Reach;
 use std::collections::{BTreeSet, HashSet};
@@ -97,11 +97,6 @@ impl<'a> Scope<'a> {
     /// the transaction ends.
     pub fn of_view(relation: Oid) -> Result<Option<Self>, Error> {
         Ok(definition(relation)?.map(|query| Scope { query, outer: None }))
-    }
-
-    /// A function in the query, or in what it reads, whose value may depend on more than its arguments.
-    pub fn free_function(&self) -> Result<Option<&'static str>, Error> {
-        Ok(self.reach_of_all()?.free_function)
     }
 
     /// What the query reaches.
