@@ -68,9 +68,7 @@ const K_MII: Method = Method::release(
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(rows, source, |bag, watch| {
-            suppress::k_mii(bag, k, max_length, share, watch)
-        })
+        release(rows, source, |bag, watch| suppress::k_mii(bag, k, max_length, share, watch))
     })
     .made_of(Origin::Row)
     .blanking(),
