@@ -58,11 +58,13 @@ def test_the_package_holds_files_of_root_in_debians_folders(package, version):
     files = {line[-1].removeprefix("./"): line[0] for line in lines if line[0].startswith("-")}
     assert set(files.values()) == {"-rw-r--r--"}
     doc = f"usr/share/doc/{NAME}"
+    updates = [file.name for file in (ROOT / "sql").glob("pg_sanitize--*--*.sql")]
+    assert updates
     assert {name for name in files if not name.startswith(doc)} == {
         f"{LIBRARIES}/pg_sanitize.so",
         f"{EXTENSIONS}/pg_sanitize.control",
         f"{EXTENSIONS}/pg_sanitize--{version}.sql",
-        f"{EXTENSIONS}/pg_sanitize--0.1.0--{version}.sql",
+        *(f"{EXTENSIONS}/{update}" for update in updates),
     }
     assert f"{doc}/copyright" in files and f"{doc}/changelog.Debian.gz" in files
 

@@ -128,12 +128,12 @@ fn best(
     let columns = hierarchies.iter().zip(weights).enumerate();
     let columns = columns.map(|(number, (h, weight))| Column::new(number, h, weight / most));
     let people = People::new(bag, columns.collect(), watch)?;
-    let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
     let partition = if asked.hierarchies.is_none() && rule.is_plain() {
         lean(bag, &people, rule, asked.max_length, watch)?
     } else {
         thorough(bag, &people, rule, asked.max_length, watch)?
     };
+    let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
     Ok(outcome::release(&partition, bag, hierarchies, watch)?)
 }
 
@@ -151,8 +151,11 @@ fn lean<'a>(
     }
     let tries = (0..tries(people.len(), people.width())).into_par_iter().map(|shake| {
         let effort = Effort::lean(people, max_length, shake);
-        let _held = watch.hold(effort.bytes(people.len(), people.width()))?;
-        let found = search(people, rule, &effort, watch)?.assignment;
+        let found = {
+            let _held = watch.hold(effort.bytes(people.len(), people.width()))?;
+            search(people, rule, &effort, watch)?.assignment
+        };
+        let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
         let mut partition = Partition::new(found, rule, watch)?;
         partition.join_or_drop(watch)?;
         Ok(partition)
@@ -189,7 +192,9 @@ fn thorough<'a>(
         return Ok(partition);
     }
     // Without general values the lean search does the same, sometimes better.
-    let other = finished(lean(bag, people, rule, max_length, watch)?, &found.forms, watch)?;
+    let other = lean(bag, people, rule, max_length, watch)?;
+    let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
+    let other = finished(other, &found.forms, watch)?;
     Ok(if other.total() < partition.total() { other } else { partition })
 }
 
