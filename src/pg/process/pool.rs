@@ -108,7 +108,11 @@ pub fn run<T: Send, E: Into<Error> + Send>(
     held: u64,
     job: impl FnOnce(&Watch) -> Result<T, E> + Send,
 ) -> Result<T, Error> {
-    run_telling(phase, held, |watch| format!("{} itemsets", watch.itemsets()), job)
+    let tell = |watch: &Watch| match watch.itemsets() {
+        0 => String::new(),
+        found => format!("{found} itemsets"),
+    };
+    run_telling(phase, held, tell, job)
 }
 
 /// As [`run`]; `tell` says what there is so far, for the progress notices.

@@ -49,22 +49,24 @@ impl Progress {
     /// A share for a line: rounded down, and 100 % once.
     fn percent(&mut self, share: f64) -> String {
         match share >= 1.0 {
-            true if self.is_complete => " finishing,".into(),
+            true if self.is_complete => "finishing".into(),
             is_complete => {
                 self.is_complete = is_complete;
-                format!(" {:.0} %,", (share * 100.0).floor())
+                format!("{:.0} %", (share * 100.0).floor())
             }
         }
     }
 
-    /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far.
+    /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far, if anything.
     pub fn work(&mut self, watch: &Watch, tell: impl Fn(&Watch) -> String) {
         running::tell(self.phase, 0, watch.share());
         if self.due() {
+            let share = watch.share().map(|share| self.percent(share));
+            let parts = [Some(self.phase.into()), share, Some(tell(watch))];
+            let parts: Vec<String> =
+                parts.into_iter().flatten().filter(|p| !p.is_empty()).collect();
             let seconds = self.began.elapsed().as_secs();
-            let share = watch.share().map_or(String::new(), |share| self.percent(share));
-            let found = tell(watch);
-            notice(&format!("pg_sanitize: {},{share} {found}, {seconds} s", self.phase));
+            notice(&format!("pg_sanitize: {}, {seconds} s", parts.join(", ")));
         }
     }
 }

@@ -128,6 +128,8 @@ fn best(
     let columns = hierarchies.iter().zip(weights).enumerate();
     let columns = columns.map(|(number, (h, weight))| Column::new(number, h, weight / most));
     let people = People::new(bag, columns.collect(), watch)?;
+    // What follows the first search, further searches too, is the rest.
+    watch.begin(people.len() as u64);
     let partition = if asked.hierarchies.is_none() && rule.is_plain() {
         lean(bag, &people, rule, asked.max_length, watch)?
     } else {

@@ -153,7 +153,6 @@ pub(crate) fn search<'a>(
     let mut frontier = Frontier::new(people, effort.lean, watch)?;
     let mut tried: Vec<Vec<Form>> = Vec::new();
     let mut suggested = !effort.lean;
-    watch.begin(rows as u64);
     while !assignment.free.is_empty() {
         let cells = assignment.free.len().saturating_mul(rows).saturating_mul(width);
         if !suggested && cells <= compared(width) {
@@ -178,6 +177,7 @@ pub(crate) fn search<'a>(
         tried.push(forms);
         watch.advance((before - assignment.free.len()) as u64);
     }
+    watch.advance(assignment.free.len() as u64);
     if effort.lean && !assignment.free.is_empty() {
         // The last rows lend in the forms that are nearest to them, at any price below that of dropping them.
         let few =
