@@ -230,3 +230,26 @@ def test_many_values_can_be_cancelled(connection):
     with cancel_after(connection, 0.5), pytest.raises(psycopg.errors.QueryCanceled):
         declare(connection, "crowd", "t", {"dates": ["hour", "day", "month"]})
     assert time.monotonic() - begin < patience(1.5)
+
+
+def test_a_hierarchy_has_at_most_254_levels(connection):
+    """More were taken, and k_anonymize then dropped all rows."""
+    connection.execute("CREATE TABLE deep AS SELECT i::text AS a FROM generate_series(10, 99) AS i")
+
+    def tree(height):
+        """Values of their own up to the last level, which has their tens."""
+        below, written = [str(i) for i in range(10, 100)], []
+        for level in range(1, height + 1):
+            above = [f"{v if level < height else v // 10}_{level}" for v in range(10, 100)]
+            written.append(dict(zip(below, above, strict=True)))
+            below = above
+        return {"tree": written}
+
+    with pytest.raises(psycopg.errors.InvalidParameterValue, match='"a" has 255 levels') as error:
+        declare(connection, "deep", "a", tree(255))
+    assert error.value.diag.message_hint == "A hierarchy has at most 254 levels."
+    declare(connection, "deep", "a", tree(254))
+    released = connection.execute(
+        "SELECT a, count(*) FROM sanitize.k_anonymize(NULL::deep, 5, generalize => true) GROUP BY a"
+    )
+    assert sorted(released) == [(f"{i}_254", 10) for i in range(1, 10)]

@@ -54,6 +54,9 @@ pub struct Node {
 }
 
 impl Hierarchy {
+    /// The most levels between a value and the blank cell: searches keep a level, these two included, in a byte.
+    pub const MOST_LEVELS: usize = 254;
+
     /// A column of so many values that can be shown or blanked, nothing between.
     pub fn flat(values: usize) -> Self {
         Hierarchy { values, levels: Vec::new(), nodes: Vec::new(), texts: Vec::new() }

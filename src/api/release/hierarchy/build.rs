@@ -5,6 +5,7 @@ use super::{dates, prefix, ranges, suggest, tree};
 use crate::api::prelude::*;
 use crate::catalog::hierarchies;
 use std::sync::Arc;
+use suppress::Hierarchy;
 
 /// The hierarchy of a column over the values of a domain (its dictionary, texts in the database's encoding):
 /// the declared one; else a proposed one if `propose`; else a flat one.
@@ -73,5 +74,12 @@ pub fn build(
         }
     };
     let broken = |fault| Error::Broken { what: format!("levels are not nested: {fault:?}") };
-    growing.finish(domain).map_err(broken)
+    let hierarchy = growing.finish(domain).map_err(broken)?;
+    if hierarchy.height() > Hierarchy::MOST_LEVELS {
+        return Err(Error::argument(
+            format!("column \"{}\" has {} levels", column.name, hierarchy.height()),
+            format!("A hierarchy has at most {} levels.", Hierarchy::MOST_LEVELS),
+        ));
+    }
+    Ok(hierarchy)
 }
