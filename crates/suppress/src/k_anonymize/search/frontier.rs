@@ -13,7 +13,7 @@ pub(crate) type Form = Box<[u16]>;
 /// A form is a cheaper one with a column shown a level higher. If all forms of a band can be tried, all
 /// are; if not, those whose parents brought most rows together.
 pub(crate) struct Frontier {
-    /// What a row loses on average, by column and level.
+    /// What a row loses on average, or if it has a value, by column and level.
     costs: Vec<Vec<u64>>,
     /// The width of a band.
     pub band: u64,
@@ -48,11 +48,15 @@ impl Frontier {
             watch.check()?;
             let cost = |level: usize| {
                 let losses = column.losses(level);
-                let sum = cells
-                    .iter()
-                    .zip(&people.weights)
-                    .map(|(&cell, &weight)| u128::from(losses[cell as usize]) * u128::from(weight));
-                (sum.sum::<u128>() / total) as u64
+                // Where cells are only blanked NULLs must not make a column look cheap: those who have a value lose it.
+                if narrow {
+                    return losses.iter().copied().max().unwrap_or(0).into();
+                }
+                let weighted = cells.iter().zip(&people.weights);
+                let sum: u128 = weighted
+                    .map(|(&cell, &weight)| u128::from(losses[cell as usize]) * u128::from(weight))
+                    .sum();
+                (sum / total) as u64
             };
             costs.push((0..column.levels()).map(cost).collect::<Vec<_>>());
         }
@@ -68,7 +72,7 @@ impl Frontier {
         Ok(Frontier { costs, band, bands, tried: HashSet::default(), columns, cell })
     }
 
-    /// What a row loses on average in a form.
+    /// What a row loses in a form.
     pub fn cost(&self, form: &[u16]) -> u64 {
         self.costs.iter().zip(form).map(|(costs, &level)| costs[usize::from(level)]).sum()
     }
@@ -156,6 +160,25 @@ mod tests {
             bands.push(forms);
         }
         bands
+    }
+
+    /// Columns that are worth the same cost the same in a quick search, however many of their cells are NULL.
+    #[test]
+    fn nulls_make_no_column_cheap_to_blank() {
+        let rows = [[Some("a"), Some("a")], [Some("b"), None], [Some("a"), None]];
+        let bag = Bag::from_text(2, rows);
+        let columns = bag.domains().iter().enumerate();
+        let columns = columns.map(|(c, d)| Column::new(c, &Hierarchy::flat(d.len()), 1.0));
+        let watch = Watch::unlimited();
+        let people = People::new(&bag, columns.collect(), &watch).unwrap();
+        let costs = |narrow| {
+            let frontier = Frontier::new(&people, narrow, &watch).unwrap();
+            [[1, 0], [0, 1]].map(|form| frontier.cost(&form))
+        };
+        let [whole, holes] = costs(true);
+        assert_eq!(whole, holes);
+        // Where classes are improved later, what is lost on average counts.
+        assert_eq!(costs(false), [whole, whole / 3]);
     }
 
     #[test]
