@@ -1,5 +1,5 @@
-//! Work on other threads, which never touch Postgres, while the backend's own thread listens for
-//! cancellation and tells the progress.
+//! Work on other threads, which never touch Postgres, while the backend's own thread listens for cancellation and
+//! reports the progress.
 
 use super::progress::Progress;
 use crate::pg::call::error::{self, Error};
@@ -18,8 +18,8 @@ const TICK: Duration = Duration::from_millis(10);
 /// Deep recursion is bounded by the number of columns (1600 at most).
 const STACK: usize = 16 << 20;
 
-/// Blocks all signals while it lives: threads made meanwhile inherit the mask, so that Postgres'
-/// signal handlers run on the backend's own thread only.
+/// Blocks all signals while it lives: threads started meanwhile inherit the mask, so that Postgres' signal handlers run
+/// on the backend's own thread only.
 pub(in crate::pg) struct SignalsBlocked(libc::sigset_t);
 
 impl SignalsBlocked {
@@ -52,9 +52,9 @@ impl Drop for CancelOnDrop<'_> {
     }
 }
 
-/// Gives freed memory back to the system when a run ends, whatever its outcome. Threads allocate in
-/// arenas of their own, and an arena keeps what was freed there for itself: without this, each phase
-/// of a call would be resident beside those before it.
+/// Returns freed memory to the system when a run ends, with or without an error. Each thread allocates in an arena of
+/// its own, and the allocator does not return an arena's freed pages by itself: without this, the memory of earlier
+/// phases of a call would stay resident.
 struct TrimOnDrop;
 
 impl Drop for TrimOnDrop {
@@ -80,8 +80,8 @@ pub(in crate::pg) fn end_of_call() {
     drop(KEPT.lock().ok().and_then(|mut kept| kept.take()));
 }
 
-/// `pg_sanitize.threads` threads for one phase. They are new if the call has none, or if they are at work: a
-/// phase may run a query that calls another function of ours.
+/// `pg_sanitize.threads` threads for one phase. The call's pool is reused if it is idle. It is not if the phase runs
+/// inside another one: a phase may run a query that calls another function of ours, which gets a new pool.
 fn threads() -> Result<Arc<ThreadPool>, Error> {
     let number = settings::threads();
     let mut kept = KEPT.lock().map_err(Error::fault)?;
@@ -94,15 +94,15 @@ fn threads() -> Result<Arc<ThreadPool>, Error> {
     let _blocked = SignalsBlocked::new();
     let builder = ThreadPoolBuilder::new().num_threads(number).stack_size(STACK);
     let pool = Arc::new(builder.build().map_err(no_threads)?);
-    // A background worker serves no call whose end would end them.
+    // In a background worker no call ends, so nothing would end kept threads.
     if error::is_serving() {
         *kept = Some(pool.clone());
     }
     Ok(pool)
 }
 
-/// Runs `job` on the threads of the call, under the limits in force; `held` are the bytes that the call holds
-/// already.
+/// Runs `job` on the threads of the call, under the limits in force; `held` is the number of bytes that the call
+/// already holds.
 pub fn run<T: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
@@ -115,7 +115,7 @@ pub fn run<T: Send, E: Into<Error> + Send>(
     run_telling(phase, held, tell, job)
 }
 
-/// As [`run`]; `tell` says what there is so far, for the progress notices.
+/// As [`run`]; `tell` describes the results so far, for the progress notices.
 pub fn run_telling<T: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
@@ -126,27 +126,27 @@ pub fn run_telling<T: Send, E: Into<Error> + Send>(
     run_sending(phase, held, tell, job, |never| match never {})
 }
 
-/// Parts that go to another thread, and come back to be filled anew.
+/// Buffers that are filled here, processed on another thread, and come back to be filled again.
 pub struct Feed<P> {
-    /// The part in hand.
+    /// The buffer that is being filled.
     pub part: P,
     full: SyncSender<P>,
     empty: Receiver<P>,
 }
 
 impl<P> Feed<P> {
-    /// Sends the part in hand on its way and takes another one. False if nobody takes it.
+    /// Sends the filled buffer to the other thread and takes an empty one. False if the other thread has ended.
     pub fn next(&mut self) -> bool {
         let Ok(next) = self.empty.recv() else { return false };
         self.full.send(std::mem::replace(&mut self.part, next)).is_ok()
     }
 }
 
-/// Parts in one circle: one in hand, one on its way, one that is being kept.
+/// Buffers of a feed: one is being filled, one is in the channel, one is being processed.
 pub const PARTS: u64 = 3;
 
-/// Runs `read` on the backend's own thread, where it may use Postgres, while `keep` takes the parts that
-/// it feeds on another one. Leaving `read` in any way, by an error too, ends the other thread.
+/// Runs `read` on the backend's own thread, where it may use Postgres, while `keep` processes the buffers that it sends
+/// on another thread. The other thread ends when `read` is left, by an error too.
 pub fn feed<P: Send, T>(
     empty_part: impl Fn() -> P,
     mut keep: impl FnMut(&mut P) + Send,
@@ -155,14 +155,14 @@ pub fn feed<P: Send, T>(
     let (full, filled) = sync_channel(PARTS as usize);
     let (back, empty) = sync_channel(PARTS as usize);
     for _ in 1..PARTS {
-        // Its receiver is at hand, and there is room.
+        // Cannot fail: the receiver exists, and the channel has room.
         let _ = back.send(empty_part());
     }
     threads()?.in_place_scope(|scope| {
         scope.spawn(move |_| {
             for mut part in filled {
                 keep(&mut part);
-                // The reader may have left.
+                // The reading thread may have ended.
                 let _ = back.send(part);
             }
         });
@@ -184,20 +184,19 @@ pub struct Sender<P> {
 }
 
 impl<P> Sender<P> {
-    /// True while the waiting thread has nothing to do: then it may do more of the work on a part.
+    /// True while the waiting thread is idle, so that it can be given more of the work on a part.
     pub fn is_awaited(&self) -> bool {
         self.idle.load(Ordering::Relaxed)
     }
 
     /// Waits until the part before has been taken.
     pub fn send(&self, part: P) -> Result<(), Stop> {
-        // Nobody listens any more only if the waiting thread unwinds.
+        // The receiver is gone only if the waiting thread unwinds.
         self.parts.send(part).map_err(|_| Stop::Cancelled)
     }
 }
 
-/// As [`run_telling`]; what `job` sends is consumed on the backend's own thread while the job goes
-/// on with the next part.
+/// As [`run_telling`]; what `job` sends is consumed on the backend's own thread while the job computes the next part.
 pub fn run_sending<T: Send, P: Send, E: Into<Error> + Send>(
     phase: &'static str,
     held: u64,
@@ -219,7 +218,7 @@ pub fn run_sending<T: Send, P: Send, E: Into<Error> + Send>(
                     consume(part);
                     idle.store(true, Ordering::Relaxed);
                 }
-                // The job has ended, or panicked: leaving the scope hands its panic on.
+                // The job has ended, or panicked: a panic is raised again at the end of the scope.
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) if cancel_requested() => watch.cancel(),
                 Err(RecvTimeoutError::Timeout) => {
@@ -237,7 +236,7 @@ pub fn run_sending<T: Send, P: Send, E: Into<Error> + Send>(
         scope.spawn(move |_| *outcome = Some(job(watch, &sender)));
         wait(received, &idle);
     });
-    // A cancel request is answered by Postgres in its own words, now that no thread works.
+    // No thread works any more, so Postgres can raise its own error for the cancel request.
     pgrx::check_for_interrupts!();
     outcome.map_or(Err(Error::Cancelled), |outcome| outcome.map_err(Into::into))
 }

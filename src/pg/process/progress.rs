@@ -1,4 +1,4 @@
-//! How far a long call is: NOTICE lines for the caller, and what others are told of a publish.
+//! The progress of a long call: NOTICE lines for the caller, and what the view `progress` shows of a publish.
 
 use super::worker::running;
 use crate::pg::call::notice::notice;
@@ -11,7 +11,7 @@ pub struct Progress {
     interval: Option<Duration>,
     began: Instant,
     last: Instant,
-    /// It was said that all is done: the rest has no share.
+    /// 100 % was reported already: later lines have no percentage.
     is_complete: bool,
 }
 
@@ -37,7 +37,7 @@ impl Progress {
         due
     }
 
-    /// Tells how many rows are read, if it is time.
+    /// Reports how many rows are read, at most once per interval.
     pub fn rows(&mut self, rows: u64) {
         running::tell(self.phase, rows, None);
         if self.due() {
@@ -46,7 +46,7 @@ impl Progress {
         }
     }
 
-    /// A share for a line: rounded down, and 100 % once.
+    /// A share as a percentage for a line: rounded down; 100 % is reported once.
     fn percent(&mut self, share: f64) -> String {
         match share >= 1.0 {
             true if self.is_complete => "finishing".into(),
@@ -57,7 +57,7 @@ impl Progress {
         }
     }
 
-    /// Tells how far the work under `watch` is, if it is time; `tell` says what there is so far, if anything.
+    /// Reports the progress of the work under `watch`, at most once per interval; `tell` describes the results so far.
     pub fn work(&mut self, watch: &Watch, tell: impl Fn(&Watch) -> String) {
         running::tell(self.phase, 0, watch.share());
         if self.due() {

@@ -1,7 +1,7 @@
-//! Autonomous transactions: work that is committed whatever becomes of the transaction that asked.
+//! Autonomous transactions: work that is committed even if the transaction that asked for it is rolled back.
 //!
-//! One worker per database decides requests and commits them in batches. It stays for a while after
-//! the last request, so that only the first call of many waits for a start.
+//! One worker per database decides requests and commits them in batches. It waits for further requests for a while, so
+//! that only the first of several calls waits for a worker to start.
 //!
 //! Nothing here is done twice: a request that the worker has taken is either answered after the
 //! commit, or its caller gets an error and must assume that it was committed.
@@ -18,17 +18,17 @@ use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicI32, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// How long a request waits that met a locked row.
+/// How long a request waits before it is tried again after it met a locked row.
 const LOCKED: Duration = Duration::from_millis(20);
 /// Requests decided in one transaction.
 const BATCH: usize = 64;
 /// Room for a request or its reply.
 const ROOM: usize = 8192;
 
-/// What becomes of a request.
+/// The outcome of a request.
 pub enum Decision {
     Reply(Vec<u8>),
-    /// Somebody holds a lock: ask again soon.
+    /// Another transaction holds a lock: try again soon.
     Later,
     /// It cannot be decided; the server's log has the reason.
     Failed,
@@ -40,8 +40,8 @@ const ANSWERED: u32 = 2;
 const FAILED: u32 = 3;
 const WITHDRAWN: u32 = 4;
 
-/// What lies in the segment. The bytes belong to the caller while it waits, to the worker once it is
-/// taken, and to the caller again when it is answered.
+/// The contents of the segment. The bytes belong to the caller while it waits, to the worker once it is taken, and to
+/// the caller again when it is answered.
 #[repr(C)]
 struct Request {
     state: AtomicU32,
@@ -53,7 +53,7 @@ struct Request {
 }
 
 impl Request {
-    /// What has been written, of the caller or the worker.
+    /// The bytes that the caller or the worker has written.
     ///
     /// # Safety
     /// The bytes belong to this process at the moment.
@@ -79,7 +79,7 @@ impl Request {
     }
 }
 
-/// Changes a state, unless it is another one by now.
+/// Changes the state from `from` to `to`; false if it is no longer `from`.
 fn changes(state: &AtomicU32, from: u32, to: u32) -> bool {
     state.compare_exchange(from, to, Ordering::AcqRel, Ordering::Acquire).is_ok()
 }
@@ -178,7 +178,7 @@ impl Taken {
         }
     }
 
-    /// Gives the request back, with a reply or to be taken again.
+    /// Returns the request to its caller with a reply, or makes it available again.
     fn give_back(self, decision: Decision) {
         // SAFETY: the bytes are ours until the state says otherwise.
         unsafe {
@@ -200,7 +200,7 @@ impl Taken {
     }
 }
 
-/// Runs `decide` in a subtransaction; what it did is undone unless there is a reply.
+/// Runs `decide` in a subtransaction; its changes are undone unless there is a reply.
 fn decide_one(decide: fn(&[u8]) -> Result<Decision, Error>, request: &[u8]) -> Decision {
     fn failed(error: impl std::fmt::Debug) -> Decision {
         pgrx::log!("pg_sanitize ledger: {error:?}");
@@ -215,7 +215,7 @@ fn decide_one(decide: fn(&[u8]) -> Result<Decision, Error>, request: &[u8]) -> D
     in_subtransaction(work, |decision| matches!(decision, Decision::Reply(_)))
 }
 
-/// Decides what is announced; how many requests there were and how many of them must wait.
+/// Decides the announced requests; returns how many there were and how many of them must wait.
 fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
     let requests = announced(Kind::Charge);
     if requests.is_empty() {
@@ -235,7 +235,7 @@ fn pass(decide: fn(&[u8]) -> Result<Decision, Error>) -> (usize, usize) {
         pg_sys::PopActiveSnapshot();
         pg_sys::CommitTransactionCommand();
     }
-    // Only now: what is answered is on disk.
+    // Replies are sent only after the commit, when the charges are on disk.
     let count = decided.len();
     let later = decided.iter().filter(|(_, d)| matches!(d, Decision::Later)).count();
     for (taken, decision) in decided {
@@ -254,7 +254,7 @@ pub unsafe fn serve(argument: Datum, decide: fn(&[u8]) -> Result<Decision, Error
     let presence = tag(Kind::Ledger, 0);
     loop {
         if !acquire(&presence, Until::Process, true) {
-            // The one that is there sees every request announced before it leaves.
+            // The worker that runs already sees every request that was announced before it ends.
             return;
         }
         let mut last = Instant::now();

@@ -1,14 +1,13 @@
 //! Isolated reads: a worker with settings of its own reads for a caller who may not.
 //!
-//! Rows and true totals never enter the caller's process. What crosses over is what the worker sends:
-//! a stream of messages through a queue in the caller's segment, then the end or an error. None of the
-//! caller's settings travels, and the worker's own are such that neither counters nor plans nor logs
-//! that the caller may see depend on which rows match (mechanisms.md, section 19).
+//! Rows and true totals never enter the caller's process. What crosses over is what the worker sends: a stream of
+//! messages through a queue in the caller's segment, then the end or an error. The caller's settings are not passed on,
+//! and the worker's own are such that neither counters nor plans nor logs that the caller may see depend on which rows
+//! match (mechanisms.md, section 19).
 //!
-//! There are a few readers per database (`pg_sanitize.max_readers`), each of which does one request at
-//! a time, not all of them for one role, and none for longer than `pg_sanitize.reader_timeout`. A caller who is
-//! cancelled or gone takes its segment away; that sends the reader a signal, which ends the read, if it still
-//! works for that caller.
+//! There are a few readers per database (`pg_sanitize.max_readers`), each of which does one request at a time, not all
+//! of them for one role, and none for longer than `pg_sanitize.reader_timeout`. When a caller is cancelled or ends, its
+//! segment is detached. This sends the reader a signal, which ends the read if it is still for that caller.
 
 use super::places::{announce, readers_for, release_locks, take_place};
 use super::watchdog::{self, Watchdog};
@@ -27,7 +26,7 @@ use std::time::{Duration, Instant};
 
 /// Bytes that may be under way from a reader to its caller.
 const QUEUE: usize = 1 << 16;
-/// How long a caller waits for the readers that are there before it starts one more.
+/// How long a caller waits for the running readers before it starts another one.
 const HURRY: Duration = Duration::from_millis(3);
 
 /// States of a request beside the process that has taken it.
@@ -42,20 +41,20 @@ const FAILURE: u8 = b'!';
 /// The head of a segment; the request's bytes follow, then the queue.
 #[repr(C)]
 struct Head {
-    /// [`WAITING`], [`WITHDRAWN`], or the process that took the request: one word, so that nobody
-    /// signals a process that has not taken it.
+    /// [`WAITING`], [`WITHDRAWN`], or the process that took the request. One atomic word, so that a signal is sent only
+    /// to a process that has taken it.
     state: AtomicI32,
     caller: i32,
-    /// The role that logged in: no other rights that it takes on give it more readers.
+    /// The role that logged in: SET ROLE gives it no more readers.
     role: u32,
     /// The read took too long.
     is_late: AtomicBool,
-    /// Of the request, in bytes.
+    /// The length of the request, in bytes.
     length: u64,
 }
 
 impl Head {
-    /// Changes the state, unless the request does not wait any more.
+    /// Changes the state if the request is still waiting; false if it is not.
     fn becomes(&self, state: i32) -> bool {
         self.state.compare_exchange(WAITING, state, Ordering::AcqRel, Ordering::Acquire).is_ok()
     }
@@ -66,7 +65,7 @@ const fn queue_at(length: usize) -> usize {
     (size_of::<Head>() + length).next_multiple_of(64)
 }
 
-/// Has a reader whose main function is `function` do the request; `part` gets what it sends.
+/// Has a reader whose main function is `function` process the request; `part` receives what it sends.
 pub fn ask(
     function: &CStr,
     request: &[u8],
@@ -74,7 +73,7 @@ pub fn ask(
 ) -> Result<(), Error> {
     sql::refuse_standby()?;
     if IS_READER.load(Ordering::Relaxed) {
-        // A view that asks would have one reader wait for the next, until none is left.
+        // If a view could ask too, each reader would wait for another one until all of them wait.
         return Err(Error::argument(
             "a question cannot be asked while another one is being answered",
             "Protect relations that do not call sanitize.dp_aggregate themselves.",
@@ -116,7 +115,7 @@ pub fn ask(
     }
 }
 
-/// Called when the caller's segment goes, for whatever reason: nobody waits for the answer any more.
+/// Called when the caller's segment is detached, for any reason: the answer is no longer wanted.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn withdraw(segment: *mut pg_sys::dsm_segment, _argument: Datum) {
     // SAFETY: the segment is still mapped while its callbacks run.
@@ -124,13 +123,13 @@ unsafe extern "C-unwind" fn withdraw(segment: *mut pg_sys::dsm_segment, _argumen
         let head = pg_sys::dsm_segment_address(segment).cast::<Head>();
         let reader = (*head).state.swap(WITHDRAWN, Ordering::AcqRel);
         if reader > 0 {
-            // It looks whether it still works for us before it heeds the signal.
+            // The reader's handler checks that it still works for this caller before it ends the read.
             libc::kill(reader, libc::SIGUSR2);
         }
     }
 }
 
-/// Waits until a reader takes the request, and starts one where none is free; its process.
+/// Waits until a reader takes the request, and starts one if none is free; returns the reader's process id.
 fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
     let began = Instant::now();
     let mut launch: Option<(Launch, Announcement)> = None;
@@ -144,12 +143,13 @@ fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
             return Ok(reader);
         }
         let readers = announced(Kind::Reader);
-        // Whoever has all the readers that a role may have waits for one of these.
+        // A role that already has as many readers as it may have waits for one of them.
         let must_wait = readers_for(head.role) >= settings::readers_per_role();
         if !must_wait {
             readers.iter().for_each(|&(_, pid)| wake(pid));
         }
-        // One that has come may serve somebody else first: then it is others' turn to start one.
+        // A reader that this caller started may have taken another caller's request: then that caller may start the
+        // next one.
         if launch.as_ref().is_some_and(|(one, _)| one.is_over() || one.is_among(&readers))
             && let Some((_, turn)) = launch.take()
         {
@@ -158,7 +158,7 @@ fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
         }
         let mut slots = true;
         let all_busy = Instant::now() >= not_before && readers.len() < settings::max_readers();
-        // One caller at a time starts one.
+        // Only one caller at a time starts a reader.
         if !must_wait
             && (readers.is_empty() || all_busy)
             && launch.is_none()
@@ -179,8 +179,8 @@ fn wait_for_reader(function: &CStr, head: &Head) -> Result<i32, Error> {
             }
             return Err(Error::NoReader { slots });
         }
-        // A reader that becomes free looks for requests itself, and wakes whom it serves: looking again
-        // is for the case that one leaves.
+        // A reader that becomes free looks for requests itself and wakes the caller that it serves. Checking again is
+        // needed only in case a reader ends.
         sleep(if began.elapsed() < HURRY { HURRY } else { 8 * HURRY });
     }
 }
@@ -221,10 +221,10 @@ unsafe fn receive(
 /// True in a process that reads for others.
 static IS_READER: AtomicBool = AtomicBool::new(false);
 
-/// What the reader works on at the moment: the head of a segment, or null.
+/// The head of the segment that this reader is working on, or null.
 static CURRENT: AtomicPtr<Head> = AtomicPtr::new(std::ptr::null_mut());
 
-/// Ends the read, if the caller that it is for has gone or the watchdog says that it takes too long.
+/// Ends the read if its caller is gone or the watchdog reports that it takes too long.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn caller_gone(_signal: i32) {
     let head = CURRENT.load(Ordering::Acquire);
@@ -249,8 +249,7 @@ unsafe extern "C-unwind" fn caller_gone(_signal: i32) {
     }
 }
 
-/// Called when the reader's segment goes, by the end of the process too: a signal that comes after that
-/// must not look into it.
+/// Called when the reader's segment is detached, also at the end of the process: a later signal must not read it.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn forget(_segment: *mut pg_sys::dsm_segment, _argument: Datum) {
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
@@ -300,7 +299,7 @@ impl Taken {
         }
     }
 
-    /// Sends a message; waits while the queue is full. A caller that is gone takes nothing more.
+    /// Sends a message; waits while the queue is full. Nothing is sent to a caller that is gone.
     fn send(&self, kind: u8, bytes: &[u8]) {
         let mut message = Vec::with_capacity(bytes.len() + 1);
         message.push(kind);
@@ -331,8 +330,8 @@ impl Taken {
 /// What a reader does for a request: sends parts of the answer.
 pub type Work = fn(&[u8], &mut dyn FnMut(&[u8])) -> Result<(), Error>;
 
-/// Does one request in a transaction of its own. Only errors that `work` made itself are told; what
-/// else goes wrong goes to the server's log.
+/// Processes one request in a transaction of its own. Only errors that `work` itself returned are sent to the caller;
+/// all others go to the server's log.
 fn run(taken: Taken, work: Work, watchdog: &mut Watchdog) {
     CURRENT.store(taken.head, Ordering::Release);
     watchdog.begin(settings::reader_timeout());
@@ -367,7 +366,7 @@ fn run(taken: Taken, work: Work, watchdog: &mut Watchdog) {
         })
     })
     .execute();
-    // Whatever says so, it was the watchdog that ended it.
+    // If the watchdog ended the read, this is the reason, whatever the error says.
     let outcome = outcome.map_err(|error| if watchdog::is_late() { Error::Late } else { error });
     watchdog.end();
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
@@ -392,9 +391,9 @@ pub fn log(error: &CaughtError) {
     }
 }
 
-/// What makes a read look the same whatever rows it meets.
+/// Settings with which a read looks the same from outside, whatever rows it reads.
 const QUIET: &[(&CStr, &CStr)] = &[
-    // The same text for the same value, whoever asks.
+    // The same value has the same text for every caller.
     (c"DateStyle", c"ISO, MDY"),
     (c"IntervalStyle", c"postgres"),
     (c"TimeZone", c"UTC"),
@@ -427,7 +426,7 @@ const QUIET: &[(&CStr, &CStr)] = &[
     (c"debug_print_rewritten", c"off"),
     (c"debug_print_plan", c"off"),
     (c"auto_explain.log_min_duration", c"-1"),
-    // Every page of the table, whatever the filter; no limit that a number of rows could pass.
+    // Every page of the table is read, whatever the filter, and no limit depends on the number of rows.
     (c"enable_indexscan", c"off"),
     (c"enable_indexonlyscan", c"off"),
     (c"enable_bitmapscan", c"off"),
@@ -443,7 +442,7 @@ const QUIET: &[(&CStr, &CStr)] = &[
     (c"jit", c"off"),
 ];
 
-/// Runs `work` on tables of the extension, with counters that tell autovacuum of it.
+/// Runs `work` on tables of the extension, with statistics counters on, so that autovacuum learns of the changes.
 pub fn counted<T>(work: impl FnOnce() -> T) -> T {
     // SAFETY: constant strings; an error leaves the counters on until the next read, see `run`.
     unsafe {
@@ -454,7 +453,7 @@ pub fn counted<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
-/// Sleeps until then, unless the caller goes. That it does not read any more must not show.
+/// Sleeps until `time`, unless the caller ends. Others must not see that the reader has finished reading.
 pub fn wait_until(time: Instant) {
     while let Some(left) = time.checked_duration_since(Instant::now()).filter(|t| !t.is_zero()) {
         sleep_as(left.min(Duration::from_secs(60)), 0);

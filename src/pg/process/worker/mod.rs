@@ -1,12 +1,12 @@
-//! Background workers of the database: processes that no setting and no rollback of a caller reaches.
+//! Background workers of the database: processes that a caller's settings and rollbacks do not affect.
 //!
-//! [`autonomous`] commits what must stand whatever becomes of the caller's transaction (the ledger);
-//! [`isolated`] reads what the caller may not see and hands over only what may be seen (noisy answers).
-//! Both kinds are dynamic workers, started when somebody asks and gone soon after the last request.
+//! [`autonomous`] commits what must stand even if the caller's transaction is rolled back (the ledger); [`isolated`]
+//! reads what the caller may not see and hands over only what may be seen (noisy answers). Both kinds are dynamic
+//! workers, started on the first request, and ended soon after the last one.
 //!
-//! Callers and workers find each other by locks. A request lies in a DSM segment of its caller's and is
-//! announced by a lock whose tag is the segment's handle: the lock table is the one piece of shared
-//! memory that every backend has, and an announcement goes when its maker goes.
+//! Callers and workers find each other by locks. A request is stored in a DSM segment of its caller and is announced by
+//! a lock whose tag is the segment's handle: the lock table is the one piece of shared memory that every backend has,
+//! and a process's announcements end with the process.
 
 pub mod autonomous;
 pub mod isolated;
@@ -19,7 +19,7 @@ use pgrx::{PgMemoryContexts, check_for_interrupts};
 use std::ffi::CStr;
 use std::time::Duration;
 
-/// How long a request may wait before anybody takes it, if no worker can be started.
+/// How long a request waits to be taken if no worker can be started.
 const PATIENCE: Duration = Duration::from_secs(10);
 /// How long a worker stays without work. DROP DATABASE waits five seconds for others to leave.
 const LINGER: Duration = Duration::from_secs(2);
@@ -42,11 +42,11 @@ enum Kind {
     Reader = 4,
     /// A reader that is being started.
     Launch = 5,
-    /// A question that somebody is asking at the moment; the handle is a hash of it.
+    /// A question that is being answered at the moment; the handle is a hash of it.
     Question = 6,
-    /// A table that somebody is publishing; the handle is a hash of its name.
+    /// A table that is being published; the handle is a hash of its name.
     Target = 7,
-    /// A publish that tells how far it is; the handle is its segment's.
+    /// A publish that reports its progress; the handle is its segment's.
     Running = 8,
     /// A reader that works for a role; the handle is the role.
     Share = 9,
@@ -65,14 +65,14 @@ fn tag(kind: Kind, handle: u32) -> pg_sys::LOCKTAG {
     }
 }
 
-/// When a lock ends at the latest.
+/// What releases a lock at the latest.
 #[derive(PartialEq, Eq)]
 enum Until {
     Transaction,
     Process,
 }
 
-/// Takes a lock of ours; false if somebody has it and this is not to wait.
+/// Takes one of our locks; false if another process holds it and `at_once` says not to wait.
 fn acquire(tag: &pg_sys::LOCKTAG, until: Until, at_once: bool) -> bool {
     // SAFETY: a lock by which nothing of Postgres is kept.
     let outcome = unsafe { pg_sys::LockAcquire(tag, EXCLUSIVE, until == Until::Process, at_once) };
@@ -92,7 +92,7 @@ impl Announcement {
         Announcement(tag)
     }
 
-    /// `None` if somebody else has it.
+    /// `None` if another process holds it.
     fn alone(kind: Kind, handle: u32) -> Option<Self> {
         let tag = tag(kind, handle);
         acquire(&tag, Until::Transaction, true).then_some(Announcement(tag))
@@ -105,26 +105,27 @@ impl Announcement {
     }
 }
 
-/// Waits until nobody else is asking the question with this hash about the relation. Questions about others do not
-/// count: whoever may not ask about this one cannot keep anybody waiting who does.
+/// Waits until no other process is asking the question with this hash about the relation. The relation is part of the
+/// lock, so that a role that may not ask about it cannot delay those that may.
 pub fn one_at_a_time(source: Oid, hash: u32) -> Announcement {
     let tag = pg_sys::LOCKTAG { locktag_field3: source.to_u32(), ..tag(Kind::Question, hash) };
     Announcement::of(tag)
 }
 
-/// Waits until no other transaction publishes to a name with this hash in the schema; ends with the transaction.
-/// Names of other schemas do not count, lest somebody find one of the same hash and keep others waiting.
+/// Waits until no other transaction publishes to a name with this hash in the schema; ends with the transaction. The
+/// schema is part of the lock: otherwise anyone could delay others with a name of the same hash in a schema of their
+/// own.
 pub fn one_publisher_at_a_time(schema: Oid, hash: u32) {
     let tag = pg_sys::LOCKTAG { locktag_field3: schema.to_u32(), ..tag(Kind::Target, hash) };
     Announcement::of(tag);
 }
 
-/// Handle and process of everything announced in this database.
+/// Handle and process id of all announcements of this kind in this database.
 fn announced(kind: Kind) -> Vec<(u32, i32)> {
     held(kind, |tag| tag.locktag_field3 == SANI)
 }
 
-/// Handle and process of the locks of this kind in this database whose tag is wanted.
+/// Handle and process id of the locks of this kind in this database whose tag is wanted.
 fn held(kind: Kind, is_wanted: impl Fn(&pg_sys::LOCKTAG) -> bool) -> Vec<(u32, i32)> {
     let wanted = tag(kind, 0);
     let mut context = PgMemoryContexts::new("pg_sanitize locks");
@@ -156,7 +157,8 @@ fn exists(pid: i32) -> bool {
 
 /// Wakes a process, if it is still there.
 fn wake(pid: i32) {
-    // SAFETY: entries of the process array stay mapped; a latch set for nobody harms nobody.
+    // SAFETY: PGPROC slots are never unmapped; if the process has ended, setting the latch causes at most a spurious
+    // wake-up.
     unsafe {
         let process = pg_sys::BackendPidGetProc(pid);
         if !process.is_null() {
@@ -170,7 +172,7 @@ fn sleep(time: Duration) {
     sleep_as(time, pg_sys::PG_WAIT_EXTENSION);
 }
 
-/// The same, under this name in pg_stat_activity; 0: as if at work.
+/// As [`sleep`], shown in pg_stat_activity with this wait event; with 0 the process appears to be working.
 fn sleep_as(time: Duration, event: u32) {
     // SAFETY: MyLatch is this process's own.
     unsafe {
@@ -214,7 +216,7 @@ impl Launch {
         self.status().0 == pg_sys::BgwHandleStatus::BGWH_STOPPED
     }
 
-    /// True if it is one of these that are announced.
+    /// True if it is among the announced processes.
     fn is_among(&self, announced: &[(u32, i32)]) -> bool {
         let (status, pid) = self.status();
         status == pg_sys::BgwHandleStatus::BGWH_STARTED && announced.iter().any(|one| one.1 == pid)
@@ -306,8 +308,8 @@ const COMMON: &[(&CStr, &CStr)] = &[
     (c"pg_stat_statements.track", c"none"),
 ];
 
-/// Sets a setting for the rest of the session, whatever the configuration files say later. One that
-/// this server does not have, of a newer version or of a library that is not loaded, is passed over.
+/// Sets a setting for the rest of the session, even if the configuration files say otherwise later. A setting that this
+/// server does not know, because it is of a newer version or of a library that is not loaded, is skipped.
 unsafe fn fix(name: &CStr, value: &CStr) {
     // SAFETY: constant C strings.
     unsafe {
@@ -323,7 +325,7 @@ unsafe fn fix(name: &CStr, value: &CStr) {
     }
 }
 
-/// Reads the configuration files again, if somebody asked for that.
+/// Reads the configuration files again if a reload was requested.
 fn reload_settings() {
     // SAFETY: a flag of the signal handler; between transactions, where files may be read.
     unsafe {
@@ -334,8 +336,8 @@ fn reload_settings() {
     }
 }
 
-/// Makes a function of this project the main function of a worker, as the symbol `$name`; `$serve` is
-/// the kind of worker and `$work` what it does for a request.
+/// Makes a function of this project the main function of a worker, as the symbol `$name`; `$serve` is the kind of
+/// worker, and `$work` processes a request.
 macro_rules! worker_function {
     ($name:ident, $serve:path, $work:path) => {
         #[allow(unsafe_code)]

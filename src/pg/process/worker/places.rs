@@ -1,5 +1,5 @@
-//! The session locks of a reader: that it is there, and for which role it works. A role has so many places among readers,
-//! each of them a lock that one reader holds at a time.
+//! The session locks of a reader, which say that it runs and for which role. A role has a limited number of places
+//! among the readers; each place is a lock that one reader holds at a time.
 
 use super::{Kind, Until, acquire, held, tag};
 use crate::pg::prelude::*;
@@ -20,15 +20,15 @@ pub(super) fn take_place(role: u32) -> bool {
     (0..places).any(|place| acquire(&share(role, place), Until::Process, true))
 }
 
-/// Takes the lock that tells of this reader.
+/// Takes the lock that announces this reader.
 pub(super) fn announce() {
     // SAFETY: a variable that is set once per process.
     let process = unsafe { pg_sys::MyProcPid };
     acquire(&tag(Kind::Reader, process as u32), Until::Process, false);
 }
 
-/// Gives back the place and every other lock of the session: functions of a view can have taken advisory ones,
-/// which no end of a transaction gives back.
+/// Releases the place and every other session lock: functions of a view may have taken advisory locks, which the end of
+/// a transaction does not release.
 pub(super) fn release_locks() {
     // SAFETY: between transactions.
     unsafe { pg_sys::LockReleaseSession(pg_sys::USER_LOCKMETHOD as pg_sys::LOCKMETHODID) };

@@ -1,17 +1,17 @@
-//! Publishes that run at the moment, for other connections to see. How far one is lies in a segment of shared
-//! memory, announced by a lock: nothing has to be committed for that, and it goes when its process goes.
+//! The publishes that are running, for other connections to see. The progress of each is in a segment of shared memory
+//! that a lock announces: nothing has to be committed, and both end with the process.
 
 use super::{Announcement, Kind, announced};
 use crate::pg::prelude::*;
 use std::sync::atomic::{AtomicPtr, AtomicU8, AtomicU32, AtomicU64, Ordering};
 
-/// Bytes of a name that are told; a phase has fewer.
+/// Bytes of a name that are shown; the name of a phase is shorter.
 const NAME: usize = 192;
 const PHASE: usize = 32;
-/// How often a reader tries again whom the writer interrupts.
+/// How often a reader tries again when the writer changed the data meanwhile.
 const TRIES: usize = 1000;
 
-/// What lies in the segment: what does not change, then how far it is.
+/// The contents of the segment: fields that do not change, then the progress.
 #[repr(C)]
 struct Shared {
     role: Oid,
@@ -19,7 +19,7 @@ struct Shared {
     began: i64,
     target: [u8; NAME],
     method: [u8; NAME],
-    /// Odd while the rest is written.
+    /// Odd while the progress is being written.
     version: AtomicU32,
     rows: AtomicU64,
     /// A share of the phase's work; not a number if that is not known.
@@ -36,14 +36,14 @@ unsafe extern "C-unwind" fn forget(_segment: *mut pg_sys::dsm_segment, _argument
     OWN.store(std::ptr::null_mut(), Ordering::Release);
 }
 
-/// A publish that others are told of.
+/// A publish whose progress other connections can see.
 pub struct Running {
     segment: *mut pg_sys::dsm_segment,
     announcement: Announcement,
 }
 
 impl Running {
-    /// Tells of a publish; `None` if this process runs one already, which is told of.
+    /// Announces a publish; `None` if this process has already announced one.
     pub fn begin(target: &str, source: Oid, method: &str) -> Option<Self> {
         if !OWN.load(Ordering::Acquire).is_null() {
             return None;
@@ -67,7 +67,7 @@ impl Running {
         }
     }
 
-    /// Nothing more to tell.
+    /// Ends the announcement.
     pub fn end(self) {
         self.announcement.end();
         // SAFETY: made by `begin`, and not detached since: an error would not come here.
@@ -81,7 +81,7 @@ fn copy(to: &mut [u8; NAME], from: &str) {
     }
 }
 
-/// Tells how far this process is, if it publishes.
+/// Records the progress of this process, if it publishes.
 pub fn tell(phase: &str, rows: u64, share: Option<f64>) {
     // SAFETY: the segment is mapped as long as OWN names it; only this process writes.
     let Some(own) = (unsafe { OWN.load(Ordering::Acquire).as_ref() }) else { return };
@@ -96,7 +96,7 @@ pub fn tell(phase: &str, rows: u64, share: Option<f64>) {
     own.version.store(version.wrapping_add(2), Ordering::SeqCst);
 }
 
-/// How far a publish is.
+/// The progress of a publish.
 pub struct Publish {
     pub pid: i32,
     pub role: Oid,
@@ -132,7 +132,7 @@ pub fn all() -> Vec<Publish> {
 }
 
 impl Shared {
-    /// `None` if the writer interrupts at every try.
+    /// `None` if the writer changed the data during every try.
     fn read(&self, pid: i32) -> Option<Publish> {
         let name = |bytes: &[u8]| {
             let end = bytes.iter().position(|&byte| byte == 0).unwrap_or(bytes.len());

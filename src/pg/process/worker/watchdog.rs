@@ -1,37 +1,37 @@
-//! Ends reads that take longer than the administrator lets them, or that go on though nobody waits for them.
+//! Ends reads that take longer than the administrator allows, or whose caller no longer waits.
 //!
-//! A thread of the reader sends signals to its own process; it never calls Postgres. The first asks the read to
-//! end, as a cancel does. Functions of a view can catch a cancel: what still goes on a second later ends with the
-//! process, which nothing catches.
+//! A thread of the reader sends signals to its own process; it never calls Postgres. The first asks the read to end, as
+//! a cancel does. Functions of a view can catch a cancel. If the read still runs a second later, the process is ended,
+//! which no function can catch.
 
 use crate::pg::process::pool::SignalsBlocked;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often the thread looks whether a read is still wanted.
+/// How often the thread checks whether a read is still wanted.
 const TICK: Duration = Duration::from_millis(100);
-/// How long a read may take to end once it is asked to.
+/// How long a read may take to end after the signal.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// The number of the read that goes on; 0 between two of them.
+/// The number of the current read; 0 between two reads.
 static CURRENT: AtomicU64 = AtomicU64::new(0);
-/// The last read that nobody waits for, and the last that took too long.
+/// The last read whose caller no longer waits, and the last that took too long.
 static UNWANTED: AtomicU64 = AtomicU64::new(0);
 static LATE: AtomicU64 = AtomicU64::new(0);
 
-/// For a signal handler: nobody waits for the current read.
+/// Called by a signal handler: the caller of the current read no longer waits.
 pub(super) fn is_unwanted_now() {
     UNWANTED.store(CURRENT.load(Ordering::Acquire), Ordering::Release);
 }
 
-/// Whether the current read took too long. For signal handlers too.
+/// Whether the current read took too long. May be called by signal handlers.
 pub(super) fn is_late() -> bool {
     let current = CURRENT.load(Ordering::Acquire);
     current != 0 && LATE.load(Ordering::Acquire) == current
 }
 
-/// A read to look after.
+/// A read that is being watched.
 #[derive(Clone, Copy)]
 struct Watched {
     number: u64,
@@ -40,7 +40,7 @@ struct Watched {
 
 type Shared = Arc<(Mutex<Option<Watched>>, Condvar)>;
 
-/// The thread that looks after the reads of this process.
+/// The thread that watches the reads of this process.
 pub(super) struct Watchdog {
     shared: Shared,
     last: u64,
@@ -61,7 +61,7 @@ impl Watchdog {
         Ok(Watchdog { shared, last: 0 })
     }
 
-    /// A read begins, which may take this long.
+    /// Begins to watch a read, which may take `limit`.
     pub fn begin(&mut self, limit: Option<Duration>) {
         self.last += 1;
         CURRENT.store(self.last, Ordering::Release);
@@ -69,7 +69,7 @@ impl Watchdog {
         self.tell(Some(Watched { number: self.last, deadline }));
     }
 
-    /// It has ended.
+    /// The read has ended.
     pub fn end(&self) {
         CURRENT.store(0, Ordering::Release);
         self.tell(None);
@@ -93,7 +93,7 @@ fn next((place, changed): &(Mutex<Option<Watched>>, Condvar)) -> Watched {
     }
 }
 
-/// Looks after a read until it ends.
+/// Watches a read until it ends.
 fn look_after((place, changed): &(Mutex<Option<Watched>>, Condvar), watched: Watched) {
     let mut asked: Option<Instant> = None;
     let mut current = place.lock().unwrap_or_else(PoisonError::into_inner);
