@@ -1,9 +1,9 @@
 //! pg_sanitize: the Postgres layer. It reads a relation once into a coded table, lets the crates
 //! do the work and hands typed rows back.
 
-// All unsafe code is in pg; what the macros of methods and workers make of it says so itself.
+// Unsafe code is allowed in `pg` only; functions that the macros of methods and workers generate allow it themselves.
 #![deny(unsafe_code)]
-// What SQL can reach does not panic.
+// Code that SQL can reach does not panic.
 #![cfg_attr(not(test), deny(clippy::unwrap_used, clippy::expect_used))]
 
 mod api;

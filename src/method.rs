@@ -12,13 +12,13 @@ use pgrx::pg_sys::Datum;
 pub struct Method {
     /// Its name in the schema sanitize, or in sanitize_internal.
     pub name: &'static str,
-    /// True if users do not call it: it is in the schema sanitize_internal.
+    /// True if it is not for users: it is then in the schema sanitize_internal.
     pub is_internal: bool,
     /// Its arguments and what it returns, which the declaration in SQL must repeat.
     pub arguments: &'static [&'static dyn Declared],
     pub returns: Returns,
     pub run: fn(&Call) -> Result<Datum, Error>,
-    /// What Postgres is told of its calls.
+    /// What its declaration says of it to the planner: volatility, parallel label, cost.
     pub behaviour: Behaviour,
     /// One sentence: the function's COMMENT.
     pub about: &'static str,
@@ -26,7 +26,7 @@ pub struct Method {
     pub release: Option<Release>,
     /// What a release by it protects.
     pub label: Option<Label>,
-    /// What it takes from the budget of a protected relation, if it reads so many of its columns.
+    /// What a call takes from the budget of a protected relation.
     pub price: Option<Price>,
 }
 
@@ -39,7 +39,7 @@ pub struct Behaviour {
     pub is_strict: bool,
     /// How many rows the planner expects of a set.
     pub rows: Option<u32>,
-    /// What the planner takes a call to cost, in its own unit; `None`: as little as any function in C.
+    /// What the planner takes a call to cost, in its own unit; `None`: as much as any function in C.
     pub cost: Option<u32>,
 }
 
@@ -63,12 +63,13 @@ pub enum Parallel {
 pub struct Price {
     /// Whom it protects by itself.
     pub counts: Protects,
-    /// From the arguments and the number of columns to the charge for one of these; `None` if it is free.
+    /// Computes the charge for one row or unit from the arguments and the number of columns read; `None` if the call is
+    /// free.
     pub of: fn(&Arguments<'_>, usize) -> Result<Option<Charge>, Error>,
 }
 
 impl Method {
-    /// A function of which Postgres assumes nothing, and that releases nothing.
+    /// A function about which Postgres assumes nothing, and which releases nothing.
     pub const fn new(
         name: &'static str,
         arguments: &'static [&'static dyn Declared],
@@ -96,8 +97,8 @@ impl Method {
         }
     }
 
-    /// A function that releases its source, its first argument. It returns what `release` makes, rows of the source's
-    /// type unless it is said otherwise, and can be published.
+    /// A function that releases its source, its first argument. It returns the rows that `release` makes, which have
+    /// the source's type unless declared otherwise, and it can be published.
     pub const fn release(
         name: &'static str,
         arguments: &'static [&'static dyn Declared],
@@ -114,13 +115,13 @@ impl Method {
         self
     }
 
-    /// Only the extension itself calls it, and Postgres for a type, an aggregate or a trigger.
+    /// Only the extension itself calls it, or Postgres on behalf of a type, an aggregate or a trigger.
     pub const fn internal(mut self) -> Self {
         self.is_internal = true;
         self
     }
 
-    /// Its results depend on its arguments alone, and any process may compute them.
+    /// Its results depend on its arguments alone, and parallel workers may compute them.
     pub const fn pure(self) -> Self {
         self.immutable().parallel_safe()
     }
@@ -197,8 +198,8 @@ impl Method {
         self
     }
 
-    /// What a call with these arguments takes from the budget of a protected relation of which it reads so many
-    /// columns, for one row or one unit as [`Price::counts`] says; `None` if it is free.
+    /// What a call with these arguments takes from the budget of a protected relation if it reads `columns` columns,
+    /// for one row or one unit as [`Price::counts`] says; `None` if it is free.
     pub fn charge(
         &self,
         arguments: &Arguments<'_>,
@@ -207,7 +208,8 @@ impl Method {
         self.price.as_ref().map_or(Ok(None), |price| (price.of)(arguments, columns))
     }
 
-    /// False for what Postgres calls itself, for a type, an aggregate or a trigger: its arguments have no names in SQL.
+    /// False for functions that Postgres calls on behalf of a type, an aggregate or a trigger: their arguments have no
+    /// names in SQL.
     pub fn is_called_by_name(&self) -> bool {
         use Type::{Bag, Bytes, CString, Internal, Sums, Trigger};
         let internal = |of: Type| matches!(of, Internal | CString | Bytes | Bag | Sums | Trigger);
@@ -239,7 +241,7 @@ macro_rules! family {
 }
 pub(crate) use family;
 
-/// What a method returns that has these columns: `columns![item: Int4, value: Text]`.
+/// The result type of a method that returns these columns: `columns![item: Int4, value: Text]`.
 macro_rules! columns {
     ($($column:ident: $of:ident),*) => {
         $crate::pg::call::signature::Returns::Table(&[

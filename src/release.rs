@@ -27,9 +27,9 @@ pub struct Release {
 /// What a released row is made of.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Of no row in particular: it was drawn or computed.
+    /// No particular row: it was drawn or computed.
     All,
-    /// Kept columns are those of one row of the source, which comes back once at most.
+    /// The kept columns of one row of the source; each row of the source is used at most once.
     KeptColumns,
     /// One row of the source, so that it can stay on its shard.
     Row,
@@ -42,12 +42,12 @@ pub enum Filled {
     Listed,
     /// Those that some option names.
     Named,
-    /// All, whatever takes part.
+    /// All columns, whether they take part or not.
     All,
 }
 
 impl Release {
-    /// Rows of no source row in particular, in the columns that the options list.
+    /// A method whose rows are not made of particular source rows, with values in the columns that the options list.
     pub const fn new(rows: fn(&ReleaseCall<'_>, &mut ResultRows) -> Result<(), Error>) -> Self {
         let (origin, filled) = (Origin::All, Filled::Listed);
         Release { rows, origin, filled, blanks: false, coarser: None }
@@ -74,7 +74,7 @@ impl Release {
     }
 }
 
-/// A call of a releasing method: by SQL, or by what publishes.
+/// A call of a releasing method: from SQL, or by a function that publishes.
 pub struct ReleaseCall<'a> {
     pub method: &'static Method,
     pub arguments: &'a Arguments<'a>,
@@ -88,7 +88,7 @@ impl<'a> ReleaseCall<'a> {
         ReleaseCall { method: call.method, arguments: &call.arguments, published: None }
     }
 
-    /// A call by what publishes the source. Its columns are those of the rows that are wanted.
+    /// A call by a function that publishes the source. `columns` are those of the wanted rows.
     pub fn publishing(
         method: &'static Method,
         arguments: &'a Arguments<'a>,

@@ -1,4 +1,5 @@
-//! Answers that are kept for whoever asks the same again: the table `answer`. They are noisy and paid for.
+//! Stored answers, which are returned if the same question is asked again: the table `answer`. They are noisy and have
+//! been charged for.
 
 use crate::catalog::{Stored, execute, oid};
 use crate::pg::prelude::*;
@@ -24,7 +25,7 @@ impl ResultRow {
     }
 }
 
-/// The stored answer to a question in its normal form that is at most so many microseconds old: a list of
+/// The stored answer to a question in its normal form, if it is at most `age` microseconds old: a list of
 /// [`ResultRow`]s.
 pub fn find(source: Oid, question: &str, age: i64) -> Result<Option<String>, Error> {
     let arguments = [Some(&*oid(source)), Some(question), Some(&age.to_string())];
@@ -45,7 +46,7 @@ pub fn find(source: Oid, question: &str, age: i64) -> Result<Option<String>, Err
     }
 }
 
-/// Keeps an answer for whoever asks the same again, in place of an older one.
+/// Stores an answer in place of an older one, for the next time the same question is asked.
 pub fn keep(source: Oid, question: &str, entry: i64, rows: &str) -> Result<(), Error> {
     let (source, entry, rows) = (oid(source), entry.to_string(), format!("[{rows}]"));
     execute(KEEP, &[Some(&source), Some(question), Some(&entry), Some(&rows)])

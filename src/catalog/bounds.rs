@@ -1,12 +1,12 @@
-//! The public range of a column of numbers or times: declared (the table `declared_bounds`), or known from
-//! its constraints. Texts are written in the ISO style, whatever the session's settings.
+//! The public range of a column of numbers or times: declared (the table `declared_bounds`), or known from its
+//! constraints. Texts are written in the ISO style, independent of the session's settings.
 
 use crate::catalog::{damaged, domains};
 use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
 use crate::pg::prelude::*;
 use pgrx::AnyNumeric;
 
-/// What the owner says of a column.
+/// What the owner declared for a column.
 pub struct Bounds {
     pub low: String,
     pub high: String,
@@ -129,7 +129,7 @@ fn ends(
     Ok(found.into_iter().next().and_then(|[low, high]| low.zip(high)))
 }
 
-/// Whether a literal of this type says something about values of the other without a time zone.
+/// Whether a literal of one type can be compared with values of the other without a time zone.
 fn is_akin(column: Oid, literal: Oid) -> bool {
     match column {
         pg_sys::TIMESTAMPOID => [pg_sys::TIMESTAMPOID, pg_sys::DATEOID].contains(&literal),

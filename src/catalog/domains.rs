@@ -1,5 +1,5 @@
-//! The public domain of a column: the values that it may have, known without looking at its rows. Declared
-//! (the table `declared_domain`), or told by its type or a constraint.
+//! The public domain of a column: the values that it may have, known without looking at its rows. It is declared (the
+//! table `declared_domain`) or follows from its type or a constraint.
 
 use crate::catalog::damaged;
 use crate::pg::catalog::check_constraints::{self, Comparison, Condition};
@@ -58,8 +58,8 @@ fn checked(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, 
     Ok(None)
 }
 
-/// The values of the column that a foreign key of this column alone refers to, if they are public. Who may not read
-/// them there does not learn them here: for them the domain is not known.
+/// The values of the column that a foreign key of this column alone refers to, if they are public. A caller who may not
+/// read them there does not learn them here: for that caller the domain is unknown.
 fn referenced(relation: &Relation, column: &Column) -> Result<Option<Vec<String>>, Error> {
     for (oid, number) in relation.refers_to(column)? {
         if !rights::may_read_column(oid, number) || public::refusal(relation.oid, oid)?.is_some() {
@@ -96,7 +96,7 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Vec<Strin
     if found.is_empty() {
         return Ok(None);
     }
-    // A domain without values, or with one that is none, is none.
+    // A stored array that is empty, or has a NULL in it, is damaged: both give a NULL here.
     let values: Option<Vec<String>> = found.into_iter().flatten().collect();
     let values = values.ok_or_else(|| damaged("declared_domain", "domain_values"))?;
     types::from_iso(column, values).map(Some)

@@ -20,7 +20,8 @@ impl Stored {
     }
 }
 
-/// What the owner declared for the column. Another table that has got the number of the declared one is none.
+/// What the owner declared for the column. A lookup table that was dropped, and whose OID another table has now, counts
+/// as not declared.
 pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, Error> {
     let columns = "levels::pg_catalog.text, (CASE
         WHEN coalesce(lookup_row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(lookup), true)
@@ -32,7 +33,7 @@ pub fn declared(relation: &Relation, column: &Column) -> Result<Option<Stored>, 
     Ok(Some(Stored { levels, lookup: lookup.transpose()? }))
 }
 
-/// What is stored is no hierarchy.
+/// The error for a stored value that is not a hierarchy.
 pub fn unreadable() -> Error {
     damaged("declared_hierarchy", "levels")
 }

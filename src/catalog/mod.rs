@@ -1,8 +1,8 @@
 //! The extension's own tables, one file per family: typed rows in and out. Every statement that names a
 //! table of the schema `sanitize` is here.
 //!
-//! * [`protection`]: which relations are protected, and who may ask (`protection`, `allowance`). Read by
-//!   whoever prices a question, and by the ledger to decide.
+//! * [`protection`]: which relations are protected, and who may ask (`protection`, `allowance`). Read where a question
+//!   is priced, and by the ledger to decide.
 //! * [`ledger`]: decides about charges and records them (`ledger_entry`, `ledger_home`).
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
@@ -11,11 +11,10 @@
 //! * [`releases`]: what was published, and how (`published`, `release_entry`).
 //! * [`sharded`]: where the rows of sharded releases are (`sharded_release`).
 //!
-//! A row counts only while the relation that it was written for is there: `sanitize_internal.row_type` fills the column that
-//! remembers this and is what every look-up compares it with, because numbers of relations come back.
+//! A row counts only while the relation for which it was written exists. OIDs are used again after a drop, so every row
+//! also stores `sanitize_internal.row_type` of the relation, and every look-up compares it.
 //!
-//! A stored value that cannot be read is an error: no default would be on the safe side. Nothing is
-//! charged and nothing is released then.
+//! A stored value that cannot be read is an error, and nothing is charged or released: no default would be safe.
 
 pub mod answers;
 pub mod bounds;
@@ -48,7 +47,7 @@ fn value(statement: &str, arguments: &[Option<&str>]) -> Result<Option<String>, 
     Ok(run(statement, arguments)?.into_iter().flatten().flatten().next())
 }
 
-/// The rows of a query that only reads, a standby's too, with the rights to the extension's tables.
+/// The rows of a query that only reads, with the rights to the extension's tables. Works on a standby too.
 pub fn look<const N: usize>(
     query: &str,
     arguments: &[Option<&str>],
@@ -80,7 +79,7 @@ pub fn forget_declared(
     Ok(!run(&statement, &[Some(&oid(relation.oid)), Some(column_name)])?.is_empty())
 }
 
-/// The longest declaration, in bytes: whoever reads the relation reads it too.
+/// The longest declaration, in bytes: every call that reads the relation reads its declarations too.
 const LONGEST: usize = 16 << 20;
 
 /// Refuses to declare more than that.
@@ -100,7 +99,7 @@ pub fn oid(oid: Oid) -> String {
 }
 
 /// What the owner of a relation declared for a column, in one of the tables of declarations: as many texts as `columns`
-/// lists. The caller's rights suffice to read that: everybody may.
+/// lists. The caller's rights suffice: every role may read declarations.
 fn declared<const N: usize>(
     table: &str,
     columns: &str,
@@ -157,7 +156,7 @@ impl Stored {
         }
     }
 
-    /// Column `i`, a number of things of which there is at least one; `None` for NULL.
+    /// Column `i`, a count of at least 1; `None` for NULL.
     pub fn count(&self, i: usize, column: &'static str) -> Result<Option<u64>, Error> {
         let read = |text: &str| text.parse().ok().filter(|&count| count > 0);
         self.optional(i).map(|text| read(text).ok_or_else(|| self.damaged(column))).transpose()

@@ -10,7 +10,7 @@ use std::collections::HashMap;
 /// The largest epsilon: far above it nothing is protected.
 pub const LARGEST: f64 = 1e6;
 
-/// What is laid down for the relation; `None` if it is not protected.
+/// The terms of the relation's protection; `None` if it is not protected.
 pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
     let found = Stored::first("protection", TERMS, &[Some(&oid(source))])?;
     let Some(row) = found else { return Ok(None) };
@@ -36,8 +36,8 @@ const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::
     FROM sanitize.protection
     WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
 
-/// Refuses a relation that has another owner than the one that protected it, who has not let anybody ask: column `i`
-/// is its name, the next one says whether the owner is the same.
+/// Refuses a relation whose owner is not the one who protected it, because the new owner has not allowed any questions.
+/// Column `i` is its name, the next one says whether the owner is the same.
 fn check_owner(row: &Stored, i: usize) -> Result<(), Error> {
     let relation = row.text(i, "source")?;
     match row.truth(i + 1, "owner")? {
@@ -46,9 +46,9 @@ fn check_owner(row: &Stored, i: usize) -> Result<(), Error> {
     }
 }
 
-/// A protected relation that shares rows on other servers with this one, for messages. Both have rows of one table
-/// there, and not as a view and what it reads do, of which the owner may protect both: by two foreign tables, or one of
-/// them reads the foreign table by itself, which is a part of the other.
+/// The name of a protected relation that reads the same table on another server as this one, for messages: through a
+/// second foreign table, or because one of them reads by itself a foreign table that is a partition of the other. A
+/// view and a table that it reads do not count, because the owner may protect both.
 pub fn shares_rows(source: Oid) -> Result<Option<String>, Error> {
     value(SHARES_ROWS, &[Some(&oid(source))])
 }
@@ -95,7 +95,7 @@ pub fn units() -> Result<HashMap<Oid, String>, Error> {
 const UNITS: &str = "SELECT source::oid::text, unit FROM sanitize.protection
     WHERE row_type = sanitize_internal.row_type(source)";
 
-/// What `protect` lays down. Numbers are decimals, and in their ranges.
+/// The terms that `protect` sets. Numbers are decimals, and in their ranges.
 pub struct Protection<'a> {
     pub unit: &'a str,
     pub epsilon: f64,
@@ -110,8 +110,8 @@ pub struct Protection<'a> {
     pub row_count_public: bool,
 }
 
-/// Lays down, or changes, what protects a relation. What is spent is taken from the ledger: read after the
-/// lock, as a charge may have been made since this transaction began.
+/// Sets or changes the terms of a relation's protection. What is spent is taken from the ledger, which is read after
+/// the lock, because a charge may have been made since this transaction began.
 pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
     let source = oid(source);
     let number = |number: Option<i32>| number.map(|number| number.to_string());
@@ -136,7 +136,7 @@ pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
     execute(PROTECT, &[&first[..], &rest[..]].concat())
 }
 
-/// Forgets what was said of an earlier relation that had this number: nothing of it is about this one.
+/// Deletes the rows of an earlier relation that had this OID: they say nothing about this one.
 fn forget_former(source: &str) -> Result<(), Error> {
     ["protection", "allowance", "answer"].into_iter().try_for_each(|table| {
         let statement = format!(
@@ -147,7 +147,7 @@ fn forget_former(source: &str) -> Result<(), Error> {
     })
 }
 
-/// Without a window, so that [`PROTECT`] finds it changed if there is to be one.
+/// Without a window, so that [`PROTECT`] sees a change if the new terms have one.
 const REGISTER: &str = "INSERT INTO sanitize.protection
         (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
     VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
@@ -155,9 +155,9 @@ const REGISTER: &str = "INSERT INTO sanitize.protection
 
 const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
 
-/// The source is written again, so that what is remembered of it is what holds now.
-/// What is spent is what the ledger has: in the window that goes on, within the length of a new one,
-/// or ever. Entries without a rest are all rest.
+/// The source is written again, to update what is stored about it. What is spent is the sum of the ledger's entries:
+/// those of the current window, those within the length of a new window, or all. Entries without a rest count as rest
+/// entirely.
 const PROTECT: &str = "UPDATE sanitize.protection AS p SET
         source = p.source, unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
         max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
@@ -190,7 +190,7 @@ pub fn unprotect(source: Oid) -> Result<bool, Error> {
     Ok(gone.is_some())
 }
 
-/// Lets a role ask about a protected relation, with a share of the budget of its own or without.
+/// Lets a role ask about a protected relation, with or without a share of the budget of its own.
 pub fn allow(
     source: Oid,
     grantee: Oid,
@@ -219,7 +219,7 @@ pub fn disallow(source: Oid, grantee: Oid) -> Result<(), Error> {
     )
 }
 
-/// The budget of a relation and those of everybody who may ask about it.
+/// The budget of a relation and those of all roles that may ask about it.
 pub struct Budgets {
     /// The window is over: nothing is spent, once it is renewed.
     pub is_over: bool,
@@ -272,7 +272,7 @@ fn delta_of(row: &Stored, i: usize) -> Result<AnyNumeric, Error> {
     row.amount(i, "delta")
 }
 
-/// The five sums from column `first` on; none if the window is over.
+/// The five sums from column `first` on; all 0 if the window is over.
 fn spent(row: &Stored, first: usize, is_over: bool) -> Result<Sums, Error> {
     if is_over {
         return Ok(Sums::default());
@@ -286,8 +286,8 @@ fn spent(row: &Stored, first: usize, is_over: bool) -> Result<Sums, Error> {
     })
 }
 
-/// Whether the window is over (NULL if that cannot be told), the budget, and the five sums. Where the sums
-/// of the rest are missing, nothing has a rho.
+/// Whether the window is over (NULL if that is unknown), the budget, and the five sums. Where the sums of the rest are
+/// missing, nothing has a rho.
 const BUDGET: &str = "SELECT source::text,
         CASE WHEN isfinite(window_start) AND (window_length IS NULL
                   OR isfinite(window_length) AND window_length > '0'::interval)
@@ -298,8 +298,8 @@ const BUDGET: &str = "SELECT source::text,
     FROM sanitize.protection
     WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
 
-/// In the order in which they are locked. A role that was renamed, or another one that has got its number, is
-/// not the one that was allowed.
+/// In the order in which they are locked. A role that was renamed, or a new role with the OID of a dropped one, is not
+/// the one that was allowed.
 const ALLOWANCES: &str =
     "SELECT a.grantee::oid::text, a.grantee::text || ' for ' || a.source::text,
         a.epsilon::text, sanitize_internal.delta_share(a.epsilon, a.delta, p.epsilon, p.delta)::text,

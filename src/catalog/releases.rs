@@ -1,5 +1,5 @@
-//! What was published: the releases that are there (`published`), and every publish and refresh there ever
-//! was (`release_entry`).
+//! What was published: the existing releases (`published`), and the history of all publishes and refreshes
+//! (`release_entry`).
 
 use crate::catalog::ledger::account::decimal;
 use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
@@ -12,12 +12,12 @@ pub struct Recipe {
     pub source: Oid,
     pub method: String,
     pub options: Map<String, Json>,
-    /// What the publisher says of it.
+    /// The publisher's comment on it.
     pub comment: Option<String>,
 }
 
-/// How the release in a table was made; `None` if the table is no release. Its source is no relation if it is
-/// gone, even if another one has its number.
+/// How the release in a table was made; `None` if the table is not a release. A source that was dropped is given as no
+/// relation, even if another relation has its OID.
 pub fn find(target: Oid) -> Result<Option<Recipe>, Error> {
     let found = Stored::first("published", FIND, &[Some(&oid(target))])?;
     let Some(row) = found else { return Ok(None) };
@@ -52,9 +52,9 @@ pub fn approved(mut options: Map<String, Json>) -> Map<String, Json> {
     options
 }
 
-/// How many releases of the source were made whose promises do not add up, retired ones too. Drafts do not count
-/// that nobody but their owners could read; one that somebody else could read now, or whose table was dropped by hand,
-/// counts for good.
+/// How many releases of the source were made, retired ones included, whose promises do not compose. A draft does not
+/// count as long as only its owner could read it. Once another role can read it, or its table was dropped by hand, it
+/// counts for ever.
 pub fn earlier(source: Oid) -> Result<u64, Error> {
     execute(CLEAN, &[])?;
     execute(&seen_drafts("e.source"), &[Some(&oid(source))])?;
@@ -67,7 +67,7 @@ const EARLIER: &str = "SELECT count(*)::text FROM sanitize.release_entry
     WHERE source = $1::oid AND row_type = sanitize_internal.row_type(source)
       AND kind NOT IN ('dp', 'ldp') AND NOT draft";
 
-/// Lets drafts count that were granted to others meanwhile, or given to another owner: those of which `what` is $1.
+/// Makes drafts count that were granted to other roles meanwhile, or given to another owner: those whose `what` is $1.
 fn seen_drafts(what: &str) -> String {
     format!(
         "UPDATE sanitize.release_entry AS e SET draft = false
@@ -76,23 +76,23 @@ fn seen_drafts(what: &str) -> String {
     )
 }
 
-/// That the owner of table c is nobody who made the release of entry e, now or before it was refreshed.
+/// A condition: the owner of table c has not made the release of entry e, neither now nor before a refresh.
 const GIVEN_AWAY: &str = "NOT EXISTS (SELECT FROM sanitize.release_entry f
     WHERE f.source = e.source AND f.target = e.target AND f.published_by = pg_get_userbyid(c.relowner))";
 
-/// That somebody beside its owner was granted something on table c, or on a column of it.
+/// A condition: a role other than the owner was granted a right on table c or on one of its columns.
 const GRANTED: &str = "(
     EXISTS (SELECT FROM aclexplode(c.relacl) AS a WHERE a.grantee <> c.relowner)
     OR EXISTS (SELECT FROM pg_attribute t, aclexplode(t.attacl) AS a
                 WHERE t.attrelid = c.oid AND a.grantee <> c.relowner))";
 
-/// True if somebody beside its owner was granted something on a table, or on a column of it.
+/// True if a role other than the owner was granted a right on the table or on one of its columns.
 pub fn is_granted(target: Oid) -> Result<bool, Error> {
     let query = format!("SELECT 'granted' FROM pg_class c WHERE c.oid = $1::oid AND {GRANTED}");
     Ok(!run(&query, &[Some(&oid(target))])?.is_empty())
 }
 
-/// What was told of the release in a table.
+/// The label of the release in a table.
 pub fn label(target: Oid) -> Result<Json, Error> {
     let found = value(LABEL, &[Some(&oid(target))])?;
     let label = found.and_then(|label| serde_json::from_str(&label).ok());
@@ -101,7 +101,7 @@ pub fn label(target: Oid) -> Result<Json, Error> {
 
 const LABEL: &str = "SELECT guarantee::text FROM sanitize.published WHERE target = $1::oid";
 
-/// Lets the draft in a table count as a release, with another label.
+/// Makes the draft in a table count as a release, with a new label.
 pub fn approve(target: Oid, options: &Map<String, Json>, label: &Json) -> Result<(), Error> {
     let options = Json::Object(options.clone()).to_string();
     execute(APPROVE, &[Some(&oid(target)), Some(&options), Some(&label.to_string())])
@@ -117,7 +117,7 @@ pub struct Made<'a> {
     pub target: Oid,
     pub recipe: &'a Recipe,
     pub label: &'a Json,
-    /// What it costs, also where only a part of it is covered.
+    /// What it costs, even if the label covers only a part of it.
     pub cost: Option<Cost>,
     pub rows: u64,
     pub suppressed_share: Option<f64>,
@@ -125,7 +125,7 @@ pub struct Made<'a> {
     pub is_draft: bool,
 }
 
-/// Writes a release down, in place of the one that the table held before.
+/// Records a release, in place of the one that the table held before.
 pub fn enter(made: &Made<'_>) -> Result<(), Error> {
     let Made { recipe, .. } = made;
     let (target, source) = (oid(made.target), oid(recipe.source));
@@ -190,8 +190,8 @@ const ENTER: &str = "INSERT INTO sanitize.release_entry
                AND p.row_type = sanitize_internal.row_type(p.source))
     RETURNING id::text";
 
-/// Removes what is recorded of tables that were dropped by hand. Nobody knows who could read a draft among them: it
-/// counts. Rows that others remove at the moment are left to them.
+/// Removes the records of tables that were dropped by hand. It is unknown who could read a draft among them, so it
+/// counts. Rows that other transactions are removing are skipped.
 const CLEAN: &str = "WITH dropped AS (
         DELETE FROM sanitize.published WHERE target IN (
             SELECT p.target FROM sanitize.published p
@@ -200,7 +200,7 @@ const CLEAN: &str = "WITH dropped AS (
         RETURNING entry)
     UPDATE sanitize.release_entry SET draft = false WHERE draft AND id IN (SELECT entry FROM dropped)";
 
-/// Lets the draft in a table count if others could read it.
+/// Makes the draft in a table count if others could read it.
 pub fn note_seen(target: Oid) -> Result<(), Error> {
     execute(&seen_drafts("p.target"), &[Some(&oid(target))])
 }
@@ -210,8 +210,8 @@ pub fn forget(target: Oid) -> Result<(), Error> {
     execute("DELETE FROM sanitize.published WHERE target = $1::oid", &[Some(&oid(target))])
 }
 
-/// What is laid down for a relation that a release of it has not: values that are blanked, doubled or drawn
-/// would break it.
+/// Names the constraints of a relation that its release does not have, because blanked, repeated or drawn values would
+/// violate them.
 pub fn left_out(source: Oid) -> Result<Vec<String>, Error> {
     Ok(run(LEFT_OUT, &[Some(&oid(source))])?.into_iter().flatten().flatten().collect())
 }

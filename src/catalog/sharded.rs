@@ -9,12 +9,12 @@ pub struct Sharded {
     pub mark: String,
     /// `None` before the first one.
     pub generation: Option<u64>,
-    /// Whether this transaction has made that generation.
+    /// Whether this transaction made that generation.
     pub is_new: bool,
 }
 
-/// The record of a release, as it is now; `None` if its rows are not on shards. A transaction that sees the database
-/// as it was before, and the record as it was, gets an error: it would drop what readers see.
+/// The record of a release, as it is now; `None` if its rows are not on shards. A transaction whose snapshot is older
+/// than the record gets an error: it would drop the generation that readers see.
 pub fn find(target: Oid) -> Result<Option<Sharded>, Error> {
     let found = Stored::first("sharded_release", FIND, &[Some(&oid(target))])?;
     let Some(row) = found else { return Ok(None) };
@@ -39,7 +39,7 @@ const BEGIN: &str = "INSERT INTO sanitize.sharded_release (target, row_type, mar
     ON CONFLICT (target) DO UPDATE SET row_type = excluded.row_type, mark = excluded.mark,
         generation = NULL, written_in = NULL";
 
-/// Removes what is recorded of tables that were dropped by hand, as for all releases.
+/// Removes the records of tables that were dropped by hand, as for all releases.
 const CLEAN: &str = "DELETE FROM sanitize.sharded_release WHERE target IN (
         SELECT s.target FROM sanitize.sharded_release s
          WHERE s.row_type IS DISTINCT FROM sanitize_internal.row_type(s.target)

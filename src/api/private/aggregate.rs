@@ -1,5 +1,5 @@
-//! Noisy aggregates of relations that the caller may not read: the caller's side. What may depend on
-//! the data is done by a reader process, see [`super::answer`].
+//! Noisy aggregates of relations that the caller may not read: the caller's side. Work that depends on the data is done
+//! by a reader process, see [`super::answer`].
 
 use super::budget;
 use super::question::{Posed, Request};
@@ -13,7 +13,7 @@ use guarantee::{AnswerGroups, Answers};
 /// Older than any answer, in microseconds: a thousand years, which a timestamp can go back.
 const OLDEST: i128 = 1000 * 365 * 86_400_000_000;
 
-/// The measures, as their text: the reader parses it again.
+/// The measures as text, which the reader parses again.
 const MEASURES: Argument<String> = Argument::new("measures", Type::Json, |given| {
     given.needed(given.json_text()?)
 })
@@ -50,7 +50,7 @@ const REUSE: Argument<Option<i64>> = Argument::optional("reuse", Type::Interval,
 const ASKED: &[&dyn Declared] =
     &[&RELATION, &MEASURES, &EPSILON, &DELTA, &GROUP_BY, &FILTER, &GROUPS, &REUSE];
 
-/// What a call of `dp_aggregate` or `dp_cost` asks.
+/// The question that a call of `dp_aggregate` or `dp_cost` asks.
 fn request(arguments: &Arguments<'_>) -> Result<Request> {
     let reuse = arguments.get(&REUSE)?;
     Ok(Request {
@@ -131,11 +131,11 @@ const DP_AGGREGATE: Method = Method::release("dp_aggregate", ASKED, Release::new
 
 fn dp_aggregate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let request = request(call.arguments)?;
-    // Whoever may not ask is told nothing more; the charge decides it again.
+    // A caller who may not ask learns nothing else; the charge checks this again.
     ledger::remaining(&call.source()?, &request.asker)?;
-    // What makes no sense is refused here, with words that only arguments and catalog choose.
+    // Questions that make no sense are refused here; the texts of these errors depend on arguments and catalog only.
     let question = Posed::new(&request)?.question;
-    // Whoever asks the same while it is being answered waits for that answer.
+    // If the same question is being answered, wait for that answer.
     let turn = request
         .reuse
         .map(|_| worker::one_at_a_time(request.source.into(), answers::hash(&question.normal)));

@@ -1,4 +1,4 @@
-//! The aggregate `bounded_rows`, by which `dp_aggregate` lets shards keep so many rows of each of their units.
+//! The aggregate `bounded_rows`, with which shards bound the rows of each of their units for `dp_aggregate`.
 
 use crate::api::prelude::*;
 use crate::pg::call::aggregate_state::bytea;
@@ -18,7 +18,7 @@ const TRANS: Method = part("bounded_rows_trans", &[&STATE, &TERMS, &COLUMNS], Ty
             state.row(call)?;
             Ok(state)
         }),
-        // A bag does not tell whose rows it has.
+        // A bag does not say which unit its rows belong to.
         (None, Some(_)) => Err(Error::NoAggregate),
     }
 })

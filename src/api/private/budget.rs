@@ -67,7 +67,7 @@ const CHARGE: Method = Method::new(
         let what = call.get(&WHAT)?;
         let (epsilon, delta) = (call.get(&EPSILON)?, call.get(&DELTA)?);
         let charge = charge_of(Cost { epsilon, delta }, call.get(&RHO_CHARGED)?)?;
-        // Whoever names the price knows the terms.
+        // The caller names the price and is responsible for the terms.
         ledger::charge(&relation, Asker::caller(), &what, &charge, None)?;
         Ok(call.null())
     },
@@ -88,7 +88,7 @@ fn charge_of(whole: Cost, rho: Option<f64>) -> Result<Charge> {
             if whole.delta == 0.0 {
                 return Ok(Charge { rho: Some(rho.min(most)), ..pure });
             }
-            // The part of delta that is not that of noise with this rho adds up by itself.
+            // The part of delta that noise with this rho does not use is added up separately.
             let rest = whole.delta - guarantee::zcdp_delta(rho, whole.epsilon);
             let rest = if rest > 0.0 { rest.next_up() } else { 0.0 };
             Ok(Charge { whole, rho: Some(rho), rest: Cost { epsilon: 0.0, delta: rest } })
@@ -140,7 +140,7 @@ const SPENT: Method = Method::new(
 const RHO: Argument<f64> =
     Argument::of("rho").about("How much it tells, as concentrated privacy counts it.");
 
-/// Where the arithmetic itself says what makes sense.
+/// Not checked here: the arithmetic refuses what makes no sense.
 const ANY_DELTA: Argument<f64> =
     Argument::of("delta").about("The chance with which epsilon may be passed.");
 

@@ -38,7 +38,7 @@ const COMBINE: Method = part("clamped_combine", &[&STATE, &OTHER], Type::Sums, |
 .about("part of the clamped aggregates");
 
 const FINAL: Method = part("clamped_final", &[&STATE], Type::Int8, |call| {
-    // Of no rows as well: whether a group has rows must not show in the result's being NULL.
+    // 0 also for no rows: a NULL would show that the group has none.
     let sum = call.sum(0)?.unwrap_or(0);
     Ok(Datum::from(sum.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 })

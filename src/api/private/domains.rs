@@ -1,4 +1,4 @@
-//! Public domains of columns: declared ones, and those that types and constraints tell.
+//! Public domains of columns: declared ones, and those that follow from types and constraints.
 
 use crate::api::prelude::*;
 use crate::catalog::bounds::Bounds;
@@ -65,7 +65,7 @@ fn declare_domain(call: &Call) -> Result<Datum> {
 }
 
 /// The column's values, read with the rights of the relation's owner: the caller may be a superuser, and a view may
-/// hold code. `None` if the owner may not read them, or if that would run what a stranger wrote.
+/// hold code. `None` if the owner may not read them, or if that would run another role's code.
 pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<CodedTable>> {
     let Some(owner) = below::owner_if_alone(relation)? else { return Ok(None) };
     rights::with_rights_of(owner, || match lookup::may_read(relation, &[position]) {
@@ -74,7 +74,7 @@ pub fn read_as_owner(relation: &Relation, position: usize) -> Result<Option<Code
     })
 }
 
-/// Tells the owner what the rows have that is not declared, for every column.
+/// Notices to the owner, for every column, on values in the rows that are not declared.
 pub fn tell_all(relation: &Relation) -> Result<()> {
     for column in &relation.columns {
         if let Some(values) = domains::declared(relation, column)? {
@@ -88,8 +88,8 @@ pub fn tell_all(relation: &Relation) -> Result<()> {
     Ok(())
 }
 
-/// Tells the owner which share of the rows has values that the declared domain, written in the ISO style, lacks:
-/// mechanisms show NULL or another value there.
+/// A notice to the owner: the share of the rows whose values are not in the declared domain, which is written in the
+/// ISO style. Mechanisms show NULL or another value there.
 fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> Result<()> {
     let query = format!(
         "SELECT (pg_catalog.count(DISTINCT v) FILTER (WHERE missed))::pg_catalog.text,
@@ -114,7 +114,8 @@ fn tell_missed(relation: &Relation, column: &Column, declared: Vec<String>) -> R
     Ok(())
 }
 
-/// Tells the owner which share of the rows has values beyond the declared bounds: mechanisms show the nearer bound.
+/// A notice to the owner: the share of the rows whose values lie beyond the declared bounds. Mechanisms show the nearer
+/// bound there.
 fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<()> {
     let Some(compared) = bounds::compared_as(column.base_type) else { return Ok(()) };
     let query = format!(
@@ -136,7 +137,7 @@ fn tell_beyond(relation: &Relation, column: &Column, bounds: &Bounds) -> Result<
     Ok(())
 }
 
-/// A NOTICE, which no log keeps, unless it is about no row.
+/// Sends a NOTICE, which is not logged, if there are such rows.
 fn tell(
     what: Arguments<'_>,
     (relation, column, rows, all): (&Relation, &Column, u64, u64),

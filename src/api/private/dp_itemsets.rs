@@ -137,17 +137,17 @@ fn dp_frequent_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result
     Ok(())
 }
 
-/// A relation whose columns have public values, of which nothing was read yet, and the terms of its protection.
+/// A relation whose columns have public values, no row of which has been read yet, and the terms of its protection.
 struct Source(PublicSource, Option<Terms>);
 
 impl Source {
-    /// Refuses all that can be refused without a row.
+    /// Refuses everything that can be refused without reading a row.
     fn open(call: &ReleaseCall<'_>, max_length: usize, wanted: SamplerPurpose) -> Result<Self> {
         let relation = call.source()?;
         let terms = ledger::check_protecting(call, &relation, None)?;
         let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
         let source = match PublicSource::open(relation, positions) {
-            // Bounds are no values.
+            // Columns with bounds have no list of values, which itemsets need.
             Err(Error::NoDomain { mut columns, relation }) => {
                 columns.iter_mut().for_each(|column| column.has_range = false);
                 return Err(Error::NoDomain { columns, relation });
@@ -173,8 +173,8 @@ impl Source {
         Ok(Source(source, terms))
     }
 
-    /// Charges where the relation is protected, then reads. A value that its domain does not have counts
-    /// as NULL: it is no item.
+    /// Charges where the relation is protected, then reads. A value that is not in its domain counts as NULL, which is
+    /// not an item.
     fn read(&self, call: &ReleaseCall<'_>) -> Result<Bag> {
         let (relation, columns) = (&self.0.relation, &self.0.positions);
         let bound = ledger::charge_call(call, relation, self.1.as_ref(), columns)?;
@@ -186,7 +186,7 @@ impl Source {
         let recoding = Recoding { codes: codes.collect(), nulls: vec![NONE; domains.len()] };
         pool::run("mapping values", table.memory(), |watch| {
             let mut bag = table.bag.recoded(&recoding, domains.to_vec(), watch)?;
-            // What comes of a seed does not depend on where rows lie.
+            // The result of a seed must not depend on the physical order of rows.
             bag.sort(watch)?;
             Ok::<_, Stop>(bag)
         })

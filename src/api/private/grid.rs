@@ -1,4 +1,4 @@
-//! The grid of answering times: when an answer that is ready is given, and how exactly views tell times.
+//! The grid of answering times: when a finished answer is returned, and to which precision views show times.
 
 use crate::api::prelude::*;
 use crate::pg::process::worker::isolated;
@@ -11,8 +11,8 @@ pub fn wait(began: Instant) {
     }
 }
 
-/// How long an answer takes that was ready after `taken`: the grid, or twice, four times, … as much. An answer
-/// that is late so tells little, however late: only so many times are possible.
+/// How long an answer takes that was ready after `taken`: the grid, or twice, four times, … as much. So the time of a
+/// late answer reveals little: few different times are possible.
 fn slot(taken: Duration, grid: Duration) -> Duration {
     let mut slot = grid;
     while slot < taken {

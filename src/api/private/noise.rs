@@ -5,7 +5,7 @@ use crate::api::prelude::*;
 use guarantee::zcdp_rho;
 use random::{Noise, within_decimal};
 
-/// NULL without noise would tell that there was nothing to add noise to.
+/// NULL without noise would show that there was nothing to add noise to.
 const VALUE: Argument<i64> = Argument::of("value").about("What the noise is added to.");
 
 const SENSITIVITY: Argument<u64> = Argument::new("sensitivity", Type::Int8, |given| {
@@ -68,7 +68,7 @@ fn dp_noise(call: &Call) -> Result<Datum> {
         }
     };
     let noisy = noise.add(&mut Coins::os()?, value.into());
-    // Stopping at the ends of the type looks at the noisy value only.
+    // Clamping to the type's range is post-processing of the noisy value.
     Ok(Datum::from(noisy.clamp(i64::MIN.into(), i64::MAX.into()) as i64))
 }
 

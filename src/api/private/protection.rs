@@ -18,8 +18,8 @@ fn owned(call: &Call) -> Result<Relation> {
     Ok(relation)
 }
 
-/// Refuses a relation of which another one keeps the budget, or this server none. Every method that takes from the
-/// budget of a relation asks this first.
+/// Refuses a relation whose budget another relation keeps, or that has no budget on this server. Every method that
+/// takes from the budget of a relation asks this first.
 pub fn check_kept_here(relation: &Relation) -> Result<()> {
     keeper::check()?;
     keeper::check_relation(relation)?;
@@ -166,7 +166,7 @@ fn protect(call: &Call) -> Result<Datum> {
     }
     let (owner, column) = (below::owner(&relation)?, &relation.columns[position]);
     new.max_rows_per_unit = capping::bound(&relation, owner, column, max_rows_per_unit)?;
-    // What is spent is read after the lock: a charge may have been made since this transaction began.
+    // What is spent must be read after the lock, because a charge may have been made since this transaction began.
     if rights::has_fixed_snapshot() {
         return Err(Error::FixedSnapshot {
             function: "sanitize.protect",
@@ -175,10 +175,10 @@ fn protect(call: &Call) -> Result<Datum> {
     }
     entries::settle(&role_name())?;
     protection::protect(relation.oid, &new)?;
-    // The rows of a table are read at once; nobody knows how long a view takes, or what it does.
+    // The rows of a table are read now. Those of a view are not: how long it takes and what it does are unknown.
     if relation.is_plain_table || relation.is_partitioned() {
         capping::tell_dropped(&relation, owner, column, new.max_rows_per_unit)?;
-        // What was declared of another type, say, is no reason not to protect.
+        // An error here, for example on a declaration for a column whose type has changed, must not stop `protect`.
         attempt(|| domains::tell_all(&relation))?;
     }
     Ok(call.null())

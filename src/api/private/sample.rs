@@ -63,7 +63,7 @@ const SAMPLING_DELTA: Method = Method::new(
          rows share: the smallest that holds, and the bound of Li, Qardaji and Su",
 );
 
-/// A scheme; `None`: what is public decides.
+/// The scheme; `None`: chosen by what is public.
 const SCHEME: Argument<Option<Scheme>> = Argument::optional("scheme", Type::Text, |given| {
     given.if_given(|given| given.choice())
 })
@@ -78,11 +78,11 @@ const THETA1: Argument<Option<u64>> = Argument::optional("theta1", Type::Int4, |
 })
 .about("Up to how many rows a combination counts as rare; found from epsilon and delta if it is left out.");
 
-/// What is rare, said by hand; what it means depends on the rows.
+/// Rare combinations that the caller lists; they are matched with the rows later.
 const RULES: Argument<Option<Json>> = Argument::of("rules")
     .about("Itemsets and column lists that count as rare: [{\"zip\": \"1017\", \"sex\": \"F\"}, [\"zip\", \"job\"]].");
 
-/// What is asked for, of so many columns.
+/// The request for a source with this number of columns.
 fn request(arguments: &Arguments<'_>, columns: usize) -> Result<SampleRequest> {
     let is_public = arguments.has(&PUBLIC_SOURCE)? || arguments.has(&RULES)?;
     let usual = if is_public { Scheme::Public } else { Scheme::DpCounts };
@@ -106,7 +106,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     let coins = coins_of(options.get(&SEED)?);
     let mut label = Guarantee::dp_mii_sample(&Design::new(request)?, coins);
     if columns.is_none() {
-        // How delta is used depends on the number of columns; what was asked for is never passed.
+        // How delta is split depends on the number of columns; the delta that was asked for is never exceeded.
         let asked = |delta: f64| delta.max(request.delta);
         label.delta = label.delta.map(asked);
         if let Some(proved) = &mut label.proved {
@@ -116,7 +116,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee> {
     keeping(label, options)
 }
 
-/// Refuses public knowledge that the scheme does not use, and a threshold for a table that is not there.
+/// Refuses public knowledge that the scheme does not use, and a threshold without a table.
 fn check_public(request: &SampleRequest, table: bool, rules: bool) -> Result<()> {
     let is_public = request.scheme == Scheme::Public;
     if is_public != (table || rules) {

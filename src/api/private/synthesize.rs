@@ -21,7 +21,7 @@ const ROWS: Argument<Option<u64>> = Argument::optional("n", Type::Int8, |given| 
 })
 .about("How many rows are wanted; a noisy number of those that there are if it is left out.");
 
-/// What matters more; which columns there are is known later.
+/// The column sets that matter more; they are resolved once the columns are known.
 const WORKLOAD: Argument<Option<Json>> = Argument::of("workload")
     .about("Column sets that matter more: {\"columns\": [[\"age\", \"sex\"]], \"weights\": [5]}.");
 
@@ -61,7 +61,7 @@ fn workload(
     Ok(workload)
 }
 
-/// What (epsilon, delta) comes to, in the currency of the noise.
+/// The charge: (epsilon, delta), and the rho of the noise that it pays for.
 fn charge(arguments: &Arguments<'_>) -> Result<Charge> {
     let (epsilon, delta) = (arguments.get(&EPSILON)?, arguments.get(&DELTA)?);
     guarantee::check_epsilon(epsilon)?;
@@ -143,8 +143,8 @@ fn fit(
     Ok((Synthesizer { columns: source.columns, model }, label))
 }
 
-/// Where the unit of a protected relation is, and how many of its rows count; `None` if it has one at most, by the
-/// schema.
+/// The position of a protected relation's unit column, and how many rows of a unit count; `None` if the schema allows
+/// one row per unit at most.
 fn unit_of_several(relation: &Relation, terms: &Terms) -> Result<Option<(usize, u64)>> {
     let unit = unit::check(relation, &terms.unit)?;
     let is_key = relation.is_key(&relation.columns[unit])?;

@@ -16,7 +16,7 @@ pub struct Synthesizer {
     pub model: SynthesisModel,
 }
 
-/// What the jsonb has.
+/// The fields of the jsonb.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Form {
@@ -24,7 +24,7 @@ struct Form {
     version: u64,
     columns: Vec<ColumnForm>,
     model: SynthesisModel,
-    /// For whoever reads the jsonb: drawing does not look at it.
+    /// For readers of the jsonb; drawing rows does not use it.
     label: Json,
 }
 

@@ -1,9 +1,8 @@
 //! The arithmetic of one budget: what its charges add up to, and whether one more fits in.
 //!
-//! There are two ways to add up, and a charge fits in if either of them allows it. By sums: all epsilons
-//! within epsilon and all deltas within delta/2. By concentration: what rho comes to at the rest of the
-//! other delta/2, together with what rho does not cover. Both sums only grow, so that whoever asks, in
-//! whatever order, ends within one of the two.
+//! There are two ways to add up, and a charge fits in if either of them allows it. By sums: all epsilons within epsilon
+//! and all deltas within delta/2. By concentration: what rho comes to at the rest of the other delta/2, together with
+//! what rho does not cover. Both sums only grow, so in any order of charges the total stays within one of the two.
 
 use crate::pg::call::error::Error;
 use guarantee::{Charge, Cost};
@@ -19,14 +18,14 @@ fn amount(value: f64) -> Result<AnyNumeric, Error> {
     AnyNumeric::try_from(decimal(value).as_str()).map_err(Error::query)
 }
 
-/// Not below the amount, nor below the floats that were added up to it: their decimals may be smaller
+/// A float that is not below the amount, nor below the floats that were added up to it: their decimals may be smaller
 /// by half a unit in the last place.
 fn up(amount: &AnyNumeric) -> f64 {
     let nearest = nearest(amount);
     if nearest == 0.0 { 0.0 } else { (nearest * (1.0 + 2.0 * f64::EPSILON)).next_up() }
 }
 
-/// Not above the amount.
+/// A float that is not above the amount.
 fn down(amount: &AnyNumeric) -> f64 {
     let nearest = nearest(amount);
     if nearest == 0.0 { 0.0 } else { nearest.next_down() }
@@ -42,7 +41,7 @@ fn nearest(amount: &AnyNumeric) -> f64 {
 pub struct Sums {
     pub epsilon: AnyNumeric,
     pub delta: AnyNumeric,
-    /// Of those charges that have one.
+    /// The sum over the charges that have a rho.
     pub rho: AnyNumeric,
     /// What rho does not cover.
     pub rest_epsilon: AnyNumeric,
@@ -69,19 +68,19 @@ impl Sums {
         })
     }
 
-    /// True if the sum of all deltas leaves the other way of adding up its half.
+    /// True if the sum of all deltas is at most delta/2, so that the other half is left for concentration.
     fn within_half(&self, delta: &AnyNumeric) -> bool {
         self.delta.clone() + self.delta.clone() <= *delta
     }
 
-    /// The epsilon of these charges by concentration; `None` if that way is closed.
+    /// The epsilon of these charges by concentration; `None` if that way does not apply.
     fn concentrated(&self, delta: &AnyNumeric) -> Option<f64> {
         let rest = Cost { epsilon: up(&self.rest_epsilon), delta: up(&self.rest_delta) };
         guarantee::concentrated_epsilon(up(&self.rho), rest, down(delta))
     }
 
-    /// What of a budget with this delta is spent: the smaller epsilon of the two ways, and the deltas
-    /// that have to be added up in that way.
+    /// What is spent of a budget with this delta: the smaller epsilon of the two ways, and the deltas that have to be
+    /// added up in that way.
     pub fn spent(&self, delta: &AnyNumeric) -> Cost {
         let sum = Cost { epsilon: nearest(&self.epsilon), delta: nearest(&self.delta) };
         match self.concentrated(delta) {
@@ -93,9 +92,9 @@ impl Sums {
     }
 }
 
-/// A budget, of a relation or of somebody who may ask about it, and what is spent of it.
+/// The budget of a relation, or of a role that may ask about it, and what is spent of it.
 pub struct Account {
-    /// Whose it is, for messages.
+    /// Whose budget it is, for messages.
     pub whose: String,
     /// `None`: no limit of its own.
     pub epsilon: Option<AnyNumeric>,
@@ -106,8 +105,8 @@ pub struct Account {
 impl Account {
     /// What is spent after the charge, and the charge as it was counted; `None` if it does not fit in.
     ///
-    /// Every mechanism is also what its (epsilon, delta) say, so that a charge with a rho that is too
-    /// large beside what is already there may count as one without.
+    /// Every mechanism with a rho also satisfies its (epsilon, delta), so a charge whose rho does not fit in may count
+    /// as one without a rho.
     pub fn after(&self, charge: &Charge) -> Result<Option<(Sums, Charge)>, Error> {
         let plain = Charge::plain(charge.whole);
         for charge in [*charge, plain] {
@@ -126,9 +125,9 @@ impl Account {
         sums.concentrated(&self.delta).is_some_and(|epsilon| epsilon <= limit)
     }
 
-    /// What is left in the way of adding up that leaves more: epsilon less what is spent of it, and of
-    /// delta what that way has for deltas that are not the noise's, or for all. By sums a charge of just
-    /// that fits in; by concentration one without a rho needs a little more room.
+    /// What is left by the way of adding up that leaves more epsilon. Its delta is what that way has left: by
+    /// concentration for deltas that rho does not cover, by sums for all deltas. By sums a charge of exactly that fits
+    /// in; by concentration a charge without a rho needs a little more room.
     pub fn left(&self) -> Cost {
         let left =
             |share: f64, sum: &AnyNumeric| (nearest(&self.delta) * share - nearest(sum)).max(0.0);
@@ -138,7 +137,7 @@ impl Account {
             .then(|| Cost { epsilon: self.left_by_sums(), delta: left(0.5, &self.spent.delta) });
         let concentrated = self.spent.concentrated(&self.delta).map(|spent| Cost {
             epsilon: self.epsilon.as_ref().map_or(f64::INFINITY, |epsilon| {
-                // Less than the rounding of the sums that such a charge will be part of.
+                // Reduced by the rounding error of the sums that such a charge will be part of.
                 (down(epsilon) * (1.0 - 16.0 * f64::EPSILON) - spent).max(0.0)
             }),
             delta: left(guarantee::REST, &self.spent.rest_delta),
@@ -151,7 +150,7 @@ impl Account {
         let Some(epsilon) = &self.epsilon else { return f64::INFINITY };
         let exact = epsilon.clone() - self.spent.epsilon.clone();
         let mut left = nearest(&exact).max(0.0);
-        // What is charged is the decimal of the float.
+        // The ledger charges the decimal of the float, which may be larger than the float.
         while left > 0.0 && amount(left).is_ok_and(|left| left > exact) {
             left = left.next_down();
         }

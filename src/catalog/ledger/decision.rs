@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 /// The longest description of a charge, in bytes.
 const WHAT: usize = 1000;
 
-/// Whoever asks.
+/// Who asks: the roles of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Asker {
     /// The role whose rights are used.
@@ -42,23 +42,23 @@ impl Asker {
     }
 }
 
-/// What became of a charge that was not refused.
+/// The outcome of a charge that was not refused.
 #[derive(Debug)]
 pub enum Outcome {
     /// It stands, under this number in the ledger.
     Charged { entry: i64 },
-    /// Nothing was charged: the terms are no longer those that the price was made under.
+    /// Nothing was charged: the terms are no longer those under which the price was computed.
     Changed,
 }
 
-/// A charge that somebody asks for.
+/// A request for a charge.
 #[derive(Serialize, Deserialize)]
 struct Request {
     source: Oid,
     asker: Asker,
     what: String,
     charge: Charge,
-    /// What the price was made under; `None` if it depends on no terms.
+    /// The terms under which the price was computed; `None` if it depends on no terms.
     terms: Option<Terms>,
 }
 
@@ -75,8 +75,8 @@ enum Reply {
     OtherOwner,
 }
 
-/// Charges for what the asker is about to learn from the relation, and commits that. Whatever happens
-/// afterwards, the charge stands. An error means: release nothing.
+/// Charges for what the asker is about to learn from the relation, and commits the charge. It stands even if the
+/// transaction is rolled back. An error means: release nothing.
 ///
 /// May be called in any process of the database on behalf of the asker.
 pub fn charge(
@@ -116,9 +116,9 @@ pub fn charge(
 
 /// Charges the price of a method that is called and will read these columns, under the terms that [`check_protecting`]
 /// found: where the method protects single rows, a unit that has up to g rows costs what g rows cost. Returns the bound
-/// that rows must then be read under, see [`crate::rules::charged_rows`]; `None` if the call is free or the relation is
-/// not protected. Refuses before the charge what can be refused without a row, and terms that have changed meanwhile:
-/// what was checked and what a label says holds under the terms that were found.
+/// under which rows must then be read, see [`crate::rules::charged_rows`]; `None` if the call is free or the relation
+/// is not protected. Refuses before the charge what can be refused without reading a row. Refuses also if the terms
+/// have changed meanwhile, because the checks and the label are for the terms that were found.
 pub fn charge_call(
     call: &ReleaseCall<'_>,
     relation: &Relation,
@@ -142,7 +142,7 @@ pub fn charge_call(
 
 /// The terms of the relation's protection, if it is protected. Refuses to release rows of it in a way that guarantees
 /// nothing, with kept columns or coins of a seed or what `unprotected` says, or that shows the number of rows where it
-/// is not public: the ledger would be told a cost that is not the cost.
+/// is not public: the cost in the ledger would then be wrong.
 pub fn check_protecting(
     call: &ReleaseCall<'_>,
     relation: &Relation,
@@ -161,8 +161,8 @@ pub fn check_protecting(
     }
 }
 
-/// What is left for the asker: the least of the relation's budget and of every allowance that covers
-/// the asker. Says also who may not ask at all; [`charge`] decides it again.
+/// What is left for the asker: the least of the relation's budget and of every allowance that covers the asker. Refuses
+/// askers who may not ask at all; [`charge`] checks this again.
 pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
     let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
         return Err(Error::NotProtected { relation: relation.name.clone() });
@@ -182,8 +182,7 @@ pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
 struct Accounts {
     is_over: bool,
     relation: Account,
-    /// Every allowance that covers the asker, those of the role that logged in too: SET ROLE opens no
-    /// second purse.
+    /// Every allowance that covers the asker, those of the role that logged in too, so SET ROLE gives no second budget.
     allowances: Vec<(Oid, Account)>,
     /// The asker owns the relation, or an allowance covers the role whose rights are used.
     allowed: bool,
@@ -229,12 +228,12 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
     if let Home::Elsewhere { home, here } = home {
         return Ok(Reply::Unconfirmed { home, here });
     }
-    // From here to the commit nobody else changes the budget of this relation.
+    // From here to the commit no other transaction changes the budget of this relation.
     if !protection::lock(request.source)? {
         return Ok(Reply::NotProtected);
     }
     if let Home::Unknown { here } = home {
-        // Whoever protected it said where the ledger is at home.
+        // Protecting a relation records where the ledger is at home, so the record has been lost.
         return Ok(Reply::Unconfirmed { home: "a place that is not known any more".into(), here });
     }
     let accounts = Accounts::read(request.source, request.asker)?;
@@ -269,7 +268,7 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
         protection::spend(request.source, *grantee, sums)?;
     }
     let name = |role| rights::role_name(role).unwrap_or_else(|| "(dropped role)".into());
-    // As the relation's budget has counted it.
+    // The charge as the relation's budget counted it.
     let entry = entries::enter(&Entry {
         source: request.source,
         who: &name(request.asker.user),

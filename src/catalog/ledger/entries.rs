@@ -11,7 +11,7 @@ pub enum Home {
     Here,
     /// It was restored or moved.
     Elsewhere { home: String, here: String },
-    /// Nothing says where it was whole: nothing was ever protected here, or what said so is gone.
+    /// There is no record of where it was whole: nothing was ever protected here, or the record is gone.
     Unknown { here: String },
 }
 
@@ -30,7 +30,7 @@ pub fn home() -> Result<Home, Error> {
     })
 }
 
-/// The ledger is whole where the first relation is protected: nothing was charged before.
+/// Records that the ledger is whole here when the first relation is protected: nothing was charged before.
 pub fn settle(who: &str) -> Result<(), Error> {
     execute(
         "INSERT INTO sanitize.ledger_home
@@ -43,7 +43,7 @@ pub fn settle(who: &str) -> Result<(), Error> {
     )
 }
 
-/// The ledger is whole here, somebody says; returns where that is.
+/// Records that an administrator confirmed the ledger to be whole here; returns where that is.
 pub fn confirm(who: &str) -> Result<Option<String>, Error> {
     value(
         "INSERT INTO sanitize.ledger_home VALUES (true, sanitize_internal.ledger_place(), clock_timestamp(), $1)
@@ -54,8 +54,8 @@ pub fn confirm(who: &str) -> Result<Option<String>, Error> {
     )
 }
 
-/// Refuses entries of the relation, given by its OID, that a sum would pass over: one without a relation
-/// may be one of its.
+/// Refuses damaged entries of the relation, given by its OID, which a sum would skip. An entry without a relation might
+/// be one of them.
 pub(in crate::catalog) fn check_entries(source: &str) -> Result<(), Error> {
     let found = run(UNREADABLE, &[Some(source)])?;
     match found.is_empty() {
@@ -95,7 +95,7 @@ pub fn enter(entry: &Entry<'_>) -> Result<i64, Error> {
     number.ok_or_else(|| damaged("ledger_entry", "id"))
 }
 
-/// A clock that goes back must not put an entry before the window that it belongs to.
+/// If the clock goes back, an entry must still not lie before the window that it belongs to.
 const ENTER: &str = "INSERT INTO sanitize.ledger_entry
         (charged_at, source, who, login, what, epsilon, delta, rest_epsilon, rest_delta, rho)
     SELECT greatest(clock_timestamp(), p.window_start), p.source, $2, $3, $4,

@@ -1,6 +1,6 @@
 //! The ledger: the one place that decides whether something private may be released.
 //!
-//! * `decision`: who may ask, what it costs, whether that fits; the charge itself.
+//! * `decision`: who may ask, what a charge costs, whether it fits in; the charge itself.
 //! * [`account`]: the arithmetic of one budget. [`entries`]: what was charged (`ledger_entry`, `ledger_home`).
 
 pub mod account;

@@ -1,9 +1,9 @@
-//! Answers a question: in a reader process, where the caller's settings and eyes do not reach.
+//! Answers a question: in a reader process, whose settings and memory the caller cannot reach.
 //!
-//! The order is: understand, look for a stored answer, try to read, charge, read, add noise, send, store. From the
-//! charge on nothing but the noisy answers may tell about the data, and no error gives a refund.
-//! [`reading`] reads and adds noise, [`crate::api::shards::bounded_bags`] takes what other servers have kept, [`sorted`] adds up what
-//! does not fit into memory; the catalog keeps answers.
+//! The order is: understand, look for a stored answer, try to read, charge, read, add noise, send, store. After the
+//! charge only the noisy answers may depend on the data in a way that others can see, and no error gives a refund.
+//! [`reading`] reads and adds noise, [`crate::api::shards::bounded_bags`] adds up the rows that other servers kept,
+//! [`sorted`] adds up what does not fit into memory; the catalog keeps answers.
 
 pub mod reading;
 mod sorted;
@@ -19,19 +19,19 @@ use question::Key;
 use reading::Reading;
 use std::time::Instant;
 
-/// How often terms may change under a question before it gives up.
+/// How often the terms may change during a question before it gives up.
 const TRIES: usize = 5;
 /// The longest question, and the longest answer, that are stored, in bytes of JSON.
 const STORED: usize = 1 << 20;
 
-/// What a reader does for a question.
+/// Processes a question in the reader.
 fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<()> {
     let request: Request = serde_json::from_slice(request).map_err(Error::query)?;
     for _ in 0..TRIES {
-        // With the asker's rights: what is known of the catalog must not differ from what they see.
+        // With the asker's rights, so that the reader sees the same catalog as the asker.
         let posed = rights::with_rights_of(request.asker.user, || Posed::new(&request))?;
         let (relation, question) = (&posed.relation, &posed.question);
-        // Who may not ask learns nothing but that.
+        // An asker who may not ask learns nothing else.
         ledger::remaining(relation, &request.asker)?;
         if let Some(age) = request.reuse
             && let Some(stored) = answers::find(relation.oid, &question.normal, age)?
@@ -66,13 +66,13 @@ fn answer(request: &[u8], send: &mut dyn FnMut(&[u8])) -> Result<()> {
 
 worker_function!(sanitize_reader_worker, isolated::serve, answer);
 
-/// Where answers go: to the caller, and into the store as long as they are short.
+/// Sends answers to the caller, and stores them if they are short.
 pub struct Sending<'a> {
     posed: &'a Posed,
     send: &'a mut dyn FnMut(&[u8]),
     /// The parts sent so far; `None` if they are too long to store.
     kept: Option<String>,
-    /// Parts that wait for the time of the grid, if there is one.
+    /// Parts that are held back until the time of the grid, if there is one.
     held: Option<Vec<String>>,
 }
 
@@ -82,7 +82,7 @@ impl<'a> Sending<'a> {
         Sending { posed, send, kept: store.then(String::new), held }
     }
 
-    /// Sends what waits; what is to be stored.
+    /// Sends the parts that were held back; returns the answer to store.
     fn end(self) -> Option<String> {
         let Sending { send, kept, held, .. } = self;
         held.into_iter().flatten().for_each(|text| send(text.as_bytes()));

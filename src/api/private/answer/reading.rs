@@ -1,9 +1,9 @@
 //! The read of a question that is charged: rows to totals, totals to noisy answers.
 //!
-//! There are three ways, of which arguments and schema choose the first: Postgres adds up itself where
-//! every unit has one row. Otherwise rows are gathered in memory, and sorted by Postgres where they do
-//! not fit; both have the same law, because how many rows there are must not show. Rows of other servers
-//! are asked for once, and held: whether they fit is seen on this server only.
+//! There are three ways. Arguments and schema alone decide whether the first is taken: if every unit has one row,
+//! Postgres itself adds up. Otherwise rows are gathered in memory, and sorted by Postgres where they do not fit; both
+//! have the same distribution, because the number of rows must not show. Rows of other servers are requested once and
+//! held, so that only this server can see whether they fit.
 
 use super::Sending;
 use super::sorted::Sorted;
@@ -22,12 +22,12 @@ pub struct Reading<'a> {
     pub posed: &'a Posed,
     pub owner: Oid,
     coins: Coins,
-    /// The rows of other servers, once they have come.
+    /// The rows of other servers, once they have arrived.
     held: Option<Rc<Held>>,
 }
 
-/// The owner of the relation, with whose rights it is read. Refuses, without a look at a row, what could not be read
-/// after the charge, or would run what somebody else wrote. What went wrong is in the server's log.
+/// The owner of the relation, with whose rights it is read. Refuses before a row is read if the relation could not be
+/// read after the charge, or if reading it would run another role's code. The server's log has the reason.
 pub fn readable_as(posed: &Posed) -> Result<Oid> {
     let relation = &posed.relation;
     let owner = below::owner(relation)?;
@@ -43,12 +43,12 @@ pub fn readable_as(posed: &Posed) -> Result<Oid> {
 }
 
 impl<'a> Reading<'a> {
-    /// With the rights of `owner`, as [`readable_as`] tells whose.
+    /// Reads with the rights of `owner`, which [`readable_as`] returned.
     pub fn new(posed: &'a Posed, owner: Oid) -> Result<Self> {
         Ok(Reading { posed, owner, coins: Coins::os()?, held: None })
     }
 
-    /// A query on the rows, which are held from now on if they are to be.
+    /// A query on the rows. If the rows are to be held, the first call fetches them.
     fn query<'b>(&mut self, text: &'b str, width: usize) -> Result<Query<'b>> {
         let held = match self.held.take() {
             Some(held) => held,
@@ -95,7 +95,7 @@ impl<'a> Reading<'a> {
         }
     }
 
-    /// Totals that Postgres has added up, a row for each group.
+    /// Reads totals that Postgres has added up, one row for each group.
     fn answer_totals(
         &mut self,
         plan: &NoisePlan,
@@ -151,7 +151,7 @@ impl<'a> Reading<'a> {
             units: UnitRows::new(columns.units.len()),
         };
         if reads_rows {
-            // Of rows that are held already nothing else is asked.
+            // Rows that are held already are not requested again.
             let is_asked = !question.one_row_each && self.held.is_none();
             let is_kept = is_asked && self.gather_kept(columns, &mut gathered)?;
             if !is_kept && self.gather_rows(columns, &mut gathered)? == Fit::TooMany {
@@ -168,7 +168,7 @@ impl<'a> Reading<'a> {
         Ok(Some(gathered))
     }
 
-    /// Reads rows, and keeps so many of each unit here.
+    /// Reads all rows and bounds the rows of each unit here.
     fn gather_rows(&mut self, columns: &ValueColumns, gathered: &mut Gathered) -> Result<Fit> {
         let text = self.posed.rows_query(columns);
         let query = self.query(&text, columns.rows.len())?;
@@ -186,7 +186,7 @@ impl<'a> Reading<'a> {
         sending: &mut Sending<'_>,
     ) -> Result<()> {
         let keys = &gathered.groups.keys;
-        // Groups that the rows show are told in an order that does not follow the rows.
+        // Groups that were found in the rows are sent in an order that does not depend on the order of rows.
         let mut shown: Vec<(&Key, Vec<Answer>)> = Vec::new();
         let is_private = self.posed.question.has_private_groups();
         plan.totals(
@@ -209,8 +209,7 @@ impl<'a> Reading<'a> {
         shown.into_iter().try_for_each(|(key, answers)| sending.group(key, answers))
     }
 
-    /// Rows in the order of their groups: nothing is held but the integers of one group, or of all
-    /// public ones.
+    /// Reads rows in the order of their groups, and holds only the integers of one group, or of all public groups.
     fn answer_sorted(
         &mut self,
         plan: &NoisePlan,
@@ -226,7 +225,7 @@ impl<'a> Reading<'a> {
         let mut end = |group: Option<(Key, Vec<i128>)>, coins: &mut Coins| -> Result<()> {
             let Some((key, slots)) = group else { return Ok(()) };
             match groups.listed(&key) {
-                // Added, not put there: keys of different bytes may have one text.
+                // Added, not assigned: keys of different bytes may have the same text.
                 Some(code) => listed[code].iter_mut().zip(slots).for_each(|(sum, n)| *sum += n),
                 None => sending.group(&key, plan.answers(&slots, coins))?,
             }
@@ -295,7 +294,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// What the rows of a question came to, before they are added up.
+/// The bounded rows of a question, before they are added up.
 pub struct Gathered {
     pub groups: Groups,
     pub rows: Bounded,

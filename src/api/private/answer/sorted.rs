@@ -1,4 +1,4 @@
-//! Totals of rows that come sorted: nothing is held but the integers of one group.
+//! Totals of rows that come sorted: only the integers of one group are held.
 
 use crate::pg::read::unit_rows::Visit;
 use aggregate::{MeasureKind, NoisePlan};
@@ -14,7 +14,7 @@ pub struct Sorted<'a> {
     key: Option<Key>,
     slots: Vec<i128>,
     units: i128,
-    /// Whether the group is shown, once all its units are known.
+    /// Whether the group is shown; known once all its units are counted.
     is_shown: Option<bool>,
     last: (i64, i64),
 }

@@ -1,17 +1,17 @@
 //! What the queries behind a question compute of each row, and which rows they keep.
 //!
 //! Nothing that can be seen may depend on which rows match, and the plan and the time can be seen:
-//! * Whatever a question needs of a row is computed of every row, whether it counts or not. An OFFSET 0 keeps
-//!   Postgres from filtering first. A value that two measures name is computed once, and one that is
-//!   compressed or lies in a TOAST table is fetched once, lest five hundred measures of it show in time.
-//! * The filter is one of these values. Each of its conditions is looked at, whatever the others say: LEAST of truth
-//!   values evaluates them all, which AND does not. The planner cannot look up the
-//!   selectivity of such a value (it would read index pages for the ends of a range, and choose by it), and
-//!   neither an index nor a partition nor a foreign server can use it.
-//! * For the same reason a view is read whole, behind an OFFSET 0 too. Where rows may come from another server nothing
-//!   but columns are asked for, once, and the rows are [`HELD`] meanwhile.
+//! * Every value that a question needs is computed for every row, whether it counts or not. An OFFSET 0 keeps Postgres
+//!   from filtering first. A value that two measures name is computed once, and one that is compressed or lies in a
+//!   TOAST table is fetched once: otherwise many measures of a long value would show in the time.
+//! * The filter is one of these values. Each of its conditions is evaluated, even if another one is false: LEAST of
+//!   truth values evaluates all, AND does not. The planner cannot look up the selectivity of such a value (for which it
+//!   would read index pages at the ends of a range, and choose a plan accordingly), and neither an index nor a
+//!   partition nor a foreign server can use it.
+//! * For the same reason a view is read whole, behind an OFFSET 0 too. If rows may come from another server, only
+//!   columns are requested, once, and the rows are [`HELD`] meanwhile.
 //!
-//! What remains of a row that counts is to add up numbers.
+//! For a row that counts, all that remains is to add up numbers.
 
 use super::Posed;
 use super::query::HELD;
@@ -22,11 +22,11 @@ use question::{Condition, Key};
 use std::collections::BTreeMap;
 use table::Choice;
 
-/// Values that a query computes of each row, by name.
+/// The values that a query computes for each row, by name.
 #[derive(Default)]
 pub(super) struct Computed {
     expressions: Vec<String>,
-    /// A long value is needed twice.
+    /// True if a long value is used more than once.
     shares_long: bool,
 }
 
@@ -48,7 +48,7 @@ impl Computed {
 pub(super) enum Keeping {
     /// All of them.
     AllGroups,
-    /// Those of listed groups, where rows of other groups would take their place.
+    /// Only rows of listed groups, if rows of other groups would displace them.
     ListedGroups,
 }
 
@@ -69,7 +69,8 @@ pub fn condition(relation: &Relation, part: &Condition) -> String {
         Condition::Any(parts) if parts.is_empty() => "false".into(),
         Condition::Any(parts) => {
             let parts: Vec<String> = parts.iter().map(|part| condition(relation, part)).collect();
-            // Not by OR, which skips parts once one holds: a long value would be fetched for some rows only.
+            // Not with OR, which skips the other parts once one is true: a long value would then be fetched for some
+            // rows only.
             format!("(true OPERATOR(pg_catalog.=) ANY (ARRAY[{}]))", parts.join(", "))
         }
     }
@@ -102,8 +103,8 @@ fn key_text(key: &Key) -> String {
 }
 
 impl Posed {
-    /// Which rows are kept where those of other groups do no harm: they are told apart later, unless their texts
-    /// may be long. Of a row that matches nobody may see how long the text of its group is.
+    /// Which rows are kept if rows of other groups do no harm: rows of unlisted groups are dropped later, unless the
+    /// texts of groups may be long. The length of a matching row's group must not show.
     pub(super) fn keeping(&self) -> Keeping {
         let is_long = |column: &&Column| types::whole(column.base_type, "").is_some();
         match self.question.conditions.is_empty() || !self.group_columns().iter().any(is_long) {
@@ -112,8 +113,8 @@ impl Posed {
         }
     }
 
-    /// `FROM … WHERE …` of a query that needs these values. A row without a unit belongs to nobody knows
-    /// whom: it cannot be protected, so it does not count.
+    /// `FROM … WHERE …` of a query that needs these values. A row without a unit cannot be protected, because its
+    /// person is unknown; so it does not count.
     pub(super) fn source(&self, computed: &Computed, keeping: Keeping) -> String {
         let named = |(i, expression): (usize, &String)| format!("{expression} AS c{i}");
         let mut values: Vec<String> = computed.expressions.iter().enumerate().map(named).collect();
@@ -150,7 +151,7 @@ impl Posed {
         let mut columns = BTreeMap::from([(self.unit, true)]);
         columns.extend(self.question.group_by.iter().map(|&column| (column, true)));
         for asked in &self.question.asked {
-            // Whether there is a value is known without it.
+            // A count of values needs only to know whether the value is NULL.
             let counts = asked.counts_values || asked.measure(None).kind == MeasureKind::CountOf;
             if let Some(column) = asked.column {
                 *columns.entry(column).or_default() |= !counts;
@@ -166,8 +167,8 @@ impl Posed {
         self.columns_named().into_keys()
     }
 
-    /// The query for the rows that are [`HELD`]: every column that the question names, of all rows. Values of
-    /// domains come as those of the types that they are over, which every node knows.
+    /// The query for the rows that are [`HELD`]: every column that the question names, of all rows. Values of domain
+    /// types are cast to their base types, which every node knows.
     pub fn held_query(&self) -> String {
         let column = |i: usize| {
             let column = &self.relation.columns[i];

@@ -1,9 +1,9 @@
 //! A question about a protected relation: what `dp_aggregate` was asked.
 //!
-//! [`Request`] is the call as it travels to a reader; [`Posed::new`] reads it against the catalog and the
-//! terms of protection, in the caller's process to refuse what makes no sense, and again in the reader's
-//! to do it. What it means and costs is decided in the crate `question`. [`query`] makes the SQL for what [`computed`]
-//! takes of each row; [`crate::api::shards::question`] makes it for rows on other servers.
+//! [`Request`] is the call as it travels to a reader; [`Posed::new`] reads it against the catalog and the terms of
+//! protection, in the caller's process to refuse what makes no sense, and again in the reader's to do it. Its meaning
+//! and its cost are decided in the crate `question`. [`query`] makes the SQL for the values that [`computed`] defines
+//! for each row; [`crate::api::shards::question`] makes it for rows on other servers.
 
 mod computed;
 pub mod query;
@@ -40,9 +40,9 @@ pub struct Posed {
     pub relation: Relation,
     unit: usize,
     pub question: Question,
-    /// Whether its rows are held first, see [`query::HELD`].
+    /// Whether its rows are fetched and held first, see [`query::HELD`].
     pub is_held: bool,
-    /// Whether Citus may be what sends them.
+    /// Whether rows may come from nodes of Citus.
     pub by_citus: bool,
 }
 
@@ -50,7 +50,7 @@ pub struct Posed {
 const LONGEST: usize = 4 << 20;
 
 impl Request {
-    /// Refuses a question that nobody has written by hand: reading it costs the asker nothing.
+    /// Refuses very long questions, because parsing them is not charged.
     fn check_length(&self) -> Result<()> {
         let texts = [Some(&self.measures), self.filter.as_ref(), self.groups.as_ref()];
         let texts = texts.into_iter().flatten().chain(&self.group_by);
@@ -68,7 +68,7 @@ impl Request {
 }
 
 impl Posed {
-    /// Reads the arguments. Dates and times are read in one way whatever the caller's settings are.
+    /// Reads the arguments. Dates and times are read independently of the caller's settings.
     pub fn new(request: &Request) -> Result<Self> {
         rights::with_fixed_formats(|| Posed::read(request))
     }
@@ -101,7 +101,7 @@ impl Posed {
         Ok(Posed { relation, unit, question, is_held, by_citus })
     }
 
-    /// The names of the columns that tell the group.
+    /// The names of the columns that define the groups.
     pub fn group_names(&self) -> Vec<&str> {
         self.group_columns().into_iter().map(|column| column.name.as_str()).collect()
     }

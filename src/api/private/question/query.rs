@@ -1,5 +1,5 @@
-//! The queries behind a question. All of them are made of quoted names, operators of pg_catalog and
-//! literals of built-in types. What they compute of each row, and which rows they keep, is in [`computed`].
+//! The queries behind a question. All of them are made of quoted names, operators of pg_catalog and literals of
+//! built-in types. [`computed`] defines what they compute for each row and which rows they keep.
 //!
 //! [`computed`]: super::computed
 
@@ -11,11 +11,11 @@ use crate::rules::unit::{as_text, short_identity};
 use aggregate::{MeasureKind, Range, Step};
 use question::Asked;
 
-/// The name under which rows are held that another server may send. They are asked for once: who sees the statements
-/// there would see from a second request how much was found in the first.
+/// The name under which rows from other servers are held. They are requested once: a second request would show anyone
+/// who sees the statements there how much the first one found.
 pub const HELD: &str = "held";
 
-/// One value of each row: an SQL expression of type int8, or what the total of a unit adds up.
+/// One value of each row: an SQL expression of type int8, or the term that a unit's total adds up.
 pub struct ValueColumn {
     /// The measure that it is for.
     pub measure: usize,
@@ -24,14 +24,14 @@ pub struct ValueColumn {
     pub expression: String,
 }
 
-/// The columns that the measures look at: those of rows, then those of units.
+/// The value columns of the measures: those of rows, then those of units.
 pub struct ValueColumns {
     pub rows: Vec<ValueColumn>,
     pub units: Vec<ValueColumn>,
 }
 
 impl ValueColumns {
-    /// For these measures of a question, each by its number.
+    /// The value columns of these measures of a question, each with its number.
     pub fn new<'a>(
         relation: &Relation,
         measures: impl Iterator<Item = (usize, &'a Asked)>,
@@ -71,8 +71,8 @@ fn row_value(asked: &Asked, column: &Column) -> String {
         (Some(range), true) if range.step == Step::ONE => format!("({name})::pg_catalog.int8"),
         (Some(range), _) => in_steps(&name, range),
         (None, true) if kind == MeasureKind::Distinct => format!("({name})::pg_catalog.int8"),
-        // Equal texts have equal hashes; that two others have is as good as impossible, and no matter
-        // for privacy.
+        // Equal texts have equal hashes. That different texts have the same hash is nearly impossible, and does not
+        // affect privacy.
         (None, false) if kind == MeasureKind::Distinct => {
             format!("pg_catalog.hashtextextended({}, 0)", as_text(column))
         }
@@ -85,18 +85,18 @@ fn unit_part(asked: &Asked, column: &Column) -> String {
     let name = column.quoted();
     match (asked.counts_values, types::is_short_integer(column.base_type)) {
         (true, _) => format!("(CASE WHEN {name} IS NOT NULL THEN 0 END)"),
-        // A sum of these cannot pass the ends of its type.
+        // A sum of these values cannot overflow.
         (false, true) => name,
-        // Nor one of these, once each is far outside of all bounds but not at the end of its type: an
-        // error would tell whose value is among those that match. Nor may their sum take long: no step is
-        // as fine as the digits that are left.
+        // Each value is clamped to a range far wider than all bounds, so that the sum cannot overflow: an error would
+        // show whose value matches. It is rounded, so that adding long numbers takes no longer: no step is as fine as
+        // the digits that are left.
         (false, false) => format!(
             "(CASE WHEN {name} IS NOT NULL THEN pg_catalog.round(LEAST(GREATEST(({name})::pg_catalog.numeric, '-1e30'::pg_catalog.numeric), '1e30'::pg_catalog.numeric), 30) END)"
         ),
     }
 }
 
-/// The value of a measure for all rows of a unit in a group, of what its rows add.
+/// The value of a measure for a unit in a group; `part` is what each of its rows adds.
 fn unit_total(asked: &Asked, part: &str) -> String {
     let function = if asked.counts_values { "count" } else { "sum" };
     let total = format!("pg_catalog.{function}({part})");
@@ -218,8 +218,8 @@ impl Posed {
         format!("SELECT {}{}", columns.join(", "), self.source(&computed, self.keeping()))
     }
 
-    /// Group, unit and totals of each unit in each of its groups; of more groups than it may have, fresh
-    /// coins of the server's generator choose.
+    /// Group, unit and totals of each unit in each of its groups. If a unit has more groups than it may have, the
+    /// server's random generator chooses.
     pub fn units_query(&self, values: &ValueColumns) -> String {
         let mut computed = Computed::default();
         let n = self.question.group_by.len();
@@ -248,10 +248,10 @@ impl Posed {
         )
     }
 
-    /// Every value of every kept row in the order of groups, for questions that do not fit into memory:
-    /// group, unit, number of the measure, value. Measure 0 is the unit itself; the others are numbered
-    /// from 1. What is kept has the law of [`aggregate::Bounded`], by coins of the server's generator:
-    /// which of the two ways a question goes depends on how many rows there are, and must not show.
+    /// Every value of every kept row in the order of groups, for questions that do not fit into memory: group, unit,
+    /// number of the measure, value. Measure 0 is the unit itself; the others are numbered from 1. The kept rows have
+    /// the distribution of [`aggregate::Bounded`], drawn by the server's random generator: which of the two ways a
+    /// question takes depends on the number of rows, and must not show.
     pub fn sorted_query(&self, values: &ValueColumns, reads_rows: bool) -> String {
         let n = self.question.group_by.len();
         let groups: String = (0..n).map(|i| format!("g{i}, ")).collect();
