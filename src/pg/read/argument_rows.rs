@@ -127,7 +127,7 @@ impl Given<'_> {
         (0..self.width()).map(of).collect()
     }
 
-    /// Where the call comes from.
+    /// The call site.
     fn place(&self) -> *const pg_sys::FmgrInfo {
         // SAFETY: reads a field of a valid call.
         unsafe { (*self.call.fcinfo).flinfo }
@@ -141,7 +141,7 @@ impl Given<'_> {
     }
 }
 
-/// Codes the columns of calls. Made by the first of them, in the memory of an aggregate.
+/// Codes the columns of calls. Made by the first call, in the memory of an aggregate.
 pub struct Columns {
     /// Calls from the same place have columns of the same types.
     place: *const pg_sys::FmgrInfo,
@@ -179,7 +179,7 @@ impl Columns {
         Ok(Columns { place: first.place(), types, names, values, nulls, coder })
     }
 
-    /// Counts the columns of a call as a row; false if they are others than those of the first.
+    /// Counts the columns of a call as a row; false if their names or types differ from those of the first call.
     pub fn add(&mut self, given: &Given<'_>) -> Result<bool, Error> {
         if given.width() != self.types.len() || given.name_bytes() != self.names {
             return Ok(false);

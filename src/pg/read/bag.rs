@@ -7,12 +7,11 @@ use crate::pg::process::pool;
 use pgrx::{direct_function_call_as_datum, varlena};
 use table::Bag;
 
-/// Reads a bag's bytes, beside `held` bytes of others; every value is checked to be text of this
-/// database.
+/// Reads a bag's bytes, while the call already holds `held` bytes; every value is checked to be text of this database.
 pub fn decode(bytes: &[u8], held: u64) -> Result<Bag, Error> {
     let (bag, encoding) =
         pool::run("reading the bag", held + bytes.len() as u64, |watch| Bag::decode(bytes, watch))?;
-    // In SQL_ASCII nobody knows what the bytes mean: they are taken if they can be text here.
+    // In SQL_ASCII the meaning of the bytes is unknown: they are accepted if they are valid text here.
     let unknown = ["", "SQL_ASCII"];
     let here = text::encoding();
     if encoding != here && !unknown.contains(&encoding) && !unknown.contains(&&*here) {
@@ -37,10 +36,10 @@ pub fn read(datum: Datum) -> Result<Bag, Error> {
     read_beside(datum, 0)
 }
 
-/// As [`read`], beside `held` bytes of others.
+/// As [`read`], for a call that already holds `held` bytes.
 pub fn read_beside(datum: Datum, held: u64) -> Result<Bag, Error> {
     let bytes = bytes(datum);
-    // Postgres may hold the message too: as it came in, in a buffer of up to twice its length.
+    // Postgres may also hold the message, in a buffer of up to twice its length.
     decode(bytes, held + bytes.len() as u64)
 }
 
@@ -60,7 +59,7 @@ fn fitting(bag: Vec<u8>) -> Result<Vec<u8>, Error> {
     }
 }
 
-/// Calls bytea's function of the same kind for the only argument, whose type it takes.
+/// Calls bytea's function of the same kind with the only argument, which has the same form.
 fn as_bytea(
     call: &Call,
     function: unsafe fn(pg_sys::FunctionCallInfo) -> Datum,
@@ -90,7 +89,7 @@ pub fn output(call: &Call) -> Result<Datum, Error> {
 /// From a message of a client, checked.
 pub fn receive(call: &Call) -> Result<Datum, Error> {
     if call.aggregate_context().is_ok() {
-        // The internal value there is a state, not a message.
+        // An aggregate passes a state here, not a message.
         return Err(Error::Context);
     }
     checked(as_bytea(call, pg_sys::bytearecv)?)
@@ -101,11 +100,11 @@ pub fn send(call: &Call) -> Result<Datum, Error> {
     as_bytea(call, pg_sys::byteasend)
 }
 
-/// The bag as text of seven bits a character.
+/// The bag as ASCII text with seven bits in each character.
 pub fn packed(call: &Call) -> Result<Datum, Error> {
     let Some(value) = call.datum(0) else { return Err(Error::Null { argument: "value" }) };
     let bytes = bytes(value);
-    // The bytes, and at the end the text beside what was packed.
+    // The bytes; at the end the text and the packed bytes together.
     let held = bytes.len() as u64 * 9 / 4;
     let packed = pool::run("packing the bag", held, |watch| table::pack(bytes, watch))?;
     Ok(text::datum(&fitting(packed)?))

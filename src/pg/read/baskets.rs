@@ -12,10 +12,10 @@ use randomize::transaction::itemsets::{Listed, Seeded};
 use std::ptr::NonNull;
 use table::{CodedTable, NONE};
 
-/// Rows between two looks at memory and clock.
+/// Rows between two checks of memory and clock.
 const BATCH: u64 = 4096;
 
-/// Where transactions are kept.
+/// Collects transactions.
 trait Kept {
     /// Keeps a transaction.
     ///
@@ -70,7 +70,7 @@ impl Kept for Seeded {
     }
 }
 
-/// Hands the one column of a query over.
+/// Passes the one column of a query on.
 struct Reader<'a> {
     kept: &'a mut dyn Kept,
     scratch: PgMemoryContexts,
@@ -117,7 +117,7 @@ fn read(relation: &Relation, position: usize, kept: &mut dyn Kept) -> Result<(),
     Ok(())
 }
 
-/// Keeps each transaction as often as it was counted; its values are of the form.
+/// Adds each transaction of the table as often as it was counted; `form` is that of its values.
 fn keep_counted(table: &CodedTable, form: Form, kept: &mut dyn Kept) -> Result<(), Error> {
     let mut scratch = PgMemoryContexts::new("pg_sanitize transaction");
     let limit = settings::max_memory();
@@ -156,7 +156,7 @@ pub fn seeds(relation: &Relation, position: usize, code: Code) -> Result<Seeded,
     Ok(seeds)
 }
 
-/// True if the column has lists of items, false if it has seeds; what else it may be is refused.
+/// True if the column has lists of items, false if it has seeds; any other type is refused.
 pub fn has_lists(relation: &Relation, position: usize) -> Result<bool, Error> {
     let column = &relation.columns[position];
     match column.base_type {

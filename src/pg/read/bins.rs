@@ -1,4 +1,5 @@
-//! A range of numbers or times cut into bins: which bin a value is in, asked of Postgres, and values of a bin.
+//! A range of numbers or times cut into bins: which bin a value is in, as an SQL expression, and random values of a
+//! bin.
 
 use crate::pg::prelude::*;
 use pgrx::IntoDatum;
@@ -16,11 +17,11 @@ pub struct Bins {
     typmod: i32,
 }
 
-/// How the values of a range are counted.
+/// How the values of a range are counted off.
 enum Scale {
     /// In whole steps: integers, days, microseconds since 2000.
     Whole { low: i64, high: i64 },
-    /// Not at all; `decimals` are those that values of a bin are written with.
+    /// Not in steps; `decimals` is the number of decimals with which values of a bin are written.
     Real { low: f64, high: f64, decimals: usize },
 }
 
@@ -66,8 +67,8 @@ impl Bins {
         self.count
     }
 
-    /// The number of the bin of an expression's value, from 0 on, as SQL: values beyond the ends are in the
-    /// bins there, NULL is in none. It raises no error, whatever the value.
+    /// The number of the bin of an expression's value, from 0 on, as SQL: values beyond an end are in the bin at that
+    /// end, NULL is in none. It raises no error for any value.
     pub fn expression(&self, value: &str) -> String {
         let Bins { count, low, high, .. } = self;
         let last = count - 1;
@@ -104,7 +105,7 @@ impl Bins {
         )
     }
 
-    /// A value of the bin, all equally likely, in the current memory context.
+    /// A random value of the bin, each equally likely, in the current memory context.
     pub fn draw(&self, bin: u32, coins: &mut Coins) -> Datum {
         let bin = bin.min(self.count - 1);
         let datum = match self.scale {
@@ -214,8 +215,8 @@ fn whole_value(whole: Whole, base: Oid, value: &str) -> Result<i64, Error> {
     steps.ok_or_else(|| outside(value, value))
 }
 
-/// The decimals that values of a bin are written with: those of the column's type, or as many as tell a
-/// thousand values of a bin apart.
+/// The number of decimals with which values of a bin are written: that of the column's type, or enough for a thousand
+/// different values in a bin.
 fn decimals(column: &Column, width: f64) -> usize {
     if column.base_type == pg_sys::NUMERICOID && column.typmod >= 4 {
         // As numeric.c packs it: eleven bits, with a sign.

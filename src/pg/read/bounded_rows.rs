@@ -1,9 +1,9 @@
-//! Rows of units that come one by one as the arguments of a call, of which so many of each unit are kept:
-//! what a shard does for a noisy aggregate. See `crates/aggregate/src/reservoir.md`.
+//! Rows of units that come one by one as the arguments of a call, of which a bounded number per unit is kept: the
+//! shard's part of a noisy aggregate. See `crates/aggregate/src/reservoir.md`.
 //!
-//! A shard without room says so, and is asked for its rows instead: everybody who sees its statements sees that. So
-//! it must not depend on which rows count. Every row is coded, and bounded beside those that count: there is room if
-//! all of them would find it, on this server and on the one that asks.
+//! A shard without enough memory reports that, and is asked for its rows instead; everyone who can see its statements
+//! can see this. So it must not depend on which rows count. Every row is coded, and a second state bounds all rows as
+//! if all counted: there is room only if that state fits, on this server and on the one that asks.
 
 use super::cell::Form;
 use super::reader::{self, RowCoder};
@@ -23,22 +23,22 @@ use std::collections::{HashMap, HashSet};
 use std::ffi::CStr;
 use table::{Bag, Coder, Encoding, Keyed, NONE, RowCounter, Stop, Watch};
 
-/// What is kept of the rows, as it travels to a shard.
+/// The rule for which rows are kept, as it is sent to a shard.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Terms {
     pub rows_per_unit: u64,
     pub groups_per_unit: u64,
-    /// The types of the unit and of the columns that tell groups apart, see [`kind`]. Other columns follow.
+    /// The types of the unit and of the columns that define groups, see [`kind`]. Other columns follow.
     pub types: Vec<u32>,
-    /// The database's encoding, and what a text hashes to: servers of another kind may hash otherwise.
+    /// The database's encoding, and the hash of a text: other kinds of servers may hash differently.
     pub encoding: i32,
     pub probe: i64,
     /// Modulus and remainder of the hash partition that a unit must belong to.
     pub hash: Option<(u64, u64)>,
     /// The groups whose rows count, if they are listed.
     pub groups: Option<Vec<Key>>,
-    /// Whether an array of truth values stands before the unit: rows count of which all are true.
+    /// Whether an array of truth values precedes the unit: a row counts if all of them are true.
     #[serde(default)]
     pub flagged: bool,
     /// The most bytes that the bag of all rows may have, whether they count or not.
@@ -52,7 +52,7 @@ pub fn encoding() -> i32 {
     unsafe { pg_sys::GetDatabaseEncoding() }
 }
 
-/// What a text hashes to on this server.
+/// The hash of a fixed text on this server.
 pub fn probe() -> i64 {
     // SAFETY: the value is a text, and so is what the function hashes.
     unsafe { hash(text::datum(b"pg_sanitize"), hashing(pg_sys::TEXTOID), 0) as i64 }
@@ -72,15 +72,15 @@ pub fn is_known() -> Result<bool, Error> {
     sql::is_known("sanitize_internal.bounded_rows(pg_catalog.jsonb, \"any\")")
 }
 
-/// A number for a type whose equal values have equal bytes and the same text on every server; `None` for other
-/// types. Types with one number have the same values under the same texts, and the same hashes.
+/// A number for a type whose equal values have equal bytes and the same text on every server; `None` for other types.
+/// Types with the same number have the same values for the same texts, and the same hashes.
 pub fn kind(type_oid: Oid) -> Option<u32> {
     match types::base(type_oid) {
         base if types::is_integer(base) => Some(pg_sys::INT8OID.to_u32()),
         pg_sys::VARCHAROID => Some(pg_sys::TEXTOID.to_u32()),
         // Equal values may have different blanks.
         pg_sys::BPCHAROID => None,
-        // Its number differs between servers, and so do the hashes of its values.
+        // The OID of an enum differs between servers, and so do the hashes of its values.
         base if base.to_u32() >= pg_sys::FirstNormalObjectId => {
             types::identifies(base).then_some(ENUM)
         }
@@ -88,18 +88,19 @@ pub fn kind(type_oid: Oid) -> Option<u32> {
     }
 }
 
-/// The number of all enums: a value is told by its label.
+/// The number of all enums: values are identified by their labels.
 pub const ENUM: u32 = 0;
 
 /// No such group.
 const NO_GROUP: u32 = u32::MAX;
-/// About what a group takes.
+/// About the number of bytes that a group takes.
 const GROUP_BYTES: usize = 128;
-/// Rows between two looks at the memory.
+/// Rows between two checks of the memory.
 const BATCH: u64 = 4096;
-/// The most bytes that a shard sends at a time; as text they are some more.
+/// The most bytes that a shard sends at a time; as text the bag is somewhat longer.
 const MOST_BYTES: u64 = 1 << 29;
-/// How often what is kept, and the texts of its values, are in memory while a bag is made of them: at most.
+/// How many copies of the kept rows and of the texts of their values are in memory, at most, while a bag is made of
+/// them.
 const COPIES: u64 = 5;
 
 /// What Postgres hashes a partition key with.
@@ -130,7 +131,7 @@ unsafe fn hash(value: Datum, cache: *mut pg_sys::TypeCacheEntry, seed: u64) -> u
 /// More bytes than a hash has.
 const LONG: usize = 64;
 
-/// What tells a long text from all others, and from what is not long.
+/// A digest that differs for different long texts, and from every value that is not long.
 ///
 /// # Safety
 /// The value is a varlena; `scratch` is a context that outlives the call.
@@ -163,13 +164,13 @@ unsafe fn output(type_oid: Oid, value: Datum) -> String {
 /// The state of the aggregate.
 pub enum State {
     Keeping(Box<Keeping>),
-    /// The rows have to be read where they are asked for: they do not fit into memory here, or columns
-    /// have other types than there.
+    /// This server cannot bound the rows, so the asking server has to read them: they do not fit into memory here, or
+    /// columns have other types here.
     Cannot,
 }
 
 impl Flat for State {
-    /// It never travels: which rows are kept is decided when all have come.
+    /// The state is never sent: which rows are kept is decided when all have arrived.
     fn bytes(&mut self) -> Result<&[u8], Error> {
         Err(Error::NoAggregate)
     }
@@ -182,20 +183,20 @@ pub struct Keeping {
     unit: Form,
     /// Modulus, remainder and how a unit is hashed.
     hash: Option<(u64, u64, *mut pg_sys::TypeCacheEntry)>,
-    /// The types of the columns that tell groups apart.
+    /// The types of the columns that define groups.
     group_types: Vec<Oid>,
     listed: Option<HashSet<Key>>,
-    /// The group of each combination of codes, and of each combination of texts as they will be told: in some
-    /// encodings these are fewer, and a unit counts once in what is told as one group.
+    /// The group of each combination of codes, and of each combination of texts as they will be shown: in some
+    /// encodings several codes have one text, and a unit counts once in groups that are shown as one.
     groups: HashMap<Box<[u32]>, u32, Keyed>,
     keys: HashMap<Key, u32, Keyed>,
-    /// Codes a mark, the columns of the group and those behind them.
+    /// Codes the mark, the columns of the group and the columns after them.
     rows: RowCoder,
     /// The codes of the mark: false, true.
     marks: [u32; 2],
     /// The rows that count.
     bounded: Bounded,
-    /// What it would be if all rows counted. It tells whether there is room, and nothing else.
+    /// As `bounded`, if all rows counted. Used only to decide whether there is room.
     all: Bounded,
     most_bytes: u64,
     coins: Coins,
@@ -205,16 +206,16 @@ pub struct Keeping {
     count: u64,
 }
 
-/// The arguments behind the state and the terms.
+/// The arguments after the state and the terms.
 fn columns(call: &Call) -> &[pg_sys::NullableDatum] {
     call.given().get(FIRST..).unwrap_or(&[])
 }
 
-/// The place of the unit.
+/// The position of the unit.
 const FIRST: usize = 2;
 
 impl State {
-    /// What keeps rows like those of this call. `context` outlives the state.
+    /// A state for rows like those of this call. `context` outlives the state.
     pub fn new(call: &Call, context: pg_sys::MemoryContext) -> Result<Self, Error> {
         if call.method.arguments.get(1).map(|argument| argument.of()) != Some(Type::Json) {
             return Err(Error::fault("argument 1 has no terms"));
@@ -286,7 +287,7 @@ impl State {
         })))
     }
 
-    /// Counts the row of a call.
+    /// Adds the row of a call.
     pub fn row(&mut self, call: &Call) -> Result<(), Error> {
         let State::Keeping(keeping) = self else { return Ok(()) };
         let (flags, given) = columns(call).split_at(usize::from(keeping.flagged));
@@ -315,7 +316,7 @@ pub fn nothing() -> Result<Bag, Error> {
 }
 
 impl Keeping {
-    /// Counts a row; false if there is no room.
+    /// Adds a row; false if there is no room.
     ///
     /// # Safety
     /// The columns have the types that this was made for, and the flags are an array of truth values.
@@ -340,11 +341,11 @@ impl Keeping {
         unsafe { self.rows.code(self.values.as_ptr(), self.nulls.as_ptr()) };
         // SAFETY: as the caller says.
         let group = unsafe { self.group() };
-        // A row without a unit belongs to nobody knows whom.
+        // A row without a unit: whose row it is is unknown, so it does not count.
         if unit.isnull {
             return Ok(true);
         }
-        // One of a unit that has its place elsewhere would count there and here.
+        // A unit that belongs to another partition must not count here too.
         // SAFETY: the value is of the type whose hash function it is.
         let is_here = |&(modulus, remainder, cache): &(u64, u64, _)| unsafe {
             partition_hash(unit.value, cache) % modulus == remainder
@@ -369,7 +370,7 @@ impl Keeping {
         unsafe {
             let scratch = self.rows.scratch();
             form.bytes(unit.value, scratch, |bytes| {
-                // Nobody may see by the time how long a unit is that counts.
+                // The time must not show how long the unit of a row that counts is.
                 let digest =
                     (bytes.len() > LONG).then(|| digest(unit.value, scratch)).transpose()?;
                 let bytes = digest.as_ref().map_or(bytes, |digest| digest);
@@ -382,7 +383,7 @@ impl Keeping {
         }
     }
 
-    /// Bytes that the values of all rows take, and their groups.
+    /// Bytes that the values and groups of all rows take.
     fn texts(&mut self) -> u64 {
         let groups = 2 * self.groups.capacity() * GROUP_BYTES;
         self.rows.coder().memory() + groups as u64
@@ -396,7 +397,7 @@ impl Keeping {
         COPIES * (kept + texts) <= settings::max_memory() && bytes <= self.most_bytes
     }
 
-    /// True if all of an array are true.
+    /// True if all elements of the array are true.
     ///
     /// # Safety
     /// It is an array of truth values.
@@ -439,14 +440,14 @@ impl Keeping {
         group
     }
 
-    /// The kept rows as a bag: the mark, the columns of the group and those behind them.
+    /// The kept rows as a bag: the mark, the columns of the group and the columns after them.
     fn finish(mut self) -> Result<Bag, Error> {
         drop(self.all);
         let coder = std::mem::replace(self.rows.coder(), Coder::new([]));
         let (mut bounded, mut coins, marks) = (self.bounded, self.coins, self.marks);
         pool::run("keeping rows", 0, move |watch| {
             bounded.finish(&mut coins);
-            // The rows are copied, into no more than they take now.
+            // The rows are copied; the copy takes no more than they take now.
             let copied = watch.hold(2 * bounded.memory() + coder.memory())?;
             let mut row = vec![NONE; coder.row().len()];
             let mut counter = RowCounter::new(row.len());
@@ -465,7 +466,7 @@ impl Keeping {
 /// The bag without values that no row has.
 fn used(bag: &Bag, watch: &Watch) -> Result<Bag, Stop> {
     let columns = bag.domains().iter().map(|d| (d.name().to_string(), Encoding::Text));
-    // This one and what is made of it.
+    // This bag and the copy that is made of it.
     let _held = watch.hold(2 * bag.memory())?;
     let mut coder = Coder::new(columns);
     let mut counter = RowCounter::new(bag.width());

@@ -16,7 +16,7 @@ pub enum Form {
     Varlena,
     Fixed(usize),
     CString,
-    /// Passed by value; the number of bytes that count.
+    /// Passed by value; the number of bytes that are used.
     ByValue(usize),
 }
 
@@ -70,8 +70,8 @@ impl Form {
                 Form::CString => take(CStr::from_ptr(value.cast_mut_ptr()).to_bytes()),
                 Form::Text | Form::Varlena => {
                     let mut pointer = value.cast_mut_ptr::<pg_sys::varlena>();
-                    // Looked at here and not by a call into Postgres: the guard around such a
-                    // call costs as much as all the rest of coding a short text.
+                    // Checked here and not by a call into Postgres: the guard around such a call costs as much as all
+                    // the rest of coding a short text.
                     if varlena::varatt_is_1b_e(pointer) || varlena::varatt_is_4b_c(pointer) {
                         pointer = PgMemoryContexts::For(scratch)
                             .switch_to(|_| pg_sys::pg_detoast_datum_packed(pointer));
@@ -82,8 +82,8 @@ impl Form {
         }
     }
 
-    /// A short value as one word, which stands for no other value of the same type: all its bytes, those of
-    /// its header included.
+    /// A short value as one word, made of all its bytes, those of its header included: different values of the type
+    /// have different words.
     ///
     /// # Safety
     /// `value` is a datum of a type of this form.

@@ -14,7 +14,7 @@ use std::ffi::{CStr, CString};
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use table::{Bag, CodedTable, Coder, RowCounter, WireError};
 
-/// Rows between two looks at memory and clock.
+/// Rows between two checks of memory and clock.
 const BATCH: u64 = 4096;
 
 /// A column that is read.
@@ -42,7 +42,7 @@ pub struct RowCoder {
     /// For detoasted values and output text; reset after every batch, gone with its parent.
     scratch: pg_sys::MemoryContext,
     limit: u64,
-    /// Bytes that the call holds beside these rows.
+    /// Bytes that the call holds in addition to these rows.
     held: u64,
     progress: Progress,
 }
@@ -136,7 +136,7 @@ impl RowCoder {
         }
     }
 
-    /// Looks at memory and clock after so many rows, of which so many are distinct.
+    /// Checks memory and clock after `read` rows, `distinct` of which are distinct.
     pub(in crate::pg) fn end_batch(
         &mut self,
         read: u64,
@@ -145,7 +145,7 @@ impl RowCoder {
     ) -> Result<(), Error> {
         // SAFETY: nothing in the scratch context outlives the coding of its cell.
         unsafe { pg_sys::MemoryContextReset(self.scratch) };
-        // Row numbers are 32 bits wide; a limit that allows so many rows does not change that.
+        // Row numbers have 32 bits, even if the memory limit allows more rows.
         if self.held + memory > self.limit || distinct > u32::MAX as usize / 2 {
             return Err(Error::Memory { limit: self.limit });
         }
@@ -153,8 +153,9 @@ impl RowCoder {
         Ok(())
     }
 
-    /// Adds the rows of a bag, whose columns are the first ones here. Each of its values is read by the input of its
-    /// column, so that it is what it were if its rows had come one by one. `last` is the text of one more column.
+    /// Adds the rows of a bag, whose columns are the first ones here. Each value is read by the input function of its
+    /// column, so that the result is the same as if the rows had come one by one. `last` is the text of one more
+    /// column.
     pub fn add_bag(
         &mut self,
         bag: Bag,
@@ -187,7 +188,7 @@ impl RowCoder {
         self.end_batch(read, self.coder.memory(), self.coder.distinct())
     }
 
-    /// Codes the value that a text stands for.
+    /// Codes the value of a text.
     fn code_text(&mut self, column: usize, input: &mut Input, value: &[u8]) -> Result<(), Error> {
         if input.takes_all() {
             self.coder.text(column, value);
@@ -205,22 +206,22 @@ impl RowCoder {
         Ok(())
     }
 
-    /// Tells the progress of what comes now under another name.
+    /// Starts a new phase with this name in the progress notices.
     pub fn begin(&mut self, phase: &'static str) {
         self.progress = Progress::begin(phase);
     }
 
-    /// The bytes held, by the call too.
+    /// The bytes held, including those of the call.
     pub fn memory(&self) -> u64 {
         self.held + self.coder.memory()
     }
 
-    /// Says how many bytes others hold now.
+    /// Sets how many bytes the call holds in addition to these rows.
     pub fn beside(&mut self, held: u64) {
         self.held = held;
     }
 
-    /// Where copies of values may be made that last until the batch ends.
+    /// A memory context for copies of values that live until the batch ends.
     pub(in crate::pg) fn scratch(&self) -> pg_sys::MemoryContext {
         self.scratch
     }
@@ -235,8 +236,8 @@ impl RowCoder {
     }
 }
 
-/// What the coder has read; the call holds `held` bytes beside it. Sorting the dictionaries is work
-/// for the pool.
+/// The rows that the coder has read; the call holds `held` bytes in addition. Sorting the dictionaries is work for the
+/// pool.
 pub fn finish(coder: Coder, held: u64) -> Result<CodedTable, Error> {
     pool::run("coding", held, move |watch| coder.finish(watch))
 }
@@ -291,7 +292,7 @@ unsafe fn code_bytes(
     }
 }
 
-/// Makes the coder once the shape of the rows is known; one that is there goes on.
+/// Makes the coder once the columns of the rows are known; an existing coder is continued.
 pub(in crate::pg) struct Reader {
     pub(in crate::pg) rows: Option<RowCoder>,
     /// The caller's, which lives longer than the query.
@@ -305,7 +306,7 @@ impl Reader {
         Reader { rows: None, context: unsafe { pg_sys::CurrentMemoryContext }, held }
     }
 
-    /// The rows, once they are read.
+    /// The coder, after all rows were read.
     fn rows(self, relation: &Relation) -> Result<RowCoder, Error> {
         self.rows.ok_or_else(|| Error::NotReadable { relation: relation.name.clone() })
     }
@@ -322,7 +323,7 @@ impl RowSink for Reader {
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         if let Some(rows) = &mut self.rows {
-            // SAFETY: the row has the shape that `begin` was told.
+            // SAFETY: the row has the columns of the descriptor that `begin` received.
             unsafe { rows.row(values, nulls)? };
         }
         Ok(true)
@@ -339,7 +340,7 @@ pub fn read_beside(relation: &Relation, columns: &[usize], held: u64) -> Result<
     read_asked(relation, &relation.asked(columns), held)
 }
 
-/// Reads what is asked of the relation, for a call that holds `held` bytes already. What is on shards comes as bags.
+/// Reads what is asked of the relation, for a call that holds `held` bytes already. Rows on shards arrive as bags.
 pub fn read_asked(relation: &Relation, asked: &Asked, held: u64) -> Result<CodedTable, Error> {
     match Shards::with_bags(asked)? {
         Some(shards) => shards.read(held, false)?.finish(),
@@ -347,8 +348,8 @@ pub fn read_asked(relation: &Relation, asked: &Asked, held: u64) -> Result<Coded
     }
 }
 
-/// As [`read`], with one more column: the number of the leaf, in the list that is returned too, that a row is in.
-/// `None` if all rows are on this server.
+/// As [`read`], with one more column: the number of the row's leaf in the list that is returned too. `None` if all rows
+/// are on this server.
 pub fn read_by_shard(
     relation: &Relation,
     columns: &[usize],
@@ -376,7 +377,7 @@ struct Batch {
     cells: Vec<u32>,
 }
 
-/// What the counting thread tells of its rows.
+/// What the counting thread reports about its rows.
 #[derive(Default)]
 struct Counted {
     memory: AtomicU64,
@@ -398,7 +399,7 @@ impl RowSink for Listing<'_> {
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
         let Some(rows) = &mut self.reader.rows else { return Ok(false) };
-        // SAFETY: the row has the shape that `begin` was told.
+        // SAFETY: the row has the columns of the descriptor that `begin` received.
         unsafe { rows.code(values, nulls) };
         let batch = &mut self.feed.part;
         batch.cells.extend_from_slice(rows.coder.row());
@@ -410,7 +411,7 @@ impl RowSink for Listing<'_> {
         let batches = pool::PARTS * (batch.cells.capacity() * size_of::<u32>()) as u64;
         let memory = self.counted.memory.load(Ordering::Relaxed) + batches + rows.coder.memory();
         rows.end_batch(self.read, memory, self.counted.distinct.load(Ordering::Relaxed))?;
-        // Nobody takes it only if the other thread panicked, which is told at its end.
+        // False only if the other thread panicked; the panic is raised when that thread is joined.
         Ok(self.feed.next())
     }
 }

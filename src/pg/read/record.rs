@@ -27,7 +27,7 @@ impl Record<'_> {
     }
 }
 
-/// Codes records of one type. Made by the first of them, in the memory of an aggregate.
+/// Codes records of one type. Made by the first record, in the memory of an aggregate.
 pub struct Records {
     row_type: (Oid, i32),
     descriptor: PgTupleDesc<'static>,

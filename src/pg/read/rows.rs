@@ -1,4 +1,4 @@
-//! The rows of a query, one at a time: nothing of them is kept.
+//! The rows of a query, passed on one at a time and not kept.
 
 use super::toast;
 use crate::pg::prelude::*;
@@ -7,7 +7,7 @@ use std::ffi::CStr;
 
 /// Takes the rows of a query.
 pub trait RowSink {
-    /// Called once, with the shape of the rows.
+    /// Called once, with the columns of the rows.
     fn begin(&mut self, _descriptor: &PgTupleDesc) {}
 
     /// Called for each row; false ends the query.
@@ -56,7 +56,7 @@ unsafe extern "C-unwind" fn receive(
 unsafe extern "C-unwind" fn nothing(_this: *mut pg_sys::DestReceiver) {}
 
 impl<'a> Receiver<'a> {
-    /// Where the executor sends rows that `sink` takes.
+    /// The receiver by which the executor sends rows to `sink`.
     pub(in crate::pg) fn new(sink: &'a mut dyn RowSink) -> Self {
         let base = pg_sys::DestReceiver {
             receiveSlot: Some(receive),
@@ -77,7 +77,7 @@ pub fn each_row(query: &CStr, sink: &mut dyn RowSink) {
     });
 }
 
-/// As [`each_row`], where the query may read what is held, and with the locks of [`toast::lock`].
+/// As [`each_row`], for a query that may also read held rows, and with the locks of [`toast::lock`].
 pub(in crate::pg) fn each_row_locked(
     held: &[pg_sys::EphemeralNamedRelation],
     query: &CStr,
@@ -97,7 +97,7 @@ pub(in crate::pg) fn each_row_locked(
     });
 }
 
-/// Has a query executed with these options, beside what is held. An error inside unwinds through this frame.
+/// Has a query executed with these options; it may also read held rows. An error inside unwinds through this frame.
 fn beside(
     held: &[pg_sys::EphemeralNamedRelation],
     sink: &mut dyn RowSink,

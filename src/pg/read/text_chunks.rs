@@ -1,5 +1,5 @@
-//! Texts of a column handed to Postgres in parts, so that a million of them need little memory and a cancel
-//! request is heard in between.
+//! Texts of a column handed to Postgres in parts, so that a million of them need little memory, and cancel requests are
+//! answered between the parts.
 
 use crate::pg::prelude::*;
 use pgrx::PgMemoryContexts;
@@ -7,7 +7,7 @@ use pgrx::PgMemoryContexts;
 /// How many texts a query gets.
 const PART: usize = 1 << 16;
 
-/// Hands the texts to `work`, part by part. No datum that `work` makes outlives its part.
+/// Passes the texts to `work`, part by part. No datum that `work` makes outlives its part.
 pub fn each(
     texts: impl Iterator<Item = Option<String>>,
     mut work: impl FnMut(Vec<Option<Text>>) -> Result<(), Error>,
@@ -22,7 +22,7 @@ pub fn each(
     Ok(())
 }
 
-/// What a query, which returns one text for each of the texts `$1` in their order, says of all.
+/// The results for all texts of a query that returns one text for each of the texts in `$1`, in their order.
 pub fn map<T>(
     texts: impl Iterator<Item = Option<String>>,
     query: &str,

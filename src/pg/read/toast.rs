@@ -1,8 +1,8 @@
-//! Locks on the tables in which long values lie.
+//! Locks on the tables in which long values are stored.
 //!
-//! Postgres locks a TOAST table and its index while it fetches a value, and only then: who looks at pg_locks sees
-//! that a long value was fetched. A reader that holds these locks from before its first row until the end of its
-//! transaction shows the same whatever it fetches.
+//! Postgres locks a TOAST table and its index while it fetches a value, and only then: so pg_locks shows that a long
+//! value was fetched. A reader therefore takes these locks before its first row and holds them until the end of its
+//! transaction: then they do not depend on what it fetches.
 
 use pgrx::PgList;
 use pgrx::pg_sys::{self, Oid};

@@ -16,7 +16,7 @@ pub fn bags(owner: Oid, query: &str) -> Result<Option<Vec<Packed>>, Error> {
     Ok(bags.bags)
 }
 
-/// A bag that another server has sent, as it came.
+/// A bag that another server has sent, still packed.
 pub struct Packed(Vec<u8>);
 
 impl Packed {
@@ -25,7 +25,7 @@ impl Packed {
     }
 }
 
-/// Takes bags, packed as text, until one is missing.
+/// Collects bags, packed as text, until one of them is NULL.
 struct Bags {
     bags: Option<Vec<Packed>>,
     context: PgMemoryContexts,

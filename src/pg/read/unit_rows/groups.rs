@@ -1,4 +1,4 @@
-//! The groups of rows: codes by the bytes of the columns that tell them apart.
+//! The groups of rows: codes by the bytes of the columns that define groups.
 
 use crate::pg::prelude::*;
 use crate::pg::read::cell::Form;
@@ -18,16 +18,16 @@ pub struct Groups {
     pub keys: Vec<Key>,
     is_public: bool,
     codes: HashMap<Key, u32>,
-    /// Codes by the bytes of the columns, so that text is made once per group. Hashed with a key of
-    /// the process: whoever writes the table chooses these bytes.
+    /// Codes by the bytes of the columns, so that text is made once per group. The hash has a key per process, because
+    /// the writer of the table chooses these bytes.
     by_bytes: HashMap<Box<[u8]>, u32, table::Keyed>,
-    /// Values of a single column that is passed by value, beside their codes.
+    /// A cache for a single column that is passed by value: values with their codes.
     recent: Vec<Option<(u64, u32)>>,
     pub(super) bytes: u64,
 }
 
-/// Groups that are told without a look at the map: of a hundred groups nearly all, which took a question
-/// about 5 million rows of a million units from 1.17 to 1.00 s.
+/// Size of the cache that saves look-ups in the map. With a hundred groups nearly all are found in it, which took a
+/// question about 5 million rows of a million units from 1.17 to 1.00 s.
 const RECENT: usize = 1024;
 
 fn place(word: u64) -> usize {
@@ -35,7 +35,7 @@ fn place(word: u64) -> usize {
 }
 
 impl Groups {
-    /// Exactly these groups, whatever the rows show.
+    /// Exactly these groups, whether rows have them or not.
     pub fn public(keys: Vec<Key>) -> Self {
         let codes = keys.iter().cloned().zip(0..).collect();
         Groups { keys, is_public: true, codes, ..Default::default() }
@@ -46,7 +46,7 @@ impl Groups {
         self.codes.get(key).map(|&code| code as usize)
     }
 
-    /// The code of a group by its texts; `None` if others are listed.
+    /// The code of a group by its texts; `None` if groups are listed and it is not among them.
     pub fn of_key(&mut self, key: Key) -> Option<u32> {
         match self.codes.get(&key) {
             Some(&code) => Some(code),
@@ -85,13 +85,13 @@ impl Groups {
     }
 }
 
-/// A column that tells groups apart.
+/// A column that defines groups.
 struct GroupColumn {
     form: Form,
     output: Oid,
 }
 
-/// The columns that tell groups apart, and their bytes in a row.
+/// The columns that define groups, and their bytes in a row.
 #[derive(Default)]
 pub struct GroupColumns {
     columns: Vec<GroupColumn>,
@@ -146,7 +146,7 @@ impl GroupColumns {
 
     /// The code of a row's group, or [`NO_GROUP`].
     pub fn code(&mut self, row: &Row, groups: &mut Groups) -> u32 {
-        // The only column that tells the group, if it is one word.
+        // The group's only column, if its value is one word.
         let word = match self.columns.as_slice() {
             [] => return 0,
             [GroupColumn { form: Form::ByValue(_), .. }] => {

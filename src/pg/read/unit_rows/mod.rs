@@ -27,16 +27,16 @@ use std::panic::AssertUnwindSafe;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Rows between two looks at the memory.
+/// Rows between two checks of the memory.
 const BATCH: u64 = 4096;
 
-/// A row of a query in the order of its groups.
+/// A row of a query whose rows come in the order of their groups.
 pub struct Visit<'a> {
-    /// The group, if it is another one than that of the row before.
+    /// The group, if it differs from that of the previous row.
     pub key: Option<Key>,
     /// The last columns of the row, [`NO_VALUE`] for NULL.
     pub values: &'a [i64],
-    /// True if the column before these, a text, is not NULL and differs from that of the row before.
+    /// True if the column before these, a text, is not NULL and differs from that of the previous row.
     pub is_new_text: bool,
 }
 
@@ -44,14 +44,14 @@ pub struct Visit<'a> {
 pub struct Row {
     values: *const Datum,
     nulls: *const bool,
-    /// Where what is made of it may lie until the next row.
+    /// A memory context that lives until the next row.
     scratch: pg_sys::MemoryContext,
 }
 
 impl Row {
     /// The value of a column of the query; `None` if it is NULL.
     fn at(&self, i: usize) -> Option<Datum> {
-        // SAFETY: who made the row says that it has the query's columns.
+        // SAFETY: whoever makes a `Row` guarantees that it has the query's columns.
         unsafe { (!*self.nulls.add(i)).then(|| *self.values.add(i)) }
     }
 }
@@ -88,8 +88,8 @@ impl<S: Sink> RowSink for Reader<S> {
         let row = Row { values, nulls, scratch: self.scratch.value() };
         let first = self.columns.len() + self.sink.between();
         for (i, place) in self.values.iter_mut().enumerate() {
-            // The query casts every value to int8. The smallest of them stands for NULL here; its
-            // neighbour is out of every range just the same.
+            // The query casts every value to int8. The smallest int8 means NULL here; the value is replaced by its
+            // neighbour, which is out of every range too.
             let number = |value: Datum| (value.value() as i64).max(NO_VALUE + 1);
             *place = row.at(first + i).map_or(NO_VALUE, number);
         }
@@ -100,16 +100,16 @@ impl<S: Sink> RowSink for Reader<S> {
 /// What to read, as text of SQL expressions that the caller has built of quoted names only.
 pub struct Query<'a> {
     pub owner: Oid,
-    /// Rows that it may read.
+    /// Held rows that it may read.
     pub held: Rc<Held>,
     pub text: &'a str,
-    /// How many of its first columns tell the group.
+    /// How many of its first columns define the group.
     pub group_columns: usize,
     /// How many of its last columns are values.
     pub width: usize,
 }
 
-/// Whether all rows found room.
+/// Whether all rows fitted into memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fit {
     All,
@@ -117,7 +117,7 @@ pub enum Fit {
 }
 
 impl Query<'_> {
-    /// Reads rows whose units may have several, and keeps what `bounded` keeps.
+    /// Reads rows of units that may have several rows, and keeps those that `bounded` chooses.
     pub fn by_unit(
         &self,
         groups: &mut Groups,
@@ -136,7 +136,7 @@ impl Query<'_> {
         )
     }
 
-    /// Reads rows of which each is a unit.
+    /// Reads rows each of which is a unit.
     pub fn one_each(
         &self,
         groups: &mut Groups,
@@ -151,7 +151,7 @@ impl Query<'_> {
         self.read(Totals { groups, units })
     }
 
-    /// Hands every row to `visit`, with a text before the values or without one.
+    /// Passes every row to `visit`, with or without a text before the values.
     pub fn each(
         &self,
         has_text: bool,
@@ -174,8 +174,8 @@ impl Query<'_> {
         Ok(if reader.is_full { Fit::TooMany } else { Fit::All })
     }
 
-    /// Runs the query with the owner's rights. Whatever goes wrong there may depend on the data: the
-    /// caller learns only that something did, and the server's log has the rest.
+    /// Runs the query with the owner's rights. Any error there may depend on the data: the caller learns only that
+    /// there was one, and the server's log has the rest.
     fn run(&self, sink: &mut dyn RowSink) -> Result<(), Error> {
         let query = CString::new(text::from_utf8(self.text))
             .map_err(|_| Error::query("a query contains a zero byte"))?;
@@ -192,13 +192,13 @@ pub fn hold(held: &mut Held, name: &str, owner: Oid, query: &str) -> Result<(), 
     Ok(())
 }
 
-/// Runs a query that reads nothing that is held.
+/// Runs a query that reads no held rows.
 fn run(owner: Oid, text: &str, sink: &mut dyn RowSink) -> Result<(), Error> {
     let held = Rc::new(Held::new());
     Query { owner, held, text, group_columns: 0, width: 0 }.run(sink)
 }
 
-/// Does what may fail for reasons that the data have.
+/// Runs work whose errors may depend on the data.
 pub fn guarded<T>(work: impl FnOnce() -> T) -> Result<T, Error> {
     let work = std::cell::Cell::new(Some(work));
     PgTryBuilder::new(AssertUnwindSafe(|| {

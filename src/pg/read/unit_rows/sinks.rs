@@ -1,4 +1,4 @@
-//! What becomes of the rows of a query: kept by unit, kept one by one, totals of units, or handed on in order.
+//! Sinks for the rows of a query: rows kept by unit, rows kept one by one, totals of units, rows passed on in order.
 
 use super::groups::{GroupColumns, Groups, NO_GROUP};
 use super::{Row, Visit};
@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Where the rows of a query go.
 pub trait Sink {
-    /// How many columns stand between those of the group and the values.
+    /// How many columns there are between those of the group and the values.
     fn between(&self) -> usize {
         1
     }
@@ -21,15 +21,15 @@ pub trait Sink {
         0
     }
 
-    /// Learns the type of the column after those of the group.
+    /// Receives the type of the column after those of the group.
     fn begin(&mut self, _between: Oid) {}
 
-    /// Takes a row. False if no further rows are wanted.
+    /// Takes a row; false if no further rows are wanted.
     fn row(&mut self, row: &Row, columns: &mut GroupColumns, values: &[i64])
     -> Result<bool, Error>;
 }
 
-/// Bytes held; everything, if there is no room for further row numbers.
+/// Bytes held; the largest number, if there are no more row numbers.
 pub fn held(bounded: &Bounded) -> u64 {
     if bounded.is_full() { u64::MAX } else { bounded.memory() }
 }
@@ -38,7 +38,7 @@ pub fn held(bounded: &Bounded) -> u64 {
 pub struct ByUnit<'a> {
     pub groups: &'a mut Groups,
     pub feed: &'a mut pool::Feed<Batch>,
-    /// Bytes of what is kept.
+    /// Bytes that the kept rows take.
     pub held: &'a AtomicU64,
     pub unit: Form,
 }
@@ -76,12 +76,12 @@ impl Sink for ByUnit<'_> {
                 }
             });
         }
-        // Nobody takes it only if the other thread panicked, which is told at its end.
+        // False only if the other thread panicked; the panic is raised when that thread is joined.
         Ok(!batch.is_full() || self.feed.next())
     }
 }
 
-/// Rows that are units of their own: one column for each value.
+/// Rows each of which is a unit: one column for each value.
 pub struct OneEach<'a> {
     pub groups: &'a mut Groups,
     pub bounded: &'a mut Bounded,
@@ -111,7 +111,7 @@ impl Sink for OneEach<'_> {
     }
 }
 
-/// Totals of units: the unit, which does not matter here, then one column for each of its values in a group.
+/// Totals of units: the unit, which is not used here, then one column for each of its values in a group.
 pub struct Totals<'a> {
     pub groups: &'a mut Groups,
     pub units: &'a mut UnitRows,
@@ -136,12 +136,12 @@ impl Sink for Totals<'_> {
     }
 }
 
-/// Hands each row on as it comes.
+/// Passes each row on as it comes.
 pub struct Visitor<'a> {
     pub visit: &'a mut dyn FnMut(Visit<'_>) -> Result<(), Error>,
-    /// Whether a text stands before the values.
+    /// Whether a text precedes the values.
     pub has_text: bool,
-    /// Group and text of the row before.
+    /// Group and text of the previous row.
     pub last_key: Option<Vec<u8>>,
     pub last_text: Option<Vec<u8>>,
 }
