@@ -5,7 +5,7 @@ use crate::api::measure::compare::Pair;
 use crate::api::prelude::*;
 use krimp::{CodeTable, Data, Model, Options};
 
-/// The code table that a call asks for, and the rows that it describes.
+/// Fits the code table for a call, and returns it with the rows that it describes.
 fn fitted(call: &Call, mut options: Options) -> Result<(Input, Options, CodeTable)> {
     let names = call.get(&COLUMNS)?;
     let input = Input::of(call.get(&RELATION)?, names.as_deref())?.with_rows()?;
@@ -100,7 +100,7 @@ fn modelled(relation: Oid, model: &Model) -> Result<Bag> {
     Ok(reader::read(&relation, &columns)?.bag)
 }
 
-/// What progress notices say meanwhile.
+/// The text of progress notices during encoding.
 fn encoding(_: &Watch) -> String {
     "rows are covered".into()
 }

@@ -1,4 +1,4 @@
-//! Fitting code tables: what the Krimp functions ask for and how it is said.
+//! Fitting code tables: the arguments that the Krimp functions share.
 
 use crate::api::prelude::*;
 use crate::pg::call::notice::notice;
@@ -41,7 +41,7 @@ pub const NULLS: Argument<Nulls> = Argument::new("nulls", Type::Text, |given| {
 .or("\"missing\"")
 .about("What a NULL cell is: 'missing', no item, or a 'value' like any other.");
 
-/// Combinations that no pattern may contain; what they mean depends on the rows.
+/// Combinations that no pattern may contain; they are matched with the rows later.
 pub const FORBIDDEN: Argument<Option<Json>> = Argument::of("forbidden")
     .about("Column lists and itemsets that no pattern may contain: [[\"zip\", \"age\"], {\"sex\": \"F\"}].");
 
@@ -61,7 +61,7 @@ pub fn options(call: &Arguments<'_>) -> Result<Options> {
     Ok(options)
 }
 
-/// What may not be combined, in the codes of the bag.
+/// The forbidden combinations, in the codes of the bag.
 pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forbidden>> {
     const HINT: &str = "forbidden is an array of column lists and itemsets: [[\"zip\", \"age\"], {\"sex\": \"F\"}].";
     let Some(forbidden) = call.get(&FORBIDDEN)? else { return Ok(Vec::new()) };
@@ -70,7 +70,7 @@ pub fn forbidden(call: &Arguments<'_>, name: &str, bag: &Bag) -> Result<Vec<Forb
     Ok(coded(forbidden, bag, Forbidden::Columns, Forbidden::Items).collect())
 }
 
-/// Where a relation has the columns of a call: those that are drawn, and after them the class, if any.
+/// The positions of a call's columns in the relation: those that are drawn, and after them the class, if any.
 pub fn columns_and_class(
     call: &ReleaseCall<'_>,
     relation: &Relation,
@@ -89,19 +89,19 @@ pub fn columns_and_class(
     Ok((columns, class.is_some()))
 }
 
-/// How far a fit is.
+/// The progress of a fit, as a text.
 pub fn told(now: Snapshot) -> String {
     let percent = now.ratio * 100.0;
     format!("{} candidates seen, {} accepted, {percent:.1} % of the size", now.seen, now.accepted)
 }
 
-/// The code table of a bag; `held` are the bytes of memory that the call holds already.
+/// The code table of a bag; `held` is the number of bytes that the call already holds.
 pub fn fit(bag: &Bag, held: u64, options: &Options) -> Result<CodeTable> {
     let progress = Progress::new();
     let tell = || told(progress.snapshot());
     let job = |watch: &Watch| Ok::<_, Stop>(krimp::fit(bag, options, watch, &progress));
     let fitted = pool::run_telling("fitting", held, |_| tell(), job)?;
-    // What helps against a limit depends on where candidates come from.
+    // The hint for a limit depends on where candidates come from.
     let table = fitted.map_err(|error| match error {
         krimp::Error::Stop(stop) if options.candidates != Candidates::Pairs => too_many(stop),
         error => error.into(),

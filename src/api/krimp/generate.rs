@@ -13,7 +13,7 @@ use std::cell::Cell;
 
 const LAPLACE: Argument<f64> = Argument::new("laplace", Type::Float8, |given| {
     let correction = given.get::<f64>()?;
-    // What is wrong with it is said before the source is read.
+    // Errors in it are reported before the source is read.
     Correction::new(correction)?;
     Ok(correction)
 })
@@ -25,7 +25,7 @@ const LAPLACE_BY: Argument<Vec<(String, ByColumn)>> =
         "Other corrections by column, or by column and value: {\"zip\": 5, \"sex\": {\"F\": 2}}.",
     );
 
-/// What is added to the usages.
+/// The numbers that are added to the usages.
 struct Corrections {
     table: f64,
     by: Vec<(String, ByColumn)>,
@@ -64,9 +64,8 @@ impl Corrections {
         Ok(Corrections { table: call.get(&LAPLACE)?, by: call.get(&LAPLACE_BY)? })
     }
 
-    /// The corrections for the columns of a model. A value that it does not have is no error: in
-    /// a job that runs every night, a value may be gone one day. But
-    /// if `warn`, it is told.
+    /// The corrections for the columns of a model. A value that the model does not have is not an error, because in a
+    /// nightly job a value may disappear one day; with `warn` there is a notice.
     fn of(&self, model: &Model, warn: bool) -> Result<Correction> {
         let mut laplace = Correction::new(self.table)?;
         for (name, correction) in &self.by {
@@ -98,7 +97,7 @@ impl Corrections {
     }
 }
 
-/// What was drawn so far.
+/// The progress of drawing.
 #[derive(Default)]
 struct Drawn {
     rows: u64,
@@ -106,7 +105,7 @@ struct Drawn {
 }
 
 impl Drawn {
-    /// Draws rows and hands them on.
+    /// Draws rows and passes them on.
     fn draw(
         &mut self,
         generator: &Generator,
@@ -125,8 +124,7 @@ impl Drawn {
         Ok(())
     }
 
-    /// Says how much of the model's privacy there is: the fewer patterns a row is put together
-    /// from, the more it is a copy.
+    /// A notice on how many patterns a row consists of: the fewer there are, the closer the row is to a copy.
     fn tell(&self) {
         if self.rows > 0 {
             let each = self.elements as f64 / self.rows as f64;
@@ -237,7 +235,7 @@ fn krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     Ok(())
 }
 
-/// `krimp_generate` from a model: draws from it, wherever its source may be.
+/// `krimp_generate` from a model: draws from it without its source.
 fn krimp_generate_model(call: &Call) -> Result<Datum> {
     let n = call.get(&N)?;
     let corrections = Corrections::of_call(&call.arguments)?;

@@ -17,7 +17,7 @@ use measures::Made;
 /// How many arguments a function call can have in Postgres.
 const COUNTED: usize = 100;
 
-/// Options that are no arguments of a method, but say how its releases are stored.
+/// Options that are not arguments of a method, but say how its releases are stored.
 const RANGES: &str = "ranges";
 const TARGET: &str = "target";
 const DRAFT: &str = "draft";
@@ -25,7 +25,7 @@ const DRAFT: &str = "draft";
 /// The name under which the rows of a release are held.
 pub const MADE: &str = "made";
 
-/// What was written of a release.
+/// What was written for a release.
 pub struct Written {
     pub rows: u64,
     /// How rows of the source that are on other servers were read, if some were.
@@ -37,7 +37,7 @@ pub struct Written {
 }
 
 impl Written {
-    /// So many rows, in which so many of the cells that may be blanked, `width` of each row, are NULL.
+    /// From the counts of rows and of NULLs among the cells that may be blanked, of which each row has `width`.
     pub fn new(counted: &statement::Written, width: usize, held: HeldRelease) -> Self {
         let cells = counted.rows as f64 * width as f64;
         let suppressed_share = (cells > 0.0).then(|| counted.sum as f64 / cells);
@@ -45,14 +45,14 @@ impl Written {
     }
 }
 
-/// What is held of a release.
+/// A release whose rows are held.
 pub struct HeldRelease {
     pub rows: u64,
     /// How rows of the source that are on other servers were read, if some were.
     pub read: Option<String>,
 }
 
-/// What a release is promised to protect, and what of the source the promise rests on.
+/// The label of a release, and the terms of the source on which it depends.
 pub struct Promise {
     pub label: Guarantee,
     found: Map<String, Json>,
@@ -68,7 +68,7 @@ pub struct Maker<'a> {
     as_ranges: bool,
     /// Rows are written to the shards of the source.
     is_sharded: bool,
-    /// Nobody but the owner reads it yet.
+    /// Only the owner reads it yet.
     is_draft: bool,
 }
 
@@ -156,7 +156,7 @@ impl<'a> Maker<'a> {
         self.method.name
     }
 
-    /// What a release of the source protects, with what a call would find in the terms of its protection.
+    /// The label of a release of the source, under the terms that a call would find.
     pub fn promise(&self, source: &Relation) -> Result<Promise> {
         let found = self.found(source)?;
         let mut options = self.options.clone();
@@ -168,8 +168,8 @@ impl<'a> Maker<'a> {
         terms::of_source(self.options, self.method, self.label, source)
     }
 
-    /// Refuses a release whose source is protected under other terms now: of other terms the charge is another one,
-    /// and so is whom it is about.
+    /// Refuses a release whose source is protected under other terms now: with other terms the charge and the unit of
+    /// protection may differ.
     pub fn check_kept(&self, promise: &Promise, source: &Relation) -> Result<()> {
         match self.found(source)? == promise.found {
             true => Ok(()),
@@ -195,10 +195,10 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// The range type of each of the source's columns that is shown in one: of those that take part, numbers
-    /// and dates, unless their general values are names of a tree.
+    /// For each of the source's columns the range type in which it is shown, if any: numbers and dates that take part,
+    /// unless their general values are names in a tree.
     fn ranges(&self, source: &Relation) -> Result<Vec<Option<Oid>>> {
-        // An option that has columns by name asks for these alone.
+        // An option that is an object of columns is about these columns only.
         let coarser = self.release.coarser.and_then(|option| self.options.get(option)?.as_object());
         let range = |column: &Column| {
             let coarser = self.takes_part(&column.name)
@@ -213,7 +213,7 @@ impl<'a> Maker<'a> {
         source.columns.iter().map(range).collect()
     }
 
-    /// True for a column that takes part, as the options of methods that release rows of the source say it.
+    /// True for a column that takes part, by the options of methods that release rows of the source.
     pub fn takes_part(&self, column: &str) -> bool {
         let comes_back = || self.keeps(column) || self.is("sensitive", column);
         self.lists("columns", column).unwrap_or_else(|| !comes_back())
@@ -248,7 +248,7 @@ impl<'a> Maker<'a> {
         columns.map(|column| column.quoted()).collect()
     }
 
-    /// True if it is told to keep a column as it is.
+    /// True if the options say to keep a column as it is.
     pub fn keeps(&self, column: &str) -> bool {
         self.lists("keep", column).unwrap_or(false)
     }
@@ -275,23 +275,23 @@ impl<'a> Maker<'a> {
         !narrows || self.names(column)
     }
 
-    /// True if a column of a release has something to show. Others are NULL, whatever becomes of them in the source.
+    /// True if a column of a release can have values. Others are always NULL, even if the source changes.
     pub fn shows(&self, column: &str) -> bool {
         !self.keeps_columns() || self.is_sharded || self.fills(column)
     }
 
-    /// True if it returns every column, whatever takes part.
+    /// True if it returns values in every column, whether it takes part or not.
     fn returns_all(&self) -> bool {
         self.release.filled == Filled::All
     }
 
-    /// True if rows of the source come back with the columns that are kept, none twice, in whatever order.
+    /// True if the release has the kept columns of rows of the source, each row at most once, in any order.
     pub fn keeps_rows(&self) -> bool {
         self.release.origin != Origin::All
     }
 
-    /// The options with which these columns of the source take no part; where rows are kept, they come back as
-    /// they are.
+    /// The options with which these columns of the source take no part; if rows are kept, these columns come back
+    /// unchanged.
     pub fn sparing(&self, source: &Relation, spared: &[&str]) -> Map<String, Json> {
         let mut options = self.options.clone();
         let given = |option: &str| self.options.get(option).is_some_and(|list| !list.is_null());
@@ -316,7 +316,7 @@ impl<'a> Maker<'a> {
         self.is_sharded
     }
 
-    /// True if nobody but the owner is to read it yet.
+    /// True if only the owner may read it yet.
     pub fn is_draft(&self) -> bool {
         self.is_draft
     }
@@ -335,8 +335,8 @@ impl<'a> Maker<'a> {
         }
     }
 
-    /// What counts, in each row of the target, the cells that are NULL of those that may be blanked, and how many
-    /// may be. A count of nothing if need be: so it is told how many rows there are.
+    /// Expressions that count, in each row of the target, the NULLs among the cells that may be blanked; and the number
+    /// of these cells. If there are none, the constant 0, so that the rows are still counted.
     pub fn counts(&self, target: &Relation) -> (String, usize) {
         let blanked = self.blanked(target);
         let mut counts: Vec<String> = blanked
@@ -351,7 +351,7 @@ impl<'a> Maker<'a> {
 
     /// Makes the release and holds its rows, of [`Maker::columns`] and with a last column of the name `leaf`, if any,
     /// for the number of the source's leaf that a row is in. They are made with the rights that a call of the method
-    /// takes.
+    /// has.
     pub fn hold(
         &self,
         held: &mut Held,
@@ -384,10 +384,10 @@ impl<'a> Maker<'a> {
     /// Writes the release into a locked table, in the order in which the method returns its rows.
     pub fn write(&self, source: &Relation, target: &Relation) -> Result<Written> {
         let mut held = Held::new();
-        // Nothing in the source makes a release within the release.
+        // Code in the source must not make another release while this one is made.
         let made = target::in_use(target.oid, |_| self.hold(&mut held, source, None))?;
-        // The NULL of a domain that is left out is checked when it is written, by functions of the domain's author
-        // and with the rights of whoever writes; the one that is made was checked with the author's.
+        // A column that is left out of the INSERT gets NULL, and the constraints of its domain would then run with the
+        // rights of the role that writes. A NULL that is made here was checked with the rights of the domain's author.
         let is_made = |column: &Column| {
             let same = |own: &Column| own.name == column.name && own.type_oid == column.type_oid;
             column.type_oid != column.base_type && source.columns.iter().any(same)
@@ -408,7 +408,7 @@ impl<'a> Maker<'a> {
         Ok(Written::new(&counted, blanked, made))
     }
 
-    /// The options with relations named in full: the search path is another one when the release is refreshed.
+    /// The options with relations named in full: the search path may differ when the release is refreshed.
     pub fn qualified(&self) -> Result<Map<String, Json>> {
         let mut options = self.options.clone();
         for argument in self.method.arguments[1..].iter().filter(|one| one.of() == Type::Relation) {
@@ -421,7 +421,7 @@ impl<'a> Maker<'a> {
     }
 }
 
-/// True if an option has the one value, beside false, that it can have.
+/// True if an option has the only value other than false that it can have.
 fn is_asked(options: &Map<String, Json>, option: &str, yes: &Json, hint: &str) -> Result<bool> {
     match options.get(option) {
         None | Some(Json::Null) => Ok(false),

@@ -14,8 +14,8 @@ use crate::pg::write::statement;
 use crate::pg::write::target::{self, Allowed, Lock, Name, NewColumn};
 use guarantee::told_after;
 
-/// Runs `work` with the rights of the table's owner: nothing that the owner may have put on the table, an
-/// index on a function say, runs with the rights of somebody else.
+/// Runs `work` with the rights of the table's owner, so that code that the owner put on the table, for example in an
+/// index, does not run with another role's rights.
 pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T>) -> Result<T> {
     match rights::owner_of(table.oid) {
         None => Err(Error::Swapped),
@@ -24,8 +24,8 @@ pub fn as_owner<T>(table: &Relation, work: impl FnOnce() -> Result<T>) -> Result
     }
 }
 
-/// The source, which stays as it is until the transaction ends; whoever may not read it gets no lock that
-/// others would have to wait for.
+/// Opens the source and locks it until the transaction ends. A caller who may not read it gets no lock that others
+/// would wait for.
 fn open_source(source: Oid) -> Result<Relation> {
     let relation = match rights::may_read_some(source) {
         true => Relation::open(source)?,
@@ -43,8 +43,8 @@ fn open_source(source: Oid) -> Result<Relation> {
     Ok(relation)
 }
 
-/// Makes the release of a recipe in a locked table, in place of its rows, and writes it down; returns its
-/// label, and how many earlier releases take from it. Others are told how far it is.
+/// Makes the release of a recipe in a locked table, in place of its rows, and records it; returns its label, and how
+/// many earlier releases weaken it. Other connections can see the progress.
 fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     let running = Running::begin(&target.from(), recipe.source, &recipe.method);
     let made = make(recipe, target, by)?;
@@ -54,7 +54,7 @@ fn fill(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     Ok(made)
 }
 
-/// A column that the owner has added to a target, if it has values: they would go with the rows.
+/// A column that the owner has added to a target, if it has values, which would be deleted with the rows.
 fn own_values(target: &Relation, columns: &[NewColumn]) -> Result<Option<String>> {
     let is_own = |column: &&Column| columns.iter().all(|one| one.name != column.name);
     for column in target.columns.iter().filter(is_own) {
@@ -74,7 +74,7 @@ fn empty(target: &Relation) -> Result<()> {
     Ok(())
 }
 
-/// Refuses a table that a release which is not sharded cannot be written to.
+/// Refuses a table to which a release that is not sharded cannot be written.
 fn refuse_unsuitable(target: &Relation) -> Result<()> {
     match target::unsuitable(target.oid, Allowed::Alone).or_else(|| target::bound(target.oid)) {
         None => Ok(()),
@@ -82,8 +82,8 @@ fn refuse_unsuitable(target: &Relation) -> Result<()> {
     }
 }
 
-/// Gives a target that others may use already the columns of the release, if they differ; whether they did. Columns
-/// that the owner added go too: their values would go with the rows.
+/// Changes the columns of a target that others may already use into those of the release; true if they differed.
+/// Columns that the owner added are dropped too: their values would be deleted with the rows.
 fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Result<bool> {
     if difference(maker, target, columns).is_none() && own_values(target, columns)?.is_none() {
         return Ok(false);
@@ -93,12 +93,12 @@ fn reshaped(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Resu
     Ok(true)
 }
 
-/// How a target differs from what the method would make, in columns that have something to show.
+/// How a target differs from what the method would make, in columns that can have values.
 fn difference(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Option<String> {
     target::difference(target, columns, |name| maker.shows(name))
 }
 
-/// What a label does not cover if rows stay where they are.
+/// What a label does not cover if rows stay on their shards.
 const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
 
 fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
@@ -122,7 +122,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     if let Some(reason) = reason {
         return Err(Error::Unsuitable { relation: target.name.clone(), reason });
     }
-    // By a function in its own source, say, which would write a release within a release.
+    // For example, a function in the source could publish while this release is being written.
     target::refuse_in_use(target.oid, c"publish");
     let promise = maker.promise(&source)?;
     let earlier = if promise.label.composes() { 0 } else { releases::earlier(source.oid)? };
@@ -167,7 +167,7 @@ fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
     Ok((told, earlier))
 }
 
-/// The label of a release that lies on shards says what the place of a row tells.
+/// The label of a sharded release says what the place of a row reveals.
 fn placed(label: Guarantee, maker: &Maker<'_>, is_sharded: bool) -> Guarantee {
     match is_sharded && maker.rows_stay() {
         true => label.not_covering(STAYS),
@@ -175,7 +175,7 @@ fn placed(label: Guarantee, maker: &Maker<'_>, is_sharded: bool) -> Guarantee {
     }
 }
 
-/// Lets the comment of the table say what it holds.
+/// Sets the comment of the table, which says what it holds.
 fn comment(recipe: &Recipe, target: &Relation, sentence: &str, is_draft: bool) {
     let lines = [is_draft.then_some(IS_DRAFT), recipe.comment.as_deref(), Some(sentence)];
     let lines: Vec<&str> = lines.into_iter().flatten().collect();
@@ -184,7 +184,7 @@ fn comment(recipe: &Recipe, target: &Relation, sentence: &str, is_draft: bool) {
 
 const IS_DRAFT: &str = "A draft: not for others until sanitize.approve.";
 
-/// The label for the caller, with a notice if it does not hold for this release beside the earlier ones.
+/// The label for the caller, with a notice if it does not hold for this release together with the earlier ones.
 pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum> {
     if earlier > 0 {
         let releases = if earlier == 1 { "release" } else { "releases" };
@@ -198,7 +198,7 @@ pub fn tell((label, earlier): (Json, u64), target: &str) -> Result<Datum> {
     jsonb::datum(&label)
 }
 
-/// How the release in a table was made; refuses a table that is none.
+/// How the release in a table was made; refuses a table that is not a release.
 fn recipe_of(target: &Relation) -> Result<Recipe> {
     let refused = || Error::NotARelease { relation: target.name.clone() };
     releases::find(target.oid)?.ok_or_else(refused)
@@ -230,7 +230,7 @@ fn publish(call: &Call) -> Result<Datum> {
     let method = call.get(&METHOD)?;
     let maker = Maker::new(&method, &options)?;
     let source = open_source(call.get(&RELATION)?)?;
-    // What makes no sense is refused before anybody waits.
+    // Options that make no sense are refused before the lock, which others would wait for.
     maker.promise(&source)?;
     let recipe = Recipe {
         source: source.oid,
@@ -292,8 +292,8 @@ const APPROVE: Method = Method::new("approve", &[&TARGET], Returns::One(Type::Js
          its source, and others may be granted it; returns its label",
     );
 
-/// The rows stay as they are, and so does what was charged and promised for them. Only the releases that were made
-/// meanwhile are counted anew.
+/// The rows stay as they are, and so does what was charged and promised for them. Only the number of releases that were
+/// made meanwhile is updated.
 fn approve(call: &Call) -> Result<Datum> {
     target::refuse_read_only(c"sanitize.approve()");
     let target = target::lock(call.get(&TARGET)?, Lock::Write)?;
@@ -370,7 +370,7 @@ const PUBLISHING: Method = Method::new(
          and of roles that you are a member of",
 );
 
-/// What runs with rights that the caller has too: how many rows were read is for nobody else.
+/// Only publishes by roles that the caller is a member of: others must not see how many rows were read.
 fn publishing(call: &Call) -> Result<Datum> {
     let user = rights::current_user();
     let mut rows = ResultRows::begin(call)?;

@@ -1,4 +1,4 @@
-//! Rows that shards have kept, see [`super::question`].
+//! Rows that shards have bounded and returned, see [`super::question`].
 
 use crate::api::prelude::*;
 use crate::api::private::answer::reading::{Gathered, Reading};
@@ -6,20 +6,20 @@ use crate::api::private::question::query::ValueColumns;
 use crate::pg::read::unit_rows::{self, guarded};
 use aggregate::NO_VALUE;
 
-/// Rows between two looks at signals.
+/// Rows between two checks for interrupts.
 const BATCH: usize = 4096;
 
 impl Reading<'_> {
-    /// Takes what the partitions of the relation keep of their units; false if they cannot be asked, or one of them
-    /// has no room for all its rows. What has come always finds room here: a look at the memory would ask for rows
-    /// after all, and tell how many matched.
+    /// Adds up the rows that the partitions of the relation keep of their units; false if they cannot be asked, or if
+    /// one of them has no room for all its rows. Rows that have arrived always fit in here: a check of the memory could
+    /// lead to a second request, which would show how many rows matched.
     pub fn gather_kept(&self, columns: &ValueColumns, gathered: &mut Gathered) -> Result<bool> {
         let query = || self.posed.shards_query(columns);
         let Some(text) = rights::with_rights_of(self.owner, query)? else { return Ok(false) };
         let Some(packed) = unit_rows::bags(self.owner, &text)? else { return Ok(false) };
         for packed in packed {
             let bag = packed.unpacked()?;
-            // No rows, no columns.
+            // A bag without rows may have no columns.
             if bag.row_count() > 0 {
                 self.take(columns, &bag, gathered)?;
             }

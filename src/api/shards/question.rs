@@ -1,16 +1,16 @@
-//! The query behind a question whose rows lie on other servers, by the unit that they belong to: each of
-//! them keeps so many rows of each of its units, and tells no unit.
+//! The query behind a question whose rows lie on other servers, by the unit that they belong to: each of them bounds
+//! the rows of each of its units, and returns no unit.
 //!
-//! A foreign partition may hold rows of units that belong elsewhere; Postgres does not look. So the query
-//! looks: rows of a unit count in the one partition that the unit belongs to, or nowhere. Without that a
-//! unit could have twice the rows that it may have, and the answers would tell twice as much about it.
+//! A foreign partition may hold rows of units that belong to another partition; Postgres does not check that. So the
+//! query does: rows of a unit count only in the partition that the unit belongs to. Otherwise a unit could count twice
+//! as many rows as it may, and the answers would reveal twice as much about it.
 //!
-//! Conditions travel as values and never as conditions: an array of truth values is one more argument of the
-//! aggregate. So the shard reads all its rows and calls the aggregate for each of them, whatever the question
-//! is, and its counters, plans and logs say the same for all of them: no index is used, no partition left out,
-//! and no part of an array is skipped because of another, which would spare reading a long value. Where something
-//! cannot be shipped, the rows come here and the same aggregate runs here. A partition that has no room for all its
-//! rows tells so, whichever of them match; then the rows of all partitions come, and are [`HELD`].
+//! Conditions are sent as values, never in WHERE: an array of truth values is one more argument of the aggregate. So
+//! the shard reads all its rows and calls the aggregate for each of them, and its counters, plans and logs are the same
+//! for every filter: no index is used, no partition is left out, and every element of the array is computed, so that no
+//! long value is left unread. If something cannot be shipped, the rows are sent here and the same aggregate runs here.
+//! A partition that has no room for all its rows reports that, whichever of them match; then the rows of all partitions
+//! are fetched and [`HELD`].
 //!
 //! [`HELD`]: crate::api::private::question::query::HELD
 
@@ -23,17 +23,17 @@ use aggregate::{MeasureKind, NO_VALUE};
 
 /// More columns than a call can have.
 const MOST_COLUMNS: usize = 90;
-/// Values that one statement looks at.
+/// Values that one statement converts.
 const AT_A_TIME: usize = 4096;
-/// How many times the bytes of a bag it takes here, at most: packed, as a bag of which there is one at a time, and
-/// as rows with a number for each value.
+/// The most memory that a bag needs here, as a multiple of its bytes: packed, as a bag (one at a time), and as rows
+/// with a number for each value.
 const BYTES_HERE: u64 = 10;
 
 impl Posed {
     /// The query whose rows are the packed bags of all partitions, if they can be asked: the mark, group and
     /// columns of the values of each kept row, NULL where a server could not. With the owner's rights.
     pub fn shards_query(&self, values: &ValueColumns) -> Result<Option<String>> {
-        // Whatever stands in a query that Citus answers may be sent to other nodes.
+        // Any part of a query that Citus answers may be sent to other nodes.
         if self.by_citus {
             return Ok(None);
         }
@@ -47,7 +47,7 @@ impl Posed {
         };
         let mut columns: Vec<String> = [unit].iter().chain(&groups).map(|c| c.quoted()).collect();
         columns.extend(values.rows.iter().map(|value| self.shipped(value)));
-        // Values of enums are hashed by numbers of this server.
+        // Enums are hashed by OIDs, which differ between servers.
         if types[0] == ENUM || columns.len() > MOST_COLUMNS || !is_known()? {
             return Ok(None);
         }
@@ -60,7 +60,7 @@ impl Posed {
             hash: None,
             groups: self.question.public.clone(),
             flagged: true,
-            // So that what comes finds room, whatever it is.
+            // So that the bags of all partitions fit into memory here.
             most_bytes: Some(settings::max_memory() / BYTES_HERE / leaves.len().max(1) as u64),
         };
         let query = |leaf: &Leaf| {
@@ -78,7 +78,7 @@ impl Posed {
         Ok(Some(queries.join(" UNION ALL ")))
     }
 
-    /// What holds for the rows of a partition that count.
+    /// The conditions under which rows of a partition count.
     fn leaf_conditions(&self, leaf: &Leaf) -> Vec<String> {
         let mut all = vec![format!("{} IS NOT NULL", self.unit_column().quoted())];
         all.extend(leaf.condition.iter().map(|condition| format!("({condition})")));
@@ -92,7 +92,7 @@ impl Posed {
         asked.range.is_none() && asked.measure(None).kind != MeasureKind::Distinct
     }
 
-    /// What a shard is asked for in place of a value, which it could not make.
+    /// What is requested from a shard in place of a value that it cannot compute.
     fn shipped(&self, value: &ValueColumn) -> String {
         let name = self.relation.columns[value.column].quoted();
         if self.asks_presence(value) { format!("({name} IS NOT NULL)") } else { name }
@@ -119,7 +119,7 @@ impl Posed {
                 column.quoted()
             );
             let number = |text: Option<String>| match text {
-                // As rows are read: the smallest number stands for NULL.
+                // As where rows are read, the smallest number means NULL.
                 Some(text) => text.parse().map(|n: i64| n.max(NO_VALUE + 1)).map_err(Error::query),
                 None => Ok(NO_VALUE),
             };

@@ -1,9 +1,9 @@
 //! Releases whose rows are written where those of the source are. The method runs here, over all shards at once, and
-//! its release is checked as a whole; then each shard gets its part as a bag and writes it into a table of its own,
-//! a *generation*. Readers read the generation that the coordinator's foreign tables point at, and these change with
-//! the coordinator's own transaction: so they see all parts of the new release or all of the old one, whatever
-//! crashes when. A generation that is pointed at is never dropped by the transaction that replaces it: if that fails
-//! on its way, the old one is still needed.
+//! its release is checked as a whole; then each shard gets its part as a bag and writes it into a table of its own, a
+//! *generation*. Readers read the generation that the coordinator's foreign tables point at, and these tables change in
+//! the coordinator's own transaction. So readers see all parts of the new release or all of the old one, also after a
+//! crash. The transaction that replaces a generation never drops it: if the transaction fails, the old generation is
+//! still needed.
 
 use super::work::Task;
 use crate::api::prelude::*;
@@ -16,13 +16,13 @@ use crate::pg::write::held_rows::Held;
 use crate::pg::write::statement;
 use crate::pg::write::target::{NewColumn, identifier};
 
-/// Rows that are sent at once.
+/// Rows in one bag that is sent.
 const SENT: u64 = 1_000_000;
 
 /// Where the rows of a source are.
 struct Places {
     servers: Vec<Server>,
-    /// For each leaf of the source the number of its server, `None` if its rows have to go elsewhere.
+    /// For each leaf of the source the number of its server; `None` if its rows are distributed over the other servers.
     leaves: Vec<Option<usize>>,
 }
 
@@ -51,7 +51,7 @@ impl Places {
         }
     }
 
-    /// The number of the server of a row that is held, as an expression: that of its leaf, or one after the other.
+    /// The number of the server for a held row, as an expression: that of its leaf, or round robin.
     fn of_row(&self, leaf: Option<&str>) -> String {
         let dealt = format!(
             "((pg_catalog.row_number() OVER ()) OPERATOR(pg_catalog.%) {})::pg_catalog.int4",
@@ -83,7 +83,7 @@ fn unused(stem: &str, columns: &[NewColumn]) -> String {
     name
 }
 
-/// Writes the release of a locked target on the shards, and lets readers see it.
+/// Writes the release of a locked target to the shards, and makes it visible to readers.
 pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<Written> {
     let Some(Sharded { mark, generation: current, is_new }) = sharded::find(target.oid)? else {
         let reason = "its rows are on this server".into();
@@ -119,7 +119,7 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
         (json(&create)?, json(&Task::Rows { schema: schema.clone(), table: table.clone() })?);
     let shown: Vec<String> = target.columns.iter().map(|column| column.quoted()).collect();
     let shown = shown.join(", ");
-    // Rows are dealt in the order in which they are held, which every statement sees.
+    // Rows are distributed in the order in which they are held, which is the same for every statement.
     let of = unused("place", &columns);
     let placed = format!("(SELECT made.*, {place} AS {of} FROM {MADE} AS made) AS placed");
     let mut progress = Progress::begin("writing to shards");
@@ -138,7 +138,7 @@ pub fn write(maker: &Maker<'_>, source: &Relation, target: &Relation) -> Result<
         work.close()?;
     }
     held.end();
-    // Nobody but us writes rows here; if somebody has, they are no part of the release.
+    // Only this code writes rows here; any other rows are not part of the release.
     statement::write(&format!("DELETE FROM ONLY {}", target.from()), target.oid, &[])?;
     release_parts::point(target, &base, &places.servers, &schema, &table)?;
     sharded::point(target.oid, generation)?;
@@ -150,8 +150,8 @@ fn json(task: &Task) -> Result<Json> {
     serde_json::to_value(task).map_err(Error::fault)
 }
 
-/// Refuses a release that this transaction has written: readers still see the generation before, and what drops all
-/// others would drop that.
+/// Refuses a release that this transaction has written: readers still see the previous generation, and dropping all
+/// others would drop it.
 fn refuse_new(is_new: bool, target: &Relation) -> Result<()> {
     let reason = || "this transaction has written it on the shards already".into();
     match is_new {

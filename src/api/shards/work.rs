@@ -1,6 +1,6 @@
-//! What a coordinator asks of a shard for a sharded release: rows inserted into `sanitize_internal.shard_work`, of which a
-//! trigger makes work and keeps nothing. It runs with the rights of whoever inserts, does one of three things, and
-//! takes names, never statements.
+//! A coordinator's requests to a shard for a sharded release: rows inserted into `sanitize_internal.shard_work`. Its
+//! trigger carries out the request and stores nothing. It runs with the inserter's rights, does one of three things,
+//! and accepts names, never statements.
 
 use crate::api::prelude::*;
 use crate::pg::call::trigger;

@@ -1,7 +1,7 @@
 //! Tables drawn from dependent code trees, privately or not.
 //!
-//! `plain` reads a relation as it is, `private` randomises its cells first and sees nothing else. Here is
-//! what both have: arguments, and rows drawn from a tree.
+//! `plain` reads a relation as it is; `private` randomises its cells first and uses only these. This file has what both
+//! share: arguments, and drawing rows from a tree.
 
 mod plain;
 mod private;
@@ -21,7 +21,7 @@ const GENERATOR: Argument<Walk> = Argument::choice("generator")
     .or("\"backoff\"")
     .about("How rows go through the tree: 'backoff', the longest path that fits decides, or 'literal', as published.");
 
-/// Draws rows and hands them on; `held` are the bytes that the call holds already.
+/// Draws rows and passes them on; `held` is the number of bytes that the call already holds.
 fn draw(
     tree: &CodeTree,
     walk: Walk,
@@ -31,7 +31,7 @@ fn draw(
     emit: impl FnMut(&[u32]),
 ) -> Result<()> {
     let width = tree.width();
-    // The generator has the tree in a form of its own.
+    // The generator holds a second form of the tree.
     let held = held + 2 * tree.memory();
     let generator = pool::run("generating", held, |watch| TreeGenerator::new(tree, walk, watch))?;
     let stream = |chunk| key.stream(chunk);

@@ -9,7 +9,7 @@ use std::sync::Arc;
 /// Rows are drawn with NULLs where the source has them.
 const NULLS_AS_VALUES: Argument<Nulls> = NULLS.or("\"value\"");
 
-/// What a tree of plain rows is asked for.
+/// The arguments of a tree of plain rows.
 struct Asked {
     min_share: f64,
     threshold: f64,
@@ -34,7 +34,7 @@ impl Asked {
         Ok(Asked { min_share, threshold, options })
     }
 
-    /// The tree of a bag with rows; `held` are the bytes that the call holds already.
+    /// The tree of a bag with rows; `held` is the number of bytes that the call already holds.
     fn tree(&self, bag: &Bag, held: u64) -> Result<CodeTree> {
         let min_support = measures::least_support(self.min_share, bag.row_count());
         let options = Options { min_support, ..self.options.clone() };

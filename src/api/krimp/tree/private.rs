@@ -42,7 +42,8 @@ pub const PRIVATE_KRIMP_GENERATE: Method = Method::release(
 })
 .priced(Protects::Contents, |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))));
 
-/// `private_krimp_generate`: rows are read and randomised by [`sanitise`], the rest sees what it returns.
+/// `private_krimp_generate`: rows are read and randomised by [`sanitise`]; everything after that uses only what it
+/// returns.
 fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let wanted = Wanted::of_call(call)?;
     let (epsilon, weights) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
@@ -56,7 +57,7 @@ fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Resu
 
     let sanitised = sanitise(&source, bound.as_ref(), &responses, &mut coins)?;
     wanted.tell_noise(&channels(&responses), sanitised.row_count());
-    // A key of its own for rows, and the rest of the coins for values within bins.
+    // Rows are drawn with a separate key, values within bins with the other coins.
     let key = coins.key();
     let values = source.made_values(&mut coins);
     let mut rows = TypedRows::begin(rows, &source.relation, &source.positions, values)?;
@@ -68,8 +69,8 @@ fn private_krimp_generate(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Resu
     }
 }
 
-/// Reads the rows of a source and randomises each of their cells, once. What the source had is gone when
-/// this returns.
+/// Reads the rows of a source and randomises each of their cells, once. The original values are freed when this
+/// returns.
 fn sanitise(
     source: &PublicSource,
     bound: Option<&Bound>,
@@ -98,7 +99,7 @@ fn sanitise(
     })
 }
 
-/// What randomised cells count for the values of their columns.
+/// For each column, how randomised cells count for its values.
 fn channels(responses: &Responses) -> Vec<Channel> {
     let factors = Factors::from(responses);
     let channel = |column| {
@@ -108,7 +109,7 @@ fn channels(responses: &Responses) -> Vec<Channel> {
     (0..responses.width()).map(channel).collect()
 }
 
-/// What is wanted of randomised rows. Nothing here can reach the source.
+/// The arguments for trees of randomised rows. Nothing here can reach the source.
 struct Wanted {
     n: u64,
     min_share: f64,
@@ -129,7 +130,7 @@ impl Wanted {
         })
     }
 
-    /// Says if no pattern can be found: from epsilon, the domains and the number of rows alone.
+    /// A notice if no pattern can be found, decided by epsilon, the domains and the number of rows alone.
     fn tell_noise(&self, channels: &[Channel], rows: u64) {
         if let Some(noise) = Sanitised::pair_noise(channels, rows)
             && noise > self.min_share / 2.0

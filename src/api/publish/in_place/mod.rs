@@ -58,7 +58,8 @@ fn has_budget(table: &Relation) -> Result<bool> {
     Ok(false)
 }
 
-/// Refuses a table of whose partitions one is referred to by itself: what matches there cannot be kept in step.
+/// Refuses a table if a foreign key refers to one of its partitions directly: such references cannot be updated with
+/// it.
 fn refuse_referred_parts(table: &Relation) -> Result<()> {
     let parts = target::parts(table.oid);
     let is_part = |one: Oid| one != table.oid && parts.contains(&one);
@@ -69,7 +70,7 @@ fn refuse_referred_parts(table: &Relation) -> Result<()> {
     Ok(())
 }
 
-/// Forgets what the planner knows of a table: of these columns, or of all, and of all columns of its partitions.
+/// Forgets what the planner knows of a table: of these columns or of all, and of all columns of its partitions.
 fn forget_statistics(table: &Relation, columns: Option<&[i16]>) {
     for part in target::parts(table.oid) {
         statistics::forget(part, columns.filter(|_| part == table.oid));
@@ -94,7 +95,7 @@ fn refuse_unsuitable(table: &Relation) -> Result<()> {
     Ok(())
 }
 
-/// A column of a type that would run functions of somebody else than the table's owner when it is written.
+/// A column whose type would run functions of a role other than the table's owner when it is written.
 fn strangers_type(table: &Relation) -> Option<String> {
     let owner = rights::owner_of(table.oid)?;
     let author = |column: &Column| {
@@ -194,7 +195,7 @@ fn sanitize_in_place(call: &Call) -> Result<Datum> {
     tell((told, earlier), &target.name)
 }
 
-/// Replaces the rows and all keys; returns how many rows there are, and what of the sequences stays.
+/// Replaces the rows and all keys; returns the number of rows, and which sequences were not restarted.
 fn replace(
     target: &Relation,
     plan: &Plan,
@@ -229,7 +230,7 @@ fn replace(
     Ok((rows, left_alone))
 }
 
-/// Lets sequences of replaced keys go on behind the new ones; returns those of which that cannot be said.
+/// Restarts the sequences of replaced keys after the new keys; returns those for which that is impossible.
 fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>> {
     let mut left_alone = Vec::new();
     for (i, replaced) in plan.replaced.iter().enumerate() {
@@ -252,8 +253,8 @@ fn restart_sequences(plan: &Plan, rewrite: &Rewrite<'_>) -> Result<Vec<String>> 
     Ok(left_alone)
 }
 
-/// What the rows protect, where keys that stay are columns that are kept, and keys that were replaced may still link
-/// rows, or tell which keys there were.
+/// The label of the rows: keys that stay count as kept columns, and replaced keys may still link rows or reveal which
+/// keys there were.
 fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee> {
     let named = |is_named: &dyn Fn(&i16) -> bool| -> Vec<&str> {
         let columns = target.columns.iter().filter(|column| is_named(&column.number));
@@ -269,7 +270,7 @@ fn label(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Result<Guarantee>
     Ok(label.with_new_keys(&others))
 }
 
-/// What a table that is written in place leaves open, whatever the method.
+/// Adds what a table that is written in place does not protect, with any method.
 fn not_covering(label: Guarantee, referring: &[Relation]) -> Guarantee {
     let label = label.not_covering(
         "old row versions, the WAL and backups: they hold the originals until VACUUM FULL and rotation",
@@ -284,7 +285,7 @@ fn not_covering(label: Guarantee, referring: &[Relation]) -> Guarantee {
     ))
 }
 
-/// The columns that are as they were, and why.
+/// The unchanged columns, and why they are unchanged.
 fn stayed(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Vec<String> {
     let why = |number: i16, name: &str| {
         let kept = plan.kept.iter().find(|&&(kept, _)| kept == number).map(|&(_, why)| why);
@@ -296,7 +297,7 @@ fn stayed(target: &Relation, plan: &Plan, maker: &Maker<'_>) -> Vec<String> {
     target.columns.iter().filter_map(column).collect()
 }
 
-/// The label with what was done to the keys and what is left.
+/// The label, with what was done to the keys and what remains.
 fn told(
     mut label: Json,
     rows: u64,

@@ -1,5 +1,5 @@
-//! Which columns are replaced: those of keys, and in step with them all columns that refer to them, through any
-//! number of foreign keys.
+//! Which columns are replaced: those of keys, and all columns that refer to them, through any number of foreign keys,
+//! so that references still match.
 
 use crate::api::prelude::*;
 use crate::api::publish::maker::Maker;
@@ -9,7 +9,8 @@ use crate::pg::catalog::keys::{self, Place, Range, Reference, Unique};
 #[derive(Debug, PartialEq, Eq)]
 pub struct Replaced {
     pub root: Place,
-    /// Those that refer to it, directly or not. Each value is replaced by the same one everywhere.
+    /// The columns that refer to it, directly or through others. Each value is replaced by the same new value
+    /// everywhere.
     pub referring: Vec<Place>,
     pub range: Range,
 }
@@ -19,26 +20,26 @@ impl Replaced {
         std::iter::once(self.root).chain(self.referring.iter().copied())
     }
 
-    /// Its columns in the table itself.
+    /// The columns in the table itself: this one, and those that refer to it.
     pub fn own_columns(&self) -> impl Iterator<Item = i16> {
         let own = self.places().filter(|place| place.table == self.root.table);
         own.map(|place| place.column)
     }
 }
 
-/// What becomes of the keys of a table.
+/// How the keys of a table are treated.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Plan {
     pub replaced: Vec<Replaced>,
     /// Columns of keys that stay as they are, and why.
     pub kept: Vec<(i16, &'static str)>,
-    /// Other tables that refer to the table, directly or through those.
+    /// Other tables that refer to the table, directly or through other tables.
     pub referring: Vec<Oid>,
-    /// Some table does, perhaps the table itself.
+    /// True if any table refers to it, perhaps the table itself.
     pub is_referred_to: bool,
     /// The columns of the primary key.
     pub primary: Vec<i16>,
-    /// The columns that are keys by themselves: each of their values is in one row.
+    /// The columns that are keys by themselves: each value occurs in one row.
     alone: Vec<i16>,
 }
 
@@ -94,21 +95,21 @@ impl Plan {
         Ok(plan)
     }
 
-    /// Which of the replaced columns this one is, or refers to.
+    /// The replaced column that this one is or refers to.
     pub fn replaced_at(&self, table: Oid, column: i16) -> Option<usize> {
         let place = Place { table, column };
         self.replaced.iter().position(|one| one.places().any(|other| other == place))
     }
 
-    /// The columns of the table that were replaced and still link rows: what refers to a row, in this table or in
-    /// another one, or shares a part of its key, still does.
+    /// The replaced columns of the table that still link rows: rows that refer to a row, in this table or another one,
+    /// or that share a part of its key, still do after the replacement.
     pub fn linking(&self) -> Vec<i16> {
         let is_linking =
             |one: &&Replaced| !one.referring.is_empty() || !self.alone.contains(&one.root.column);
         self.replaced.iter().filter(is_linking).flat_map(Replaced::own_columns).collect()
     }
 
-    /// The columns of the table that the method has nothing to do with.
+    /// True for a column of the table that the method leaves alone.
     pub fn spares(&self, table: Oid, column: i16) -> bool {
         self.replaced_at(table, column).is_some()
             || self.kept.iter().any(|&(kept, _)| kept == column)
@@ -116,7 +117,7 @@ impl Plan {
 }
 
 /// The columns of primary keys and of keys that others refer to; and unique ones that cannot be NULL, unless the
-/// method is told what to do with them.
+/// options name them.
 fn key_columns<'a>(target: &'a Relation, unique: &[Unique], maker: &Maker<'_>) -> Vec<&'a Column> {
     let is_key = |column: &&Column| {
         unique.iter().filter(|one| one.column == column.number).any(|one| {
@@ -128,7 +129,7 @@ fn key_columns<'a>(target: &'a Relation, unique: &[Unique], maker: &Maker<'_>) -
     target.columns.iter().filter(is_key).collect()
 }
 
-/// All places that refer to this one, directly or not.
+/// All columns that refer to this one, directly or through others.
 fn referring(root: Place, references: &[Reference]) -> Vec<Place> {
     let mut found = vec![root];
     let mut next = 0;
@@ -143,7 +144,7 @@ fn referring(root: Place, references: &[Reference]) -> Vec<Place> {
     found.split_off(1)
 }
 
-/// Which values can be drawn that all places can hold.
+/// The values that can be drawn and that all these columns can hold.
 fn range(places: &[Place]) -> Result<Option<Range>> {
     let mut common: Option<Range> = None;
     for place in places {

@@ -1,9 +1,9 @@
 //! The statements that replace the rows of a table, its keys, and what refers to them.
 //!
-//! What the method makes and the new keys are held beside the table before anything is written. Rows are deleted
-//! and inserted anew, in a random order: where a row lies tells nothing. Foreign keys are looked after here, as
-//! both of their sides change: each value of a key is replaced by one other value everywhere, so what matched
-//! before matches afterwards, and a value that matches nothing becomes NULL or is refused.
+//! The rows of the release and the new keys are held before anything is written. Rows are deleted and inserted again in
+//! a random order, so that the position of a row reveals nothing. Foreign keys are maintained here, because both sides
+//! change: each value of a key is replaced by one other value everywhere, so what matched before matches afterwards,
+//! and a value that matches nothing becomes NULL or is refused.
 
 use super::plan::{Plan, Replaced};
 use crate::api::prelude::*;
@@ -17,11 +17,11 @@ pub struct Rewrite<'a> {
     target: &'a Relation,
     plan: &'a Plan,
     held: Held,
-    /// A column of our own beside those of the table.
+    /// The name of an additional column of our own.
     number: String,
-    /// Of each replaced column, how many values it had.
+    /// For each replaced column, how many values it had.
     values: Vec<u64>,
-    /// Of each replaced column, the largest number that was drawn from.
+    /// For each replaced column, the upper end of the range that numbers were drawn from.
     highest: Vec<Option<i64>>,
 }
 
@@ -29,16 +29,16 @@ fn parameter<T: IntoDatum>(of: Oid, value: T) -> Parameter {
     Parameter { of, value: value.into_datum() }
 }
 
-/// The name of what is held of a replaced column: `old` values, `fresh` ones, their `number`; `old` is NULL for
-/// fresh ones to spare.
+/// The name under which the keys of a replaced column are held: `old` and `fresh` values, and their `number`; `old` is
+/// NULL for spare fresh values.
 fn held_keys(i: usize) -> String {
     format!("keys_{i}")
 }
 
-/// That a value is the old one.
+/// A condition: the value equals the old one.
 fn is_old(replaced: &Replaced, alias: &str, value: &str) -> String {
     match replaced.range {
-        // Columns may differ in how they are sorted; all have the same idea of what is equal.
+        // Columns may have different collations, but all agree on which texts are equal.
         Range::Digits(_) => format!(
             "{alias}.old COLLATE pg_catalog.\"C\" OPERATOR(pg_catalog.=) {value} COLLATE pg_catalog.\"C\""
         ),
@@ -60,7 +60,7 @@ impl<'a> Rewrite<'a> {
         Rewrite { target, plan, held: Held::new(), number, values, highest }
     }
 
-    /// What a query on a locked table counts.
+    /// The count that a query on a locked table returns.
     fn count(&self, table: &Relation, query: &str) -> Result<u64> {
         let read = References::Checked;
         Ok(statement::write_beside(&self.held, query, table.oid, &[], read)?.sum)
@@ -102,7 +102,7 @@ impl<'a> Rewrite<'a> {
         Ok(statement::write_beside(&self.held, statement, table.oid, &[], alone)?.rows)
     }
 
-    /// Deletes the rows that the method has dropped, with what foreign keys say for that case.
+    /// Deletes the rows that the method has dropped, applying the ON DELETE actions of foreign keys.
     fn drop_missing(&self) -> Result<()> {
         if !self.plan.is_referred_to {
             return Ok(());
@@ -128,8 +128,8 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Pairs the keys of the table with as many rows as are made of nobody in particular, by chance. If there are
-    /// too many, rows of the table go, with what their foreign keys say for that case. Returns how many are left.
+    /// Pairs the keys of the table at random with released rows that are not made of particular rows. If there are more
+    /// keys than rows, surplus rows of the table are deleted, applying ON DELETE actions. Returns how many are left.
     fn pair(&mut self, before: u64, made: u64) -> Result<u64> {
         let (oid, from) = (self.target.oid, self.target.only_from());
         if made < before {
@@ -154,7 +154,7 @@ impl<'a> Rewrite<'a> {
         statement::hold(&mut self.held, "old", &query, oid, &[])
     }
 
-    /// Draws a new value for each that the column has, and more to spare.
+    /// Draws a new value for each value of the column, and `spare` more.
     fn draw(&mut self, i: usize, spare: u64) -> Result<()> {
         let replaced = &self.plan.replaced[i];
         let (oid, from) = (self.target.oid, self.target.only_from());
@@ -183,7 +183,7 @@ impl<'a> Rewrite<'a> {
                 )
             }
         };
-        // Fresh values keep the order in which they were drawn, whatever order old ones come in.
+        // Fresh values keep the order in which they were drawn, independent of the order of the old ones.
         let query = format!(
             "SELECT o.old, f.fresh, f.number
                FROM (SELECT d.fresh, pg_catalog.row_number() OVER (ORDER BY d.place) AS number
@@ -208,8 +208,8 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// Refuses values that refer to no row and cannot be NULL, which such values become: they are left where
-    /// other columns of the foreign key are NULL, or by one that is NOT VALID.
+    /// Refuses values that refer to no row in columns that cannot be NULL, because such values would become NULL. They
+    /// occur where other columns of the foreign key are NULL, or if it is NOT VALID.
     pub fn refuse_orphans(&self, table: &Relation) -> Result<()> {
         for (i, place) in self.places_of(table) {
             let replaced = &self.plan.replaced[i];
@@ -243,14 +243,14 @@ impl<'a> Rewrite<'a> {
         Ok(())
     }
 
-    /// The places in a table that refer to replaced columns, each with the number of what it refers to.
+    /// The columns of a table that refer to replaced columns, each with the number of the column that it refers to.
     fn places_of(&self, table: &Relation) -> Vec<(usize, Place)> {
         let all = self.plan.replaced.iter().enumerate();
         let all = all.flat_map(|(i, one)| one.referring.iter().map(move |&place| (i, place)));
         all.filter(|(_, place)| place.table == table.oid).collect()
     }
 
-    /// The columns to be inserted, what is inserted in each, and what that is read from.
+    /// The columns to insert, the expression for each, and the FROM clause of these expressions.
     fn columns(&self, maker: &Maker<'_>, left: u64) -> Result<(Vec<String>, Vec<String>, String)> {
         let generated = keys::generated_columns(self.target.oid)?;
         let (mut columns, mut expressions) = (Vec::new(), Vec::new());
@@ -274,7 +274,7 @@ impl<'a> Rewrite<'a> {
                     let replaced = &self.plan.replaced[i];
                     let (keys, k) = (held_keys(i), format!("k{}", column.number));
                     let old = is_old(replaced, &k, &format!("{stayed}.{quoted}"));
-                    // Rows that went with others that were dropped are not among the keys any more.
+                    // Rows that were deleted together with dropped ones are no longer among the keys.
                     let is_there =
                         keeps_rows && column.not_null && replaced.root.column == column.number;
                     let join = if is_there { "JOIN" } else { "LEFT JOIN" };
@@ -298,7 +298,7 @@ impl<'a> Rewrite<'a> {
         Ok((columns, expressions, joins))
     }
 
-    /// Replaces what another table refers by.
+    /// Replaces the referring columns of another table.
     pub fn references(&self, table: &Relation) -> Result<()> {
         let places = self.places_of(table);
         if places.is_empty() {
@@ -336,13 +336,13 @@ impl<'a> Rewrite<'a> {
     }
 }
 
-/// Different random numbers between the ends, as many as are needed beside any that are taken.
+/// Different random numbers between the ends, enough even if some of them are already taken.
 fn numbers(low: i64, high: i64, needed: u64) -> Result<Vec<i64>> {
     let all = high.abs_diff(low).saturating_add(1);
     let count = (2 * needed + SPARE).min(all) as usize;
     let mut coins = coins(None)?;
     let drawn = pool::run("drawing keys", 0, |watch| {
-        // The numbers, those seen, and both once more as an array.
+        // Memory for the numbers, for the set of those seen, and for the array of them.
         let _held = watch.hold(count as u64 * 40)?;
         distinct(&mut coins, all, count, || watch.check())
     })?;
