@@ -1,4 +1,4 @@
-//! What the functions of an aggregate get and give: states, numbers, records and bytes.
+//! Arguments and results of the functions of an aggregate: states, numbers, records and bytes.
 
 use super::argument::Type;
 use super::expanded::{self, Access, Flat};
@@ -15,7 +15,7 @@ impl Call {
         }
     }
 
-    /// The state in argument `i`, if it is one that functions of this aggregate made and that may be used so.
+    /// The state in argument `i`, if functions of this aggregate made it and if `access` to it is allowed.
     pub fn state<T: Flat>(&self, i: usize, access: Access) -> Result<Option<&mut T>, Error> {
         let context = self.aggregate_context()?;
         let datum = self.declared(i, Type::Bag)?;
@@ -35,7 +35,7 @@ impl Call {
         self.declared(i, Type::Bag)
     }
 
-    /// The number in argument `i`: without a search for its name, for functions that run once for each row.
+    /// The number in argument `i`, without a look-up of its declaration, for functions that run once for each row.
     pub fn int8(&self, i: usize) -> Result<Option<i64>, Error> {
         Ok(self.declared(i, Type::Int8)?.map(|datum| datum.value() as i64))
     }

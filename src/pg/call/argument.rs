@@ -1,5 +1,5 @@
-//! Arguments as values: what each is called, which type it has, what it means, how it is read. One
-//! declaration serves a call from SQL and options given as jsonb.
+//! Arguments as values: its name, its type, its meaning, and how it is read. One declaration serves a call from SQL and
+//! options given as jsonb.
 
 use super::array::Numbers;
 use super::jsonb;
@@ -28,13 +28,13 @@ pub enum Type {
     BigInts,
     Floats,
     Numerics,
-    /// What Postgres hands from one of its own calls to another.
+    /// Bytes that Postgres passes from one of its own calls to another.
     Bytes,
     /// Bytes that users see.
     Bytea,
     Json,
     Interval,
-    /// A moment: timestamptz.
+    /// A point in time: timestamptz.
     Time,
     Relation,
     Role,
@@ -43,9 +43,9 @@ pub enum Type {
     Void,
     /// What a trigger returns.
     Trigger,
-    /// What SQL cannot write.
+    /// The pseudo-type internal, of which SQL has no values.
     Internal,
-    /// A bag that Postgres hands from one of its own calls to another: the state of an aggregate, say.
+    /// A bag that Postgres passes from one of its own calls to another, for example the state of an aggregate.
     Bag,
     /// Two halves of a sum: the state of an aggregate.
     Sums,
@@ -60,7 +60,7 @@ pub enum Type {
 }
 
 impl Type {
-    /// The types in SQL that fit, by their names.
+    /// The names of the SQL types that fit.
     pub fn names(self) -> &'static [&'static str] {
         match self {
             Type::Bool => &["boolean"],
@@ -111,15 +111,15 @@ impl Type {
 pub struct Argument<T: 'static> {
     pub name: &'static str,
     pub of: Type,
-    /// What it is if nobody says, as JSON; `None`: it has to be given.
+    /// Its default as JSON; `None`: it has to be given.
     pub default: Option<&'static str>,
     /// One sentence for the reference.
     pub about: &'static str,
-    /// From what was given to what it means, or an error that says what is wrong with it.
+    /// Converts what was given into a value, or returns an error that says what is wrong with it.
     pub read: fn(&Given<'_>) -> Result<T, Error>,
 }
 
-/// An argument without the type that it is read as, so that they can stand in one list.
+/// An argument without the type that it is read as, so that arguments of different types can be in one list.
 pub trait Declared: Sync {
     fn name(&self) -> &'static str;
     fn of(&self) -> Type;
@@ -153,13 +153,13 @@ pub struct Given<'a> {
 }
 
 enum Raw<'a> {
-    /// By a call: the datum, and where it stands; a call of ours stands nowhere.
+    /// By a call: the datum and its place in the call. A call that this library makes itself has no place.
     Call(Option<Datum>, Option<Place>),
     /// By options: `None` if there is no such key and no default.
     Option(Option<Cow<'a, Json>>),
 }
 
-/// The place of an argument in a call that goes on.
+/// The place of an argument in the current call.
 #[derive(Clone, Copy)]
 struct Place {
     fcinfo: pg_sys::FunctionCallInfo,
@@ -167,8 +167,7 @@ struct Place {
 }
 
 impl Place {
-    /// The type at the place of the call: a look into the expression, which functions that run once for
-    /// each row would notice.
+    /// The type at the call site, found in the expression tree. Too slow for functions that run once for each row.
     fn type_oid(self) -> Oid {
         // SAFETY: made by `Arguments::given` only, of a call that has this argument.
         unsafe { pgrx::fcinfo::pg_getarg_type(self.fcinfo, self.i) }
@@ -209,7 +208,7 @@ impl<'a> Given<'a> {
         matches!(self.raw, Raw::Call(None, _) | Raw::Option(None))
     }
 
-    /// What must not be NULL.
+    /// The value; an error if it is NULL.
     pub fn needed<T>(&self, value: Option<T>) -> Result<T, Error> {
         value.ok_or_else(|| match self.raw {
             Raw::Call(..) => Error::Null { argument: self.name },
@@ -315,7 +314,7 @@ impl<'a> Given<'a> {
         self.read(Type::Interval, "a length of time", read)
     }
 
-    /// In microseconds of Postgres' own count.
+    /// In microseconds since 2000, as Postgres counts.
     pub fn time(&self) -> Result<Option<i64>, Error> {
         self.read(Type::Time, "a moment, which is no option", |_| None)
     }
@@ -353,7 +352,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The text of a value of whatever type.
+    /// The text of a value of any type.
     pub fn text_of(&self) -> Option<String> {
         match self.raw {
             Raw::Call(datum, Some(place)) => {
@@ -368,7 +367,7 @@ impl<'a> Given<'a> {
         }
     }
 
-    /// The type that a value has at the place of the call, whether or not it is NULL.
+    /// The type that a value has at the call site, whether or not it is NULL.
     pub fn type_oid(&self) -> Oid {
         match self.raw {
             Raw::Call(_, Some(place)) => place.type_oid(),
@@ -433,7 +432,7 @@ impl<'a> Arguments<'a> {
         Arguments { declared, from: From::Call(fcinfo) }
     }
 
-    /// As a call with these options has them, of the relation that is its first argument. Defaults are those of the
+    /// The arguments of a call with these options, whose first argument is the relation. Defaults are those of the
     /// function.
     pub fn of_publication(
         declared: &'static [&'static dyn Declared],

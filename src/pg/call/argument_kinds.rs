@@ -12,7 +12,7 @@ use table::Choice;
 pub trait Kind: Sized {
     const OF: Type;
 
-    /// What an argument is that may be left out.
+    /// The default of an argument that may be left out, as JSON.
     const DEFAULT: Option<&'static str> = None;
 
     fn read(given: &Given<'_>) -> Result<Self, Error>;
@@ -70,7 +70,7 @@ impl<T> Argument<T> {
         Argument::new(name, of, read).or("null")
     }
 
-    /// What it is if it is left out, as JSON.
+    /// Sets the default, as JSON.
     pub const fn or(mut self, default: &'static str) -> Self {
         self.default = Some(default);
         self

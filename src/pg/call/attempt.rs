@@ -1,12 +1,12 @@
-//! Work that may fail, and what becomes of its errors.
+//! Work that may fail without failing the statement.
 
 use super::error::Error;
 use pgrx::pg_sys::panic::{CaughtError, ErrorReportWithLevel};
 use pgrx::{PgSqlErrorCode, PgTryBuilder, pg_sys};
 use std::panic::{AssertUnwindSafe, RefUnwindSafe, UnwindSafe};
 
-/// What `work` finds; `None` if it fails, whatever raised the error, and what it did is undone. A request to cancel
-/// the statement still ends it.
+/// The result of `work`. If it fails in any way, its changes are undone and the result is `None`. A request to cancel
+/// still ends the statement.
 pub fn attempt<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Option<T>, Error> {
     let work = || match work() {
         Ok(found) => Ok(Some(found)),
@@ -16,8 +16,8 @@ pub fn attempt<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<Option<T>, 
     in_subtransaction(|| caught(work, |_| Ok(None)), |found| matches!(found, Ok(Some(_))))
 }
 
-/// Runs `work`; what it did is undone unless `stands` says of what it found that it stands. An error of Postgres that
-/// goes on leaves the subtransaction to the abort.
+/// Runs `work`; its changes are kept if `stands` is true for its result, and undone if not. An error of Postgres that
+/// unwinds further leaves the subtransaction to the abort.
 pub(in crate::pg) fn in_subtransaction<T>(
     work: impl FnOnce() -> T,
     stands: impl FnOnce(&T) -> bool,
@@ -39,7 +39,7 @@ pub(in crate::pg) fn in_subtransaction<T>(
     }
 }
 
-/// Runs `work`; an error of Postgres in it, unless it is a request to cancel, becomes what `made` makes of it.
+/// Runs `work`; an error of Postgres in it, unless it is a request to cancel, is converted by `made`.
 pub(in crate::pg) fn caught<T>(
     work: impl FnOnce() -> Result<T, Error>,
     made: impl Fn(&ErrorReportWithLevel) -> Result<T, Error> + UnwindSafe + RefUnwindSafe,

@@ -1,13 +1,13 @@
-//! Values of Postgres that are Rust values while they are worked on: each lives in a memory context of its own,
-//! goes with it, and becomes bytes only when it travels. Postgres calls them expanded objects. An aggregate whose
-//! state is one adds to it in place.
+//! Values of Postgres that are Rust values while they are worked on: each lives in a memory context of its own, is
+//! dropped with it, and is converted into bytes only when it leaves the process. Postgres calls them expanded objects.
+//! An aggregate whose state is one adds to it in place.
 
 use super::error::Error;
 use pgrx::PgMemoryContexts;
 use pgrx::pg_sys::{self, Datum, ExpandedObjectHeader, MemoryContext};
 use std::any::Any;
 
-/// What can be written as the bytes of a value, as often as it is asked for.
+/// A Rust value that can be written as bytes any number of times.
 pub trait Flat: Any {
     fn bytes(&mut self) -> Result<&[u8], Error>;
 }
@@ -19,14 +19,14 @@ struct Expanded {
     value: Box<dyn Flat>,
 }
 
-/// Tells our values from those of others.
+/// The address of this table identifies our values.
 static METHODS: pg_sys::ExpandedObjectMethods = pg_sys::ExpandedObjectMethods {
     get_flat_size: Some(flat_size),
     flatten_into: Some(flatten_into),
 };
 
 /// # Safety
-/// `header` is that of a value of ours, which nobody else uses during the call.
+/// `header` belongs to a value of ours, to which there is no other reference during the call.
 unsafe fn bytes<'a>(header: *mut ExpandedObjectHeader) -> &'a [u8] {
     // SAFETY: a value of ours begins with its header.
     let value = unsafe { &mut (*header.cast::<Expanded>()).value };
@@ -45,7 +45,7 @@ unsafe extern "C-unwind" fn flatten_into(
     result: *mut std::ffi::c_void,
     size: pg_sys::Size,
 ) {
-    // SAFETY: as above; the result has the size that was told, which is that of the bytes and a header.
+    // SAFETY: as above; the result has the size that `flat_size` returned, that of the bytes and a header.
     unsafe {
         let bytes = bytes(header);
         assert_eq!(bytes.len() + pg_sys::VARHDRSZ, size);
@@ -77,23 +77,23 @@ pub fn keep<T: Flat>(
     }
 }
 
-/// Who may use a value.
+/// Which references to a value are accepted.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Whoever may write.
+    /// Only references that may write.
     Write,
-    /// Whoever has it.
+    /// All references.
     Read,
 }
 
-/// The value of a datum, if it is one of ours in the memory of `parent` and may be used so.
+/// The value of a datum, if it is one of ours in the memory of `parent` and if `access` to it is allowed.
 pub fn of_datum<'a, T: Flat>(
     datum: Datum,
     parent: MemoryContext,
     access: Access,
 ) -> Option<&'a mut T> {
     use pg_sys::vartag_external::{VARTAG_EXPANDED_RO, VARTAG_EXPANDED_RW};
-    // SAFETY: the datum is a varlena, whose header tells whether it is an expanded object; if so, the methods tell
+    // SAFETY: the datum is a varlena, whose header says whether it is an expanded object; if so, its methods say
     // whether it is ours. The executor has no other reference to it during the call.
     unsafe {
         let pointer = datum.cast_mut_ptr::<pg_sys::varlena>();

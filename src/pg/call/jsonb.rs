@@ -8,8 +8,7 @@ use serde_json::Value;
 use std::ffi::CStr;
 use table::{Bag, Item};
 
-/// Bytes of memory that a byte of text may take once it is parsed: a short number in an array is
-/// the worst.
+/// Bytes of memory that a byte of text may take once it is parsed: a short number in an array takes the most.
 const PARSED: u64 = 20;
 
 /// The text of a jsonb value.
@@ -39,8 +38,8 @@ pub fn text(value: Datum) -> Result<Option<String>, Error> {
 /// `value` is a jsonb.
 unsafe fn check_length(value: Datum, limit: u64) -> Result<(), Error> {
     let mut length = 0;
-    // SAFETY: the iterator reads the value, which is whole once it is detoasted; what a token says of itself tells
-    // which part of the union it has.
+    // SAFETY: the iterator reads the value, which is whole once it is detoasted; the type of a token says which part of
+    // the union is valid.
     unsafe {
         let given = value.cast_mut_ptr();
         let whole = pg_sys::pg_detoast_datum(given);

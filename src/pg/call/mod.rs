@@ -1,9 +1,9 @@
-//! Calls between Postgres and Rust: what SQL hands in, what goes back, what goes wrong.
+//! Calls between Postgres and Rust: arguments, results and errors.
 //!
 //! * [`serve`]: a call, and how a Rust function becomes callable. [`signature`]: its declaration compared with the catalog.
 //! * [`argument`]: arguments as values; [`argument_kinds`]: the usual ones; [`option`]: the same from jsonb. [`array`], [`jsonb`], [`text`], [`text_input`]: values.
 //! * [`aggregate_state`], [`expanded`], [`sums`]: states of aggregates. [`trigger`]: calls by triggers.
-//! * [`sql`]: statements on the extension's own tables; [`attempt`]: work that leaves nothing behind if it fails.
+//! * [`sql`]: statements on the extension's own tables; [`attempt`]: work whose changes are undone if it fails.
 //! * [`error`], [`notice`], [`settings`].
 
 pub mod aggregate_state;

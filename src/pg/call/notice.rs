@@ -27,10 +27,10 @@ pub fn percent(part: u128, all: u128) -> String {
 
 /// Sends a message.
 ///
-/// Postgres looks for cancel requests after each message and raises its error there, past pgrx: it
-/// would jump over our frames while the pool's threads still use them. Interrupts are held off, so
-/// that the caller's next look answers them; and an error of the sending itself (a character that
-/// the client's encoding lacks, say) is caught and goes on as a panic, which waits for the threads.
+/// Postgres looks for cancel requests after each message and raises its error there without pgrx: it would jump over
+/// our frames while the pool's threads still use them. Interrupts are therefore held off until the caller's next check;
+/// and an error while sending (a character that the client's encoding lacks, say) is caught and becomes a panic, which
+/// waits for the threads.
 fn say(level: PgLogLevel, code: Code, message: &str, hint: Option<&str>) {
     let data = report(level, code as i32, message, None, hint);
     // SAFETY: on the backend's own thread; nothing inside has anything to drop. If an error skips

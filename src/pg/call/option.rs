@@ -1,4 +1,4 @@
-//! Options as values of a call: what jsonb says for an argument becomes a value of its type.
+//! Options as values of a call: the JSON of an argument is converted into a datum of its type.
 
 use super::argument::{Declared, Given, Type};
 use super::jsonb;

@@ -17,7 +17,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 /// A call whose signature was compared with the catalog.
 pub struct Call {
     pub(in crate::pg) fcinfo: pg_sys::FunctionCallInfo,
-    /// What is called.
+    /// The method that is called.
     pub method: &'static Method,
     pub arguments: Arguments<'static>,
 }
@@ -57,7 +57,7 @@ impl Call {
         }
     }
 
-    /// The type of argument `i`, if whoever calls tells it.
+    /// The type of argument `i`, if the call has an expression that says it.
     pub(in crate::pg) fn type_of(&self, i: usize) -> Option<Oid> {
         // SAFETY: a look into the expression that is called; there may be none.
         let of = unsafe { fcinfo::pg_getarg_type(self.fcinfo, i) };
@@ -74,8 +74,8 @@ impl Call {
         }
     }
 
-    /// Refuses a call that no aggregate makes: as [`Call::aggregate_context`], but without a call of Postgres, which
-    /// functions that run once for each row would notice.
+    /// Refuses a call that no aggregate makes: as [`Call::aggregate_context`], but without a call into Postgres, so
+    /// that it is fast enough for functions that run once for each row.
     #[inline]
     pub fn needs_aggregate(&self) -> Result<(), Error> {
         // SAFETY: what a call has as its context is a node or NULL.
@@ -98,7 +98,7 @@ impl Call {
     }
 }
 
-/// Serves a call: checks the signature, runs the method, and turns whatever goes wrong into an error of ours.
+/// Serves a call: checks the signature, runs the method, and turns every failure into one of our errors.
 ///
 /// # Safety
 /// `fcinfo` comes from the function manager. No value with a destructor may live in the frames above:
@@ -112,7 +112,7 @@ pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -
         // SAFETY: the function manager's fcinfo is valid during the call.
         let run = || unsafe {
             let call = Call::new(fcinfo, method)?;
-            // Whatever takes from a budget, and is not called for its price alone.
+            // Methods that take from a budget are refused where budgets are not kept.
             if method.price.is_some() {
                 keeper::check()?;
             }
@@ -142,14 +142,14 @@ pub unsafe fn serve(fcinfo: pg_sys::FunctionCallInfo, method: &'static Method) -
     }
 }
 
-/// What a panic said.
+/// The text of a panic.
 fn said(payload: &(dyn std::any::Any + Send)) -> String {
     let text = payload.downcast_ref::<&str>().map(|text| text.to_string());
     text.or_else(|| payload.downcast_ref::<String>().cloned()).unwrap_or_else(|| "panic".into())
 }
 
-/// Keeps Rust's backtraces out of errors, whatever the server's environment says: whether they are made
-/// is decided at the first look, which is this one. Only this library's copy of Rust is meant.
+/// Keeps Rust's backtraces out of errors, even if the server's environment asks for them: Rust decides this the first
+/// time it is asked, which is here. It concerns only this library's copy of the Rust runtime.
 pub fn without_backtraces() {
     const SWITCH: &str = "RUST_LIB_BACKTRACE";
     let before = std::env::var_os(SWITCH);

@@ -132,7 +132,7 @@ pub fn register() {
     }
 }
 
-/// Memory budget in bytes: what the session sets, within what the administrator lets it.
+/// Memory budget in bytes: the session's setting, up to the administrator's limit.
 pub fn max_memory() -> u64 {
     let limit = match MAX_MEMORY_LIMIT_MB.get() {
         0 => i32::MAX,
@@ -141,7 +141,7 @@ pub fn max_memory() -> u64 {
     (MAX_MEMORY_MB.get().min(limit) as u64) << 20
 }
 
-/// Number of threads: what the session sets, within what the administrator lets it.
+/// Number of threads: the session's setting, up to the administrator's limit.
 pub fn threads() -> usize {
     let limit = THREADS_LIMIT.get() as usize;
     THREADS.get().map_or(1, |setting| (setting.get() as usize).min(limit))
@@ -163,7 +163,7 @@ pub fn readers_per_role() -> usize {
     (MAX_READERS_PER_ROLE.get() as usize).min(max_readers().saturating_sub(1).max(1))
 }
 
-/// How long a question may be read, `None` if that is not limited.
+/// How long reading for one question may take; `None` if that is not limited.
 pub fn reader_timeout() -> Option<Duration> {
     let seconds = READER_TIMEOUT_S.get() as u64;
     (seconds > 0).then(|| Duration::from_secs(seconds))

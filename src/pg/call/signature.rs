@@ -1,6 +1,5 @@
-//! What the library expects of a function beside what the database declares. Between installing a new
-//! library and `ALTER EXTENSION … UPDATE` the two differ, and a datum that is read as another type would
-//! be memory shown as numbers.
+//! Compares a function's declaration in the library with that in the database. Between installing a new library and
+//! `ALTER EXTENSION … UPDATE` the two may differ, and a datum read as another type could show arbitrary memory.
 
 use super::argument::{Declared, Type};
 use crate::pg::prelude::*;
@@ -35,8 +34,8 @@ pub fn register() {
     }
 }
 
-/// The mark of an `FmgrInfo` whose function was compared: functions that run once for each row would
-/// notice a look into the set.
+/// Marks an `FmgrInfo` whose function was compared: a look-up in the set is too slow for functions that run once for
+/// each row.
 static COMPARED: u8 = 0;
 
 /// Refuses a call of a function whose declaration in the catalog does not fit.
@@ -63,7 +62,7 @@ pub unsafe fn check(
             if let Some(what) = declared.misfit(arguments, returns) {
                 return Err(mismatch(function.fn_oid, &what));
             }
-            // Input functions of types are given more than they declare.
+            // Input functions of types receive more arguments than they declare.
             if usize::from((*fcinfo).nargs as u16) < arguments.len() {
                 return Err(mismatch(function.fn_oid, "the number of arguments"));
             }
@@ -74,8 +73,8 @@ pub unsafe fn check(
     Ok(())
 }
 
-/// Refuses to work on tables of an earlier version, beside which the schema of internal functions is missing: the first
-/// had no columns that tell relations from others that had their numbers.
+/// Refuses to work on tables of an earlier version, recognised by the missing schema of internal functions: they lack
+/// the columns that distinguish a relation from an earlier one with the same OID.
 pub fn check_tables() -> Result<(), Error> {
     // SAFETY: a catalog look-up by name.
     let is_there = unsafe {
@@ -88,8 +87,8 @@ pub fn check_tables() -> Result<(), Error> {
     }
 }
 
-/// Refuses to run a method for somebody who may not call its function, or whose declaration in the catalog does not fit:
-/// what publishes runs methods without a call from SQL.
+/// Refuses to run a method if the caller may not call its function, or if the function's declaration does not fit:
+/// publishing runs methods without a call from SQL.
 pub fn check_callable(
     name: &'static str,
     arguments: &[&dyn Declared],
@@ -116,7 +115,7 @@ pub fn check_callable(
     Ok(())
 }
 
-/// That a function of this version is not in the database.
+/// The error that a function of this version is not in the database.
 fn missing(function: String) -> Error {
     let version = sql::texts(
         "SELECT extversion FROM pg_catalog.pg_extension
@@ -164,7 +163,7 @@ impl Declaration {
         }
     }
 
-    /// What does not fit.
+    /// Describes what does not fit; `None` if all does.
     fn misfit(&self, arguments: &[&dyn Declared], returns: &Returns) -> Option<String> {
         if self.arguments.len() != arguments.len() {
             let (here, there) = (self.arguments.len(), arguments.len());
@@ -204,7 +203,7 @@ impl Declaration {
     }
 }
 
-/// Says which versions meet.
+/// The error for a mismatch, with the versions of SQL and library.
 fn mismatch(function: Oid, what: &str) -> Error {
     // SAFETY: catalog look-ups.
     let name = unsafe { text::name(pg_sys::format_procedure(function)) };
@@ -219,7 +218,7 @@ fn mismatch(function: Oid, what: &str) -> Error {
     versions(name, what, version)
 }
 
-/// `version` is what a query for the extension's has found.
+/// `version` is the result of a query for the extension's version.
 fn versions(function: String, what: &str, version: Result<Vec<Option<String>>, Error>) -> Error {
     let sql = version.ok().and_then(|found| found.into_iter().next().flatten());
     Error::Version { function, what: what.into(), sql, library: env!("CARGO_PKG_VERSION") }

@@ -1,5 +1,5 @@
-//! Statements. Those on the extension's own tables take and give every value as text, with casts in the
-//! statement: there are few of them, and none is in a hurry.
+//! Statements. Those on the extension's own tables take and give every value as text, with casts in the statement:
+//! there are few of them, and none is time-critical.
 
 use crate::pg::prelude::*;
 use pgrx::datum::DatumWithOid;
@@ -10,7 +10,7 @@ use std::str::FromStr;
 /// One row of text.
 pub type Row = Vec<Option<String>>;
 
-/// What a standby knows of the budget may be old, and it can charge nothing: it is asked in vain.
+/// Refuses on a standby: what it knows of the budget may be old, and it cannot charge.
 pub fn refuse_standby() -> Result<(), Error> {
     // SAFETY: a query of shared state.
     if unsafe { pg_sys::RecoveryInProgress() } { Err(Error::Standby) } else { Ok(()) }
@@ -51,18 +51,18 @@ pub fn is_known(function: &str) -> Result<bool, Error> {
     Ok(texts(query, &[Text(function.into()).into()])?.iter().any(Option::is_some))
 }
 
-/// A number that the catalog has as a text.
+/// A number that a query returned as text.
 pub fn number<T: FromStr>(text: &Option<String>) -> Result<T, Error> {
     let number = text.as_deref().and_then(|text| text.parse().ok());
     number.ok_or_else(|| Error::query("the catalog holds no number where one is expected"))
 }
 
-/// The number of an object.
+/// The OID of an object, returned as text.
 pub fn oid(text: &Option<String>) -> Result<Oid, Error> {
     number::<u32>(text).map(Oid::from)
 }
 
-/// As [`rows`], of what is committed by now: a statement that has waited for a lock sees what was made meanwhile.
+/// As [`rows`], in a new snapshot: a statement that has waited for a lock sees what was committed meanwhile.
 pub fn latest_rows<const N: usize>(
     query: &str,
     arguments: &[DatumWithOid<'_>],
@@ -70,15 +70,15 @@ pub fn latest_rows<const N: usize>(
     // SAFETY: the snapshot is taken away again; an error leaves that to the end of the transaction.
     unsafe { pg_sys::PushActiveSnapshot(pg_sys::GetLatestSnapshot()) };
     let read = rows(query, arguments);
-    // SAFETY: the one pushed above.
+    // SAFETY: pops the snapshot that was pushed above.
     unsafe { pg_sys::PopActiveSnapshot() };
     read
 }
 
 /// The rows of a query whose columns are texts, read with the caller's rights and in the caller's snapshot.
 ///
-/// Not by pgrx' client: in a transaction that has written it would begin a command of its own, which is an
-/// error in the leader of a parallel query.
+/// This does not use pgrx' client: in a transaction that has written, that would begin a new command, which is an error
+/// in the leader of a parallel query.
 pub fn rows<const N: usize>(
     query: &str,
     arguments: &[DatumWithOid<'_>],

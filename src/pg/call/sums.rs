@@ -69,8 +69,7 @@ impl Call {
         Ok(self.halves(i)?.map(|halves| unsafe { (*halves).sum() }))
     }
 
-    /// The state in argument 0 with `term` added, which stops at the ends: in place, as the array is the
-    /// aggregate's own.
+    /// Adds `term` to the state in argument 0, saturating. In place, because the array belongs to the aggregate.
     pub fn summed(&self, term: i128) -> Result<Datum, Error> {
         self.needs_aggregate()?;
         if let Some(halves) = self.halves(0)? {

@@ -81,8 +81,8 @@ pub(in crate::pg) fn quoted(text: &CStr) -> String {
     unsafe { name(pg_sys::quote_identifier(text.as_ptr())) }
 }
 
-/// Bytes in the database's encoding as a Rust string, whatever they are: a character that has no
-/// equivalent becomes a question mark. For values of protected relations, on which no error may depend.
+/// Any bytes in the database's encoding as a Rust string: a character without an equivalent becomes a question mark.
+/// For values of protected relations, because errors must not depend on them.
 pub fn to_utf8_always(bytes: &[u8]) -> String {
     // SAFETY: reads a setting of the database.
     let encoding = unsafe { pg_sys::GetDatabaseEncoding() };
@@ -98,8 +98,8 @@ pub fn to_utf8_always(bytes: &[u8]) -> String {
     let (conversion, mut rest, mut made) = (conversion(), bytes, String::new());
     let mut room = vec![0; bytes.len() * pg_sys::MAX_CONVERSION_GROWTH as usize + 1];
     while !rest.is_empty() {
-        // SAFETY: the room is what a conversion may need; without errors it stops before what it cannot
-        // convert, and ends what it has made with a zero byte.
+        // SAFETY: the room is what a conversion may need; with errors off, it stops before a character that it cannot
+        // convert, and ends its output with a zero byte.
         let done = unsafe {
             let done = pg_sys::pg_do_encoding_conversion_buf(
                 conversion,
@@ -123,7 +123,7 @@ pub fn to_utf8_always(bytes: &[u8]) -> String {
     made
 }
 
-/// Bytes in the database's encoding as a Rust string; `None` if they are none in UTF-8.
+/// Bytes in the database's encoding as a Rust string; `None` if they are not valid UTF-8.
 pub fn decode(bytes: &[u8]) -> Option<String> {
     if is_utf8() {
         return std::str::from_utf8(bytes).ok().map(String::from);

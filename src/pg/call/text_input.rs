@@ -1,5 +1,5 @@
-//! Values of a type from their texts, by the type's own input function, or from the digits of what its send function
-//! made of them.
+//! Values of a type from their texts, by the type's own input function, or from the hexadecimal digits of its send
+//! function's output.
 
 use crate::pg::prelude::*;
 use std::ffi::CStr;
@@ -16,18 +16,18 @@ pub struct Input {
 }
 
 impl Input {
-    /// For values of the type and modifier, as long as the current memory context lives.
+    /// For values of the type and modifier; valid as long as the current memory context.
     pub fn new(of: Oid, typmod: i32) -> Self {
         Input::by(of, typmod, false)
     }
 
-    /// For values in the type in which the column's are shown.
+    /// For values of the type in which the column's values are shown.
     pub fn shown(column: &Column) -> Self {
         let (of, typmod) = column.shown_type();
         Input::new(of, typmod)
     }
 
-    /// For values whose texts are the hexadecimal digits of what the type's send function made of them.
+    /// For values whose texts are the hexadecimal digits of the output of the type's send function.
     pub fn of_sent(of: Oid, typmod: i32) -> Self {
         Input::by(of, typmod, true)
     }
@@ -46,13 +46,13 @@ impl Input {
         Input { of, authors: types::authors(of), function, parameter, typmod, is_sent }
     }
 
-    /// True if every text is a value, as it is.
+    /// True if every text is a value of the type and unchanged by it.
     pub fn takes_all(&self) -> bool {
         self.of == pg_sys::TEXTOID
     }
 
-    /// The value of a text in the database's encoding, in the current memory context. Raises what the type raises
-    /// if there is none.
+    /// The value of a text in the database's encoding, in the current memory context. Raises the type's own error if
+    /// the text is invalid.
     pub fn value(&mut self, text: &CStr) -> Datum {
         let Input { of, authors, function, parameter, typmod, is_sent } = self;
         // SAFETY: the type's own functions, on a C string which input does not write to, and on a copy of bytes that
@@ -71,8 +71,8 @@ impl Input {
     }
 }
 
-/// The bytes that hexadecimal digits stand for; none if they are no such digits, which is a value of no type that is
-/// sent.
+/// The bytes of hexadecimal digits. Empty if the text is not hexadecimal: no value of a type that is sent this way has
+/// no bytes.
 fn bytes_of(digits: &[u8]) -> Vec<u8> {
     let digit = |&byte: &u8| char::from(byte).to_digit(16).map(|digit| digit as u8);
     let byte = |pair: &[u8]| match pair {

@@ -3,8 +3,8 @@
 use super::serve::Call;
 use crate::pg::prelude::*;
 
-/// The columns of a row that is about to be inserted into a table of the extension. Anything else that calls is
-/// refused: a trigger that somebody put on a table of their own, say.
+/// The columns of a row that is about to be inserted into a table of the extension. All other calls are refused, for
+/// example by a trigger that a role put on its own table.
 pub fn inserted<const COLUMNS: usize>(
     call: &Call,
     table: &str,

@@ -1,7 +1,7 @@
 //! Every error the extension raises itself: one variant, one SQLSTATE, one hint.
 //!
 //! * `texts`: the SQLSTATE, message, detail and hint of each. `report`: how it reaches Postgres or another process.
-//! * `of_crates`: what the errors of our crates become.
+//! * `of_crates`: conversions from the errors of our crates.
 
 mod of_crates;
 mod report;
@@ -27,7 +27,7 @@ pub enum Error {
     NotReadable { relation: String },
     /// The caller may not read what is to be looked up.
     Forbidden { relation: String },
-    /// A relation is given as public that is not.
+    /// A relation that is not public was given as public.
     NotPublic { argument: &'static str, relation: String, reason: &'static str },
     /// The relation has no columns or no rows to work on.
     Empty { relation: String, of: &'static str },
@@ -45,9 +45,9 @@ pub enum Error {
     BagEncoding { of: Option<String>, here: String },
     /// A value would exceed what Postgres can hold in one datum.
     TooLarge { what: &'static str, bytes: usize },
-    /// An argument that stands for a relation by its row type is of another type.
+    /// An argument that should have a relation's row type has another type.
     NotARow { found: String },
-    /// A promise did not hold on the last look: a fault of ours, and nothing is released.
+    /// The last check found that a guarantee does not hold: a fault of ours, and nothing is released.
     Broken { what: String },
     /// A fault of ours; `what` is for the server's log only.
     Fault { what: String },
@@ -57,13 +57,13 @@ pub enum Error {
     NotOwner { relation: String },
     /// A table is no release of sanitize.publish.
     NotARelease { relation: String },
-    /// A table cannot hold a release, or not any more.
+    /// A table cannot hold a release, or can no longer hold it.
     Unsuitable { relation: String, reason: String },
     /// A table cannot be sanitized in place.
     NotInPlace { relation: String, reason: String },
     /// A cell is blank in a column that must not be NULL.
     Blanked { what: String },
-    /// A relation is not what it was when the call began.
+    /// A relation was replaced or changed during the call.
     Swapped,
     /// A private mechanism needs domains that are known without looking at the data.
     NoDomain { columns: Vec<Undeclared>, relation: String },
@@ -81,25 +81,25 @@ pub enum Error {
     Merging { limit: u64 },
     /// Only superusers may do this.
     NotSuperuser,
-    /// Nobody has set a budget for the relation.
+    /// The relation has no budget: it is not protected.
     NotProtected { relation: String },
-    /// Nobody has said how many rows of a unit count; `kept` is what each bound would keep.
+    /// It was not said how many rows of a unit count; `kept` says what each bound would keep.
     NoRowBound { unit: String, relation: String, kept: String },
-    /// The relation has another owner than the one that protected it.
+    /// The owner of the relation is not the one who protected it.
     OtherOwner { relation: String },
     /// The caller may not ask about the relation.
     NotAllowed { relation: String },
-    /// The method shows how many rows there are, and nobody has said that everybody may know.
+    /// The method shows the number of rows, which has not been declared public.
     RowCount { relation: String, method: &'static str },
     /// The table that is named as the original is a release of the one that is named as released.
     Exchanged { original: String, released: String, method: &'static str },
-    /// The terms of the protection are not those any more that the call began with.
+    /// The terms of the protection changed during the call.
     TermsChanged { relation: String, charged: bool },
     /// The budget does not suffice.
     Exhausted(Box<Exhausted>),
     /// The charge could not be made, or (not `certain`) perhaps was made.
     Ledger { certain: bool, why: &'static str },
-    /// The ledger came from elsewhere and nobody has confirmed that it is whole.
+    /// The ledger was restored or moved, and it has not been confirmed that it is whole.
     Unconfirmed { home: String, here: String },
     /// A value in a table of the extension's own cannot be read: nothing is charged or released.
     Damaged { table: String, column: String },
@@ -111,25 +111,25 @@ pub enum Error {
     OwnerCannotRead { relation: String, why: String, hint: String },
     /// Reading a value of a type would run functions of several roles.
     Authors { of: String },
-    /// No background worker could be had to read.
+    /// No background worker was available to read.
     NoReader { slots: bool },
-    /// The background worker that read ended before its time.
+    /// The background worker that was reading ended early.
     ReaderGone,
-    /// Reading took longer than the administrator lets it.
+    /// Reading took longer than the administrator allows.
     Late,
-    /// Somebody holds a lock that reading needs.
+    /// Another transaction holds a lock that reading needs.
     Locked,
-    /// What a background worker, or another server, said went wrong.
+    /// An error that a background worker or another server reported.
     Told(Box<Message>),
     /// A view whose rows may depend on more than their own units.
     Unstable { relation: String, reason: String },
-    /// A column cannot tell the units of a relation apart, or not any more.
+    /// A column cannot identify the units of a relation, or can no longer.
     NoUnit { column: String, relation: String, why: String, hint: &'static str },
-    /// More rows of a unit were read than were paid for, or rows of nobody knows whom.
+    /// More rows of a unit were read than were charged for, or rows whose unit is NULL.
     UnitRows { relation: String, most: u64 },
-    /// The transaction sees the ledger as it was, not as it is.
+    /// The transaction's snapshot is too old to see the current ledger.
     FixedSnapshot { function: &'static str, why: &'static str },
-    /// Reading a protected relation failed. Says nothing more: why may depend on the data.
+    /// Reading a protected relation failed. The reason is not given, because it may depend on the data.
     Unreadable,
 }
 
@@ -143,7 +143,7 @@ pub struct Undeclared {
     pub reference: Option<(String, &'static str)>,
 }
 
-/// What a refused charge says, in the words of the ledger.
+/// Why a charge was refused, in the words of the ledger.
 #[derive(Debug, Clone, serde::Serialize, serde::Deserialize)]
 pub struct Exhausted {
     /// Whose budget: the relation's, or a role's share of it.
@@ -170,7 +170,7 @@ impl Error {
         Error::Argument { message: message.into(), hint: hint.into() }
     }
 
-    /// What went wrong while bags were merged.
+    /// The error, if it occurred while bags were merged.
     pub fn of_merging(self) -> Self {
         match self {
             Error::Memory { limit } => Error::Merging { limit },
@@ -186,7 +186,7 @@ impl Error {
         Error::Query { what: error.to_string() }
     }
 
-    /// An error of another server, as it was told.
+    /// An error as another server reported it.
     pub fn told(code: Code, message: String, detail: Option<String>, hint: String) -> Self {
         Error::Told(Box::new(Message { code: code as i32, message, detail, hint }))
     }

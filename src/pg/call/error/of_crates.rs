@@ -1,4 +1,4 @@
-//! What the errors of our crates become.
+//! Conversions from the errors of our crates.
 
 use super::Error;
 use table::{Stop, WireError};

@@ -8,11 +8,11 @@ use pgrx::pg_sys::panic::ErrorReport;
 use std::cell::Cell;
 use std::sync::atomic::{AtomicPtr, Ordering};
 
-/// The SQLSTATE of an exhausted budget: a class of our own, PS.
+/// The SQLSTATE of an exhausted budget, in a class of our own, PS.
 const BUDGET_EXHAUSTED: [u8; 5] = *b"PS001";
 
 impl Error {
-    /// The error as the function that is served raises it.
+    /// The error as the called function raises it.
     pub fn raised(self) -> Self {
         let Some(hint) = SERVED.get().and_then(|method| self.fitting_hint(method)) else {
             return self;
@@ -76,22 +76,22 @@ pub fn while_serving<T>(
 ) -> Result<T, Error> {
     let outer = serving(Some(method));
     let done = work().map_err(Error::raised);
-    // An error that unwinds leaves that to the function that is called from SQL.
+    // If an error unwinds, the function called from SQL does this.
     serving(outer);
     done
 }
 
-/// Notes which method is served from now on; returns the one before.
+/// Sets the method that is being served; returns the previous one.
 pub fn serving(method: Option<&'static Method>) -> Option<&'static Method> {
     SERVED.replace(method)
 }
 
-/// True while a call from SQL is served.
+/// True while a call from SQL is being served.
 pub fn is_serving() -> bool {
     SERVED.get().is_some()
 }
 
-/// The error that the function on its way out will raise.
+/// The error that the function will raise when it returns.
 static PENDING: AtomicPtr<pg_sys::ErrorData> = AtomicPtr::new(std::ptr::null_mut());
 
 /// A message for Postgres to raise, in the database's encoding and the current memory context.

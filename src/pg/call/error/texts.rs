@@ -1,4 +1,4 @@
-//! What each error says: its SQLSTATE, message, detail and hint.
+//! The texts of each error: its SQLSTATE, message, detail and hint.
 
 use super::{Error, Undeclared};
 use crate::method::Method;
@@ -19,7 +19,7 @@ impl Undeclared {
         }
     }
 
-    /// Why its foreign key does not tell its values.
+    /// Why its foreign key does not give its domain.
     fn detail(&self, several: bool) -> Option<String> {
         let (table, why) = self.reference.as_ref()?;
         let whose = if several {
@@ -32,10 +32,10 @@ impl Undeclared {
 }
 
 impl Error {
-    /// Where something does not fit, a hint that names only arguments which the function has.
+    /// For results that exceed a limit, a hint that names only arguments of this function.
     pub(super) fn fitting_hint(&self, method: &Method) -> Option<String> {
         let has = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
-        // Each with the argument that it is about, if it is about one.
+        // Each part with the argument that it is about, if any.
         let columns = match has("columns") {
             true => ("columns", "name fewer columns"),
             false => ("", "read a view of fewer columns"),
@@ -428,7 +428,7 @@ impl Error {
                 "Try again later. A transaction that holds such a lock itself commits first.".into(),
             ),
             Error::Told(told) => {
-                // Replaced by the SQLSTATE told when it is raised.
+                // Replaced by the reported SQLSTATE when it is raised.
                 let code = Code::ERRCODE_DATA_EXCEPTION;
                 (code, told.message.clone(), told.detail.clone(), told.hint.clone())
             }
