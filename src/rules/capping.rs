@@ -50,8 +50,8 @@ pub fn tell_dropped(
     Ok(())
 }
 
-/// Pairs (rows, number of units that have so many rows). Read with the rights of the relation's owner, because the
-/// caller may be a superuser and a view may call functions.
+/// Pairs (rows, number of units with that many rows). Read with the rights of the relation's owner, because the caller
+/// may be a superuser and a view may call functions.
 fn units(relation: &Relation, owner: Oid, unit: &Column) -> Result<Vec<(u64, u64)>, Error> {
     let query = format!(
         "SELECT rows::pg_catalog.text, pg_catalog.count(*)::pg_catalog.text

@@ -29,7 +29,7 @@ pub fn inherited(relations: &HashSet<Oid>) -> Result<HashSet<Oid>, Error> {
     linked(relations, "")
 }
 
-/// The relations with all that hang together with them, by inheritance and by further links.
+/// The relations and all that are connected to them, by inheritance and by further links.
 fn linked(relations: &HashSet<Oid>, further: &str) -> Result<HashSet<Oid>, Error> {
     let query = format!(
         "WITH RECURSIVE link AS (

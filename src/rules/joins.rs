@@ -84,7 +84,7 @@ impl Sources {
             }
         };
         match (kept.contains(&from.0), kept.contains(&to.0)) {
-            // An outer join keeps this side's rows whatever a condition among its own columns says.
+            // An outer join keeps this side's rows even if a condition on its own columns is false.
             (true, true) => {}
             (false, true) => self.link(from, to, true, true),
             (is_kept, false) => self.link(from, to, false, !is_kept),

@@ -43,8 +43,8 @@ impl Private {
 /// (mechanisms.md, section 25).
 pub fn refusal(source: Oid, other: Oid) -> Result<Option<Private>, Error> {
     let reached = family::reach(other)?;
-    // Parse trees of views show what is read now, whatever the snapshot. They also name objects that come with Postgres,
-    // for which pg_depend has no entries.
+    // Parse trees of views show what is read now, independent of the snapshot. They also name objects that come with
+    // Postgres, for which pg_depend has no entries.
     let mut read = reached.clone();
     let mut calls_unknown = false;
     for &relation in &reached {

@@ -116,7 +116,7 @@ impl Check {
             return refuse("an outer join, and a unit that is not NULL where it finds nothing");
         }
         let origins = self.entry(scope, of_unit, &places)?;
-        // Through which the rest must hang together.
+        // The columns that equal the unit: all other entries must be joined by them.
         let linked = match places.first() {
             Some(&place) if places.len() == 1 => sources.equal_to(place),
             _ => BTreeSet::new(),

@@ -1,4 +1,4 @@
-//! What the terms of a protection make of a label: as the ledger counts, so the label says.
+//! How the terms of a protection change a label, so that the label says what the ledger counts.
 
 use crate::api::shared::arguments::{COLUMNS, KEEP};
 use crate::catalog::protection;
@@ -9,7 +9,7 @@ use guarantee::{Charge, Guarantee, PrivacyUnit, Protected, Protects};
 use question::Terms;
 use serde_json::{Map, Value as Json};
 
-/// What a call finds in the terms of the protection, a label is told.
+/// The options by which a label learns the terms that a call finds.
 pub const TERMS: &[&dyn Declared] = &[&UNIT, &MAX_ROWS_PER_UNIT, &ASSUME_STABLE];
 
 pub const UNIT: Argument<Option<String>> =
@@ -27,7 +27,7 @@ pub fn at_least_one(given: &Given<'_>) -> Result<Option<u64>, Error> {
     given.if_given(|given| given.at_least(1, format!("{} is 1 or more.", given.name())))
 }
 
-/// What a unit of at most so many rows is charged, if one row or one unit has this price.
+/// The charge for a unit of at most `rows_per_unit` rows, if `charge` is the price of one row or one unit.
 pub fn charged(method: &Method, charge: Charge, rows_per_unit: u64) -> Charge {
     match method.price.as_ref().map(|price| price.counts) {
         Some(Protects::Units) => charge,
@@ -35,7 +35,7 @@ pub fn charged(method: &Method, charge: Charge, rows_per_unit: u64) -> Charge {
     }
 }
 
-/// Whose rows a label is about.
+/// The unit that a label protects, and the terms about it.
 pub struct Told<'a> {
     pub unit: &'a str,
     pub rows_per_unit: u64,
@@ -54,14 +54,14 @@ pub fn of_units(label: Guarantee, method: &Method, told: &Told<'_>, price: Charg
     })
 }
 
-/// The label under terms that are told by options, if they are.
+/// The label under the terms in the options, if there are any.
 pub fn under_options(
     label: Guarantee,
     method: &Method,
     declared: &Label,
     options: &Arguments<'_>,
 ) -> Result<Guarantee, Error> {
-    // Some labels are of people by themselves.
+    // Some labels are about people in any case.
     if !tells_terms(declared) || label.unit == Some(PrivacyUnit::Person) {
         return Ok(label);
     }
@@ -82,7 +82,7 @@ fn tells_terms(label: &Label) -> bool {
     label.further.iter().any(|further| further.name() == UNIT.name)
 }
 
-/// Refuses a method that shows how many rows there are, where nobody has said that everybody may know.
+/// Refuses a method that shows the number of rows, if that has not been declared public.
 pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> Result<(), Error> {
     let contents = method.price.as_ref().is_some_and(|price| price.counts == Protects::Contents);
     match contents && !terms.row_count_public {
@@ -91,7 +91,7 @@ pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> R
     }
 }
 
-/// What a call with these options would find out about the source, as further options of its label: its columns, and the
+/// What a call with these options would find about the source, as further options of its label: its columns, and the
 /// terms of its protection. Without a price, k rows are k people only if the unit is a key.
 pub fn of_source(
     options: &Map<String, Json>,

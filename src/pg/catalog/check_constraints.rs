@@ -1,5 +1,5 @@
-//! What the CHECK constraints of a column compare it with. Only literals are read: nothing of an expression
-//! is evaluated, because its functions belong to the table's owner and would run with the caller's rights.
+//! The values with which a column's CHECK constraints compare it. Only literals are read: expressions are not
+//! evaluated, because the table's owner wrote their functions, which would run with the caller's rights.
 
 use super::types::output;
 use super::view_tree::{FIRST_USER_OID, node_of, own_operator};
@@ -9,13 +9,13 @@ use pgrx::pg_sys::NodeTag;
 use pgrx::{PgList, is_a};
 use std::ffi::{CStr, CString};
 
-/// A condition that a constraint makes of the column, with Postgres' own operators. Literals are texts in
-/// the style of the session.
+/// A condition of a constraint on the column, with Postgres' own operators. Literals are texts in the style of the
+/// session.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Condition {
     /// The column is one of these.
     OneOf(Vec<String>),
-    /// The column stands left of the operator.
+    /// The column is the left operand.
     Compare { operator: Comparison, literal: String, literal_type: Oid },
 }
 
@@ -55,13 +55,13 @@ impl Comparison {
 
 /// A constraint of the column or of its domain type.
 pub struct Constraint {
-    /// It is one condition and nothing else, of this column alone.
+    /// It consists of one condition, on this column alone.
     pub is_single: bool,
-    /// Those of its conditions, all of which hold, that are understood.
+    /// Those of its conditions, joined by AND, that are understood.
     pub conditions: Vec<Condition>,
 }
 
-/// The constraints that look at the column, in the order of their names.
+/// The constraints that name the column, in the order of their names.
 pub fn constraints(relation: &Relation, column: &Column) -> Result<Vec<Constraint>, Error> {
     let query = "SELECT pg_catalog.concat(coalesce(conkey OPERATOR(pg_catalog.=) ARRAY[$2], true), ' ', conbin)
                    FROM pg_catalog.pg_constraint
@@ -87,7 +87,7 @@ pub fn constraints(relation: &Relation, column: &Column) -> Result<Vec<Constrain
     Ok(found)
 }
 
-/// Adds what a condition says, and every one of those that AND combines.
+/// Adds a condition, or each of the conditions that AND combines.
 ///
 /// # Safety
 /// `node` is a valid expression tree.
@@ -166,7 +166,7 @@ unsafe fn literals(column: &Column, node: *mut pg_sys::Node) -> Option<Vec<Strin
     }
 }
 
-/// The elements of a literal array; `None` if it is none or holds NULL.
+/// The elements of a literal array; `None` if it is not an array or has NULL.
 ///
 /// # Safety
 /// `literal` is a valid constant.
@@ -187,8 +187,8 @@ unsafe fn elements(literal: &pg_sys::Const) -> Option<Vec<String>> {
     }
 }
 
-/// The expression inside casts that Postgres put there, which do not change the value's text
-/// beyond what the column's type does to it again.
+/// The expression inside casts that Postgres added, which change a value's text at most as the column's type itself
+/// does.
 ///
 /// # Safety
 /// `node` is a valid expression tree.

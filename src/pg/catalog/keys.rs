@@ -1,4 +1,4 @@
-//! Keys and what refers to them, as the catalog has them.
+//! Keys and the foreign keys that refer to them, from the catalog.
 
 use crate::pg::call::sql::{self, number};
 use crate::pg::prelude::*;
@@ -17,8 +17,8 @@ pub struct Reference {
     pub to: Place,
 }
 
-/// All foreign keys of the database, column by column. Those that partitions have of their parents are left out: the
-/// parents' say the same.
+/// All foreign keys of the database, column by column. Those that partitions inherit from their parents are left out,
+/// because the parents' are listed.
 pub fn references() -> Result<Vec<Reference>, Error> {
     let rows = sql::latest_rows(
         "SELECT c.conrelid::pg_catalog.int8::pg_catalog.text, k.own::pg_catalog.text,
@@ -45,12 +45,12 @@ pub struct Unique {
     pub is_referred_to: bool,
     /// The index has this column alone.
     pub is_alone: bool,
-    /// It also compares as Postgres does: no two rows have one value.
+    /// It compares as Postgres itself does, so no two rows have the same value.
     pub tells_apart: bool,
 }
 
-/// The columns of a table's unique indexes. Those with a condition are left out, and those that are not valid: some
-/// rows may have equal values all the same.
+/// The columns of a table's unique indexes. Indexes with a condition and invalid ones are left out: rows may have equal
+/// values in spite of them.
 pub fn unique_columns(table: Oid) -> Result<Vec<Unique>, Error> {
     let rows = sql::latest_rows(
         "SELECT k.own::pg_catalog.text,
@@ -126,13 +126,13 @@ pub fn sequences(place: Place) -> Result<Vec<Sequence>, Error> {
     rows.into_iter().map(sequence).collect()
 }
 
-/// What values of a column can be drawn at random.
+/// The values of a column from which random ones can be drawn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Range {
     /// Integers from minus this number to this number.
     Integer(i64),
     Uuid,
-    /// Texts of at most so many digits.
+    /// Texts of at most this number of digits.
     Digits(u32),
 }
 
@@ -172,7 +172,7 @@ impl Range {
         }
     }
 
-    /// What both can be.
+    /// The values that are in both.
     pub fn and(self, other: Self) -> Option<Self> {
         match (self, other) {
             (Range::Integer(a), Range::Integer(b)) => Some(Range::Integer(a.min(b))),
@@ -182,7 +182,8 @@ impl Range {
         }
     }
 
-    /// The numbers to draw `count` values from, so many that few are taken; `None` if they are no numbers.
+    /// The ends of the range from which `count` numbers are drawn, wide enough that few are taken already; `None` for
+    /// texts.
     pub fn ends(self, count: u64) -> Option<(i64, i64)> {
         let wanted = count.max(1 << 12).saturating_mul(16).min(i64::MAX as u64) as i64;
         match self {

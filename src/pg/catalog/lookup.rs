@@ -1,9 +1,9 @@
-//! Tables that are looked at for a question although whoever asks did not name them: those that foreign keys refer
-//! to, and hierarchies that are kept in tables.
+//! Tables that are read for a call although the caller did not name them: those that foreign keys refer to, and tables
+//! of hierarchies.
 //!
 //! Planning a query evaluates what it can of index conditions, statistics and constraints, all of which the table's
 //! owner wrote. So the table is read with its owner's rights, in a restricted context, as ANALYZE does. Whether the
-//! caller may read it is asked before.
+//! caller may read it is checked before.
 
 use super::syscache::cached;
 use crate::pg::prelude::*;
@@ -12,13 +12,12 @@ use crate::pg::shards::partitions::inheritors;
 use pgrx::pg_sys::SysCacheIdentifier;
 use table::CodedTable;
 
-/// Tables of this server, whose rows are stored: nothing makes them when they are read.
+/// The kinds of relations whose rows are stored on this server, so that reading them runs no code.
 const STORED: [u8; 3] =
     [pg_sys::RELKIND_RELATION, pg_sys::RELKIND_PARTITIONED_TABLE, pg_sys::RELKIND_MATVIEW];
 
-/// Reads columns of a table for the current user, who did not name it; `None` if they may not read it, or if it
-/// cannot be read without running what somebody else wrote: it is no table, has row security, or some of its
-/// partitions belong to others than itself.
+/// Reads columns of a table for the current user, who did not name it; `None` if they may not read it, or if reading it
+/// could run another role's code: it is not a table, has row security, or has partitions of another owner.
 pub fn read(relation: &Relation, columns: &[usize]) -> Result<Option<CodedTable>, Error> {
     let Some(owner) = rights::owner_of(relation.oid) else { return Ok(None) };
     if !may_read(relation, columns)
@@ -35,7 +34,7 @@ pub fn may_read(relation: &Relation, columns: &[usize]) -> bool {
     columns.iter().map(number).all(|number| rights::may_read_column(relation.oid, number))
 }
 
-/// True if reading the table as its owner runs what the owner may have written and nothing else.
+/// True if reading the table as its owner runs only code that the owner may have written.
 fn is_safe(table: Oid, owner: Oid) -> bool {
     let is_safe = |class: &pg_sys::FormData_pg_class| {
         STORED.contains(&(class.relkind as u8)) && !class.relrowsecurity && class.relowner == owner

@@ -1,4 +1,4 @@
-//! A relation by its OID: what it is called, which columns it has, how to ask for them.
+//! A relation by its OID: its name, its columns, and queries for them.
 
 use crate::pg::call::sql::{self, number, oid};
 use crate::pg::prelude::*;
@@ -13,17 +13,17 @@ use std::sync::Arc;
 #[derive(Debug, Clone)]
 pub struct Column {
     pub name: String,
-    /// Where the relation's descriptor has it, dropped columns counted.
+    /// Its position in the relation's descriptor, which counts dropped columns too.
     pub attribute: usize,
     pub type_oid: Oid,
     pub typmod: i32,
     /// The name in the database's encoding, as the catalog has it.
     catalog_name: CString,
-    /// Its type, or the type that its domain is over.
+    /// Its type; for a domain its base type.
     pub base_type: Oid,
     pub number: i16,
     pub not_null: bool,
-    /// The range type in which a release shows its values, if not as they are.
+    /// The range type in which a release shows its values, if it does.
     pub range: Option<Oid>,
 }
 
@@ -49,7 +49,7 @@ pub struct Relation {
     pub columns: Vec<Column>,
     /// A table of this server or a materialized view, without tables that inherit from it.
     pub is_plain_table: bool,
-    /// The column of the result that tells in which leaf of the relation a row is, if that is wanted.
+    /// The column of the result with the number of the row's leaf, if that is wanted.
     pub leaf: Option<Column>,
     /// How its rows are read; clones share it.
     reading: Arc<Reading>,
@@ -77,7 +77,7 @@ impl Relation {
         Ok(Relation::look_up(oid, pg_sys::AccessShareLock)?.0)
     }
 
-    /// The relation, and whether it has rows; `released` is the lock that is given back.
+    /// The relation, and whether it has rows; `released` is the lock that is released.
     fn look_up(oid: Oid, released: u32) -> Result<(Self, bool), Error> {
         // SAFETY: the relation is open, and so its descriptor valid, until relation_close; what
         // is kept of it is copied before.
@@ -129,8 +129,8 @@ impl Relation {
         }
     }
 
-    /// Raises what a query for the given columns would raise before it reads a row: rights, and connections to other
-    /// servers. No row is read; the subquery keeps the LIMIT from being sent to such a server.
+    /// Raises the errors that a query for the given columns would raise before it reads a row, for example on rights or
+    /// connections to other servers. No row is read; the subquery keeps the LIMIT from being sent to such a server.
     pub fn check_readable(&self, columns: impl Iterator<Item = usize>) -> Result<(), Error> {
         let names: Vec<String> = columns.map(|column| self.columns[column].quoted()).collect();
         let query = format!(
@@ -141,13 +141,13 @@ impl Relation {
         sql::rows::<0>(&query, &[]).map(drop)
     }
 
-    /// What a query for the given columns asks for.
+    /// A request for the given columns.
     pub fn asked(&self, columns: &[usize]) -> Asked {
         self.asked_with(columns, |_, _| None)
     }
 
-    /// As [`Relation::asked`], where `expression` may say what is asked for in place of a column, given its
-    /// place among `columns` and its quoted name.
+    /// As [`Relation::asked`], where `expression` may replace a column; it receives the column's place among `columns`
+    /// and its quoted name.
     pub fn asked_with(
         &self,
         columns: &[usize],
@@ -176,13 +176,13 @@ impl Relation {
         Asked { relation: self.oid, terms, from, reading }
     }
 
-    /// How rows of it that are on other servers were read, if some were.
+    /// How rows from other servers were read, if there were any.
     pub fn was_read(&self) -> Option<String> {
         self.reading.told()
     }
 
-    /// Has the rows that are made of it be of these columns, which are its own in their order, in the same types or in
-    /// range types; with a last one of this name, if any, for the number of the leaf that a row is in.
+    /// Sets the types in which its rows are returned: for each column its own type or a range type. With `leaf`, a last
+    /// column of that name has the number of the row's leaf.
     pub fn shown_as(&mut self, types: impl Iterator<Item = Oid>, leaf: Option<&str>) {
         for (attribute, (column, shown)) in self.columns.iter_mut().zip(types).enumerate() {
             column.attribute = attribute;
@@ -206,7 +206,8 @@ impl Relation {
         text::to_utf8(self.from.to_bytes())
     }
 
-    /// The same without tables that inherit from it; a partitioned table is what its partitions are.
+    /// As [`Relation::from`], but without inheriting tables, unless it is partitioned: then its rows are in the
+    /// partitions.
     pub fn only_from(&self) -> String {
         match self.is_partitioned() {
             true => self.from(),
@@ -227,19 +228,19 @@ impl Relation {
     /// by the schema: a unique index on the column alone, without a condition, checked at once, and by an
     /// equality of Postgres itself.
     ///
-    /// The catalog is read as data: Postgres' own look at an index evaluates what it can of the condition, which
-    /// the table's owner wrote, with the rights of whoever looks. It is read twice, and one index must be there both
+    /// The catalog is read as data: Postgres' own functions evaluate constant parts of an index's condition, which the
+    /// table's owner wrote, with the caller's rights. The catalog is read twice, and the same index must exist both
     /// times, for the table and for each of its partitions:
     ///
-    /// * in the snapshot that rows are read in: an index that came after it says nothing about rows that were deleted
-    ///   before the index was made, and that the snapshot still shows. Nor does a partition that came after it: which
-    ///   partitions are read is told by the catalog as it is now;
-    /// * as it is now, under the locks that keep it so: an index that is gone says nothing about rows that COPY has frozen
-    ///   since, which every snapshot shows, and one that was made anew for another type of the column says nothing about
-    ///   older rows.
+    /// * in the snapshot in which rows are read: an index that was created later says nothing about rows that were
+    ///   deleted before its creation and that the snapshot still shows. The same holds for a partition that was
+    ///   attached later: which partitions are read follows from the current catalog;
+    /// * in its current state, under locks that keep it: an index that was dropped says nothing about rows that COPY
+    ///   has frozen since, which every snapshot shows, and one that was rebuilt for another type of the column says
+    ///   nothing about older rows.
     ///
-    /// A transaction with a fixed snapshot may have inserted rows in the place of some that the snapshot shows and that
-    /// others have deleted: then nothing is a key.
+    /// A transaction with a fixed snapshot may have inserted rows with the keys of rows that others have deleted and
+    /// that its snapshot still shows: if it may have written, no column counts as a key.
     pub fn is_key(&self, column: &Column) -> Result<bool, Error> {
         // An index holds for its own table, not for tables that inherit from it.
         if !column.not_null || !(self.is_plain_table || self.is_partitioned()) {
@@ -301,7 +302,7 @@ impl Relation {
             && unsafe { !pg_sys::get_collation_isdeterministic(collation) }
     }
 
-    /// Its name alone, as the catalog has it.
+    /// Its unqualified name, as the catalog has it.
     pub fn own_name(&self) -> Option<String> {
         // SAFETY: returns null or a palloc'd C string.
         unsafe { text::of_c(pg_sys::get_rel_name(self.oid)) }
@@ -333,9 +334,9 @@ impl Relation {
     }
 }
 
-/// The relation and its partitions, each with every index for which the column of this name is a key of it, or with
-/// NULL; and where the partition belongs, as an index on its parent holds only for values that differ between partitions.
-/// From PostgreSQL 18 on NOT NULL may be NOT VALID: older rows may have NULL.
+/// The relation and its partitions, each with every index that makes the column of this name its key, or with NULL; and
+/// its partition bound, because an index on partitions proves a key only if their values differ. From PostgreSQL 18 on
+/// NOT NULL may be NOT VALID: older rows may have NULL.
 const KEYS: &str = "WITH tree AS (
         SELECT $1 AS relid
          UNION SELECT relid::pg_catalog.oid FROM pg_catalog.pg_partition_tree($1))
@@ -360,14 +361,14 @@ const KEYS: &str = "WITH tree AS (
                    AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum AND NOT n.convalidated)
            AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name) AS keyed ON true";
 
-/// What is asked of each row of a relation: columns, or expressions over single ones. Every identifier is quoted
-/// by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
+/// The values requested from each row of a relation: columns, or expressions over single columns. Every identifier is
+/// quoted by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
 /// meaning. All is in the database's encoding.
 pub struct Asked {
     pub relation: Oid,
     terms: Vec<Term>,
     from: Vec<u8>,
-    /// How that is read.
+    /// How the relation is read.
     pub reading: Arc<Reading>,
 }
 
@@ -386,7 +387,7 @@ impl Asked {
         self.query_from(&[(b"", &self.from)])
     }
 
-    /// The same of other relations with these columns, one after the other, each with further terms.
+    /// The same query over other relations with these columns, combined by UNION ALL, each with further terms.
     pub fn query_from(&self, relations: &[(&[u8], &[u8])]) -> CString {
         let mut query = Vec::new();
         for (i, (further, from)) in relations.iter().enumerate() {
@@ -418,7 +419,7 @@ impl Asked {
         self.terms.len()
     }
 
-    /// What the columns are called in bags that travel, as a list.
+    /// The names of the columns in bags that are sent, as a list.
     pub fn numbered(&self) -> String {
         let names: Vec<String> = (1..=self.width()).map(|i| format!("f{i}")).collect();
         names.join(",")
@@ -429,7 +430,7 @@ impl Asked {
         self.terms.iter().map(|term| term.column.as_c_str())
     }
 
-    /// What is asked for, each in the way in which it travels, to stand as arguments.
+    /// The requested values as arguments of an aggregate, each in the form in which it is sent.
     pub fn expressions(&self, ways: &[Way]) -> Vec<u8> {
         let terms = self.terms.iter().zip(ways);
         let asked: Vec<Vec<u8>> = terms.map(|(term, way)| way.asked(&term.expression)).collect();
@@ -453,7 +454,7 @@ pub fn is_partitioned(table: Oid) -> bool {
     unsafe { pg_sys::get_rel_relkind(table) as u8 == pg_sys::RELKIND_PARTITIONED_TABLE }
 }
 
-/// Locks a relation for reading until the transaction ends, unless that means to wait; true if it is locked.
+/// Locks a relation for reading until the transaction ends if that is possible without waiting; true if it is locked.
 pub fn try_lock(relation: Oid) -> bool {
     // SAFETY: takes a lock that the end of the transaction gives back.
     unsafe {

@@ -6,11 +6,11 @@ use pgrx::pg_sys::AclResult::ACLCHECK_OK;
 use pgrx::pg_sys::SysCacheIdentifier;
 use std::ffi::CStr;
 
-/// Runs `work` with the rights of `role` and in a security-restricted operation: code that the data's
-/// owner may have put in the way (functions in views, defaults, triggers) cannot reach the caller's
-/// session. Settings that could change what a statement means, and messages to the client, are pinned.
+/// Runs `work` with the rights of `role` and in a security-restricted operation: code that the data's owner wrote
+/// (functions in views, defaults, triggers) cannot affect the caller's session. Settings that could change what a
+/// statement means, and messages to the client, are pinned.
 ///
-/// An error leaves the switch to the abort of the transaction, which undoes it.
+/// If an error unwinds, the abort of the transaction restores the rights.
 pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> T) -> T {
     // SAFETY: user, context and settings are put back as they were found; errors unwind past this
     // frame into the abort, which restores all three.
@@ -35,8 +35,8 @@ pub fn with_rights_of<T>(role: Oid, work: impl FnOnce() -> T) -> T {
 
 /// Runs `work`, which reads or checks a value of the type. Functions in the type may run then, and none of them gets
 /// rights that its author does not have: they run with those of the author, unless that is the caller or a superuser.
-/// Raises an error if there are several authors, one of whom may be the caller: whoever's rights it were, the others'
-/// functions would get them.
+/// Raises an error if there are several authors, the caller included: functions of one author would run with the rights
+/// of another.
 pub fn with_rights_for_type<T>(type_oid: Oid, work: impl FnOnce() -> T) -> T {
     with_rights_of_authors(type_oid, &types::authors(type_oid), work)
 }
@@ -52,19 +52,19 @@ pub fn with_rights_of_authors<T>(type_oid: Oid, authors: &[Oid], work: impl FnOn
     }
 }
 
-/// True if what `author` wrote may run with the rights of `role`: they are the same, or the author is a superuser,
+/// True if code of `author` may run with the rights of `role`: both are the same role, or the author is a superuser,
 /// who has these rights anyway.
 pub fn is_trusted(author: Oid, role: Oid) -> bool {
     author == role || is_superuser(author)
 }
 
-/// Runs `work` with one way to read and write dates and numbers, whatever the session's settings are.
+/// Runs `work` with fixed formats for dates and numbers, independent of the session's settings.
 pub fn with_fixed_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     with_settings(&[(c"TimeZone", c"UTC")], || with_local_formats(work))
 }
 
-/// As [`with_fixed_formats`], but in the session's time zone: days begin where they did when values were made coarser
-/// in it.
+/// As [`with_fixed_formats`], but in the session's time zone: days then begin at the same time as when values were made
+/// coarser.
 pub fn with_local_formats<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     let formats = [
         (c"DateStyle", c"ISO, MDY"),
@@ -91,7 +91,7 @@ fn with_settings<T>(
     }
 }
 
-/// Runs `work` with the caller's rights, but with a search path that nobody can put anything into.
+/// Runs `work` with the caller's rights, but with a search path into whose schemas users cannot put objects.
 pub fn with_fixed_names<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     with_settings(&[(c"search_path", c"pg_catalog, pg_temp")], work)
 }
@@ -127,7 +127,7 @@ pub fn current_user() -> Oid {
     unsafe { pg_sys::GetUserId() }
 }
 
-/// The role that logged in, or SET SESSION AUTHORIZATION made.
+/// The role that logged in, or that SET SESSION AUTHORIZATION set.
 pub fn session_user() -> Oid {
     // SAFETY: reads a variable of the session.
     unsafe { pg_sys::GetSessionUserId() }

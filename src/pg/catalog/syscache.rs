@@ -2,7 +2,7 @@
 
 use pgrx::pg_sys::{self, Datum, SysCacheIdentifier};
 
-/// What `read` makes of a row of a cache; `None` if there is none.
+/// The result of `read` for a row of a cache; `None` if there is no row.
 ///
 /// # Safety
 /// The key is one of the cache, and its rows are of type `T`.

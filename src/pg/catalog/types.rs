@@ -11,7 +11,7 @@ use std::ffi::CString;
 
 const INTEGERS: [Oid; 3] = [pg_sys::INT2OID, pg_sys::INT4OID, pg_sys::INT8OID];
 const NUMBERS: [Oid; 3] = [pg_sys::NUMERICOID, pg_sys::FLOAT4OID, pg_sys::FLOAT8OID];
-/// Equal values of these have equal bytes.
+/// Types whose equal values have equal bytes.
 const EXACT: [Oid; 11] = [
     pg_sys::TEXTOID,
     pg_sys::VARCHAROID,
@@ -41,7 +41,7 @@ pub fn is_short_integer(base: Oid) -> bool {
     base == pg_sys::INT2OID || base == pg_sys::INT4OID
 }
 
-/// What can be added after scaling.
+/// Types whose values can be added after scaling.
 pub fn is_number(base: Oid) -> bool {
     is_integer(base) || NUMBERS.contains(&base)
 }
@@ -51,7 +51,7 @@ pub fn is_text(base: Oid) -> bool {
     [pg_sys::TEXTOID, pg_sys::VARCHAROID, pg_sys::BPCHAROID, pg_sys::NAMEOID].contains(&base)
 }
 
-/// What can tell units, or groups, apart by its bytes.
+/// Types whose values can identify units or groups by their bytes.
 pub fn identifies(base: Oid) -> bool {
     is_integer(base) || EXACT.contains(&base) || is_enum(base)
 }
@@ -66,13 +66,13 @@ pub fn holds_documents(base: Oid) -> bool {
     [pg_sys::JSONOID, pg_sys::JSONBOID, pg_sys::XMLOID].contains(&element(base))
 }
 
-/// The type itself, or the type that the domain is over.
+/// The type itself, or the base type of a domain.
 pub fn base(type_oid: Oid) -> Oid {
     // SAFETY: a catalog look-up.
     unsafe { pg_sys::getBaseType(type_oid) }
 }
 
-/// The type of an array's elements, or what that is over; of what is no array the type itself.
+/// The base type of an array's elements; for other types the base type itself.
 pub fn element(array: Oid) -> Oid {
     // SAFETY: a catalog look-up; what is no array has no element type.
     match unsafe { pg_sys::get_element_type(array) } {
@@ -91,7 +91,7 @@ pub fn enum_labels(base: Oid) -> Result<Option<Vec<String>>, Error> {
     Ok(Some(sql::texts(query, &[base.into()])?.into_iter().flatten().collect()))
 }
 
-/// A value of the type from its text. Raises what the type raises if the text is none of its values.
+/// A value of the type from its text. Raises the type's own error if the text is not a value.
 pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
     let input = CString::new(text::from_utf8(value)).map_err(|_| {
         Error::argument("a value contains a zero byte", "Text of Postgres has none.")
@@ -105,16 +105,16 @@ pub fn input(type_oid: Oid, typmod: i32, value: &str) -> Result<Datum, Error> {
     }))
 }
 
-/// A value of the type from its text, as the type writes it itself. Raises what the type raises if
-/// the text is none of its values.
+/// A value of the type from its text, in the type's own spelling. Raises the type's own error if the text is not a
+/// value.
 pub fn canonical(type_oid: Oid, typmod: i32, value: &str) -> Result<String, Error> {
     let datum = input(type_oid, typmod, value)?;
     // SAFETY: a value of that type.
     Ok(unsafe { output(type_oid, datum) })
 }
 
-/// [`canonical`] for a value of a built-in type that is compared with others: values that its type finds equal have
-/// one text, whatever blanks pad them, however many zeros follow the point, and whichever sign zero has.
+/// [`canonical`] for a value of a built-in type that is compared with others: values that are equal for the type have
+/// the same text, regardless of padding blanks, trailing zeros and the sign of zero.
 pub fn identity(base: Oid, value: &str) -> Result<String, Error> {
     let text = canonical(base, -1, value)?;
     Ok(match base {
@@ -134,8 +134,7 @@ pub fn canonical_iso(column: &Column, value: &str) -> Result<String, Error> {
     rights::with_fixed_formats(|| Ok(unsafe { output(column.type_oid, datum) }))
 }
 
-/// What [`canonical_iso`] made of values of a column, as its type writes them now. The texts of types that users made
-/// stay as they are.
+/// The texts from [`canonical_iso`] in the session's current style. The texts of user-defined types are unchanged.
 pub fn from_iso(column: &Column, values: Vec<String>) -> Result<Vec<String>, Error> {
     let base = column.base_type;
     if is_text(base) || base.to_u32() >= FIRST_USER_OID {
@@ -147,9 +146,9 @@ pub fn from_iso(column: &Column, values: Vec<String>) -> Result<Vec<String>, Err
     Ok(datums.into_iter().map(|datum| unsafe { output(base, datum) }).collect())
 }
 
-/// [`canonical`] for a column; a text that its type does not take is an error that names it.
+/// [`canonical`] for a column; for an invalid text, the error names it.
 pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
-    // Takes every text, as it is.
+    // The type accepts every text unchanged.
     if column.type_oid == pg_sys::TEXTOID {
         return Ok(value.into());
     }
@@ -158,8 +157,8 @@ pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
         PgMemoryContexts::new("pg_sanitize value")
             .switch_to(|_| canonical(column.type_oid, column.typmod, value))
     };
-    // Interrupts are no verdict on the value. Whatever else it was, the statement ends: nothing that the failed
-    // input held is used again.
+    // Interrupts do not mean that the value is invalid. With any other error the statement ends: nothing that the
+    // failed input function held is used again.
     caught(read, |error| {
         let Column { name, .. } = column;
         Err(Error::argument(
@@ -169,8 +168,8 @@ pub fn accepted(column: &Column, value: &str) -> Result<String, Error> {
     })
 }
 
-/// [`canonical`] for a column, by the type that its domain type is over: the constraints of the domain,
-/// whose functions may be anybody's, are not evaluated.
+/// [`canonical`] for a column, by the base type of its domain: the constraints of the domain, whose functions any role
+/// may have written, are not evaluated.
 pub fn canonical_of_base(column: &Column, value: &str) -> Result<String, Error> {
     let mut typmod = column.typmod;
     // SAFETY: a catalog look-up.
@@ -195,8 +194,8 @@ pub(in crate::pg) fn output_function(type_oid: Oid) -> Oid {
     function
 }
 
-/// A column of a query with its values as they are, neither compressed nor in a TOAST table; `None` if the type
-/// has no long values. Functions that change nothing: a length that every text has, and a plus.
+/// A column of a query with its values as they are, neither compressed nor in a TOAST table; `None` if the type has no
+/// long values. It is wrapped in a function that does not change it: a cast to the greatest length, or a unary plus.
 pub fn whole(base: Oid, name: &str) -> Option<String> {
     match base {
         pg_sys::TEXTOID | pg_sys::VARCHAROID => Some(format!(
@@ -219,20 +218,20 @@ pub fn name(type_oid: Oid) -> String {
     unsafe { text::name(pg_sys::format_type_be(type_oid)) }
 }
 
-/// The name of a type for a query, without a length: `bpchar` and `"bit"`, since `character` and `bit` are of length 1.
+/// The name of a type for a query, without a length: `bpchar` and `"bit"`, because `character` and `bit` mean length 1.
 fn type_name(base: Oid) -> String {
     let flags = pg_sys::FORMAT_TYPE_FORCE_QUALIFY | pg_sys::FORMAT_TYPE_TYPEMOD_GIVEN;
     // SAFETY: returns a palloc'd C string.
     unsafe { text::name(pg_sys::format_type_extended(base, -1, flags as u16)) }
 }
 
-/// An expression of a domain's type as one of the type that the domain is over, which no cast of a user's can change.
+/// An expression of a domain's type as one of the base type, in a way that user-defined casts cannot change.
 pub fn of_base(base: Oid, expression: &str) -> String {
     format!("({expression})::{}", type_name(base))
 }
 
-/// An expression of this type, which it may name twice, as text. A type of a user's is written by its own output
-/// function, as SELECT does: the cast to text may be a function of the type's owner.
+/// An expression of this type, which it may name twice, as text. A user-defined type is written by its output function,
+/// as SELECT does: its cast to text may be a function of the type's owner.
 pub fn text_expression(base: Oid, expression: &str) -> String {
     if is_enum(base) {
         format!("pg_catalog.textin(pg_catalog.enum_out({expression}))")
@@ -258,13 +257,13 @@ pub fn text_literal(value: &str) -> String {
 }
 
 /// The owners of all domains in a type, whose constraints may call functions when a value of the type is read. Domains
-/// may be in an array, a range or a row, or below another domain. Constraints come and go, under no lock, so a domain
-/// counts whether it has any or not.
+/// may be in an array, a range or a row, or below another domain. Constraints can be added and dropped without a lock,
+/// so a domain counts whether it has any or not.
 pub fn authors(type_oid: Oid) -> Vec<Oid> {
     let (mut types, mut authors, mut next) = (vec![type_oid], Vec::new(), 0);
     while let Some(&of) = types.get(next) {
         next += 1;
-        // What comes with Postgres is a superuser's.
+        // Types that come with Postgres belong to a superuser.
         if of.to_u32() < FIRST_USER_OID {
             continue;
         }
@@ -296,7 +295,7 @@ pub fn authors(type_oid: Oid) -> Vec<Oid> {
     authors
 }
 
-/// Raises what the domain raises if this value of its base type, `None` for NULL, is none of its values.
+/// Raises the domain's own error if this value of its base type, `None` for NULL, violates its constraints.
 pub fn check_domain(domain: Oid, value: Option<Datum>) {
     let mut extra = std::ptr::null_mut();
     let (null, value) = (value.is_none(), value.unwrap_or(Datum::null()));
@@ -306,7 +305,7 @@ pub fn check_domain(domain: Oid, value: Option<Datum>) {
     })
 }
 
-/// True for a domain whose values obey a constraint, its own or one of a domain that it is over.
+/// True for a domain whose values obey a constraint, its own or one of a domain that it is based on.
 pub fn is_constrained(type_oid: Oid) -> Result<bool, Error> {
     sql::any(
         "WITH RECURSIVE chain AS (
@@ -335,7 +334,7 @@ pub fn least_number(base: Oid, typmod: i32) -> f64 {
     }
 }
 
-/// True for a domain that has no NULL, by itself or by a domain that it is over.
+/// True for a domain that is NOT NULL, by itself or by a domain that it is based on.
 pub fn forbids_null(type_oid: Oid) -> Result<bool, Error> {
     sql::any(
         "WITH RECURSIVE chain AS (

@@ -1,4 +1,4 @@
-//! Expressions: which columns they are made of, and which they say are equal.
+//! Expressions: the columns in them, and the columns that conditions equate.
 
 use super::{Place, entry, node_of, own_operator};
 use crate::pg::call::error::Error;
@@ -7,8 +7,7 @@ use pgrx::{PgList, is_a};
 use std::collections::BTreeSet;
 use std::ffi::c_void;
 
-/// What lies inside an expression but does not change whose value it is: a cast without a function, or
-/// another collation.
+/// The expression inside nodes that do not change the value: casts without a function, and collations.
 ///
 /// # Safety
 /// `node` is a valid expression.

@@ -1,9 +1,8 @@
-//! The parse trees of views: what they are made of. Nothing of them is ever evaluated.
+//! The parse trees of views. They are never evaluated.
 //!
-//! Trees come from the catalog's rules, copied into the current memory context, and are read only. A
-//! [`Scope`] is a query of such a tree; what it tells is plain data, and what that means is decided by
-//! whoever asks ([`crate::rules::stability`]). [`expression`] looks into expressions, [`reach`] goes
-//! through all that hangs on a query.
+//! Trees come from the catalog's rules, copied into the current memory context, and are read only. A [`Scope`] is a
+//! query of such a tree; its methods return plain data, whose meaning [`crate::rules::stability`] decides.
+//! [`expression`] examines expressions, [`reach`] finds everything that a query reads or calls.
 
 mod expression;
 mod reach;
@@ -23,7 +22,7 @@ pub const FIRST_USER_OID: u32 = 16384;
 /// A column of a relation in FROM: its index in the range table and its number.
 pub type Place = (usize, i16);
 
-/// A query of a view and those around it, whose WITH lists it can see. Only made here, of valid trees.
+/// A query of a view and the queries around it, whose WITH lists it can see. Made only here, from valid trees.
 pub struct Scope<'a> {
     query: &'a pg_sys::Query,
     outer: Option<&'a Scope<'a>>,
@@ -63,7 +62,7 @@ pub struct Target {
     /// Equal values of it have equal bytes.
     pub is_exact: bool,
     pub returns_set: bool,
-    /// It may have a value where the columns that it is made of have none.
+    /// It may be not NULL where all columns in it are NULL.
     pub is_nonstrict: bool,
     /// The columns that it is made of; `None` if one of them belongs to a query around this one.
     pub places: Option<BTreeSet<Place>>,
@@ -76,10 +75,10 @@ pub enum Entry<'a> {
     Other,
 }
 
-/// FROM and WHERE, as far as columns are said to be equal there.
+/// FROM and WHERE, with the columns that their conditions equate.
 pub enum From {
     Entry(usize),
-    /// Items of which all conditions of WHERE hold.
+    /// A list of items, to which all conditions of WHERE apply.
     List {
         items: Vec<From>,
         equal: Vec<(Place, Place)>,
@@ -109,7 +108,7 @@ impl<'a> Scope<'a> {
 
     pub fn shape(&self) -> Shape {
         let query = self.query;
-        // SAFETY: the stack is checked as Postgres does, as queries lie within queries; valid trees.
+        // SAFETY: the stack depth is checked as Postgres does, because queries are nested; valid trees.
         unsafe {
             pg_sys::check_stack_depth();
             let with = nodes::<pg_sys::CommonTableExpr>(query.cteList);
@@ -128,7 +127,7 @@ impl<'a> Scope<'a> {
         }
     }
 
-    /// What UNION and the like make of column `number`, if there is any.
+    /// How UNION and the like combine column `number`, if the query has any.
     pub fn combined(&self, number: i16) -> Option<Combined> {
         let operations = self.query.setOperations;
         // SAFETY: a valid tree.

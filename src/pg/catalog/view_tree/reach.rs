@@ -54,7 +54,7 @@ impl Reach {
         }
     }
 
-    /// A reference to a WITH query of that name, whichever of those around it is meant.
+    /// A reference to a WITH query of that name, in this query or one around it.
     unsafe fn with(
         &mut self,
         entry: &pg_sys::RangeTblEntry,
@@ -94,7 +94,7 @@ unsafe extern "C-unwind" fn reach(node: *mut pg_sys::Node, context: *mut c_void)
                 _ => Ok(()),
             };
             walk.reach.error = done.err();
-            // The walker goes on into what hangs on the entry by itself.
+            // The walker itself continues below the entry.
             return walk.reach.error.is_some();
         }
         if is_a(node, NodeTag::T_Query) {
@@ -106,8 +106,9 @@ unsafe extern "C-unwind" fn reach(node: *mut pg_sys::Node, context: *mut c_void)
     }
 }
 
-/// Functions that tie rows together: those of sequences, and those that say that they read tables. For
-/// others of a user's the owner of the view answers: unless somebody said more, all of them are volatile.
+/// Notes functions whose result may depend on other rows: those of sequences, and those that are declared to read
+/// tables. For other user-defined functions the owner of the view is responsible: undeclared functions are all
+/// volatile.
 #[pgrx::pg_guard]
 unsafe extern "C-unwind" fn look_at_function(function: Oid, context: *mut c_void) -> bool {
     // SAFETY: catalog look-ups; the context is that of `reach`.
@@ -132,7 +133,7 @@ unsafe extern "C-unwind" fn look_at_function(function: Oid, context: *mut c_void
     }
 }
 
-/// True for what makes text of a value, or a value of text. The types of names in catalogs look there.
+/// True for a conversion of a value to text or back. Not for the types of names in catalogs, which read the catalogs.
 ///
 /// # Safety
 /// The function exists and has this name.
