@@ -13,14 +13,14 @@ use pgrx::PgTupleDesc;
 use std::cell::Cell;
 use table::WireError;
 
-/// Takes the bags of the shards as they come.
+/// Adds up the bags of the shards as they arrive.
 struct Bags<'a> {
     rows: &'a mut RowCoder,
-    /// For the columns that a bag has.
+    /// The input functions of a bag's columns.
     inputs: &'a mut [Input],
-    /// Whose bag is being read.
+    /// The shard whose bag is being read.
     at: &'a Cell<Option<usize>>,
-    /// Whether the number of the shard is one more column.
+    /// Whether the number of the shard is an additional column.
     numbered: bool,
     context: pg_sys::MemoryContext,
 }
@@ -49,7 +49,7 @@ impl RowSink for Bags<'_> {
     }
 }
 
-/// Learns what rows look like, of a query that has none.
+/// Receives the columns of a query that returns no rows.
 struct Shape {
     reader: Reader,
     /// Types and modifiers of the columns.
@@ -67,7 +67,7 @@ impl RowSink for Shape {
     }
 }
 
-/// The bag in a packed text, beside `held` bytes of others.
+/// The bag in a packed text, for a call that already holds `held` bytes.
 pub(in crate::pg) fn unpacked(packed: &[u8], held: u64) -> Result<table::Bag, Error> {
     let held = held + packed.len() as u64;
     let bytes = pool::run("unpacking the bag", held, |watch| table::unpack(packed, watch))?;
@@ -75,7 +75,7 @@ pub(in crate::pg) fn unpacked(packed: &[u8], held: u64) -> Result<table::Bag, Er
 }
 
 impl Shards<'_> {
-    /// What the rows look like, with further terms.
+    /// The columns of the query's rows, with further terms.
     fn shape(&self, held: u64, further: &[u8]) -> Shape {
         let mut shape = Shape { reader: Reader::new(held), types: Vec::new() };
         let nothing = [self.asked.from(), b" WHERE false"].concat();
@@ -83,7 +83,7 @@ impl Shards<'_> {
         shape
     }
 
-    /// How what is asked for travels; `None` if it has to be read as rows.
+    /// The form in which each requested value is sent; `None` if the values have to be read as rows.
     pub(in crate::pg) fn ways(&self) -> Option<Vec<Way>> {
         self.ways_of(&self.shape(0, b"").types)
     }
@@ -94,8 +94,8 @@ impl Shards<'_> {
         asked.map(|&(of, _)| Way::of(of, engine)).collect()
     }
 
-    /// Reads the rows of all leaves, as bags where that is possible. If `numbered`, a last column says of each row
-    /// in which leaf it is.
+    /// Reads the rows of all leaves, as bags where that is possible. If `numbered`, a last column has the number of
+    /// each row's leaf.
     pub(in crate::pg) fn read(&self, held: u64, numbered: bool) -> Result<RowCoder, Error> {
         let number = |number: usize| match numbered {
             true => format!(", '{number}'::pg_catalog.text AS shard").into_bytes(),
@@ -137,7 +137,7 @@ impl Shards<'_> {
         reader.rows.ok_or(Error::Context)
     }
 
-    /// As [`Shards::read`] with numbers, but all comes as rows, through the relation itself.
+    /// As [`Shards::read`] with numbers, but everything is read as rows, through the relation itself.
     pub(in crate::pg) fn read_rows(&self, held: u64) -> Result<RowCoder, Error> {
         let leaves: Vec<String> =
             self.leaves.iter().map(|leaf| leaf.relation.to_u32().to_string()).collect();

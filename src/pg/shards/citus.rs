@@ -1,8 +1,8 @@
 //! Tables that Citus distributes, and which node of its cluster this server is.
 //!
-//! Citus itself splits an aggregate over such a table: its workers make states, which travel as text, and the
-//! coordinator combines them. It can do so if the aggregate's arguments have types that tell themselves, which those
-//! of `row_bag` do not: `cell_bag` takes the texts of the cells.
+//! Citus itself splits an aggregate over such a table: its workers make states, which are sent as text, and the
+//! coordinator combines them. For this it needs to know the types of the aggregate's arguments. Those of `row_bag` are
+//! unknown there, so `cell_bag` takes the texts of the cells.
 
 use super::reach::is_reached;
 use super::travel::Way;
@@ -52,7 +52,7 @@ pub fn group() -> Result<Option<String>, Error> {
 }
 
 /// True for a table that Citus made to hold a part of another one, whose name ends with the number of a shard, and for
-/// what reads such a table.
+/// relations that read such a table.
 pub fn is_shard(relation: &Relation) -> Result<bool, Error> {
     if !has_catalog(c"pg_dist_shard") {
         return Ok(false);
@@ -80,12 +80,12 @@ pub fn is_asked_for(relation: Oid) -> Result<bool, Error> {
     )
 }
 
-/// The node that an error is of, as Citus tells it.
+/// The node that an error came from, according to Citus.
 pub(in crate::pg) fn node(message: &str, context: &str) -> Option<String> {
     let behind = |text: &str, mark: &str| {
         let (_, rest) = text.split_once(mark)?;
         let end = rest.find([' ', '\n', ',']).unwrap_or(rest.len());
-        // The role may stand before the name.
+        // The role may precede the name.
         let name = rest[..end].rsplit('@').next()?;
         (!name.is_empty()).then(|| name.to_string())
     };
@@ -94,8 +94,8 @@ pub(in crate::pg) fn node(message: &str, context: &str) -> Option<String> {
         .or_else(|| behind(message, "connection to the node "))
 }
 
-/// True if Citus may be what answers a query on the relation: it knows the table, or the relation is a view or has
-/// leaves, and Citus is here. Whatever stands in a query that it answers may be sent to other nodes.
+/// True if Citus may answer a query on the relation: it knows the table, or Citus is installed and the relation is a
+/// view or has leaves. Any part of a query that Citus answers may be sent to other nodes.
 pub fn may_answer(relation: &Relation) -> Result<bool, Error> {
     Ok(has_catalog(c"pg_dist_partition") && (!relation.is_plain_table || manages(relation.oid)?))
 }

@@ -1,6 +1,6 @@
-//! Relations whose rows lie on other servers. A *shard* is a foreign table of postgres_fdw, the relation itself
-//! or one of its leaves, whose server names pg_sanitize in its option `extensions`: it can make a bag of its rows,
-//! and then only the bag travels.
+//! Relations whose rows lie on other servers. A *shard* is a foreign table of postgres_fdw, the relation itself or one
+//! of its leaves, whose server names pg_sanitize in its option `extensions`: it can make a bag of its rows, and then
+//! only the bag is sent.
 //!
 //! This file finds which leaves a relation has, and whether they may be asked one by one.
 
@@ -16,7 +16,7 @@ use std::ffi::{CStr, CString, c_char};
 use std::fmt;
 use std::sync::Mutex;
 
-/// Columns of a bag: an aggregate has at most 99 arguments, and the names are one.
+/// Columns of a bag: an aggregate has at most 99 arguments, and the names take one.
 const MOST_COLUMNS: usize = 98;
 
 /// A leaf of a relation: where some of its rows are.
@@ -45,7 +45,7 @@ impl Shard {
         self.server.as_ref().is_some_and(|server| server.has_extension)
     }
 
-    /// What a query reads, without what inherits from it. In the database's encoding.
+    /// Its name in a query, without inheriting tables. In the database's encoding.
     pub fn from(&self) -> Vec<u8> {
         // SAFETY: look-ups of a relation that is locked; the results are palloc'd C strings.
         unsafe {
@@ -57,7 +57,7 @@ impl Shard {
     }
 }
 
-/// The leaves of a relation that is asked for something.
+/// The leaves of a relation from which values are requested.
 pub struct Shards<'a> {
     pub asked: &'a Asked,
     pub leaves: Vec<Shard>,
@@ -105,7 +105,7 @@ impl<'a> Shards<'a> {
         Ok(shards.noted()?.then_some(shards))
     }
 
-    /// Whether shards can be asked for bags, which is noted as the way in which the relation is read.
+    /// Whether shards can be asked for bags; records this as the way in which the relation is read.
     pub fn noted(&self) -> Result<bool, Error> {
         let (bags, foreign) = (self.can_make_bags()?, self.foreign());
         self.asked.reading.note(if bags { Read::Bags(foreign) } else { Read::Rows(foreign) });
@@ -129,9 +129,9 @@ impl<'a> Shards<'a> {
         self.leaves.iter().filter(|leaf| leaf.server.is_some()).count()
     }
 
-    /// Whether bags of the shards are the same as the rows: whether nothing that Postgres does when it reads the
-    /// relation is left out if its leaves are read. The current user's rights suffice for all leaves, no row
-    /// security is in force, and all that is asked for can be sent to the shards.
+    /// Whether bags of the shards contain the same rows as the relation, so that reading its leaves skips nothing that
+    /// Postgres does when it reads the relation: the current user may read all leaves, no row security is in force, and
+    /// all requested values can be sent to the shards.
     pub fn can_make_bags(&self) -> Result<bool, Error> {
         if !self.leaves.iter().any(Shard::makes_bags)
             || !(1..=MOST_COLUMNS).contains(&self.asked.width())
@@ -147,7 +147,7 @@ impl<'a> Shards<'a> {
         Ok(has_functions()? && self.is_sent()?)
     }
 
-    /// True if the current user may read all that is asked for.
+    /// True if the current user may read all requested values.
     fn may_read(&self, relation: Oid) -> bool {
         rights::may_read(relation)
             || self.asked.columns().all(|name| {
@@ -186,13 +186,13 @@ impl<'a> Shards<'a> {
         c_string(query)
     }
 
-    /// True if postgres_fdw sends all of the query: a type or a function that is not built in stays here, and its
-    /// rows would have to come.
+    /// True if postgres_fdw sends the whole query. It does not send types or functions that are not built in: then rows
+    /// would have to be fetched.
     fn is_sent(&self) -> Result<bool, Error> {
         let Some(ways) = self.ways() else { return Ok(false) };
         let query = self.query(&ways);
         self.caught(None, || {
-            // SAFETY: the plan is looked at while it is held, and let go before SPI, which frees what was prepared.
+            // SAFETY: the plan is read while it is held, and released before SPI frees what was prepared.
             Spi::connect(|_| unsafe {
                 let prepared = pg_sys::SPI_prepare(query.as_ptr(), 0, std::ptr::null_mut());
                 let planned = pg_sys::SPI_plan_get_cached_plan(prepared);
@@ -217,7 +217,7 @@ unsafe fn aggregates(plan: *mut pg_sys::Plan) -> bool {
     if plan.is_null() {
         return false;
     }
-    // SAFETY: as the caller says; the tag of a node tells what it is.
+    // SAFETY: as the caller says; the tag of a node says what it is.
     unsafe {
         match (*plan).type_ {
             pg_sys::NodeTag::T_Agg => true,
@@ -257,8 +257,8 @@ impl fmt::Display for Read {
 pub struct Reading(Mutex<Option<Read>>);
 
 impl Reading {
-    /// Notes how it is read, and tells it where progress is told. If it is read several times, rows are told if they
-    /// came once.
+    /// Records how it is read, and adds this to the progress. If it is read several times, and rows were fetched in any
+    /// of the reads, it counts as read by rows.
     fn note(&self, read: Read) {
         if let Ok(mut noted) = self.0.lock()
             && !matches!(*noted, Some(Read::Rows(_)))
@@ -270,13 +270,13 @@ impl Reading {
         }
     }
 
-    /// For a label.
+    /// As a text for a label.
     pub fn told(&self) -> Option<String> {
         self.0.lock().ok()?.map(|read| read.to_string())
     }
 }
 
-/// Why the rows of a table are not written by statements of this server alone: another engine keeps them.
+/// Why statements of this server alone cannot write the rows of a table: another engine stores them.
 pub fn engine_of(relation: Oid) -> Option<String> {
     match citus::manages(relation) {
         Ok(false) => None,
@@ -325,7 +325,7 @@ unsafe fn server_of(relation: Oid) -> Option<Server> {
     unsafe {
         let server = pg_sys::GetForeignServer((*pg_sys::GetForeignTable(relation)).serverid);
         let wrapper = pg_sys::GetForeignDataWrapper((*server).fdwid);
-        // By whose function rows are read, whatever the wrapper is called.
+        // Decided by the wrapper's handler function, not by its name.
         let extension =
             pg_sys::getExtensionOfObject(pg_sys::ProcedureRelationId, (*wrapper).fdwhandler);
         if extension == pg_sys::InvalidOid
@@ -338,7 +338,7 @@ unsafe fn server_of(relation: Oid) -> Option<Server> {
 }
 
 impl Server {
-    /// The server of this number, which exists.
+    /// The server with this OID, which exists.
     pub fn of(oid: Oid) -> Self {
         // SAFETY: a catalog look-up; what is found is palloc'd.
         unsafe { Server::new(pg_sys::GetForeignServer(oid)) }
@@ -364,7 +364,7 @@ impl Server {
 /// # Safety
 /// The option is valid, and its value a text.
 unsafe fn lists_us(option: *mut pg_sys::DefElem) -> bool {
-    // SAFETY: as the caller says; the copy is cut to pieces in place.
+    // SAFETY: as the caller says; the copy is split in place.
     unsafe {
         let copy = pg_sys::pstrdup(pg_sys::defGetString(option));
         let mut names = std::ptr::null_mut();

@@ -1,6 +1,6 @@
-//! Generations: the tables in which a shard keeps its part of a sharded release, one for each publish or refresh.
-//! Each has a comment that says of which release it is and which number it has; what is dropped must have it, and
-//! belong to the role that asks.
+//! Generations: the tables in which a shard keeps its part of a sharded release, one for each publish or refresh. Each
+//! has a comment with its release and its number. Only tables with that comment that belong to the asking role are
+//! dropped.
 
 use crate::pg::call::text_input::Input;
 use crate::pg::prelude::*;
@@ -61,7 +61,7 @@ pub fn drop_all_but(mark: &Mark, kept: Option<u64>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the table of a generation. What others may do with the generation before it, they may do with it.
+/// Makes the table of a generation, with the rights that others have on the previous generation.
 pub fn create(
     mark: &Mark,
     name: &Name,
@@ -70,12 +70,12 @@ pub fn create(
     columns: &[NewColumn],
 ) -> Result<(), Error> {
     let made = name.create_by(columns, " USING heap")?;
-    // The coordinator points at it as soon as the commit is said to be done: it must not be lost, whatever the
-    // role's synchronous_commit is.
+    // The coordinator points at it as soon as the commit is reported: the commit must not be lost, even if the role has
+    // synchronous_commit off.
     // SAFETY: sets a flag of the transaction.
     unsafe { pg_sys::ForceSyncCommit() };
     target::comment(made, &mark.comment(generation));
-    // What is asked next has to see it.
+    // The next command has to see the table.
     // SAFETY: ends the command.
     unsafe { pg_sys::CommandCounterIncrement() };
     let before = before.map(|generation| mark.comment(generation));
@@ -104,9 +104,9 @@ const GRANTS: &str = "SELECT a.privilege_type,
 
 /// Writes the rows of a bag into the table of a generation, which this transaction has made.
 ///
-/// The rows are written as frozen, as by COPY with FREEZE: whoever can find the table, which is whoever comes after
-/// the commit, sees them all, whatever the age of their snapshot. A reader whose snapshot is older than the commit
-/// would find an empty table otherwise.
+/// The rows are written as frozen, as by COPY with FREEZE: everyone who can find the table, which is possible only
+/// after the commit, sees them all, however old their snapshot is. Otherwise a reader whose snapshot is older than the
+/// commit would find an empty table.
 pub fn write(name: &Name, bag: &Bag) -> Result<(), Error> {
     let table = name.find().ok_or_else(|| Error::NoSuchRelation { relation: name.quoted() })?;
     // SAFETY: the relation is open until the end; an error leaves closing it to the end of the transaction.
@@ -146,7 +146,7 @@ unsafe fn unfit(table: pg_sys::Relation) -> Option<String> {
 /// The OID of the access method `heap`.
 const HEAP: u32 = 2;
 
-/// The values of a bag, which the input functions of the columns' types read.
+/// The values of a bag, read by the input functions of the columns' types.
 struct BagValues<'a> {
     bag: &'a Bag,
     /// By column of the bag.

@@ -1,5 +1,5 @@
-//! Which server keeps the budgets. What was told of a relation is counted in one place, or it is not counted: a node
-//! that is asked beside the others has a ledger of its own, which knows nothing of theirs.
+//! Which server keeps the budgets. Everything that was revealed of a relation must be counted in one place: a node that
+//! is asked directly has a ledger of its own, which knows nothing of the others'.
 //!
 //! Every method that takes from a budget asks [`check`] before it does anything, and [`check_relation`] once it knows
 //! what it reads.
@@ -7,7 +7,7 @@
 use super::citus;
 use crate::pg::prelude::*;
 
-/// Refuses on a node whose rows another one distributes: there budgets are kept.
+/// Refuses on a node that gets its rows from a coordinator: budgets are kept there.
 pub fn check() -> Result<(), Error> {
     match citus::group()? {
         Some(group) if group != "0" => Err(Error::NotKeeper {
@@ -18,7 +18,7 @@ pub fn check() -> Result<(), Error> {
     }
 }
 
-/// Refuses a relation that is a part of another one, of which the budget is kept.
+/// Refuses a relation that is a part of another one, whose budget counts.
 pub fn check_relation(relation: &Relation) -> Result<(), Error> {
     match citus::is_shard(relation)? {
         false => Ok(()),

@@ -1,11 +1,11 @@
 //! Whether the owner of a relation can have its rows from other servers: a question is read with the owner's rights,
-//! and what can be known of them is known before it is charged.
+//! and problems with these should be found before the charge.
 
 use super::citus;
 use super::foreign_tables::Shards;
 use crate::pg::prelude::*;
 
-/// Refuses a relation whose owner the other servers would not let in.
+/// Refuses a relation whose owner cannot log in to the other servers.
 pub fn check(relation: &Relation) -> Result<(), Error> {
     let Some(owner) = rights::owner_of(relation.oid) else { return Ok(()) };
     let name = || rights::role_name(owner).unwrap_or_default();
@@ -32,9 +32,9 @@ pub fn check(relation: &Relation) -> Result<(), Error> {
     }
 }
 
-/// True if the role, or everybody for none, has a user mapping for the server.
+/// True if the role has a user mapping for the server; the invalid OID means PUBLIC.
 fn is_mapped(role: Oid, server: Oid) -> bool {
-    // SAFETY: the tuple is let go as soon as it is found.
+    // SAFETY: the tuple is released as soon as it is found.
     unsafe {
         let cache = pg_sys::SysCacheIdentifier::USERMAPPINGUSERSERVER as i32;
         let tuple = pg_sys::SearchSysCache2(cache, Datum::from(role), Datum::from(server));

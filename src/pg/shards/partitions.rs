@@ -36,8 +36,8 @@ pub struct Leaf {
     pub from: String,
     /// Modulus and remainder of a hash partition.
     pub hash: Option<(u64, u64)>,
-    /// What its rows fulfil, if it is no hash partition: of them Postgres knows only for partitions on
-    /// this server that it is so.
+    /// The condition of its rows, if it is not a hash partition. Postgres enforces it only for partitions on this
+    /// server.
     pub condition: Option<String>,
 }
 
@@ -50,9 +50,9 @@ fn has_extension(server: &Option<String>) -> bool {
 /// else, and one of them at least is a foreign table of a server that has this extension; or the relation
 /// itself, if it is such a foreign table.
 ///
-/// None of what is asked of a partition goes around anything that reading the relation as a whole would
-/// meet: partitions with row security, or that the user may not read, are not asked on their own. Nor are those of a
-/// relation that is itself a partition: Postgres would evaluate expressions of its parent's key to tell their bounds.
+/// Asking a partition on its own must not bypass any check that reading the whole relation would make: partitions with
+/// row security, or that the user may not read, are not asked on their own. Nor are those of a relation that is itself
+/// a partition: to find their bounds Postgres would evaluate expressions in its parent's key.
 pub fn by_unit(relation: &Relation, unit: &Column) -> Result<Option<Vec<Leaf>>, Error> {
     if is_foreign(relation)? {
         return Ok(Some(vec![Leaf { from: relation.from(), hash: None, condition: None }]));
@@ -91,7 +91,7 @@ pub fn by_unit(relation: &Relation, unit: &Column) -> Result<Option<Vec<Leaf>>, 
     Ok(rows.into_iter().map(|row| leaf(unit, row)).collect())
 }
 
-/// True for a foreign table of a server that has this extension, alone.
+/// True for a foreign table, without children, of a server that has this extension.
 fn is_foreign(relation: &Relation) -> Result<bool, Error> {
     let query = "SELECT f.ftserver::pg_catalog.text FROM pg_catalog.pg_class AS c
             JOIN pg_catalog.pg_foreign_table AS f ON f.ftrelid OPERATOR(pg_catalog.=) c.oid

@@ -1,4 +1,4 @@
-//! What a relation reads, as the catalog has it: the tables of its views, and what inherits from them.
+//! What a relation reads, according to the catalog: the tables of its views, and their inheriting tables.
 
 use crate::pg::prelude::*;
 
@@ -15,12 +15,13 @@ pub fn has_foreign(relation: &Relation) -> Result<bool, Error> {
     )
 }
 
-/// True if a query `FROM` this, in which `reached` has a row for the relation and for each that it reads, has rows.
+/// True if a query with this FROM clause has rows; in it `reached` has a row for the relation and for each relation
+/// that it reads.
 pub(in crate::pg) fn is_reached(relation: Oid, from: &str) -> Result<bool, Error> {
     sql::any(&format!("{REACHED} SELECT 'yes' FROM {from} LIMIT 1"), &[relation.into()])
 }
 
-/// A materialized view has its rows here.
+/// A materialized view stores its rows on this server.
 const REACHED: &str = "WITH RECURSIVE edge AS (
          SELECT w.ev_class AS whole, d.refobjid AS part
            FROM pg_catalog.pg_rewrite AS w

@@ -1,5 +1,5 @@
 //! The parts of a sharded release, as the coordinator knows them: foreign tables that inherit from the release's own
-//! table, one on each server, and what is sent to the servers to fill what they point at.
+//! table, one on each server, and the requests to the servers to fill the tables that they point at.
 
 use super::foreign_tables::Server;
 use super::remote_error::{is_lost, told};
@@ -12,7 +12,7 @@ use crate::pg::write::target::{Name, identifier};
 use pgrx::{PgMemoryContexts, PgSqlErrorCode as Code};
 use serde_json::Value as Json;
 
-/// Bytes of a target's name: what is added to it for its parts must fit as well.
+/// Bytes of a target's name: the suffixes for its parts must fit as well.
 const LONGEST: usize = 40;
 
 /// The name of a sharded release, from which those of its parts are made.
@@ -62,7 +62,7 @@ fn parts(target: &Relation) -> Result<Vec<Part>, Error> {
     Ok(parts)
 }
 
-/// Refuses a release whose parts are not what publish made.
+/// Refuses a release whose parts differ from those that publish made.
 pub fn check(target: &Relation) -> Result<(), Error> {
     parts(target).map(drop)
 }
@@ -72,7 +72,7 @@ pub fn servers(target: &Relation) -> Result<Vec<Server>, Error> {
     Ok(parts(target)?.iter().map(|part| Server::of(part.server)).collect())
 }
 
-/// Lets readers see the tables of this schema and name, on these servers. From here on until the transaction ends,
+/// Makes readers see the tables of this schema and name, on these servers. From here on until the transaction ends,
 /// readers of the release wait: they see all parts as they were, or all as they are now.
 pub fn point(
     target: &Relation,
@@ -82,7 +82,7 @@ pub fn point(
     table: &str,
 ) -> Result<(), Error> {
     lock_out(target.oid);
-    // What the shards drop later must not be what a commit that was lost pointed away from.
+    // This commit must not be lost: the shards may later drop the tables that readers would then see again.
     // SAFETY: sets a flag of the transaction.
     unsafe { pg_sys::ForceSyncCommit() };
     let (schema, table) = (types::text_literal(schema), types::text_literal(table));
@@ -121,7 +121,7 @@ pub fn point(
             &[],
         )?;
     }
-    // Names were looked up anew by each statement: what was meant must be what was changed.
+    // Each statement looked up the names again, so check that the intended tables were changed.
     let pointing = sql::latest_rows::<1>(POINTING, &[target.oid.into(), Text(table).into()])?;
     match pointing.len() == servers.len() {
         true => Ok(()),
@@ -151,14 +151,14 @@ pub fn drop_parts(target: &Relation) -> Result<(), Error> {
     Ok(())
 }
 
-/// A foreign table by which work is sent to a server, for the time of a call.
+/// A foreign table through which work is sent to a server, for the duration of a call.
 pub struct Work<'a> {
     server: &'a Server,
     table: Relation,
 }
 
 impl<'a> Work<'a> {
-    /// Makes it beside the target, for the release with this mark.
+    /// Makes it in the target's schema, for the release with this mark.
     pub fn open(target: &Relation, mark: &str, server: &'a Server) -> Result<Self, Error> {
         let name = Name::beside(target.oid, &format!("pg_sanitize_{mark}"))?;
         sql::run_as_caller(
@@ -181,8 +181,8 @@ impl<'a> Work<'a> {
         self.send_with(task, None)
     }
 
-    /// Has a task done with the rows of a query on what is held: they are sent as a bag, in texts that mean the
-    /// same on every server.
+    /// Has a task done with the rows of a query on held rows: they are sent as a bag, in texts that mean the same on
+    /// every server.
     pub fn send_rows(
         &self,
         task: &Json,
@@ -193,7 +193,7 @@ impl<'a> Work<'a> {
         let query = format!("SELECT sanitize.row_bag(part.*) FROM ({query}) AS part");
         let bag = || statement::value(held, &query, target.oid);
         let mut memory = PgMemoryContexts::new("pg_sanitize part");
-        // SAFETY: the bag is sent before its memory is given back.
+        // SAFETY: the bag is sent before its memory is freed.
         unsafe {
             memory.switch_to(|_| {
                 let bag = rights::with_fixed_names(|| rights::with_fixed_formats(bag))?;
@@ -219,13 +219,13 @@ impl<'a> Work<'a> {
     }
 }
 
-/// Runs `work`, which is done by another server: its errors get the server's name.
+/// Runs `work`, which another server does: its errors get the server's name.
 fn named(server: &Server, work: impl FnOnce() -> Result<(), Error>) -> Result<(), Error> {
     let whose = format!("shard \"{}\"", server.name);
     caught(work, |error| Err(told(error, &whose, hint(error.sql_error_code()))))
 }
 
-/// What helps, by the kind of error.
+/// A hint for the kind of error.
 fn hint(code: Code) -> Option<&'static str> {
     Some(match code {
         Code::ERRCODE_UNDEFINED_TABLE | Code::ERRCODE_INVALID_SCHEMA_NAME => {

@@ -1,5 +1,5 @@
-//! Errors of a shard, with its name. postgres_fdw says in the context of an error which query it had sent, and
-//! each shard's query has its number; an error that comes before, without a query, names the server.
+//! Errors of a shard, with its name. postgres_fdw says in the context of an error which query it had sent, and each
+//! shard's query contains its number; an error before any query names the server.
 
 use super::citus;
 use super::foreign_tables::Shards;
@@ -11,10 +11,10 @@ use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 
-/// What an error says of where it happened.
+/// The context of an error.
 type Said = RefCell<String>;
 
-/// Called by Postgres while it makes a message; keeps the context of errors.
+/// Called by Postgres while it makes a message; stores the context of errors.
 #[pg_guard]
 unsafe extern "C-unwind" fn note(said: *mut c_void) {
     // SAFETY: `said` outlives the callback. Messages are made in the context of errors, from which nothing can be
@@ -34,8 +34,8 @@ unsafe extern "C-unwind" fn note(said: *mut c_void) {
 }
 
 impl Shards<'_> {
-    /// Runs `work`; an error in it that a shard caused gets the shard's name. `at` tells of which shard the bag is
-    /// that is being read.
+    /// Runs `work`; an error in it that a shard caused gets the shard's name. `at` has the shard whose bag is being
+    /// read.
     pub(in crate::pg) fn caught<T>(
         &self,
         at: Option<&Cell<Option<usize>>>,
@@ -70,7 +70,7 @@ impl Shards<'_> {
         })
     }
 
-    /// The error with the name of the shard; `None` if it is none of a shard.
+    /// The error with the name of the shard; `None` if it does not come from a shard.
     fn told(&self, error: &ErrorReportWithLevel, said: &str, at: Option<usize>) -> Option<Error> {
         let of_query = || {
             let numbers = self.asked_shards().map(|(number, _)| number);
@@ -99,7 +99,7 @@ impl Shards<'_> {
                 None => return None,
             },
             Some(number) => format!("shard \"{}\"", self.leaves[number].name),
-            // The connection of a shard whose bag has come broke before the others' came.
+            // The connection to a shard whose bag has arrived broke before the other bags arrived.
             None if lost => {
                 let names: Vec<&str> = self.asked_shards().map(|(_, s)| s.name.as_str()).collect();
                 format!("one of the shards \"{}\"", names.join("\", \""))
@@ -110,7 +110,7 @@ impl Shards<'_> {
     }
 }
 
-/// An error of another server, with whose it is.
+/// An error of another server, with the server's name.
 pub(in crate::pg) fn told(error: &ErrorReportWithLevel, whose: &str, hint: Option<&str>) -> Error {
     let message = format!("{whose}: {}", error.message());
     let hint = hint.or(error.hint()).unwrap_or("Nothing was changed, here or there.");
@@ -135,7 +135,7 @@ pub(in crate::pg) fn is_lost(code: Code) -> bool {
     )
 }
 
-/// What helps, by the kind of error.
+/// A hint for the kind of error.
 fn hint(code: Code) -> Option<&'static str> {
     Some(match code {
         code if is_lost(code) => {

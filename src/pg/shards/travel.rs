@@ -1,10 +1,9 @@
 //! Values on their way from another server, as texts that mean the same under every setting of both sessions.
 //!
-//! A date, a float or an amount of money is written as the settings of the session say that writes it, and read as
-//! those say that reads it. Between two servers these may differ: 02.01.2024 would become the first of February,
-//! and floats that differ in their last digits one value. What postgres_fdw asks for is written under settings that
-//! it lays down itself, all but that of money. Citus lays down nothing: there such values travel as the hexadecimal
-//! digits of what the type's own send function makes of them.
+//! A date, a float or an amount of money is written under the settings of one session and read under those of another.
+//! Between two servers these may differ: 02.01.2024 would become the first of February, and floats that differ in their
+//! last digits one value. postgres_fdw fixes these settings itself, except that of money. Citus fixes none: there such
+//! values are sent as the hexadecimal digits of the output of the type's own send function.
 
 use crate::pg::call::text_input::Input;
 use crate::pg::catalog::syscache::cached;
@@ -19,16 +18,16 @@ pub enum Engine {
     Citus,
 }
 
-/// How the values of a type travel.
+/// The form in which values of a type are sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
-    /// As the type writes them.
+    /// As text.
     Text,
-    /// As digits of what this function of pg_catalog makes of them.
+    /// As hexadecimal digits of the output of this function of pg_catalog.
     Sent(String),
 }
 
-/// Types whose values are written alike under all settings.
+/// Types whose values have the same text under all settings.
 const PLAIN: [Oid; 22] = [
     pg_sys::BOOLOID,
     pg_sys::INT2OID,
@@ -54,7 +53,7 @@ const PLAIN: [Oid; 22] = [
     pg_sys::VARBITOID,
 ];
 
-/// Numbers of objects, which other servers have under other numbers, and names that depend on the search path.
+/// OIDs of objects, which differ between servers, and names that depend on the search path.
 const OBJECTS: [Oid; 11] = [
     pg_sys::REGPROCOID,
     pg_sys::REGPROCEDUREOID,
@@ -70,15 +69,15 @@ const OBJECTS: [Oid; 11] = [
 ];
 
 impl Way {
-    /// How values of the type travel; `None` if that cannot be known: what a type of a user's writes may depend on
-    /// anything.
+    /// The form in which values of the type are sent; `None` if none is known to be safe: the text of a user-defined
+    /// type may depend on anything.
     pub fn of(type_oid: Oid, engine: Engine) -> Option<Self> {
         let base = types::base(type_oid);
         let element = types::element(base);
         match engine {
             Engine::PostgresFdw if element != pg_sys::MONEYOID => Some(Way::Text),
             _ if types::is_enum(element) || PLAIN.contains(&element) => Some(Way::Text),
-            // What is built in has the same numbers on every server.
+            // Built-in types have the same OIDs on every server.
             _ if [base, element].iter().any(|of| of.to_u32() >= pg_sys::FirstNormalObjectId)
                 || OBJECTS.contains(&element) =>
             {
@@ -88,7 +87,7 @@ impl Way {
         }
     }
 
-    /// What is asked for in place of an expression.
+    /// The expression that is requested in place of a value.
     pub fn asked(&self, expression: &[u8]) -> Vec<u8> {
         match self {
             Way::Text => expression.to_vec(),
@@ -99,7 +98,7 @@ impl Way {
         }
     }
 
-    /// What reads the values here.
+    /// The input function for the values on this server.
     pub fn input(&self, type_oid: Oid, typmod: i32) -> Input {
         match self {
             Way::Text => Input::new(type_oid, typmod),

@@ -1,11 +1,11 @@
-//! Rows that are held under a name while a call runs: later statements read them like a table. They lie in
-//! the backend's memory up to work_mem and in its temporary files beyond; no other session can read them, and
-//! nothing is written to the WAL.
+//! Rows that are held under a name while a call runs: later statements read them like a table. Up to work_mem they are
+//! in the backend's memory, beyond that in its temporary files; no other session can read them, and nothing is written
+//! to the WAL.
 
 use super::store::Store;
 use crate::pg::prelude::*;
 
-/// What is held.
+/// Rows held under names.
 pub struct Held {
     environment: *mut pg_sys::QueryEnvironment,
     stores: Vec<*mut pg_sys::Tuplestorestate>,
@@ -20,7 +20,7 @@ impl Held {
         Held { environment, stores: Vec::new(), named: Vec::new() }
     }
 
-    /// What is held, for queries of SPI.
+    /// The held rows, for queries of SPI.
     pub(in crate::pg) fn named(&self) -> &[pg_sys::EphemeralNamedRelation] {
         &self.named
     }
@@ -29,14 +29,14 @@ impl Held {
         self.environment
     }
 
-    /// A store for rows of this shape, null if it is not known yet, that are to be held.
+    /// A store for rows that are to be held. The descriptor may be null if it is not known yet.
     pub(in crate::pg) fn store(&mut self, descriptor: pg_sys::TupleDesc) -> Store {
         let store = Store::new(descriptor, true);
         self.stores.push(store.tuplestore());
         store
     }
 
-    /// Gives rows that are complete a name.
+    /// Gives complete rows a name.
     pub(in crate::pg) fn keep(&mut self, name: &str, store: Store) {
         // SAFETY: an entry in the context of the call, which owns rows and descriptor too.
         unsafe {
@@ -53,7 +53,7 @@ impl Held {
         }
     }
 
-    /// Gives memory and files back. An error leaves that to the end of the transaction.
+    /// Frees memory and files. After an error the end of the transaction does this.
     pub fn end(self) {
         for rows in self.stores {
             // SAFETY: made by `store`, and nothing reads it any more.

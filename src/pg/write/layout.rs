@@ -1,19 +1,19 @@
 //! Tuples laid out on any thread: Postgres lays out each value once, rows are put together from those bytes.
 //!
-//! To form and store 5 million rows of 15 short texts took the backend's thread 1.2 s and more. To store them as
-//! they come from here takes it 0.5 s, and to lay them out any thread 0.25 s.
+//! Forming and storing 5 million rows of 15 short texts took the backend's thread at least 1.2 s. Storing tuples that
+//! were laid out here takes it 0.5 s, and laying them out takes 0.25 s on any thread.
 
 use pgrx::pg_sys::{self, Datum};
 use pgrx::{PgTupleDesc, varlena};
 use table::NONE;
 
-/// The bytes of a value that lie beside its length, so that a short one is copied by one move.
+/// The bytes of a value that are stored next to its length, so that a short value is copied by one move.
 const SHORT: usize = 16;
 
-/// The longest tuple that is laid out here. Longer ones are rare, and room is made for the longest.
+/// The longest tuple that is laid out here. Longer ones are rare, and every tuple gets room for the longest.
 const LONGEST: usize = 8192;
 
-/// Where the parts of a tuple's header lie: `HeapTupleHeaderData`, the same in all versions of Postgres.
+/// Offsets of the parts of a tuple's header: `HeapTupleHeaderData`, the same in all versions of Postgres.
 const ATTRIBUTES: usize = std::mem::offset_of!(pg_sys::HeapTupleHeaderData, t_infomask2);
 const FLAGS: usize = std::mem::offset_of!(pg_sys::HeapTupleHeaderData, t_infomask);
 const DATA_AT: usize = std::mem::offset_of!(pg_sys::HeapTupleHeaderData, t_hoff);
@@ -22,33 +22,33 @@ const NOT_NULL: usize = std::mem::offset_of!(pg_sys::HeapTupleHeaderData, t_bits
 /// Alignment of a tuple, and of its data within it.
 const ALIGNMENT: usize = pg_sys::MAXIMUM_ALIGNOF as usize;
 
-/// A value as it lies in a tuple.
+/// A value as it is stored in a tuple.
 #[derive(Clone, Copy)]
 struct Piece {
-    /// The bytes, followed by zeros; of a longer one where the long ones have it.
+    /// The bytes, followed by zeros; for a longer value its place in the bytes of long values.
     bytes: [u8; SHORT],
     length: u32,
-    /// One less than what its place is a multiple of.
+    /// The alignment of the value, less one.
     alignment: u32,
 }
 
 /// A column of the tuples that has values.
 struct Attribute {
-    /// Among the cells of a row.
+    /// Its position among the cells of a row.
     column: usize,
-    /// Among the attributes of a tuple.
+    /// Its position among the attributes of a tuple.
     number: usize,
     /// By code.
     pieces: Vec<Piece>,
-    /// What a value of it sets in the header of a tuple.
+    /// The flags that a value of it sets in the header of a tuple.
     flags: u16,
 }
 
-/// How rows of codes become tuples.
+/// Converts rows of codes into tuples.
 pub struct Layout {
     /// In the order of the tuple.
     attributes: Vec<Attribute>,
-    /// Attributes of a tuple, with those that are NULL in all.
+    /// The number of attributes of a tuple, including those that are NULL in all rows.
     count: usize,
     long: Vec<u8>,
     /// Room that any tuple fits in.
@@ -57,8 +57,8 @@ pub struct Layout {
     descriptor: usize,
 }
 
-/// Tuples one after the other, each aligned as Postgres wants it. The first four bytes of a tuple, where
-/// a table has the transaction that inserted it, are its length.
+/// Consecutive tuples, each aligned as Postgres requires. The first four bytes of a tuple, where a table stores the
+/// inserting transaction, are its length.
 pub struct Tuples {
     bytes: Vec<u8>,
     descriptor: usize,
@@ -69,8 +69,8 @@ fn aligned(at: usize, less_one: usize) -> usize {
 }
 
 impl Layout {
-    /// Lays out the values of the columns: for each its attribute and its datums by code. `None` if some
-    /// tuple could be too long, or refer to what lies elsewhere.
+    /// Lays out the values of the columns: for each its attribute and its datums by code. `None` if a tuple could be
+    /// too long, or could refer to data stored elsewhere.
     ///
     /// # Safety
     /// The datums are of the types that the descriptor has for their attributes.
@@ -147,7 +147,7 @@ impl Layout {
         (pieces * size_of::<Piece>() + self.long.capacity()) as u64
     }
 
-    /// Where the data of a tuple begin.
+    /// The offset at which the data of a tuple begin.
     fn data_at(&self, has_null: bool) -> usize {
         let bits = if has_null { self.count.div_ceil(8) } else { 0 };
         aligned(NOT_NULL + bits, ALIGNMENT - 1)
@@ -165,7 +165,7 @@ impl Layout {
         Tuples { bytes, descriptor: self.descriptor }
     }
 
-    /// Writes the tuple of a row to a place with room for it, from which on all is zero; returns its end.
+    /// Writes the tuple of a row at `start`, from where `bytes` are zero and have room for it; returns its end.
     #[inline]
     fn tuple(&self, row: &[u32], bytes: &mut [u8], start: usize) -> usize {
         let has_null = row.len() < self.count || row.contains(&NONE);
@@ -203,10 +203,9 @@ impl Layout {
     }
 }
 
-/// What the place of a value of this attribute is a multiple of; a varlena with a short header may lie
-/// anywhere.
+/// The alignment of a value of this attribute; a varlena with a short header needs none.
 fn alignment(attribute: &pg_sys::FormData_pg_attribute, data: &[u8]) -> usize {
-    // SAFETY: a varlena has at least one byte, which is all that is looked at.
+    // SAFETY: a varlena has at least one byte, and only the first one is read.
     let is_short = attribute.attlen == -1
         && unsafe { varlena::varatt_is_1b(data.as_ptr().cast::<pg_sys::varlena>()) };
     match attribute.attalign as u8 {

@@ -1,4 +1,4 @@
-//! Range types: what a release shows coarser numbers and dates as if its publisher asks for that.
+//! Range types, in which a release shows coarser numbers and dates if its publisher asks for that.
 
 use pgrx::pg_sys::{self, Oid};
 
@@ -15,8 +15,8 @@ pub fn over(base: Oid) -> Option<Oid> {
     })
 }
 
-/// The values from `low` to below `high`, as a text that the range type takes: without an end that the type
-/// of its ends does not have.
+/// The values from `low` to below `high`, as a text that the range type accepts. An end that the type of its ends
+/// cannot represent is left out.
 pub fn text(range: Oid, low: &str, high: &str) -> String {
     let end = |end| if is_end(range, end) { format!("\"{end}\"") } else { String::new() };
     let (low, high) = (end(low), end(high));

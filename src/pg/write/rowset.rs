@@ -12,7 +12,7 @@ use crate::pg::prelude::*;
 use crate::pg::process::progress::Progress;
 use pgrx::{IntoDatum, PgMemoryContexts};
 
-/// Rows between two looks for a cancel request, and between two resets of the row context.
+/// Rows between two checks for interrupts, and between two resets of the row context.
 const BATCH: u64 = 256;
 
 /// One value of a result row.
@@ -73,7 +73,7 @@ pub struct ResultRows {
     returns: &'static Returns,
     row_context: PgMemoryContexts,
     row_age: u64,
-    /// What is told of them, from the first rows on: what makes them has a progress of its own.
+    /// The phase in progress notices from the first rows on; making the rows has progress of its own.
     phase: &'static str,
     progress: Option<Progress>,
 }
@@ -123,8 +123,8 @@ impl ResultRows {
         ResultRows { store, returns, row_context, row_age: 0, phase, progress: None }
     }
 
-    /// Lets `make` write rows of its own columns into a table, as frozen: whoever can find the table sees them, whatever
-    /// the age of their snapshot.
+    /// Lets `make` write rows of its own columns into a table, as frozen: everyone who can find the table sees them,
+    /// however old their snapshot is.
     ///
     /// # Safety
     /// The table is open, and fit for [`Store::frozen`].
@@ -141,7 +141,7 @@ impl ResultRows {
     }
 
     /// Lets `make` make rows of these columns, as a method that returns `returns` does, and holds them under a name;
-    /// returns how many there are. All else that `make` allocates is given back.
+    /// returns how many there are. Everything else that `make` allocates is freed.
     pub fn held(
         held: &mut Held,
         name: &str,
@@ -243,7 +243,7 @@ impl ResultRows {
         }
     }
 
-    /// Looks for a cancel request, and tells how many rows are stored, now and then.
+    /// From time to time checks for interrupts and reports how many rows are stored.
     fn counted(&mut self) {
         if self.store.count.is_multiple_of(BATCH) {
             pgrx::check_for_interrupts!();
@@ -252,7 +252,7 @@ impl ResultRows {
         }
     }
 
-    /// Ends the use of what was made in the row context.
+    /// Frees the data of the current row.
     pub(in crate::pg) fn end_row(&mut self) {
         self.row_age += 1;
         if self.row_age.is_multiple_of(BATCH) {
@@ -272,7 +272,7 @@ impl ResultRows {
         unsafe { self.row_context.switch_to(|_| make()) }
     }
 
-    /// The datum that a set-returning function hands back beside its rows.
+    /// The datum that a set-returning function returns in addition to its rows.
     pub fn finish(self, call: &Call) -> Datum {
         call.null()
     }

@@ -1,5 +1,5 @@
-//! Statements that write or read one table and nothing else. They are parsed once and run as they were
-//! parsed: whoever renames schemas meanwhile cannot have them write to another table.
+//! Statements that write or read one table and nothing else. They are parsed once and run as parsed, so renaming
+//! schemas meanwhile cannot make them write to another table.
 
 use super::held_rows::Held;
 use super::target;
@@ -23,16 +23,16 @@ pub struct Written {
     pub sum: u64,
 }
 
-/// Rows between two looks at the clock.
+/// Rows between two checks of the clock.
 const BATCH: u64 = 4096;
 
-/// Adds up what rows of integers hold, and tells how many there are.
+/// Adds up rows of integers, and reports how many there are.
 #[derive(Default)]
 struct Sum {
     columns: usize,
     rows: u64,
     sum: u64,
-    /// From the first row on: what makes the rows has a progress of its own.
+    /// Made with the first row: making the rows has progress of its own.
     progress: Option<Progress>,
 }
 
@@ -54,21 +54,21 @@ impl RowSink for Sum {
     }
 }
 
-/// Whether the foreign keys of the table that is written are looked after.
+/// Who maintains the foreign keys of the table that is written.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum References {
     Checked,
-    /// By the caller, who changes both sides: no action of theirs runs, and nothing is checked.
+    /// The caller, who changes both sides: no referential action runs, and nothing is checked.
     LeftAlone,
 }
 
-/// Runs a statement on the table, which the caller has locked, with the caller's rights. What it returns, if
-/// anything, are counts.
+/// Runs a statement on the table, which the caller has locked, with the caller's rights. The rows that it returns, if
+/// any, are counts.
 pub fn write(statement: &str, table: Oid, parameters: &[Parameter]) -> Result<Written, Error> {
     write_beside(&Held::new(), statement, table, parameters, References::Checked)
 }
 
-/// As [`write`], where the statement may read what is held.
+/// As [`write`], for a statement that may also read held rows.
 pub fn write_beside(
     held: &Held,
     statement: &str,
@@ -81,7 +81,8 @@ pub fn write_beside(
     Ok(Written { rows, sum: sum.sum })
 }
 
-/// As [`write_beside`], for rows whose cells may have been blanked: a NULL where there may be none has a hint.
+/// As [`write_beside`], for rows whose cells may have been blanked: the error for a NULL in a NOT NULL column has a
+/// hint.
 pub fn write_blanked(held: &Held, statement: &str, table: Oid) -> Result<Written, Error> {
     let write = || write_beside(held, statement, table, &[], References::Checked);
     PgTryBuilder::new(AssertUnwindSafe(write))
@@ -94,8 +95,7 @@ pub fn write_blanked(held: &Held, statement: &str, table: Oid) -> Result<Written
         .execute()
 }
 
-/// Holds the rows of a query, which reads the table, functions or what is held, under a name; returns how many
-/// there are.
+/// Holds the rows of a query, which reads the table, functions or held rows, under a name; returns how many there are.
 pub fn hold(
     held: &mut Held,
     name: &str,
@@ -193,8 +193,7 @@ fn run(
         if !touches_only(planned, table) {
             return Err(Error::Swapped);
         }
-        // NULL and not an empty list where there are none: a list says that there are values to look up, and
-        // Citus looks.
+        // NULL and not an empty list where there are none: Citus tries to look up values in an empty list.
         let values = match count {
             0 => std::ptr::null_mut(),
             count => pg_sys::makeParamList(count),
@@ -234,13 +233,13 @@ fn run(
     }
 }
 
-/// Runs `work` as a statement of its own: it sees what was done before, by others too unless the transaction's snapshot
-/// is fixed.
+/// Runs `work` as a statement of its own: it sees all earlier changes, including those of other transactions unless the
+/// snapshot is fixed.
 pub fn in_new_snapshot<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     // SAFETY: each snapshot is taken away again; an error that unwinds leaves that to the end of the transaction.
     unsafe { push_snapshot() };
     let done = work();
-    // SAFETY: the one pushed above.
+    // SAFETY: pops the snapshot that was pushed above.
     unsafe { pop_snapshot() };
     done
 }
@@ -264,8 +263,8 @@ unsafe fn pop_snapshot() {
     }
 }
 
-/// Takes the triggers of foreign keys away from what a statement that has not begun will write. No other
-/// statement misses them, not even one that this one makes run.
+/// Removes the triggers of foreign keys from the relations that a statement which has not begun will write. Other
+/// statements keep theirs, including those that this one causes.
 unsafe fn leave_references_alone(estate: *mut pg_sys::EState) {
     // SAFETY: the executor's own list of what it has opened to write; the copies live as long as it.
     unsafe {

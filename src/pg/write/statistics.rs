@@ -1,13 +1,12 @@
-//! What the planner remembers of a table's values: frequent ones, and the bounds of its histograms.
+//! Planner statistics, which keep values of a table: frequent values and bounds of histograms.
 
 use pgrx::PgList;
 use pgrx::pg_sys::{self, Oid};
 
-/// Forgets the statistics of columns of a locked table (of all if `None`), those of all its indexes, which may
-/// be on expressions, and those of several columns. The next ANALYZE makes new ones.
+/// Removes the statistics of columns of a locked table (of all if `None`), those of all its indexes, which may be on
+/// expressions, and extended statistics. The next ANALYZE makes new ones.
 pub fn forget(table: Oid, columns: Option<&[i16]>) {
-    // SAFETY: changes in the catalog of statistics; the table is locked, and what is listed of it is read while
-    // it is open.
+    // SAFETY: changes in the catalog of statistics; the table is locked, and its lists are read while it is open.
     unsafe {
         pg_sys::CommandCounterIncrement();
         let opened = pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE);
@@ -27,25 +26,25 @@ pub fn forget(table: Oid, columns: Option<&[i16]>) {
     }
 }
 
-/// Forgets what is known of several columns together, not that it is wanted: of the table's own rows, and of those
-/// of the tables below it, which are known apart.
+/// Removes the data of extended statistics, not their definition: those about the table's own rows, and those that
+/// include its children.
 ///
 /// # Safety
 /// The statistics exist, and their table is locked.
 #[cfg(not(feature = "pg14"))]
 unsafe fn forget_several(statistics: Oid) {
     for with_tables_below in [false, true] {
-        // SAFETY: as the caller says; nothing happens if nothing is known.
+        // SAFETY: as the caller says; nothing happens if there are no data.
         unsafe { pg_sys::RemoveStatisticsDataById(statistics, with_tables_below) };
     }
 }
 
-/// As above. Here the row of the catalog has to stay, for ANALYZE to write to; it is emptied.
+/// As above. In this version the catalog row has to remain for ANALYZE to write to; it is emptied.
 #[cfg(feature = "pg14")]
 unsafe fn forget_several(statistics: Oid) {
     /// pg_statistic_ext_data, which is not among the bindings of pgrx.
     const CATALOG: u32 = 3429;
-    /// The column of the key, and after it four of what is known.
+    /// The key column and four columns of data.
     const COLUMNS: usize = 5;
     let mut values = [pg_sys::Datum::null(); COLUMNS];
     let mut nulls = [true; COLUMNS];

@@ -5,10 +5,10 @@ use crate::pg::prelude::*;
 use crate::pg::read::rows::RowSink;
 use pgrx::PgTupleDesc;
 
-/// Rows that are written down.
+/// A store for rows.
 pub(in crate::pg) struct Store {
     place: Place,
-    /// Null until the shape of the rows is known.
+    /// Null until the columns of the rows are known.
     pub descriptor: pg_sys::TupleDesc,
     pub count: u64,
     /// Where rows and descriptor live.
@@ -22,7 +22,8 @@ enum Place {
 }
 
 impl Store {
-    /// A tuplestore in the current memory context, for rows of this shape; they can be read `again` and again, or once.
+    /// A tuplestore in the current memory context, for rows with this descriptor. With `again` they can be read several
+    /// times, otherwise once.
     pub fn new(descriptor: pg_sys::TupleDesc, again: bool) -> Self {
         // SAFETY: allocates in the current context.
         let rows = unsafe { pg_sys::tuplestore_begin_heap(again, false, pg_sys::work_mem) };
@@ -116,7 +117,7 @@ impl RowSink for Store {
     }
 
     unsafe fn row(&mut self, values: *const Datum, nulls: *const bool) -> Result<bool, Error> {
-        // SAFETY: values of the types of the descriptor, which `begin` was told.
+        // SAFETY: values of the types of the descriptor, which `begin` received.
         unsafe { self.put(values, nulls) };
         Ok(true)
     }

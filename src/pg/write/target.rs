@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::{CStr, CString};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Where a table is, or is to be.
+/// The schema and name of a table that exists or is to be made.
 pub struct Name {
     schema: Oid,
     /// In the database's encoding.
@@ -22,8 +22,8 @@ impl Name {
     /// The place where CREATE TABLE would make a table of this name.
     pub fn parse(name: &str) -> Result<Self, Error> {
         let value = text::datum(&text::from_utf8(name));
-        // SAFETY: the parser of names takes a text and raises an error for what is none; a RangeVar of it has
-        // a name that ends with NUL.
+        // SAFETY: the parser of names takes a text and raises an error for an invalid one; the name in its RangeVar
+        // ends with NUL.
         let (schema, name) = unsafe {
             let parts = pg_sys::textToQualifiedNameList(value.cast_mut_ptr());
             let range = pg_sys::makeRangeVarFromNameList(parts);
@@ -96,13 +96,13 @@ impl Name {
         }
     }
 
-    /// Waits for others who publish under this name, until they have committed.
+    /// Waits until other transactions that publish under this name have ended.
     pub fn wait_for_turn(&self) {
         let mut hasher = DefaultHasher::new();
         self.name.hash(&mut hasher);
         worker::one_publisher_at_a_time(self.schema, hasher.finish() as u32);
-        // What they made is looked for next.
-        // SAFETY: takes note of what others have changed in the catalog.
+        // The caller then looks up what they made.
+        // SAFETY: processes catalog changes of other transactions.
         unsafe { pg_sys::AcceptInvalidationMessages() };
     }
 
@@ -113,8 +113,8 @@ impl Name {
         (found != pg_sys::InvalidOid).then_some(found)
     }
 
-    /// Makes the table: nobody but the caller may read it, and nothing but types is laid down for its columns.
-    /// Deletions are replicated by whole rows, as a release has no key.
+    /// Makes the table: only the caller may read it, and its columns have no constraints or defaults. Deletions are
+    /// replicated by whole rows, as a release has no key.
     pub fn create(&self, columns: &[NewColumn]) -> Result<Oid, Error> {
         self.create_by(columns, "")
     }
@@ -143,7 +143,7 @@ pub struct NewColumn {
     collation: Oid,
 }
 
-/// A column by names, as another server is told of it.
+/// A column with the names of its type and collation, to be sent to another server.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NamedColumn {
@@ -212,7 +212,7 @@ impl NewColumn {
         NewColumn { type_oid, typmod: -1, collation: pg_sys::InvalidOid, ..self }
     }
 
-    /// Columns for what a function returns.
+    /// Columns for the result of a function.
     pub fn of_result(columns: &[(&str, Type)]) -> Result<Vec<Self>, Error> {
         let of = |&(name, of): &(&str, Type)| {
             let type_oid = match of {
@@ -230,7 +230,7 @@ impl NewColumn {
         columns.iter().map(of).collect()
     }
 
-    /// The shape of rows of these columns, in the current memory context.
+    /// The descriptor of rows with these columns, in the current memory context.
     pub(in crate::pg) fn descriptor(columns: &[Self]) -> pg_sys::TupleDesc {
         // SAFETY: as many entries as columns, each of a type and a collation that exist; names are copied.
         unsafe {
@@ -298,16 +298,17 @@ fn collation_name(collation: Oid) -> String {
     unsafe { cached(SysCacheIdentifier::COLLOID, collation, quoted) }.unwrap_or_default()
 }
 
-/// From whom a table is kept.
+/// Whom a lock keeps away from a table.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Lock {
-    /// From writers and from changes of its definition; readers go on.
+    /// Writers, and changes of its definition; reading is possible.
     Write,
-    /// From everybody.
+    /// All others.
     Drop,
 }
 
-/// Locks a table of the caller's until the transaction ends. Whoever does not own it cannot make others wait.
+/// Locks a table of the caller until the transaction ends. Checks ownership first, so that other roles cannot make
+/// anyone wait.
 pub fn lock(table: Oid, lock: Lock) -> Result<Relation, Error> {
     let owned = |relation: Relation| match rights::owns(rights::current_user(), table) {
         true => Ok(relation),
@@ -321,7 +322,7 @@ pub fn lock(table: Oid, lock: Lock) -> Result<Relation, Error> {
     // SAFETY: waits for a lock; whether the table is still there is seen after that.
     unsafe { pg_sys::LockRelationOid(table, mode as pg_sys::LOCKMODE) };
     let locked = owned(Relation::open(table)?)?;
-    // Whoever writes to a partition waits as well.
+    // Writers to a partition have to wait as well.
     locked_parts(table, mode);
     Ok(locked)
 }
@@ -336,18 +337,18 @@ fn locked_parts(table: Oid, mode: u32) -> Vec<Oid> {
     if is_partitioned(table) { partitions::locked_inheritors(table, mode) } else { vec![table] }
 }
 
-/// What a table may be beside an ordinary one that stands alone.
+/// What a table may be other than an ordinary one without children.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Allowed {
     Alone,
-    /// Others may inherit from it.
+    /// Other tables may inherit from it.
     Parent,
     Partitioned,
     Partition,
 }
 
-/// As [`unsuitable`], for a table that may be partitioned, with all its partitions. They have one owner: what the
-/// owner of one put on it would run with the rights of the table's.
+/// As [`unsuitable`], for a table that may be partitioned, with all its partitions. All must have the same owner:
+/// otherwise code on a partition would run with the rights of the table's owner.
 pub fn unsuitable_parts(table: Oid) -> Option<String> {
     if !is_partitioned(table) {
         return unsuitable(table, Allowed::Alone);
@@ -363,7 +364,7 @@ pub fn unsuitable_parts(table: Oid) -> Option<String> {
     })
 }
 
-/// That a partition belongs to somebody else than its table.
+/// Says so if a partition and its table have different owners.
 fn of_stranger(part: Oid, table: Oid) -> Option<String> {
     let (author, owner) = (rights::owner_of(part)?, rights::owner_of(table)?);
     let name = || rights::role_name(author).unwrap_or_default();
@@ -371,11 +372,10 @@ fn of_stranger(part: Oid, table: Oid) -> Option<String> {
         .then(|| format!("its owner is another role, \"{}\"", name()))
 }
 
-/// Why a locked table is not fit to be written: anything that would run code, or keep rows away, when a
-/// release is written.
+/// Why a locked table is not fit to be written: anything that would run code or hide rows when a release is written.
 pub fn unsuitable(table: Oid, allowed: Allowed) -> Option<String> {
     in_use(table, |opened| {
-        // SAFETY: the caller holds a lock, so what the cache says of the relation is so, and stays.
+        // SAFETY: the caller holds a lock, so the relation's cache entry is current and stays valid.
         let (form, has_rule) = unsafe { (&*(*opened).rd_rel, !(*opened).rd_rules.is_null()) };
         let in_parts = matches!(allowed, Allowed::Partitioned | Allowed::Partition);
         let is_partitioned = form.relkind as u8 == pg_sys::RELKIND_PARTITIONED_TABLE;
@@ -384,7 +384,7 @@ pub fn unsuitable(table: Oid, allowed: Allowed) -> Option<String> {
         } else if form.relispartition && allowed != Allowed::Partition {
             Some("it is a partition".into())
         } else if form.relhassubclass && allowed != Allowed::Parent && !is_partitioned {
-            // The mark stays when they are gone, until somebody looks.
+            // The flag stays after they are dropped, until the next ANALYZE.
             Some("tables inherit from it, or did until its last ANALYZE".into())
         } else if has_rule {
             Some("it has a rule".into())
@@ -397,7 +397,7 @@ pub fn unsuitable(table: Oid, allowed: Allowed) -> Option<String> {
     })
 }
 
-/// A trigger that somebody made, enabled or not; foreign keys have triggers of their own.
+/// A trigger that a user made, enabled or not; the internal triggers of foreign keys do not count.
 unsafe fn trigger(relation: pg_sys::Relation) -> Option<String> {
     // SAFETY: the relation is open.
     let made = unsafe { triggers(relation) }.iter().find(|trigger| !trigger.tgisinternal)?;
@@ -417,8 +417,8 @@ unsafe fn triggers<'a>(relation: pg_sys::Relation) -> &'a [pg_sys::Trigger] {
     }
 }
 
-/// Why the rows of a locked table cannot be replaced by others: a foreign key that refers to it would change or
-/// refuse for the sake of rows elsewhere; a constraint that can be checked later would be, by whoever commits.
+/// Why the rows of a locked table cannot be replaced by others: a foreign key that refers to it would change other rows
+/// or raise an error; a deferrable constraint could be checked at commit, with the rights of the role that commits.
 pub fn bound(table: Oid) -> Option<String> {
     // SAFETY: the caller holds a lock, so the list of triggers stays.
     in_use(table, |opened| unsafe {
@@ -432,7 +432,7 @@ pub fn bound(table: Oid) -> Option<String> {
     })
 }
 
-/// How the columns of a table differ from those that it should have, of those that matter.
+/// How the columns of a table differ from those that it should have, considering only those that matter.
 pub fn difference(
     table: &Relation,
     columns: &[NewColumn],
@@ -454,8 +454,8 @@ pub fn difference(
     more.map(|column| format!("its column \"{}\" is not in the source", column.name))
 }
 
-/// Gives a locked table of the caller's, without rows, other columns: those that stay, of another type too, keep their
-/// rights and indexes; those that go must have nothing that depends on them.
+/// Changes the columns of a locked table of the caller that has no rows. Columns that remain keep their rights and
+/// indexes, even if their type changes; nothing may depend on columns that are dropped.
 pub fn reshape(table: &Relation, columns: &[NewColumn]) -> Result<(), Error> {
     let is_same = |own: &Column, wanted: &NewColumn| {
         (own.type_oid, own.typmod) == (wanted.type_oid, wanted.typmod)
@@ -467,7 +467,7 @@ pub fn reshape(table: &Relation, columns: &[NewColumn]) -> Result<(), Error> {
         match table.columns.iter().find(|own| own.name == wanted.name) {
             None => Some(format!("ADD COLUMN {}", wanted.definition())),
             Some(own) if is_same(own, wanted) => None,
-            // There are no rows to compute it of.
+            // There are no rows to convert.
             Some(_) => Some(format!("ALTER COLUMN {} USING NULL", wanted.retyped())),
         }
     });
@@ -529,7 +529,7 @@ pub fn refuse_in_use(table: Oid, verb: &CStr) {
     in_use(table, |opened| unsafe { pg_sys::CheckTableNotInUse(opened, verb.as_ptr()) })
 }
 
-/// Runs `work` while the locked table is in use: what [`refuse_in_use`] refuses is refused meanwhile.
+/// Runs `work` while the locked table is in use: meanwhile [`refuse_in_use`] refuses this table.
 pub fn in_use<T>(table: Oid, work: impl FnOnce(pg_sys::Relation) -> T) -> T {
     // SAFETY: the table is locked; an error that unwinds leaves closing to the end of the transaction.
     let opened = unsafe { pg_sys::relation_open(table, pg_sys::NoLock as pg_sys::LOCKMODE) };
@@ -548,7 +548,7 @@ pub fn drop(table: &Relation) -> Result<(), Error> {
     }
 }
 
-/// Refuses in a transaction that may not write.
+/// Raises an error in a read-only transaction.
 pub fn refuse_read_only(function: &CStr) {
     // SAFETY: raises Postgres' own error.
     unsafe { pg_sys::PreventCommandIfReadOnly(function.as_ptr()) }

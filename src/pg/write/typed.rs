@@ -9,7 +9,7 @@ use pgrx::PgTupleDesc;
 use std::ffi::CStr;
 use table::{CodedTable, NONE};
 
-/// Values of a domain up to which their datums are made once and kept.
+/// The largest domain whose datums are made once and kept.
 const KEPT: usize = 1 << 16;
 
 /// The relation of a row type, to be read.
@@ -30,7 +30,7 @@ fn relation_oid(row_type: Oid) -> Result<Oid, Error> {
     }
 }
 
-/// Where the values of rows come from, by column and code.
+/// The values of rows, by column and code.
 pub trait Values {
     /// How many values a column has.
     fn count(&self, column: usize) -> usize;
@@ -99,7 +99,7 @@ pub struct ShownValues<'a> {
 }
 
 impl<'a> ShownValues<'a> {
-    /// Of a column in a range type nothing is shown as it was read: the texts have all its values.
+    /// A column in a range type shows no value as it was read: all its values are in the texts.
     pub fn new(
         read: ReadValues<'a>,
         others: TextValues<'a>,
@@ -215,8 +215,7 @@ impl<'a, V: Values> TypedRows<'a, V> {
         self.rows.end_row();
     }
 
-    /// Makes all values that are kept, so that one that its type refuses is an error whether it is
-    /// drawn or not.
+    /// Makes all values that are kept, so that a value that its type refuses is an error even if it is not drawn.
     pub fn make_values(&mut self) {
         for Made { column, made, .. } in &mut self.cells {
             for (code, made) in made.iter_mut().enumerate() {
@@ -225,9 +224,9 @@ impl<'a, V: Values> TypedRows<'a, V> {
         }
     }
 
-    /// How other threads lay such rows out, for [`TypedRows::push_tuples`], once [`TypedRows::make_values`]
-    /// has made all values. `None` where rows need something of Postgres one by one: values that are made
-    /// anew for each, a domain type that may refuse NULL, very long values.
+    /// A layout with which other threads form such rows for [`TypedRows::push_tuples`], after
+    /// [`TypedRows::make_values`] has made all values. `None` if each row needs a call into Postgres: for values that
+    /// are not kept, a domain type that may refuse NULL, or very long values.
     pub fn layout(&self) -> Option<Layout> {
         if self.domains.iter().any(Option::is_some) {
             return None;
@@ -247,8 +246,8 @@ impl<'a, V: Values> TypedRows<'a, V> {
         self.rows.push_tuples(tuples);
     }
 
-    /// A NULL in a column whose domain type forbids it is refused in Postgres' own words. Values
-    /// that are not NULL come from the same column and need no check.
+    /// A NULL in a column whose domain type forbids it raises Postgres' own error. Values that are not NULL come from
+    /// the same column and need no check.
     fn check_domains(&mut self) {
         for (domain, &null) in self.domains.iter_mut().zip(&self.nulls) {
             if null && let Some(type_oid) = domain.take() {
