@@ -1,4 +1,4 @@
-//! Audits of exact answers: what sums and counts that were given out tell of each unit.
+//! Audits of exact answers: what published sums and counts reveal of each unit.
 
 use crate::api::prelude::*;
 use crate::api::private::question::Described;
@@ -33,7 +33,7 @@ fn refuse(what: impl std::fmt::Display) -> Error {
 fn audit_answers(call: &Call) -> Result<Datum> {
     let given = call.get(&QUERIES)?;
     let relation = Relation::open(call.get(&RELATION)?)?;
-    // Dates and times are read and compared in one way whatever the settings are.
+    // Dates and times are read and compared independently of the settings.
     let (asked, bag) = rights::with_fixed_formats(|| {
         let asked = Asked::read(&relation, &given)?;
         let bag = reader::read_query(&relation, &asked.query(&relation)?, 0)?.bag;
@@ -52,7 +52,7 @@ fn audit_answers(call: &Call) -> Result<Datum> {
                 number.and_then(IntoDatum::into_datum).unwrap_or(Datum::null())
             }
         };
-        // Where a bound has no end as a decimal, what is shown holds it.
+        // If a bound has no finite decimal expansion, it is rounded outwards.
         let low = numeric(known.low.as_ref().map(|low| low.decimal_below(20)));
         let high = numeric(known.high.as_ref().map(|high| high.decimal_above(20)));
         rows.push([
@@ -65,7 +65,7 @@ fn audit_answers(call: &Call) -> Result<Datum> {
     Ok(rows.finish(call))
 }
 
-/// What was asked about: a column of numbers, or a condition that holds or not.
+/// What the answers are about: a column of numbers, or a condition that holds or not.
 enum Secret {
     Column(usize),
     Condition(Vec<Condition>),
@@ -159,7 +159,8 @@ impl Asked {
                 (format!("CASE WHEN {} THEN 1 ELSE 0 END", all(parts)), "true".into())
             }
         };
-        // Where Citus answers, a worker would write its text under settings of its own: the reader does that here.
+        // If Citus answers, a worker would write the text under its own settings; so the text is made here, by the
+        // reader.
         let mut query = format!("SELECT {} AS unit, {value} AS value", group_value(unit));
         for (i, set) in self.sets.iter().enumerate() {
             query += &format!(", CASE WHEN {} THEN 1 ELSE 0 END AS a{i}", all(set));
@@ -206,7 +207,7 @@ fn secret(relation: &Relation, asked: &Json, is_count: bool) -> Result<Secret> {
     }
 }
 
-/// What everybody knows of a value: as given, else as declared; of a condition that it holds or not.
+/// The public bounds of a value: as given, or else as declared; for a condition 0 and 1.
 fn read_bounds(relation: &Relation, object: &Map<String, Json>, secret: &Secret) -> Result<Bounds> {
     let end = |key: &str| match object.get(key) {
         None | Some(Json::Null) => Ok(None),

@@ -75,7 +75,7 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
     }
     let places = counted.layout.places();
     let mut order: Vec<usize> = (0..places.len()).collect();
-    // Totals come after what they are the totals of.
+    // Totals come after the cells that they add up.
     let last = |code: Option<u32>| code.unwrap_or(u32::MAX);
     order.sort_by_key(|&cell| {
         let place = places[cell];
@@ -105,7 +105,7 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
     Ok(rows.finish(call))
 }
 
-/// The table of a bag of rows, columns and, if there is a third one, groups.
+/// The table of counts of a bag whose columns are rows, columns and, if there is a third one, groups.
 struct Counted {
     layout: Layout,
     /// The counts of the inner cells.
@@ -288,7 +288,7 @@ impl Published {
         let mut is_listed = vec![false; layout.len()];
         let mut listed = Vec::with_capacity(cells.len());
         for (place, (names, count)) in places.into_iter().zip(cells) {
-            // A place of codes that were given out just now.
+            // A place of codes that were assigned above.
             let cell = layout.cell(place).ok_or_else(|| Error::fault("a cell without a place"))?;
             if std::mem::replace(&mut is_listed[cell], true) {
                 return Err(Error::argument(

@@ -1,4 +1,4 @@
-//! Measures of a table: what anybody who reads it can count.
+//! Measures of one table, which every reader of it can compute.
 
 use crate::api::prelude::*;
 use crate::pg::call::argument::Source;

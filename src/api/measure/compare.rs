@@ -1,4 +1,4 @@
-//! A released table beside the original that it was made from.
+//! A released table compared with its original.
 
 use super::privacy_report::Candidate;
 use crate::api::prelude::*;
@@ -16,16 +16,16 @@ pub struct Pair {
     relation: Oid,
 }
 
-/// What the texts of a released table may stand for.
+/// The general values in a released table.
 pub struct General {
-    /// Those that may be general values, by column and code, with what they cover.
+    /// The texts that may be general values, by column and code, with the values that they cover.
     texts: Vec<HashMap<u32, Vec<u32>>>,
     /// How each column was made, if the table is a release that was published.
     made: Vec<Made>,
 }
 
 impl General {
-    /// What the cells stand for.
+    /// The meaning of the cells.
     pub fn meaning<'w>(
         self,
         released: &Bag,
@@ -59,7 +59,7 @@ impl Pair {
         self.sides.written(self.original.bag.domains(), |_| true)
     }
 
-    /// What the released texts may stand for beside themselves.
+    /// The general values that released texts may mean other than themselves.
     pub fn general(&mut self) -> Result<General> {
         let gaining = self.run("measuring", Meaning::gaining)?;
         let (released, original) = (self.released.bag.domains(), self.original.bag.domains());
@@ -70,7 +70,7 @@ impl Pair {
         Ok(General { texts, made })
     }
 
-    /// What `measure` finds in the released and the original rows by what the released cells stand for.
+    /// Runs `measure` on the released and the original rows, with the meaning of the released cells.
     fn measured<T: Send>(
         mut self,
         measure: fn(&Bag, &Bag, &Meaning<'_>, &Watch) -> Result<T, Stop>,

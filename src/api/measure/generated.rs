@@ -1,4 +1,4 @@
-//! What a generated table shows of its original.
+//! What a generated table reveals of its original.
 
 use super::compare::Pair;
 use crate::api::mining::itemsets::MII_RISK;
@@ -6,10 +6,10 @@ use crate::api::prelude::*;
 use crate::api::shared::input::original_and_released;
 use krimp::{Correction, DomainOrder, Generator, Model};
 
-/// Rows drawn to see how many patterns they take.
+/// Rows drawn to count how many patterns they consist of.
 const DRAWN: usize = 10_000;
 
-/// A line of the report: what was measured, and from which value on which advice is due.
+/// A line of the report: the measured value, and the advice from a given value on.
 struct Line {
     measure: &'static str,
     value: Option<f64>,
@@ -73,7 +73,7 @@ fn krimp_report(call: &Call) -> Result<Datum> {
     let leaked: u64 = leaks.iter().map(|leak| leak.leaked).sum();
     let leaked = (tried > 0).then(|| leaked as f64 / tried as f64);
     let above = |value: Option<f64>, bound: f64| value.is_some_and(|value| value > bound);
-    // The arguments of krimp_generate that help, by the names that they are declared with.
+    // The arguments of krimp_generate that the advice names.
     let (support, length, columns) = (MIN_SUPPORT.name, MAX_LENGTH.name, COLUMNS.name);
     let lines = [
         Line {

@@ -1,4 +1,4 @@
-//! Who stands out in a table: its small classes, and rows that a few known cells give away.
+//! Who stands out in a table: small classes, and rows that a few known cells identify.
 
 use super::classes::with_sensitive;
 use crate::api::prelude::*;

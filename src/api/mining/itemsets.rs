@@ -1,4 +1,4 @@
-//! Mining: what makes rows stand out, and what many rows share.
+//! Mining: infrequent itemsets, by which rows stand out, and frequent ones.
 
 use crate::api::prelude::*;
 use crate::api::release::levels;

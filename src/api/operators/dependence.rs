@@ -1,4 +1,4 @@
-//! How much an output tells of its input: randomisations as matrices, and exact counts.
+//! How much an output reveals of its input: randomisations as matrices, and exact counts.
 
 use crate::api::prelude::*;
 use randomize::dependence::{Channel, ExactCount, exact_count_epsilon, exact_counts_epsilon};

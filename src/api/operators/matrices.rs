@@ -1,4 +1,4 @@
-//! Randomisation operators: what they tell, which breaches they allow, and numbers that are randomised.
+//! Randomisation operators: what they reveal, which breaches they allow, and numbers randomised by them.
 
 use crate::api::prelude::*;
 use crate::pg::call::array;
@@ -46,7 +46,7 @@ const METHOD: Argument<operator::Method> = Argument::choice("method")
     .or("\"em\"")
     .about("Which law is found: 'em', the likeliest, or 'inverse', unbiased but perhaps negative.");
 
-/// NULL would tell that there was no value.
+/// NULL would show that there was no value.
 const VALUE: Argument<i64> = Argument::of("value")
     .about("The number to randomise; outside of low..high the nearer end counts.");
 const LOW: Argument<i64> = Argument::of("low").about("The least number there is.");
@@ -283,7 +283,7 @@ const RANDOMIZE_NUMBER: Method = Method::new(
 )
 .labelled(&[&PRIOR_LIMIT], label);
 
-/// For the label alone.
+/// Used only for the label.
 const PRIOR_LIMIT: Argument<Option<f64>> = Argument::of("rho1").about(
     "A prior probability of a property: the label then says below which posterior it stays.",
 );
@@ -339,7 +339,7 @@ const NUMBER_OPERATOR: Method = Method::new(
 
 /// The matrix of an operator on `size` values, for which there must be memory.
 fn matrix(size: u128, make: impl FnOnce() -> Result<Operator, random::Error>) -> Result<Datum> {
-    // What has more cells is refused when it is made.
+    // Larger matrices are refused when they are made.
     let cells = (size * size).min(operator::MAX_CELLS as u128) as u64;
     let watch = settings::watch();
     let _held = watch.hold(2 * cells * size_of::<f64>() as u64)?;

@@ -39,7 +39,7 @@ const RANDOMIZE_CELLS: Method = Method::release(
 })
 .priced(Protects::Contents, |arguments, _| Ok(Some(Charge::pure(arguments.get(&EPSILON)?))));
 
-/// The law by which rows of a source are randomised.
+/// The probabilities with which cells of a source are randomised.
 pub fn responses(
     source: &PublicSource,
     epsilon: f64,
@@ -85,8 +85,7 @@ impl Values for RandomisedValues<'_> {
     }
 }
 
-/// Refuses to leave a column out whose type has no NULL to return: before anything is charged, and
-/// whether there are rows or not.
+/// Refuses to leave out a column whose type forbids NULL: before the charge, and also if there are no rows.
 fn check_left_out(relation: &Relation, positions: &[usize]) -> Result<()> {
     for (position, column) in relation.columns.iter().enumerate() {
         let is_domain = column.type_oid != column.base_type;
@@ -117,7 +116,7 @@ fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> 
         None => source.read_listed(&keep)?,
     };
     if call.arguments.has(&SEED)? {
-        // The same rows whatever order they were read in.
+        // The result must not depend on the order in which rows were read.
         let held = table.memory();
         pool::run("sorting", held, |watch| table.bag.sort(watch))?;
     }
@@ -130,7 +129,7 @@ fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> 
         public: source.made_values(&mut coins),
     };
     let mut rows = TypedRows::begin(rows, &source.relation, &positions, values)?;
-    // What the type of a column refuses is an error whether it is drawn or not.
+    // A value that the type of a column refuses is an error even if it is not drawn.
     rows.make_values();
 
     let width = positions.len();
@@ -141,7 +140,7 @@ fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> 
             cells.chunks_exact(width).for_each(|row| rows.push(row, 1));
         });
     };
-    // Laying out is done by whichever thread has less to do.
+    // Tuples are laid out by the thread that has less to do.
     let made = |cells: &[u32], is_awaited| match is_awaited {
         true => Chunk::Cells(cells.to_vec()),
         false => Chunk::Tuples(layout.tuples(cells)),
@@ -154,13 +153,13 @@ fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> 
     })
 }
 
-/// Some rows, drawn.
+/// Some rows that were drawn.
 enum Chunk {
     Cells(Vec<u32>),
     Tuples(Tuples),
 }
 
-/// What rows are drawn from.
+/// The table and the probabilities from which rows are drawn.
 struct Draw<'a> {
     table: &'a CodedTable,
     recoding: Recoding,
@@ -169,9 +168,9 @@ struct Draw<'a> {
 }
 
 impl Draw<'_> {
-    /// Draws all rows: `made` makes something of the cells of a chunk on the pool's threads, at most `size` bytes a
-    /// row, and `take` takes it on the backend's own; `made` is told if that waits. The call holds `held` bytes
-    /// beside the table.
+    /// Draws all rows. On the pool's threads, `made` converts the cells of a chunk into at most `size` bytes per row;
+    /// it is told whether the backend's thread is idle, where `take` takes the result. The call holds `held` bytes in
+    /// addition to the table.
     fn each<T: Send>(
         &self,
         held: u64,
@@ -181,7 +180,7 @@ impl Draw<'_> {
     ) -> Result<()> {
         const CHUNK: usize = RandomisedRows::CHUNK;
         let step = (PART / size / CHUNK * CHUNK).max(CHUNK);
-        // One part is drawn, one waits, one is handed on.
+        // One part is being drawn, one waits, one is being passed on.
         let held = self.table.memory() + held + 3 * (step * size) as u64;
         let job = |watch: &Watch, sender: &Sender<Vec<T>>| {
             let Draw { table, recoding, responses, key } = self;
@@ -267,8 +266,8 @@ const RR_SUPPORT: Method = Method::new(
          randomize_cells made with the same epsilon, weights and columns",
 );
 
-/// The columns of an itemset: where the source of randomised rows has them, what is public of them, and
-/// their shares of epsilon.
+/// The columns of an itemset: their positions in the source of randomised rows, their public domains, and their shares
+/// of epsilon.
 struct ItemColumns {
     relation: Relation,
     positions: Vec<usize>,
@@ -297,7 +296,7 @@ impl ItemColumns {
         Ok(ItemColumns { relation, positions: places, domains, epsilons })
     }
 
-    /// The items in the codes of the rows that were read, and what cells count for them.
+    /// The items in the codes of the rows that were read, and the factors with which cells count for them.
     fn items(&self, items: &[(String, Option<String>)], bag: &Bag) -> Result<(Vec<Item>, Factors)> {
         let (mut coded, mut factors) = (Vec::new(), Vec::new());
         for (c, ((name, value), column)) in items.iter().zip(&self.domains.columns).enumerate() {
@@ -318,7 +317,7 @@ impl ItemColumns {
                 Some(value) => bag.domain(c).find(&from_utf8(value)).unwrap_or(NONE - 1),
                 None => NONE,
             };
-            // CREATE TABLE AS forgets which columns forbid NULL, but rows that may be NULL show it.
+            // CREATE TABLE AS does not copy NOT NULL, so a column counts as nullable only if rows have NULL.
             let nullable = value.is_none() || (0..bag.distinct()).any(|i| bag.row(i)[c] == NONE);
             let size = values.len() as u32 + u32::from(nullable);
             coded.push(Item { column: c as u32, code });

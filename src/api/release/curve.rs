@@ -46,7 +46,7 @@ fn loss_curve(call: &Call) -> Result<Datum> {
     if bag.row_count() == 0 {
         return Err(Error::Empty { relation: relation.name, of: "rows" });
     }
-    // What k_anonymize itself would return, by the same search.
+    // The same search as that of k_anonymize, so that the losses are the same.
     let hierarchies =
         generalize.then(|| of_columns(&relation, &columns, bag.domains())).transpose()?;
     let mut rows = ResultRows::begin(call)?;
@@ -57,7 +57,7 @@ fn loss_curve(call: &Call) -> Result<Datum> {
     Ok(rows.finish(call))
 }
 
-/// What is lost, with general values if there are hierarchies, and how many rows are dropped.
+/// The loss, with general values if there are hierarchies, and the number of dropped rows.
 fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64)> {
     let asked = KAnonymity { k, hierarchies, ..KAnonymity::default() };
     let phase = if hierarchies.is_some() { "generalising" } else { "suppressing" };

@@ -1,4 +1,4 @@
-//! Sensitive itemsets that are to be frequent no longer.
+//! Sensitive itemsets, made infrequent in a release.
 
 use super::suppression::release;
 use crate::api::prelude::*;

@@ -6,7 +6,7 @@ use crate::api::shared::weights;
 use guarantee::ClassTerms;
 use suppress::{Diversity, DiversityKind, KAnonymity};
 
-/// What a cell of each column is worth.
+/// The weights of columns.
 const WEIGHTS: Argument<Option<weights::Named>> =
     Argument::optional("weights", Type::Json, weights::read)
         .about("What a cell of a column is worth, by name; 1 where it says nothing.");
@@ -40,7 +40,7 @@ const T: Argument<Option<f64>> = Argument::optional("t", Type::Float8, |given| {
 })
 .about("How far the sensitive column of a class may be from that of all released rows, 0 to 1.");
 
-/// What a call asks of the sensitive column, and its name.
+/// The diversity and closeness that a call asks for, and the name of the sensitive column.
 fn diversity(arguments: &Arguments<'_>) -> Result<Option<(String, Diversity)>> {
     let (sensitive, l, t) = (arguments.get(&SENSITIVE)?, arguments.get(&L)?, arguments.get(&T)?);
     let kind = arguments.get(&L_KIND)?;

@@ -9,7 +9,7 @@ const HINT: &str = "Levels are whole numbers by column name, 0 for the value its
 /// Levels by name, as they were given.
 pub type Named = Map<String, Json>;
 
-/// Levels at which columns are looked at.
+/// Levels at which columns are examined.
 pub const LEVELS: Argument<Option<Named>> = Argument::optional("levels", Type::Json, read)
     .about("Levels of their hierarchies at which columns are looked at, by name.");
 

@@ -34,8 +34,8 @@ const SHUFFLE_GROUPS: Method = Method::release(
     keeping(label, options)
 });
 
-/// The columns of each group as positions in the relation. Kept columns are one more group: they stay
-/// together, in an order of its own too, so that no row is found by its place.
+/// The columns of each group as positions in the relation. Kept columns are an additional group: they stay together,
+/// but in a random order too, so that no row is found by its position.
 fn positions(
     relation: &Relation,
     groups: &[Vec<String>],
@@ -73,7 +73,7 @@ fn shuffle_groups(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let relation = call.source()?;
     let positions = positions(&relation, &groups, keep.as_deref())?;
     let columns: Vec<usize> = positions.iter().flatten().copied().collect();
-    // The columns as they are read stand group by group.
+    // The columns are read group by group.
     let mut next = 0..columns.len();
     let groups: Vec<Vec<usize>> =
         positions.iter().map(|group| next.by_ref().take(group.len()).collect()).collect();

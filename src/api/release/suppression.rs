@@ -4,7 +4,7 @@ use crate::api::prelude::*;
 use crate::api::shared::registry;
 use suppress::Method as Imputation;
 
-/// Lets `suppress` decide what of the source is released, and makes rows of that.
+/// Runs `suppress` on the source, and returns the released rows.
 pub fn release(
     rows: &mut ResultRows,
     source: TypedSource,

@@ -73,7 +73,7 @@ pub const MIN_SHARE: Argument<f64> = Argument::new("min_share", Type::Float8, |g
 })
 .about("The share of the rows that must have what counts as frequent.");
 
-/// The same, where a tenth will do.
+/// The same with a default of a tenth.
 pub const MIN_SHARE_OR_TENTH: Argument<f64> = MIN_SHARE.or("0.1");
 
 pub const RELEASED: Argument<Oid> = Argument::of("released").about("The table that is published.");
@@ -93,12 +93,12 @@ pub const EPSILON: Argument<f64> = Argument::of("epsilon")
 pub const DELTA: Argument<f64> =
     Argument::of("delta").about("The chance with which epsilon may be passed.");
 
-/// The coins that a seed asks for.
+/// The random generator for a seed.
 pub fn coins(seed: Option<i64>) -> Result<Coins, Error> {
     Ok(Coins::new(seed)?)
 }
 
-/// Where the coins come from that a seed asks for, as labels have it.
+/// The source of randomness for a seed, as labels state it.
 pub fn coins_of(seed: Option<i64>) -> random::Source {
     if seed.is_some() { random::Source::Seeded } else { random::Source::Os }
 }
@@ -185,7 +185,8 @@ pub fn combinations(
     list.as_array().ok_or_else(|| refuse(list))?.iter().map(combination).collect()
 }
 
-/// Combinations in the codes of a bag, without those that have a value which does not occur: no row has these.
+/// Combinations in the codes of a bag, without those that have a value which does not occur, because no row contains
+/// them.
 pub fn coded<T>(
     combinations: Vec<Combination>,
     bag: &Bag,

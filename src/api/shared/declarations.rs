@@ -25,8 +25,8 @@ fn all() -> Result<String> {
     Ok(all)
 }
 
-/// The declaration of a method with the types of its arguments in that form: each method has one, or several if an
-/// argument takes several types.
+/// The declaration of a method with the types of its arguments in that form: a method has several forms if an argument
+/// takes several types.
 fn declaration(symbol: &str, method: &Method, form: usize) -> Result<String> {
     let Method { name, arguments, behaviour, .. } = method;
     let schema = if method.is_internal { "sanitize_internal" } else { "sanitize" };

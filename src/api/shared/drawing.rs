@@ -1,4 +1,4 @@
-//! Rows that are drawn on the pool's threads and handed on while the next are drawn.
+//! Rows that are drawn on the pool's threads and passed on while the next ones are drawn.
 
 use crate::api::prelude::*;
 use crate::pg::process::pool::Sender;
@@ -14,8 +14,8 @@ pub fn step(width: usize, chunk: u64) -> u64 {
     (CELLS / width.max(1) as u64 / chunk * chunk).clamp(chunk, ROWS.max(chunk))
 }
 
-/// Draws `n` rows of `width` cells, `step` at a time: `part` draws so many rows from a place on, on the pool's
-/// threads, `emit` takes them one by one on the backend's own. The call holds `held` bytes already.
+/// Draws `n` rows of `width` cells, `step` at a time: `part` draws a number of rows from a position on, on the pool's
+/// threads; `emit` takes them one by one on the backend's own thread. The call already holds `held` bytes.
 pub fn draw_rows<E: From<Stop> + Into<Error> + Send>(
     held: u64,
     width: usize,
@@ -24,7 +24,7 @@ pub fn draw_rows<E: From<Stop> + Into<Error> + Send>(
     mut part: impl FnMut(u64, usize, &Watch) -> Result<Vec<u32>, E> + Send,
     mut emit: impl FnMut(&[u32]),
 ) -> Result<()> {
-    // One part is drawn, one waits, one is handed on.
+    // One part is being drawn, one waits, one is being passed on.
     let held = held + 4 * step.min(n) * width as u64 * size_of::<u32>() as u64;
     let draw = move |watch: &Watch, sender: &Sender<Vec<u32>>| {
         let mut start = 0;

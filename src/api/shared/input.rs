@@ -10,7 +10,7 @@ use crate::pg::call::argument::Source;
 pub fn original_and_released(call: &Call) -> Result<(Oid, Oid)> {
     let original = Relation::open(call.get(&ORIGINAL)?)?;
     let released = Relation::open(call.get(&RELEASED)?)?;
-    // Who may not read both tables learns nothing about what was published.
+    // A caller who may not read both tables learns nothing about the record of releases.
     let may_read = rights::may_read_some(original.oid) && rights::may_read_some(released.oid);
     if may_read && releases::is_release_of(original.oid, released.oid)? {
         let (original, released) = (original.name, released.name);
@@ -19,7 +19,7 @@ pub fn original_and_released(call: &Call) -> Result<(Oid, Oid)> {
     Ok((original.oid, released.oid))
 }
 
-/// Rows to work on, and what to call them in messages.
+/// Rows to work on, and their name in messages.
 pub struct Input {
     pub name: String,
     pub bag: Bag,

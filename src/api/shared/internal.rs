@@ -1,4 +1,4 @@
-//! What the functions share that Postgres calls for a type or an aggregate.
+//! Declarations shared by functions that Postgres calls on behalf of a type or an aggregate.
 
 use crate::api::prelude::*;
 

@@ -1,4 +1,4 @@
-//! The registry of methods, and what reads it: the guarantee of a release, and the list of all arguments.
+//! The registry of methods, and the functions that read it: `guarantee`, and `methods()`.
 
 use crate::api::prelude::*;
 use crate::catalog::ledger::Asker;
@@ -51,8 +51,8 @@ pub fn label_of(
     terms::under_options((label.of)(&arguments)?, method, label, &arguments)
 }
 
-/// The relation that the options name as the source, if they do. Who may not ask about one that is protected is
-/// not told its terms.
+/// The relation that the options name as the source, if they do. A caller who may not ask about a protected relation
+/// does not learn its terms.
 fn named_source(options: &Map<String, Json>) -> Result<Option<Relation>> {
     if !options.get(RELATION.name).is_some_and(Json::is_string) {
         return Ok(None);

@@ -1,10 +1,10 @@
 //! Functions of earlier versions that are gone: CREATE EXTENSION of such a version and pg_upgrade look for their
-//! symbols. No declaration fits them, so that a call says which versions meet.
+//! symbols. No declaration fits them, so a call raises the error that names the versions.
 
 use crate::api::prelude::*;
 use crate::method::symbols;
 
-/// Such a function: it takes nothing, and those that were declared took something.
+/// Such a function is declared without arguments; the earlier declarations had some.
 const fn gone(name: &'static str) -> Method {
     part(name, &[], Type::Internal, |_| Err(Error::NoAggregate))
 }

@@ -1,4 +1,4 @@
-//! Sources whose rows come back with their own type, and what comes back of them.
+//! Sources whose rows come back with their own type, and the released rows.
 
 use crate::api::prelude::*;
 use crate::api::release::hierarchy;
@@ -38,7 +38,7 @@ pub fn chosen(call: &ReleaseCall<'_>, relation: &Relation) -> Result<(Vec<usize>
     Ok((columns, keep))
 }
 
-/// Why a column tells by itself whose row it is in, if it does by the schema.
+/// Why the schema makes a column identify rows by itself, if it does.
 fn identifying(relation: &Relation, position: usize) -> Result<Option<&'static str>> {
     let column = &relation.columns[position];
     if types::holds_documents(column.base_type) {
@@ -64,7 +64,7 @@ fn is_nearly_unique(bag: &Bag, column: usize) -> bool {
     10 * alone > 9 * rows || (values > FEW && 2 * values >= rows)
 }
 
-/// So many values have few rows each in a small table, without telling these apart.
+/// With up to this number of values a column does not identify rows: in a small table each value simply has few rows.
 const FEW: u64 = 10;
 
 fn refuse_identifying(sensitive: &str, what: &str) -> Error {
@@ -157,7 +157,8 @@ impl TypedSource {
         Ok(source)
     }
 
-    /// Reads these columns, which were charged for if there is a bound: nothing of a protected relation is kept as it is.
+    /// Reads these columns, which were charged for if there is a bound. Nothing is kept as it is, because the relation
+    /// may be protected.
     pub fn read_charged(
         relation: Relation,
         columns: Vec<usize>,
@@ -187,7 +188,7 @@ impl TypedSource {
         let table = match relation.leaf.take() {
             None => reader::read(&relation, &columns)?,
             Some(leaf) => {
-                // Kept as it is: whatever is released of a row, it is known in which leaf it was.
+                // The number of the leaf is kept, so that each released row can go to the leaf of its original.
                 let (table, _) =
                     reader::read_by_shard(&relation, &columns)?.ok_or(Error::Swapped)?;
                 columns.push(relation.columns.len());
@@ -262,12 +263,13 @@ impl TypedSource {
         Levels::new(named, &self.relation, &self.columns, self.bag())
     }
 
-    /// Makes rows of the relation's type of what is released.
+    /// Returns the released rows with the relation's type.
     pub fn release(self, rows: &mut ResultRows, release: Release) -> Result<()> {
         self.release_shown(rows, release, &[])
     }
 
-    /// What is shown of a column by its text: general values, and in a range type all others before them.
+    /// The values of a column that are shown as texts: the general values; in a range type all other values too, before
+    /// them.
     fn shown_texts(&self, column: usize, hierarchies: &[Hierarchy]) -> Vec<String> {
         let single = |range| {
             let values = self.table.bag.domain(column).values();
@@ -278,7 +280,7 @@ impl TypedSource {
         read.into_iter().flatten().chain(general.map(|general| to_utf8(general))).collect()
     }
 
-    /// As [`TypedSource::release`], where the first columns may show general values of their hierarchies.
+    /// As [`TypedSource::release`], if the first columns may show general values of their hierarchies.
     pub fn release_shown(
         self,
         rows: &mut ResultRows,

@@ -12,7 +12,7 @@ pub fn read(given: &Given<'_>) -> Result<Option<Named>> {
     by_column_name(given, HINT)
 }
 
-/// The weight of each of the named columns: 1 where nothing is said.
+/// The weight of each of the named columns; 1 if none is given.
 pub fn of_columns(weights: Option<&Named>, relation: &str, names: &[&str]) -> Result<Vec<f64>> {
     let mut values = vec![1.0; names.len()];
     for (name, weight) in weights.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! What a statistic of a real column tells of its records.
+//! What a statistic of a real column reveals of its records.
 
 use super::{FINITE, LOSS, MOST_VALUES, STATISTIC, rational_of_text, rows_of_loss};
 use crate::api::prelude::*;
@@ -83,7 +83,7 @@ fn uniform(values: Vec<Rational>) -> BTreeMap<Rational, f64> {
     values.into_iter().map(|value| (value, share)).collect()
 }
 
-/// The numbers of a column, each with how many rows have it. NULL is no number.
+/// The numbers of a column, each with how many rows have it. NULL does not count.
 fn read_numbers(relation: &Relation, position: usize) -> Result<BTreeMap<Rational, u64>> {
     let column = &relation.columns[position];
     let asked = relation.asked_with(&[position], |_, quoted| match column.base_type {
@@ -110,7 +110,7 @@ fn read_numbers(relation: &Relation, position: usize) -> Result<BTreeMap<Rationa
     Ok(records)
 }
 
-/// The statistic of the records; 0 without records, where it is not looked at.
+/// The statistic of the records; 0 without records, where it is not used.
 fn computed(records: &BTreeMap<Rational, u64>, statistic: Statistic) -> Rational {
     let whole = |n: u64| Rational::from(i64::try_from(n).unwrap_or(i64::MAX));
     let sum = || {

@@ -1,6 +1,6 @@
-//! What released statistics give away, in bits: of records with given priors, and of a real column.
+//! What released statistics reveal, in bits: of records with given priors, and of a real column.
 //!
-//! `column` takes the records of a real column, `closed` has what needs no records.
+//! `column` is about the records of a real column, `closed` has the measures that need no records.
 
 mod closed;
 mod column;

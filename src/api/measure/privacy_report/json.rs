@@ -1,4 +1,4 @@
-//! What was counted, in the words of the report.
+//! The report as a value, made of the counts.
 
 use super::measured::{ITEMSET_LENGTH, Measured, MeasuredRelease, Plan, RISK_LENGTH, Text};
 use super::options::{Candidate, Options};
@@ -9,13 +9,13 @@ use report::{
     ItemsetChange, Original, PairChange, People, Release, Report, ValueRisk, ValueShare,
 };
 
-/// A value has at most so many characters in a report.
+/// The most characters of a value in a report.
 const LONGEST_VALUE: usize = 60;
 
 /// Pairs that are listed: all pairs of 18 columns, which is what a page draws.
 const PAIRS: usize = 153;
 
-/// The sizes of classes that are counted together.
+/// The ranges of class sizes that are counted together.
 const SIZES: [(u64, Option<u64>); 8] = [
     (1, Some(1)),
     (2, Some(2)),
@@ -51,7 +51,7 @@ pub fn report(tables: &Tables, options: &Options, plan: &Plan, measured: Measure
     }
 }
 
-/// A report on releases that have no column of the original's, answers to questions say: nothing is compared.
+/// A report on releases that share no column with the original, for example answers to questions: nothing is compared.
 pub fn label_alone(tables: &Tables, options: &Options) -> Report {
     let original = Original { name: tables.original.name.clone(), ..Original::default() };
     let releases = tables.releases.iter().zip(&options.candidates).map(|(beside, candidate)| {
@@ -181,8 +181,7 @@ fn release(
     }
 }
 
-/// The columns that a promise of classes is about and that are not compared: nothing is said of these unless there is
-/// such a promise.
+/// The columns that a promise about classes covers and that are not compared; empty if there is no such promise.
 fn not_compared(beside: &Beside, candidate: &Candidate) -> Vec<String> {
     match candidate.k() {
         Some(_) => beside.not_compared.clone(),

@@ -1,4 +1,4 @@
-//! What is counted for a report, on the threads and in the tables' own bytes.
+//! The counts for a report, computed on threads and with values as the tables' own bytes.
 
 use super::tables::{Beside, Tables};
 use crate::api::prelude::*;
@@ -8,40 +8,40 @@ use measures::{Cell, CommonRecords, Comparison, Diversity, Meaning, People};
 use mining::RiskCounts;
 use report::{Sensitive, Unicity};
 
-/// Columns of the combinations by which rows stand out, and items of a frequent itemset: longer ones take
-/// long to count and say little more.
+/// The most columns of combinations by which rows stand out, and the most items of a frequent itemset: longer ones take
+/// long to count and add little.
 pub const RISK_LENGTH: usize = 3;
 pub const ITEMSET_LENGTH: usize = 4;
 
-/// Values that are listed as risky, values of a column and of a pair that are shown, and columns and pairs
-/// for which they are.
+/// Limits: values that are listed as risky, values shown of a column and of a pair, and columns and pairs that are
+/// shown.
 const RISKY_VALUES: usize = 12;
 const VALUES: usize = 9;
 const CROSSED_VALUES: usize = 5;
 const COLUMNS: usize = 40;
 const CROSSED: usize = 2;
 
-/// General values of a column of which is told what they cover.
+/// General values of a column for which the covered values are listed.
 const COARSE: usize = 3;
 
-/// Values of a column whose combinations are not worth looking at.
+/// From this number of values on the combinations of a column are not examined.
 const MANY: u64 = 45;
 
-/// Cells of a row that somebody may know, at most; and how many rows and choices of such cells are tried
-/// where they are too many to count.
+/// The most cells of a row that an attacker may know; and how many rows and choices of cells are sampled if there are
+/// too many to count.
 const KNOWN: usize = 4;
 const SAMPLES: u64 = 10_000;
 
 /// What is to be counted.
 pub struct Plan {
     pub min_share: f64,
-    /// Combinations that at most so many rows share stand out.
+    /// Combinations that at most this number of rows share stand out.
     pub theta: u64,
 }
 
 /// What was counted.
 pub struct Measured {
-    /// By column of those by which somebody may be known.
+    /// The risk of each column by which a person may be known.
     pub risk: Vec<RiskCounts>,
     pub risky_values: Vec<RiskyValue>,
     /// The sizes of the original's classes in these columns.
@@ -50,31 +50,31 @@ pub struct Measured {
     pub releases: Vec<MeasuredRelease>,
 }
 
-/// A value and what it does, by column and code of the original.
+/// A value with its risk, by column and code of the original.
 pub struct RiskyValue {
     pub column: usize,
     pub code: u32,
     pub counts: RiskCounts,
 }
 
-/// What was counted of a release beside the original.
+/// What was counted of a release compared with the original.
 pub struct MeasuredRelease {
     pub utility: Utility,
     pub itemsets: Comparison,
     pub score: Option<f64>,
     pub common: CommonRecords,
     pub unicity: Vec<Unicity>,
-    /// What a cell of each column lost.
+    /// The mean loss of a cell, by column.
     pub loss: Vec<f64>,
     /// The sizes of the classes of the original and of the release.
     pub classes: [Vec<u64>; 2],
-    /// What is seen of the sensitive column in the classes of the release.
+    /// Diversity and closeness of the sensitive column in the classes of the release.
     pub sensitive: Option<Sensitive>,
     pub people: Option<People>,
-    /// Values were made coarser or blanked, not drawn.
+    /// True if values were made coarser or blanked, not drawn.
     pub coarser: bool,
     pub coarse: Vec<Coarse>,
-    /// By column; nothing beyond [`COLUMNS`].
+    /// The shown values by column; empty for columns beyond [`COLUMNS`].
     pub shown: Vec<ShownColumn>,
     pub crossed: Vec<CrossedValues>,
 }
@@ -89,7 +89,7 @@ pub struct Coarse {
     pub ends: [Vec<u8>; 2],
 }
 
-/// What is shown of a column, with the rows of the original and of the release.
+/// The shown values of a column, with the numbers of rows of the original and of the release.
 pub type ShownColumn = Vec<(Text, [u64; 2])>;
 
 /// A value to be written, in the bytes of its table.
@@ -199,7 +199,8 @@ impl Plan {
     }
 }
 
-/// The rows of the original that got through: in all columns but the sensitive one, which nobody is to know.
+/// How much of the original's rows the release still shows, in all columns but the sensitive one, which attackers are
+/// assumed not to know.
 fn got_through(
     tables: &Tables,
     release: &Beside,
@@ -218,7 +219,7 @@ fn got_through(
     Ok((score.map(|score| score.normalised), common))
 }
 
-/// What the cells of a release stand for, in some columns to which both tables are cut.
+/// The meaning of a release's cells, in the columns to which both tables are cut.
 fn meaning<'w>(
     release: &Beside,
     columns: &[usize],
@@ -232,7 +233,7 @@ fn meaning<'w>(
     Meaning::of(released, original, general, |column| release.made[columns[column]], watch)
 }
 
-/// What is seen of the sensitive column in the classes of a release.
+/// Diversity and closeness of the sensitive column in the classes of a release.
 fn sensitive(release: &Beside, watch: &Watch) -> Result<Option<Sensitive>, Stop> {
     let Some(column) = release.sensitive else { return Ok(None) };
     let columns: Vec<usize> = release.class.iter().copied().chain([column]).collect();
@@ -245,8 +246,8 @@ fn sensitive(release: &Beside, watch: &Watch) -> Result<Option<Sensitive>, Stop>
     }))
 }
 
-/// The people in the classes of a release, if the original says whose its rows are and classes have a size to
-/// keep; the tables are those cut to the columns of the classes.
+/// The people in the classes of a release, if the original has a column that identifies people and classes have a
+/// promised size. The tables are cut to the columns of the classes.
 fn people(
     tables: &Tables,
     release: &Beside,
@@ -293,7 +294,7 @@ fn ends(mut texts: Vec<&[u8]>) -> [Vec<u8>; 2] {
     [texts.first(), texts.last()].map(|end| end.map_or_else(Vec::new, |text| text.to_vec()))
 }
 
-/// What is shown of each column: the same values or ranges of all releases.
+/// Chooses the shown values of each column: the same values or ranges for all releases.
 fn share_out(tables: &Tables, releases: &mut [MeasuredRelease], watch: &Watch) -> Result<(), Stop> {
     let bags: Vec<&Bag> = [&tables.original]
         .into_iter()
@@ -316,8 +317,8 @@ fn share_out(tables: &Tables, releases: &mut [MeasuredRelease], watch: &Watch) -
     Ok(())
 }
 
-/// The share of rows that somebody finds who knows one cell of them, two, and so on. Where it is sampled it
-/// is so with the same coins each time, so that a report can be repeated.
+/// The share of rows that an attacker finds who knows one of their cells, two, and so on. Sampling uses the same random
+/// numbers each time, so that a report can be repeated.
 fn unicity(bag: &Bag, watch: &Watch) -> Result<Vec<Unicity>, Stop> {
     let mut coins = Coins::seeded(1);
     let mut found = Vec::new();
@@ -330,13 +331,13 @@ fn unicity(bag: &Bag, watch: &Watch) -> Result<Vec<Unicity>, Stop> {
     Ok(found)
 }
 
-/// The combinations of the pairs that differ most, no column in more than one of them.
+/// The combinations of the pairs that differ most; each column is in at most one pair.
 fn crossed(
     joint: &Joint<'_>,
     utility: &Utility,
     watch: &Watch,
 ) -> Result<Vec<CrossedValues>, Stop> {
-    // Of a column with many values the most common ones say little.
+    // The most common values of a column with many values say little.
     let has_many = |column: usize| {
         let change = &utility.columns[column];
         change.original_values.max(change.released_values) > MANY

@@ -1,11 +1,11 @@
 //! The privacy report: what a release, or each of two, protects and what it is good for, as JSON and as a
 //! page.
 //!
-//! * [`options`] is what a caller may ask for.
-//! * [`tables`] reads them, and decides which columns are compared and by which rows are to look alike.
-//! * [`measured`] counts, on the threads.
-//! * [`json`] writes what was counted as the JSON of the report.
-//! * [`budget`] is what the caller may see of the original's budget.
+//! * [`options`] reads the caller's options.
+//! * [`tables`] reads the tables, and decides which columns are compared, and in which of them rows were to look alike.
+//! * [`measured`] counts, on threads.
+//! * [`json`] makes the JSON of the report from the counts.
+//! * [`budget`] reads the part of the original's budget that the caller may see.
 
 mod budget;
 mod json;

@@ -1,4 +1,4 @@
-//! What a report may be asked for.
+//! The options of a report.
 
 use super::measured::Plan;
 use crate::api::prelude::*;
@@ -7,10 +7,10 @@ use crate::api::shared::registry;
 use crate::catalog::releases;
 use measures::Made;
 
-/// A title has at most so many characters.
+/// The most characters of a title.
 const LONGEST_TITLE: usize = 200;
 
-/// What was asked for.
+/// The options of a call.
 pub struct Options {
     pub title: Option<String>,
     pub columns: Option<Vec<String>>,
@@ -19,13 +19,13 @@ pub struct Options {
     pub candidates: Vec<Candidate>,
 }
 
-/// A release, and how it was made if that was said, or recorded when it was published.
+/// A release, and how it was made if the options or the record of releases say it.
 pub struct Candidate {
     pub relation: Oid,
     pub method: Option<String>,
     /// The arguments that it was made with.
     pub options: Option<Map<String, Json>>,
-    /// What it was published from.
+    /// Its source, if it was published.
     pub source: Option<Oid>,
     /// Its label.
     pub guarantee: Option<Json>,
@@ -41,7 +41,7 @@ impl Candidate {
         Ok(Candidate { relation, method, options: given, source: None, guarantee })
     }
 
-    /// A table of which nothing is said: a release that was published has its label.
+    /// A table without options: a published release has its recorded label.
     pub fn recorded(relation: Oid) -> Result<Self> {
         let found = sql::rows::<2>(
             "SELECT method, guarantee::pg_catalog.text FROM sanitize.releases
@@ -52,13 +52,13 @@ impl Candidate {
         let method = found.next();
         let guarantee = found.next().map(|label| serde_json::from_str(&label)).transpose();
         let guarantee = guarantee.map_err(Error::fault)?;
-        // Which columns were to look alike is no secret from somebody who reads both tables.
+        // The options of a release are no secret from someone who may read both tables.
         let recipe = if method.is_some() { releases::find(relation)? } else { None };
         let (options, source) = recipe.map(|recipe| (recipe.options, recipe.source)).unzip();
         Ok(Candidate { relation, method, options, source, guarantee })
     }
 
-    /// How it was made, if that is one of the ways in which releases are made.
+    /// How it was made, if that is a method that makes releases.
     fn maker(&self) -> Option<Maker<'_>> {
         Maker::new(self.method.as_deref()?, self.options.as_ref()?).ok()
     }
@@ -89,13 +89,13 @@ impl Candidate {
         self.promised("/k")?.as_u64()
     }
 
-    /// A part of the label: of what is promised of the whole table, or proved of a part of it.
+    /// A part of the label: of the promise about the whole table, or of what was proved of a part of it.
     fn promised(&self, place: &str) -> Option<&Json> {
         let label = self.guarantee.as_ref()?;
         label.pointer(place).or_else(|| label.get("proved")?.pointer(place))
     }
 
-    /// The column that was said to tell people apart.
+    /// The column that identifies people, according to the options.
     pub fn unit(&self) -> Option<&str> {
         self.options.as_ref()?.get("unit")?.as_str()
     }
@@ -188,7 +188,7 @@ impl Options {
         })
     }
 
-    /// What is to be counted.
+    /// What to count, by the options.
     pub fn plan(&self) -> Plan {
         let k = self.candidates.iter().filter_map(Candidate::k).max();
         Plan { min_share: self.min_share, theta: k.map_or(1, |k| k.saturating_sub(1).max(1)) }

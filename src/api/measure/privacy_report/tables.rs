@@ -9,12 +9,12 @@ use measures::Made;
 /// The original and the releases, with the same columns in the same order.
 pub struct Tables {
     pub original: Input,
-    /// Its rows with the column that tells people apart, if that is known.
+    /// Its rows with the column that identifies people, if that is known.
     pub people: Option<People>,
     pub releases: Vec<Beside>,
-    /// The columns by which somebody may be known: those in which rows of some release were to look alike.
+    /// The columns by which a person may be known: those in which rows of some release were to look alike.
     pub known: Vec<usize>,
-    /// What is not compared, and why.
+    /// Columns that are not compared, and why.
     pub notes: Vec<String>,
 }
 
@@ -25,7 +25,7 @@ pub struct People {
     pub rows: Bag,
 }
 
-/// A release beside the original.
+/// A release compared with the original.
 pub struct Beside {
     pub input: Input,
     /// How each column writes the original's values.
@@ -34,7 +34,7 @@ pub struct Beside {
     pub made: Vec<Made>,
     /// The columns in which rows were to look alike, of those that are compared.
     pub class: Vec<usize>,
-    /// Those that are not.
+    /// Columns in which rows were to look alike and that are not compared.
     pub not_compared: Vec<String>,
     pub sensitive: Option<usize>,
     pub k: Option<u64>,
@@ -166,8 +166,8 @@ fn common(
     shared().filter(|(_, column)| !is_blank(&column.name)).map(|(position, _)| position).collect()
 }
 
-/// The rows of the original, and the same with people where a column is known that tells them apart; says why people
-/// are not counted if it does not.
+/// The rows of the original, and the same with people, if a column that identifies them is known; if people are not
+/// counted, a note says why.
 fn rows(
     original: &Relation,
     columns: &[usize],

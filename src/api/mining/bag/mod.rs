@@ -52,8 +52,8 @@ fn bag_of(call: &Call, i: usize) -> Result<Option<Bag>> {
     call.passed_bag(i)?.map(read).transpose()
 }
 
-/// The state of before with what `add` adds to it. A state that does not take it becomes a bag, whose rows
-/// a new one of `make` begins with.
+/// The previous state, to which `add` adds. If the state cannot take the addition, it becomes a bag, and a new state
+/// from `make` begins with the bag's rows.
 fn advanced(
     call: &Call,
     make: impl FnOnce(MemoryContext) -> Result<State>,
@@ -74,14 +74,14 @@ fn advanced(
     })
 }
 
-/// The state of before, to which nothing is added.
+/// The previous state, unchanged.
 fn unchanged(call: &Call) -> Result<Datum> {
     call.aggregate_context()?;
     Ok(call.datum(0).unwrap_or_else(|| call.null()))
 }
 
 const TRANS: Method = part("row_bag_trans", &[&STATE, &ROW], Type::Bag, |call| {
-    // A row that does not exist (the empty side of an outer join) is none.
+    // A row that does not exist (the empty side of an outer join) does not count.
     let Some(record) = call.record(1)? else { return unchanged(call) };
     advanced(call, |context| State::records(&record, context), |state| state.add_record(&record))
 })

@@ -11,8 +11,8 @@ use std::cell::Cell;
 use table::{Coder, Encoding};
 
 thread_local! {
-    /// Bytes of all states of this process. Groups have one each, and the leader of a parallel query gets
-    /// those of its workers: the limit is for all of them.
+    /// Bytes of all states of this process. Each group has a state, and the leader of a parallel query gets those of
+    /// its workers: the limit is for all of them together.
     static HELD: Cell<u64> = const { Cell::new(0) };
 }
 
@@ -31,7 +31,7 @@ impl Held {
         self.0 = bytes;
     }
 
-    /// What the other states hold.
+    /// The bytes that the other states hold.
     fn beside(&self) -> u64 {
         HELD.get() - self.0
     }
@@ -49,7 +49,7 @@ pub struct State {
     held: Held,
 }
 
-/// What a state has so far.
+/// The contents of a state.
 enum Part {
     /// Reads rows.
     Records(Records),
@@ -63,21 +63,21 @@ enum Part {
     Spent,
 }
 
-/// Rows between two counts of what a state holds.
+/// Rows between two updates of the memory that a state holds.
 const COUNTED: u64 = 1024;
 
 impl State {
-    /// What reads rows of the type of the first.
+    /// A state that reads rows of the type of the first.
     pub fn records(first: &Record<'_>, context: MemoryContext) -> Result<Self> {
         State::reading(Part::Records(Records::new(first, context)))
     }
 
-    /// What reads columns of the names and types of the first.
+    /// A state that reads columns with the names and types of the first.
     pub fn columns(first: &Given<'_>, context: MemoryContext) -> Result<Self> {
         State::reading(Part::Columns(Columns::new(first, context)?))
     }
 
-    /// What adds up bags with the columns of this one.
+    /// A state that adds up bags with the columns of this one.
     pub fn sum(of: &Bag) -> Self {
         let columns = of.domains().iter().map(|d| (d.name().to_string(), Encoding::Text));
         State::new(Part::Sum(Coder::new(columns)))
@@ -101,7 +101,7 @@ impl State {
         state
     }
 
-    /// What codes the rows, while there is something that does.
+    /// The coder of the rows, if the state has one.
     fn coder(&mut self) -> Option<&mut Coder> {
         match &mut self.part {
             Part::Records(rows) => Some(rows.coder.coder()),
@@ -111,7 +111,7 @@ impl State {
         }
     }
 
-    /// Counts what the state holds now.
+    /// Updates the memory that the state holds.
     fn count(&mut self) {
         let bytes = match &self.part {
             Part::Bytes(bytes) => bytes.capacity() as u64,
@@ -120,7 +120,7 @@ impl State {
         self.held.set(bytes);
     }
 
-    /// Says what other states hold and counts what this one does, once in a while.
+    /// From time to time updates the memory of this state, and tells its coder that of the others.
     fn added(&mut self) {
         let beside = self.held.beside();
         let tell = |rows: &mut RowCoder| {
@@ -166,7 +166,7 @@ impl State {
         Ok(true)
     }
 
-    /// Adds the rows of a bag; gives it back if the state takes no more.
+    /// Adds the rows of a bag; returns it if the state cannot take it.
     pub fn add_bag(&mut self, bag: Bag) -> Result<Option<Bag>> {
         let beside = self.held.beside();
         let Some(coder) = self.coder() else { return Ok(Some(bag)) };
@@ -182,7 +182,7 @@ impl State {
             ));
         }
         let held = beside + bag.memory() + coder.memory();
-        // The bag goes with the job: what the pool frees goes back to the system.
+        // The bag is moved into the job, because memory that the pool frees is returned to the system.
         pool::run("merging bags", held, move |watch| coder.absorb(&bag, watch))
             .map_err(Error::of_merging)?;
         self.count();

@@ -1,8 +1,8 @@
 //! Transactions that are randomised by select-a-size operators, as lists of items or as seeds, and what can
 //! be learned from them.
 //!
-//! `operators`: one transaction and the design of its operator. `mining`: itemsets of many. `seeds`: transactions
-//! as short seeds. `rows`: rows of a relation as transactions. Here is what they share.
+//! `operators`: one transaction and the design of its operator. `mining`: itemsets of many. `seeds`: transactions as
+//! short seeds. `rows`: rows of a relation as transactions. This file has what they share.
 
 mod mining;
 mod operators;
@@ -58,7 +58,7 @@ const SIZE_PUBLIC: Argument<bool> = Argument::of("size_public")
     .or("false")
     .about("Transactions of another size are refused instead of cut or filled up; sizes are not protected.");
 
-/// The law of kept items for a size that is given beside it.
+/// The distribution of the number of kept items, for a given size.
 fn keep_of_size(arguments: &Arguments<'_>) -> Result<Vec<f64>> {
     let (size, keep) = (arguments.get(&SIZE)?, arguments.get(&KEEP_LAW)?);
     if keep.len() == size + 1 {

@@ -1,4 +1,4 @@
-//! One transaction that is randomised, the design of its operator, and the support of one itemset.
+//! Randomising one transaction, the design of its operator, and the support of one itemset.
 
 use super::{
     BITS, ITEMS, ITEMSET, KEEP_LAW, MAX_ITEMSET, RHO, SIZE, SIZE_PUBLIC, UNIVERSE, array_of,

@@ -3,7 +3,7 @@
 use crate::api::prelude::*;
 use randomize::transaction::MAX_UNIVERSE;
 
-/// A relation whose cells are items. What its public domains do not have is no item.
+/// A relation whose cells are items. Values that are not in their public domains are not items.
 fn items_of_cells(call: &Call) -> Result<PublicSource> {
     let relation = Relation::open(call.get(&RELATION)?)?;
     let positions = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
@@ -22,7 +22,7 @@ fn items_of_cells(call: &Call) -> Result<PublicSource> {
 pub const CELLS_AS_ITEMS: Method =
     Method::new("transactions", &[&RELATION, &COLUMNS], columns![items: Ints], |call| {
         let source = items_of_cells(call)?;
-        // Nothing is drawn where NULL is a value.
+        // The random generator is not used, because NULL is a value of its own here.
         let bag = source.read(&mut coins(None)?)?;
         let mut firsts = Vec::with_capacity(source.columns.len());
         let mut first = 1;

@@ -8,7 +8,7 @@ use crate::api::prelude::*;
 use crate::pg::call::aggregate_state::bytea;
 use randomize::seed::{Code, MAX_UNIVERSE, Shape};
 
-/// One of the two numbers that rho = a / 2^b is.
+/// One of the two numbers in rho = a / 2^b.
 const fn dyadic(name: &'static str, about: &'static str) -> Argument<u32> {
     Argument::new(name, Type::Int4, |given| {
         given.at_least(0, "rho is a / 2^b with b from 1 to 16 and a above 0 and below 2^b.")

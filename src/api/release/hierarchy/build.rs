@@ -1,4 +1,4 @@
-//! From what was said of the levels of a column to its hierarchy.
+//! Builds the hierarchy of a column from its declared or proposed levels.
 
 use super::spec::Levels;
 use super::{dates, prefix, ranges, suggest, tree};
@@ -26,8 +26,8 @@ pub fn of_column(
     }
 }
 
-/// The hierarchies of some columns, the domains being theirs: the declared ones, or proposed ones where nothing
-/// is declared.
+/// The hierarchies of some columns over the given domains: the declared ones, or proposed ones where nothing is
+/// declared.
 pub fn of_columns<'a>(
     relation: &Relation,
     columns: &[usize],
@@ -37,8 +37,8 @@ pub fn of_columns<'a>(
     columns.zip(domains).map(|(column, domain)| of_column(relation, column, domain, true)).collect()
 }
 
-/// Bytes that a value may take while a hierarchy is built if it shares its general value with no other: for
-/// itself, for each level, and how many copies of a text there are.
+/// Memory estimates while a hierarchy is built, for values that share no general value: bytes per value, bytes per
+/// level, and copies of a text.
 const OF_VALUE: u64 = 300;
 const OF_LEVEL: u64 = 16;
 const COPIES: u64 = 7;

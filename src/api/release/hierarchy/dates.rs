@@ -1,5 +1,5 @@
-//! Calendar units over dates and timestamps. Postgres says in which month or hour a value is, and when that
-//! begins; units of several months or hours are counted from the year 0 and from a Monday.
+//! Calendar units over dates and timestamps. Postgres computes in which month or hour a value is, and when that begins;
+//! units of several months or hours are counted from the year 0 and from a Monday.
 
 use crate::api::prelude::*;
 use crate::pg::read::text_chunks;
@@ -56,9 +56,9 @@ fn type_name(column: &Column) -> &'static str {
     }
 }
 
-/// The texts `$1` of values as timestamps `l` in the session's time zone, in their order `i`: NULL for what
-/// is not finite, or so far away that a unit around it may have no beginning. OFFSET keeps Postgres from
-/// reading a text as often as its timestamp is used.
+/// The texts `$1` of values as timestamps `l` in the session's time zone, in their order `i`: NULL for infinite values,
+/// and for those so far away that a unit around them may have no beginning. OFFSET keeps Postgres from parsing a text
+/// each time its timestamp is used.
 fn local(column: &Column) -> String {
     let of = type_name(column);
     format!(
@@ -70,7 +70,7 @@ fn local(column: &Column) -> String {
     )
 }
 
-/// What asks for the smallest and the largest of the values, in hours from the Monday.
+/// The query for the smallest and the largest of the values, in hours from the Monday.
 fn ends_query(column: &Column) -> String {
     let hours = |end: &str| {
         format!(
@@ -121,7 +121,7 @@ pub fn grow(
 ) -> Result<Growing> {
     let ends = ends(relation, column, domain)?;
     let mut growing = Growing::default();
-    // The numbers at which the nodes of the level below begin, and of what they are.
+    // The numbers at which the nodes of the level below begin, and their unit.
     let mut below: Option<(Length, Vec<i64>)> = None;
     for unit in units {
         let numbers: Vec<Option<i64>> = match &below {
@@ -160,7 +160,7 @@ pub fn grow(
     Ok(growing)
 }
 
-/// What is shown of the units that begin at the given numbers, and what that loses.
+/// The general values of the units that begin at the given numbers, with their losses.
 fn generals(
     column: &Column,
     length: Length,
@@ -188,7 +188,7 @@ fn generals(
                 return Err(Error::query("a calendar unit has no beginning"));
             };
             let hours = |text: &str| text.parse::<f64>().map_err(Error::query);
-            // The last day of a unit is its high end; moments have none.
+            // For dates the last day of a unit is its high end; timestamps have no last value.
             let last = if column.base_type == pg_sys::DATEOID { 24.0 } else { 0.0 };
             let (low, high) = (hours(&low)?, hours(&next)? - last);
             let loss = ends.map_or(0.0, |ends| covered((low, high), ends));

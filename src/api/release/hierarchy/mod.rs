@@ -1,11 +1,11 @@
-//! Hierarchies of columns: what the owner says of their levels, and the tree over the values that follows.
+//! Hierarchies of columns: the levels that the owner declares, and the tree over the values that follows from them.
 //!
-//! * `spec` reads the jsonb and refuses what no values could mend.
-//! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table)
-//!   make the general values of each level, which [`suppress::levels`] puts upon each other.
+//! * `spec` reads the jsonb and refuses levels that are invalid for any values.
+//! * `ranges` and `dates` (by Postgres' arithmetic), `prefix`, and `tree` (written down, or kept in a table) make the
+//!   general values of each level, which [`suppress::levels`] combines.
 //! * `suggest` proposes levels.
-//! * `written` says by which texts a release shows values and general values of a column.
-//! * `build` has the way from a column to its [`suppress::Hierarchy`], for everybody else.
+//! * `written` has the texts by which a release shows values and general values of a column.
+//! * `build` makes the [`suppress::Hierarchy`] of a column, for all other code.
 
 mod build;
 mod dates;
@@ -56,7 +56,7 @@ fn declare_hierarchy(call: &Call) -> Result<Datum> {
         }
         _ => {}
     }
-    // Where no rows are read, general values that do not fit are told of when they are used.
+    // If no rows can be read here, general values that do not fit are reported when they are used.
     let bag = match read_as_owner(&relation, position)? {
         Some(table) => table.bag,
         None => Bag::from_text(1, std::iter::empty::<[Option<&str>; 1]>()),

@@ -5,7 +5,7 @@ use crate::api::prelude::*;
 use suppress::General;
 use suppress::levels::{Growing, Numbered};
 
-/// The characters of a value that count: those that fill up a `char(n)` do not.
+/// The characters of a value, without those that pad a `char(n)`.
 pub fn characters(column: &Column, value: &[u8]) -> String {
     let mut text = to_utf8(value);
     if column.base_type == pg_sys::BPCHAROID {
@@ -23,7 +23,7 @@ fn cut(text: &str, length: usize, mask: Option<char>) -> String {
     shown
 }
 
-/// The levels of a column by prefixes. What a value is shown as at one level decides the next.
+/// The levels of a column by prefixes. Each level is computed from the texts of the level below.
 pub fn grow(column: &Column, domain: &Domain, prefix: &Prefix) -> Result<Growing> {
     let mut growing = Growing::default();
     let mut below: Option<Vec<String>> = None;

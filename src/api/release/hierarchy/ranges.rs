@@ -82,8 +82,8 @@ fn literal(number: &AnyNumeric) -> String {
 /// The lower ends of the ranges in which the numbers `$1` are.
 fn low_end(ranges: &Ranges, width: &AnyNumeric) -> String {
     let (from, width) = (literal(&ranges.from), literal(width));
-    // The remainder has the sign of what is divided. OFFSET keeps Postgres from reading a text, and dividing,
-    // as often as the result is used.
+    // The remainder has the sign of the dividend. OFFSET keeps Postgres from parsing the text and dividing each time
+    // the result is used.
     format!(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.-) m OPERATOR(pg_catalog.-)
                   CASE WHEN m OPERATOR(pg_catalog.<) 0::pg_catalog.numeric THEN {width} ELSE 0::pg_catalog.numeric END)::pg_catalog.text
@@ -94,7 +94,7 @@ fn low_end(ranges: &Ranges, width: &AnyNumeric) -> String {
     )
 }
 
-/// What is shown of ranges with the given lower ends, and what that loses.
+/// The general values of ranges with the given lower ends, with their losses.
 fn generals(
     column: &Column,
     ranges: &Ranges,
@@ -112,8 +112,8 @@ fn generals(
             if is_integer { half.floor() } else { half }
         }
     };
-    // Ranges are compared with the ends as distances from the lower one: the smaller a number, the more of
-    // it a float has.
+    // Ranges are compared with the ends as distances from the lower end, because floats are more precise for small
+    // numbers.
     let query = format!(
         "SELECT pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,
                 pg_catalog.trim_scale(v OPERATOR(pg_catalog.+) {})::pg_catalog.text,

@@ -1,5 +1,4 @@
-//! What an owner says of the levels of a column, as jsonb, and what can be wrong with it before any value
-//! is looked at.
+//! The declared levels of a column, as jsonb, and the errors that can be found in them without any value.
 
 use crate::api::prelude::*;
 use suppress::levels::Unit;
@@ -10,7 +9,7 @@ pub enum Levels {
     /// Calendar units, ever coarser.
     Dates(Vec<Unit>),
     Prefix(Prefix),
-    /// By level: what is above each name.
+    /// By level: the name above each name.
     Tree(Vec<Vec<(String, String)>>),
     /// A relation that has them in its columns `level0`, `level1`, …
     Table(String),
@@ -18,11 +17,11 @@ pub enum Levels {
 
 /// Ranges of numbers.
 pub struct Ranges {
-    /// Ascending, each a multiple of the one before.
+    /// Ascending, each a multiple of the previous one.
     pub widths: Vec<AnyNumeric>,
-    /// Where one of the ranges begins.
+    /// The lower end of one of the ranges.
     pub from: AnyNumeric,
-    /// The middle of a range is shown, not its lower end.
+    /// True if the middle of a range is shown, not its lower end.
     pub shows_middle: bool,
 }
 
@@ -30,7 +29,7 @@ pub struct Ranges {
 pub struct Prefix {
     /// Descending.
     pub lengths: Vec<usize>,
-    /// What stands for each of the other characters; `None`: they are cut.
+    /// The character that replaces each of the others; `None`: they are cut off.
     pub mask: Option<char>,
 }
 

@@ -1,4 +1,4 @@
-//! Levels that suit the values of a column of which nobody has said any.
+//! Proposed levels for a column without declared ones.
 
 use super::prefix::characters;
 use super::{dates, ranges};
@@ -12,8 +12,8 @@ const LEVELS: usize = 5;
 /// The longest codes for which prefixes are proposed.
 const LONGEST: usize = 12;
 
-/// Levels for the values of a column, as they could be declared; `None` if nothing suggests itself. General
-/// values of domain types with constraints may be refused, so for these it is left to their owners.
+/// Levels for the values of a column, as they could be declared; `None` if no kind of levels fits. For domain types
+/// with constraints there is no proposal, because they may refuse general values.
 pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     if domain.len() < 2 || types::is_constrained(column.type_oid)? {
         return Ok(None);
@@ -26,7 +26,7 @@ pub fn levels(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     }
 }
 
-/// Why there are no levels for the values of a column, and how many of them would have some.
+/// Why there is no proposal for the values of a column, and how many of the values would fit one.
 pub fn reason(column: &Column, domain: &Domain) -> Result<String> {
     if domain.len() < 2 {
         return Ok(String::from("it has fewer than two different values"));
@@ -88,7 +88,7 @@ fn is_code(text: &str) -> bool {
     text.bytes().all(|b| b.is_ascii_digit() || b.is_ascii_uppercase())
 }
 
-/// Decimal ranges from about a hundredth of what the values span to a half of it.
+/// Decimal ranges, from about a hundredth of the span of the values to half of it.
 fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     let Some((low, high)) = ranges::extremes(domain)? else { return Ok(None) };
     let number = |text: String| text.parse::<f64>().unwrap_or(f64::INFINITY);
@@ -118,7 +118,7 @@ fn of_numbers(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     Ok((!widths.is_empty()).then(|| json!({ "ranges": widths })))
 }
 
-/// Calendar units of which the values span at least two.
+/// Calendar units, as long as the values span at least two of them.
 fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     let Some((low, high)) = dates::extremes(column, domain)? else { return Ok(None) };
     let days = (high - low) / 24.0;
@@ -136,7 +136,7 @@ fn of_dates(column: &Column, domain: &Domain) -> Result<Option<Json>> {
     Ok((!names.is_empty()).then(|| json!({ "dates": names })))
 }
 
-/// Prefixes of codes: digits and capital letters, all equally many.
+/// Prefixes of codes: digits and capital letters, all of the same length.
 fn of_codes(column: &Column, domain: &Domain) -> Option<Json> {
     let mut length = None;
     for value in domain.values() {

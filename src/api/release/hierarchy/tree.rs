@@ -22,7 +22,7 @@ pub fn written(column: &Column, levels: &[Vec<(String, String)>]) -> Result<Tree
     Ok(tree)
 }
 
-/// What [`written`] reads, with texts that do not depend on settings.
+/// The levels that [`written`] reads, with texts that do not depend on settings.
 pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>> {
     let text = |name: &[u8]| types::canonical_iso(column, &to_utf8(name));
     let mut levels = Vec::new();
@@ -38,8 +38,8 @@ pub fn write_down(column: &Column, tree: &Tree) -> Result<Vec<Json>> {
     Ok(levels)
 }
 
-/// A tree whose paths are the rows of a table. Whoever asks for a release did not name it: nothing that its owner
-/// wrote may run with their rights.
+/// A tree whose paths are the rows of a table. The caller of a release did not name the table, so code of its owner
+/// must not run with the caller's rights.
 pub fn kept(column: &Column, table: Oid) -> Result<Tree> {
     let relation = Relation::open(table)?;
     let mut positions = Vec::new();
@@ -65,7 +65,7 @@ pub fn kept(column: &Column, table: Oid) -> Result<Tree> {
         });
     };
     let bag = read.bag;
-    // Each text is looked at once, however many rows have it.
+    // Each text is converted once, however many rows have it.
     let mut names: Vec<Vec<Vec<u8>>> = Vec::new();
     for domain in bag.domains() {
         let accepted = domain.values().map(|value| name(column, &to_utf8(value)));
@@ -129,7 +129,7 @@ fn no_tree(fault: TreeFault) -> Error {
     }
 }
 
-/// The relation that is named, as its declarer sees it.
+/// The relation of this name, resolved for the role that declares it.
 pub fn named(name: &str) -> Result<Relation> {
     let query = "SELECT pg_catalog.to_regclass($1)::pg_catalog.oid::pg_catalog.text";
     let found = sql::texts(query, &[Text(name.into()).into()])?;

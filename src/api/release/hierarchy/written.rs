@@ -1,4 +1,4 @@
-//! By which texts a released column shows the values of its original.
+//! The texts by which a released column shows the values of its original.
 
 use super::build::of_column;
 use crate::api::prelude::*;
@@ -22,8 +22,8 @@ pub fn shown_as(released: &Relation, columns: &[usize]) -> Vec<Oid> {
 }
 
 impl Sides {
-    /// How each column is written, the domains being those of the original. Of columns that are not `wanted`
-    /// only values are known.
+    /// How each column is written, the domains being those of the original. For columns that are not `wanted`, general
+    /// values are not included.
     pub fn written(
         &mut self,
         domains: &[Arc<Domain>],
@@ -73,7 +73,7 @@ fn canonical(range: Oid) -> String {
     )
 }
 
-/// What the texts of released columns may stand for beside themselves, by column and code.
+/// The general values that texts of released columns may mean other than themselves, by column and code.
 pub fn general(
     written: &[Written],
     original: &[Arc<Domain>],
