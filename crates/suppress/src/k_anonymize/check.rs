@@ -1,13 +1,13 @@
-//! The last look at a k-anonymous release.
+//! The last check of a k-anonymous release.
 
 use super::rule::{self, Rule, Tally};
 use super::{KAnonymity, value};
 use crate::Error;
 use table::{Bag, Release, Watch};
 
-/// The release without what its reader sees as a class of fewer than k rows; fails if a class that is left is
-/// smaller or has not the diversity or closeness that was asked for. What is promised does not depend on how
-/// the release was made.
+/// Drops the classes, as a reader of the release sees them, that have fewer than k rows; fails if a remaining class is
+/// smaller or lacks the diversity or closeness that was asked for. So the guarantee does not depend on how the release
+/// was made.
 pub(super) fn checked(
     release: Release,
     bag: &Bag,
@@ -56,7 +56,7 @@ mod tests {
         (bag, [hierarchy])
     }
 
-    /// The rows of a release at these levels that the last look leaves.
+    /// The rows of a release at these levels that the last check keeps.
     fn rows(
         levels: [Option<usize>; 4],
         k: u64,
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!(rows(even, 2, asked(2.0, DiversityKind::Entropy)), Ok(vec![0, 1]));
     }
 
-    /// A class of both values is 1/4 away from the table, but not from a release of nothing else.
+    /// A class of both values is 1/4 away from the table, but 0 from a release that has only this class.
     #[test]
     fn closeness_is_to_the_released_rows() {
         let asked = Some(Diversity { l: None, kind: DiversityKind::Distinct, t: Some(0.1) });

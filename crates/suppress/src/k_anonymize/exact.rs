@@ -1,4 +1,4 @@
-//! The best classes of a table of a few rows.
+//! The best classes of a table with few rows, by trying everything.
 
 use super::improve::DROP;
 use super::prepare::People;
@@ -7,7 +7,7 @@ use table::{Bag, bits};
 /// Tables of at most this many rows are solved exactly: 3^13 steps, a few milliseconds.
 pub(super) const ROWS: u64 = 13;
 
-/// What a set of rows costs at best: (cost, rows dropped), and how that is reached.
+/// The best that a set of rows can cost: (cost, rows dropped), and how that is reached.
 #[derive(Clone, Copy)]
 struct Best {
     cost: (u64, u32),
@@ -15,8 +15,8 @@ struct Best {
     class: u32,
 }
 
-/// The classes of at least `k` rows with the least loss, each row as often as it has copies there; dropped rows
-/// are in none. Of several such choices one that drops fewest rows.
+/// The classes of at least `k` rows with the least loss, each row as often as it has copies in the class; dropped rows
+/// are in none. Among equally good choices one that drops fewest rows.
 ///
 /// Dynamic programming over sets of rows: the first row of a set is dropped or shares a class
 /// with some others of it. Classes of 2k rows or more need not be tried: two halves show at

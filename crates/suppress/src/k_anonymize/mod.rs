@@ -1,21 +1,20 @@
-//! k-anonymity: cells are blanked, or shown as what they have in common with those of other rows, at the least
-//! loss that can be found. Suppression is the case of hierarchies without general values. The proof is in
-//! `proof.md`.
+//! k-anonymity: cells are blanked, or shown as a general value that they share with those of other rows, at the least
+//! loss that can be found. Suppression is the case of hierarchies without general values. The proof is in `proof.md`.
 //!
-//! 1. `prepare`: cells at each level of their hierarchy as keys and losses in whole numbers, rows in an
-//!    order of their own. `rule` says what a class must have.
-//! 2. `search` gives rows classes, band by band of loss. `search/frontier` says which forms, levels of all
-//!    columns, to try next, `group` which rows each of them makes alike. Groups of rows that are alike get a
-//!    class (`search/new_classes`), those that lack some borrow them (`search/lending`). If cells can only be
-//!    blanked the search is a lean one, several times on small tables, and its classes are the result; a table
-//!    of a few rows is solved by trying everything (`exact`).
-//! 3. `improve` works on all classes: rows that are left join one (`improve/join`). With general values, classes
-//!    are chosen anew by what rows would pay for them (`improve/prices`), rows change places with those that
-//!    are like them (`improve/near`, `improve/swap`), and rows make room for each other along chains of classes
-//!    (`improve/chain`). `improve/candidates` has the groups that classes are chosen from.
-//! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and what that loses.
-//! 5. `check`: the classes of the release, as its reader sees them, are counted. Small ones are dropped, and
-//!    what is left is looked at once more.
+//! 1. `prepare`: keys and integer losses of cells at each level of their hierarchy, and rows in an order that depends
+//!    on their content only. `rule` says what a class must have.
+//! 2. `search` puts rows into classes, band by band of loss. A form is a choice of levels for all columns;
+//!    `search/frontier` chooses the forms to try next, and `group` finds the rows that a form makes equal. Groups of
+//!    equal rows become classes (`search/new_classes`), groups that are too small borrow rows (`search/lending`). If
+//!    cells can only be blanked, the search is a lean one, repeated on small tables, and its classes are the result; a
+//!    table of a few rows is solved by trying everything (`exact`).
+//! 3. `improve` works on all classes: remaining rows join one (`improve/join`). With general values, classes are chosen
+//!    again by prices of rows (`improve/prices`), rows change places with similar ones (`improve/near`,
+//!    `improve/swap`), and rows make room for each other along chains of classes (`improve/chain`).
+//!    `improve/candidates` has the groups that classes are chosen from.
+//! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and the loss is computed.
+//! 5. `check`: the classes of the release, as its reader sees them, are counted. Small ones are dropped, and the
+//!    remaining ones are checked once more.
 
 mod check;
 mod exact;
@@ -34,24 +33,24 @@ use rule::Rule;
 use search::{Effort, Form, search};
 use table::{Bag, NONE, Release, Stop, Watch};
 
-/// What is asked of a k-anonymous release.
+/// The requirements for a k-anonymous release.
 ///
-/// If there is a `diversity` the last column of the bag is the sensitive one, which is returned as it is and is
-/// no part of the classes. All others are protected.
+/// If there is a `diversity` the last column of the bag is the sensitive one, which is returned as it is and is not
+/// part of the classes. All others are protected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KAnonymity<'a> {
     /// The least size of a class.
     pub k: u64,
-    /// The general values that cells of the protected columns may be shown as; without, cells are only blanked.
+    /// The hierarchies of the protected columns; without them cells are only blanked.
     pub hierarchies: Option<&'a [Hierarchy]>,
-    /// What a cell of each protected column is worth; 1 each if not given.
+    /// The weight of each protected column; 1 each if not given.
     pub weights: Option<&'a [f64]>,
-    /// Bounds the search, never the promise: forms that change more columns are tried only a few at a time.
+    /// Limits the search, not the guarantee: of forms that change more columns only a few are tried per band.
     pub max_length: Option<usize>,
     pub diversity: Option<Diversity>,
 }
 
-/// What every class has in its sensitive column. A NULL there is a value of its own.
+/// Requirements for the sensitive column in every class. A NULL there is a value of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Diversity {
     /// The least diversity of a class.
@@ -61,7 +60,7 @@ pub struct Diversity {
     pub t: Option<f64>,
 }
 
-/// What counts as diverse, as `measures::Diversity` has it.
+/// The definition of diversity, as in `measures::Diversity`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DiversityKind {
     /// The number of different values.
@@ -75,23 +74,21 @@ pub enum DiversityKind {
 pub struct KAnonymized {
     /// Cells have shown codes: see [`Hierarchy`].
     pub release: Release,
-    /// What a cell loses on average over all protected cells of all rows, columns weighted; a cell of
-    /// a dropped row loses 1.
+    /// The mean loss over all protected cells of all rows, weighted by columns; a cell of a dropped row loses 1.
     pub loss: f64,
-    /// Rows that are not released.
+    /// The number of rows that are not released.
     pub dropped: u64,
 }
 
-/// A release in which every class has at least `k` rows and the diversity that is asked for, at the least
-/// loss that can be found. Equal rows need not be shown alike: copies that a class can spare may fill another
-/// one up.
+/// A release in which every class has at least `k` rows and the diversity that is asked for, at the least loss that can
+/// be found. Equal rows need not be shown alike: copies that a class can spare may fill up another class.
 ///
-/// Where cells are only blanked and no diversity is asked for, the cost is the sum of the weights of blanked
-/// cells plus twice the cells of dropped rows. Tables of up to 13 rows get the best release there is. Others
-/// are searched form by form, which is linear in the rows but for sorting them: 30,000 rows of 9 columns take
-/// a tenth of a second. Otherwise more work is done for less loss, and no row is dropped if the whole table
-/// could be one class; that is so unless more diversity by entropy is asked for than the table has: then as
-/// many rows of the frequent values are dropped as it takes.
+/// Where cells are only blanked and no diversity is asked for, the cost is the sum of the weights of blanked cells plus
+/// twice the cells of dropped rows. Tables of up to 13 rows get the best possible release. Others are searched form by
+/// form, which is linear in the rows but for sorting them: 30,000 rows of 9 columns take a tenth of a second. Otherwise
+/// more work is done for less loss, and no row is dropped if the whole table could be one class. It could not if more
+/// diversity by entropy is asked for than the table has: then rows of the frequent values are dropped, as many as
+/// necessary.
 ///
 /// The result depends on the rows only, not on their order or the number of threads.
 pub fn k_anonymize(bag: &Bag, asked: &KAnonymity, watch: &Watch) -> Result<KAnonymized, Error> {
@@ -112,7 +109,7 @@ pub fn k_anonymize(bag: &Bag, asked: &KAnonymity, watch: &Watch) -> Result<KAnon
     Ok(outcome::k_anonymized(release, &losses, bag, &weights))
 }
 
-/// The best release that is found, not yet looked at, and what its cells lose by column.
+/// The best release found, not yet checked, and the losses of its cells by column.
 fn best(
     bag: &Bag,
     asked: &KAnonymity,
@@ -128,7 +125,7 @@ fn best(
     let columns = hierarchies.iter().zip(weights).enumerate();
     let columns = columns.map(|(number, (h, weight))| Column::new(number, h, weight / most));
     let people = People::new(bag, columns.collect(), watch)?;
-    // What follows the first search, further searches too, is the rest.
+    // Progress counts the first search; everything after it is the rest.
     watch.begin(people.len() as u64);
     let partition = if asked.hierarchies.is_none() && rule.is_plain() {
         lean(bag, &people, rule, asked.max_length, watch)?
@@ -139,8 +136,8 @@ fn best(
     Ok(outcome::release(&partition, bag, hierarchies, watch)?)
 }
 
-/// Classes at little loss, found quickly where cells can only be blanked. Rows that cost others more than twice
-/// their own cells have none.
+/// Classes at low loss, found quickly if cells can only be blanked. Rows that would cost others more than twice their
+/// own cells get none.
 fn lean<'a>(
     bag: &Bag,
     people: &'a People,
@@ -164,17 +161,17 @@ fn lean<'a>(
     });
     let tries = tries.collect::<Result<Vec<Partition<'a>>, Stop>>()?;
     let best = tries.into_iter().reduce(|a, b| if b.cost() < a.cost() { b } else { a });
-    // There is one try at least.
+    // There is at least one try.
     best.map_or_else(|| Partition::of_classes(people, rule, Vec::new(), watch), Ok)
 }
 
-/// Small tables are searched several times in slightly different ways: the larger the fewer.
+/// Small tables are searched several times in slightly different ways; the larger the table, the fewer times.
 fn tries(rows: usize, width: usize) -> u64 {
     let size = rows.max(1).saturating_mul(1 + width * width / 36);
     ((1 << 14) / size).clamp(1, 16) as u64
 }
 
-/// Classes at less loss, for all rows if the rule allows it.
+/// Classes at lower loss, for all rows if the rule allows it.
 fn thorough<'a>(
     bag: &Bag,
     people: &'a People,
@@ -193,7 +190,7 @@ fn thorough<'a>(
     if !rule.is_plain() || people.columns.iter().any(|column| column.levels() > 2) {
         return Ok(partition);
     }
-    // Without general values the lean search does the same, sometimes better.
+    // Without general values the lean search solves the same task, sometimes better.
     let other = lean(bag, people, rule, max_length, watch)?;
     let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
     let other = finished(other, &found.forms, watch)?;

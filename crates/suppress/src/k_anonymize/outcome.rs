@@ -1,4 +1,4 @@
-//! What the classes come to.
+//! The release and its loss, made of the classes.
 
 use super::KAnonymized;
 use super::group::Lists;
@@ -6,7 +6,7 @@ use super::improve::Partition;
 use crate::Hierarchy;
 use table::{Bag, NONE, Release, Stop, Watch, bits};
 
-/// The release in which each class is shown at its levels, and what its cells lose, by column.
+/// The release in which each class is shown at its levels, and the losses of its cells by column.
 pub(super) fn release(
     partition: &Partition<'_>,
     bag: &Bag,
@@ -56,7 +56,7 @@ pub(super) fn release(
     Ok((release, losses))
 }
 
-/// The release with what it loses.
+/// The release with its loss.
 pub(super) fn k_anonymized(
     release: Release,
     losses: &[f64],

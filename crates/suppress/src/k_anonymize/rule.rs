@@ -3,13 +3,13 @@
 use super::{Diversity, DiversityKind};
 use crate::Error;
 
-/// The distance t is compared in steps of this part of 1, rounded down.
+/// The distance t is compared in steps of 1/`STEPS`, rounded down.
 const STEPS: f64 = (1u64 << 53) as f64;
 
-/// Entropies are sums of rounded logarithms: a class must be this much above what is asked.
+/// Entropies are sums of rounded logarithms: a class must exceed the requirement by this.
 const ROUNDING: f64 = 1e-12;
 
-/// The part of the distance t that classes begin with.
+/// The part of the distance t that classes may use at first.
 const ROOM: f64 = 0.75;
 
 /// Rows by sensitive value.
@@ -23,7 +23,7 @@ pub(crate) fn add(tally: &mut Tally, value: u32, rows: u64) {
     }
 }
 
-/// Takes rows of a value away.
+/// Removes rows of a value.
 pub(crate) fn take(tally: &mut Tally, value: u32, rows: u64) {
     if let Some(place) = tally.iter().position(|entry| entry.0 == value) {
         tally[place].1 -= rows;
@@ -38,7 +38,7 @@ pub(crate) fn rows(tally: &Tally) -> u64 {
     tally.iter().map(|entry| entry.1).sum()
 }
 
-/// The least size of a class, and what its sensitive values must be like.
+/// The least size of a class, and the requirements for its sensitive values.
 #[derive(Debug, Clone)]
 pub(crate) struct Rule {
     pub k: u64,
@@ -50,7 +50,7 @@ pub(crate) struct Rule {
 #[derive(Debug, Clone)]
 struct Sensitive {
     asked: Diversity,
-    /// Released rows by value, and all.
+    /// The released rows by value, and their total.
     totals: Vec<u64>,
     all: u64,
 }
@@ -63,10 +63,9 @@ impl Rule {
         Rule { k: k.max(1), drops: false, sensitive }
     }
 
-    /// The rule for a table with `totals` rows of each sensitive value, or why no release follows it.
+    /// The rule for a table with `totals` rows of each sensitive value, or the error why no release can satisfy it.
     ///
-    /// If the table has not enough entropy, values that are more frequent than others are released less
-    /// often: as seldom as it takes.
+    /// If the table does not have enough entropy, frequent values are released less often, as far as necessary.
     pub fn of_table(k: u64, asked: Option<Diversity>, totals: Vec<u64>) -> Result<Self, Error> {
         let mut rule = Rule::new(k, asked, totals);
         let Some(sensitive) = &mut rule.sensitive else { return Ok(rule) };
@@ -80,7 +79,7 @@ impl Rule {
         if (values as f64) < l {
             return Err(Error::NotDiverse { l, values });
         }
-        // The more a frequent value is cut, the more even the values are.
+        // The lower the limit for frequent values, the more even the values are.
         let (mut even, mut uneven) = (1, most + 1);
         while even + 1 < uneven {
             let cap = even + (uneven - even) / 2;
@@ -99,7 +98,7 @@ impl Rule {
         Ok(rule)
     }
 
-    /// A rule that leaves classes room for rows that no class has been found for.
+    /// A stricter rule that leaves room in classes for rows that join later.
     pub fn with_room(&self) -> Self {
         let mut rule = self.clone();
         if let Some(Sensitive { asked: Diversity { t: Some(t), .. }, .. }) = &mut rule.sensitive {
@@ -108,7 +107,7 @@ impl Rule {
         rule
     }
 
-    /// The rule where only some rows are released: by sensitive value.
+    /// The rule if only some rows are released, given by sensitive value.
     pub fn for_released(&self, released: &Tally) -> Self {
         let mut rule = self.clone();
         if let Some(sensitive) = &mut rule.sensitive {
@@ -133,18 +132,18 @@ impl Rule {
                 .is_none_or(|sensitive| sensitive.is_diverse(tally) && sensitive.is_close(tally))
     }
 
-    /// Takes as few rows as it can find out of a tally, so that the rule holds; false if nothing is left
-    /// for which it does.
+    /// Removes rows from a tally, as few as it can find, until the rule holds; false if it holds for no part of the
+    /// tally.
     pub fn trim(&self, tally: &mut Tally) -> bool {
         let Some(sensitive) = &self.sensitive else { return rows(tally) >= self.k };
         let mut size = rows(tally);
-        // One by one, but of many several at once.
+        // Rows are removed one by one, in large tallies several at once.
         let step = (size / 512).max(1);
         while size >= self.k {
             if sensitive.is_diverse(tally) && sensitive.is_close(tally) {
                 return true;
             }
-            // The value that there is too much of: by the table's shares if closeness is asked for.
+            // The value with the largest excess, compared with the table's shares if closeness is asked for.
             let excess = |&(value, rows): &(u32, u64)| match sensitive.asked.t {
                 Some(_) => {
                     let expected = sensitive.totals[value as usize] as f64 / sensitive.all as f64;
@@ -175,7 +174,7 @@ impl Sensitive {
         }
         match self.asked.kind {
             DiversityKind::Distinct => true,
-            // Equal numbers have the greatest entropy there is, that of so many values.
+            // With equal numbers the entropy is greatest: exp of it is the number of values.
             DiversityKind::Entropy => {
                 tally.iter().all(|entry| entry.1 == tally[0].1)
                     || entropy(tally) >= l.ln() + ROUNDING

@@ -7,10 +7,10 @@ use rayon::prelude::*;
 use std::ops::Range;
 use table::{Stop, Watch};
 
-/// Rows handled between two looks at the watch.
+/// Rows handled between two polls of the watch.
 const STRIDE: usize = 1 << 14;
 
-/// Lists, one after the other.
+/// Several lists in one vector.
 #[derive(Default)]
 pub(crate) struct Lists {
     pub items: Vec<u32>,
@@ -34,7 +34,7 @@ impl Lists {
         lists
     }
 
-    /// Puts `len` items into lists of which it is known where they begin, which becomes where they end.
+    /// Puts `len` items into lists whose begins are known; afterwards `ends` has their ends.
     fn fill(&mut self, len: u32, pairs: impl Iterator<Item = (u32, u32)>) {
         self.items.resize(len as usize, 0);
         for (list, item) in pairs {
@@ -62,12 +62,12 @@ pub(crate) struct Crowd<'a> {
     /// Keys and weights of the rows that look for a class.
     pub seekers: &'a Selected<'a>,
     pub weights: &'a [u64],
-    /// Keys of the others, the most welcome ones first, and how many rows each can give.
+    /// Keys of the others, the preferred ones first, and how many rows each can give.
     pub others: &'a Selected<'a>,
     pub gifts: &'a [u64],
     /// Groups that seekers and others make must have this many rows.
     pub k: u64,
-    /// A group needs no more than this many rows of others to choose from.
+    /// The most rows of others that a group gets to choose from.
     pub choice: u64,
 }
 
@@ -77,9 +77,9 @@ pub(crate) struct Meeting {
     pub keys: Vec<u64>,
     /// The seekers of each group, as places among the seekers.
     pub members: Lists,
-    /// The others that fit, as places among them.
+    /// The others that fit in each group, as places among the others.
     pub guests: Lists,
-    /// How near the form brings the seekers to groups of k.
+    /// How close the form brings the seekers to groups of k rows.
     pub score: u64,
 }
 
@@ -101,8 +101,8 @@ pub(crate) struct Scratch {
     numbers: Vec<u32>,
 }
 
-/// The groups of at least `k` of some rows that each of the forms makes, and how near it brings them to that.
-/// `weight` tells how many copies of a row there are.
+/// The groups of at least `k` of some rows that each form makes, and how close it brings them to such groups. `weight`
+/// returns the number of copies of a row.
 pub(crate) fn meetings(
     people: &People,
     rows: &[u32],
@@ -124,8 +124,8 @@ pub(crate) fn meetings(
 }
 
 impl Crowd<'_> {
-    /// Groups the seekers by what `form` leaves of them, and finds the others (up to place
-    /// `end`) that would be equal to them.
+    /// Groups the seekers by what `form` shows of them, and finds the others (up to place `end`) that would be equal to
+    /// them.
     pub fn meet(
         &self,
         form: &[u16],
@@ -138,7 +138,7 @@ impl Crowd<'_> {
         Ok(self.gather(scratch))
     }
 
-    /// Keys and places of the seekers, and of the others that may be like one of them.
+    /// Pairs keys with places, for the seekers and for those others that may equal one of them.
     fn pair(
         &self,
         form: &[u16],
@@ -230,7 +230,7 @@ impl Crowd<'_> {
             .members
             .fill(ends[0], group_of.iter().zip(0..).map(|(&g, place)| (number(g), place)));
         meeting.guests.fill(ends[1], hits.iter().map(|&(g, place)| (number(g), place)));
-        // A pair of rows that meet is a step forward until there are k.
+        // Every pair of rows that meet counts until there are k rows.
         meeting.score = own
             .iter()
             .map(|&rows| rows.saturating_mul(rows.min(self.k)))

@@ -1,4 +1,4 @@
-//! Which rows a form makes equal: the inner loop of the search.
+//! The inner loop of the search: which rows a form makes equal.
 
 mod meeting;
 mod tables;

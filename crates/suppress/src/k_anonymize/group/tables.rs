@@ -1,8 +1,8 @@
-//! Keys in tables: numbers by key, which keys there may be, and keys by their high bits.
+//! Tables of keys: numbers by key, a filter of known keys, and keys sorted by their high bits.
 
 use table::bits;
 
-/// Numbers by key. Keys are as good as random, so their bits tell where to look.
+/// Numbers by key. Keys are as good as random, so their bits are used as the hash.
 #[derive(Default)]
 pub(crate) struct KeyTable {
     /// (key, number + 1); 0 marks an empty place.
@@ -16,10 +16,10 @@ impl KeyTable {
         self.places.resize((len * 2).next_power_of_two().max(2), (0, 0));
     }
 
-    /// Where a key is, or where it belongs.
+    /// The place of a key, or the empty place where it belongs.
     #[inline]
     fn place(&self, key: u64) -> usize {
-        // The low bits: tables are made of keys that share the high ones.
+        // The low bits, because the keys of one table share the high ones.
         let mut place = key as usize & (self.places.len() - 1);
         while self.places[place].1 != 0 && self.places[place].0 != key {
             place = (place + 1) & (self.places.len() - 1);
@@ -44,8 +44,8 @@ impl KeyTable {
     }
 }
 
-/// Keys that may be known: a bit each, so that most others are told apart in a table that is
-/// small enough for the processor's cache.
+/// A filter of known keys with one bit each: it excludes most unknown keys, and it is small enough for the processor's
+/// cache.
 #[derive(Default)]
 pub(crate) struct Filter {
     words: Vec<u64>,
@@ -58,7 +58,7 @@ impl Filter {
         self.words.resize((len / 4).next_power_of_two(), 0);
     }
 
-    /// The bit of a key; there is a power of two of them.
+    /// The bit of a key; the number of bits is a power of two.
     #[inline]
     fn number(&self, key: u64) -> usize {
         key as usize & (self.words.len() * 64 - 1)

@@ -8,16 +8,16 @@ use crate::k_anonymize::search::Form;
 use hashbrown::{HashMap, HashSet};
 use table::{Keyed, NONE, Stop, Watch};
 
-/// Rows times forms, at most: a fifth of a second of work, and as much memory as [`CandidateGroups::bytes`] says.
+/// Limit of rows times forms: a fifth of a second of work, and as much memory as [`CandidateGroups::bytes`] says.
 const MOST: usize = 9 << 21;
 
-/// What a row of so many columns loses is a number of 31 bits.
+/// The widest table whose rows' losses are numbers of 31 bits.
 const WIDEST: usize = 127;
 
-/// All groups of at least k rows that some forms make. `price` and `chain` choose classes from them.
+/// All groups of at least k rows that some forms make. `prices` and `chain` choose classes from them.
 #[derive(Default)]
 pub(crate) struct CandidateGroups {
-    /// The row of each copy: what belongs to a group are copies.
+    /// The row of each copy: groups consist of copies.
     pub rows: Vec<u32>,
     /// What a copy loses in each group.
     pub losses: Vec<i64>,
@@ -27,13 +27,13 @@ pub(crate) struct CandidateGroups {
     pub begins: Vec<u32>,
     /// The forms that make them.
     forms: HashSet<Form, Keyed>,
-    /// Those that classes were shown in.
+    /// The forms in which classes were shown.
     merged: Vec<Merged>,
-    /// CandidateGroups by a key of their rows: forms may make the same ones.
+    /// Groups by a key of their rows, because different forms may make the same group.
     known: HashMap<u64, u32, Keyed>,
 }
 
-/// What a form makes of all rows: parts that are alike, large and small.
+/// The partition that a form makes of all rows: parts of equal rows, large and small.
 struct Merged {
     form: Form,
     /// The part of each row.
@@ -46,7 +46,7 @@ struct Merged {
 
 impl CandidateGroups {
     /// The groups of the forms that classes are shown in, and of up to `most` near these: see
-    /// [`CandidateGroups::extend`]. `None` if the former are too many to look at.
+    /// [`CandidateGroups::extend`]. `None` if there are too many of the former.
     pub fn new(
         partition: &Partition<'_>,
         most: usize,
@@ -68,11 +68,11 @@ impl CandidateGroups {
         Ok(groups.extend(partition, most, watch)?.then_some(groups))
     }
 
-    /// Adds the groups of the forms that classes are shown in now, then of up to `most` forms near these, as
-    /// long as there is room; false if there is not even for the former.
+    /// Adds the groups of the forms that classes are shown in now, then of up to `most` forms near these, as long as
+    /// there is room; false if there is not enough room even for the former.
     ///
-    /// A form is near another if it is one level in one column away; those that are near many come first. At
-    /// k = 25 Adult loses .0003 less with such groups for chains, and .0002 less with some for prices too.
+    /// A form is near another if they differ by one level in one column; forms that are near many come first. At k = 25
+    /// Adult loses .0003 less with such groups for chains, and .0002 less with some for prices too.
     pub fn extend(
         &mut self,
         partition: &Partition<'_>,
@@ -171,8 +171,8 @@ impl CandidateGroups {
         Some(merged.groups[place].1)
     }
 
-    /// What a form makes of all rows: parts of the form with fewest parts that is known and shows no more
-    /// coarsely are merged. Grouping all rows for each form took more than twice as long.
+    /// The partition of all rows by a form. It is made by merging parts of a known form that is nowhere coarser, the
+    /// one with the fewest parts. Grouping all rows for each form took more than twice as long.
     fn merge(&self, people: &People, form: Form) -> Merged {
         let finer = |known: &&Merged| known.form.iter().zip(&form).all(|(a, b)| a <= b);
         let base = self.merged.iter().filter(finer).min_by_key(|known| known.firsts.len());
@@ -210,7 +210,7 @@ impl CandidateGroups {
             let copies = self.copies.list(group as usize).iter();
             copies.map(|&copy| first[copy as usize] as usize).filter(|&row| row != NONE as usize)
         };
-        // As `Lists::gather` does it, with a look for cancelling now and then: there are many.
+        // As `Lists::gather`, but with polls of the watch, because there are many.
         let mut ends = vec![0; self.begins.len()];
         for (place, &group) in order.iter().enumerate() {
             watch.poll_every(1 << 8, place)?;
@@ -231,7 +231,7 @@ impl CandidateGroups {
         Ok(Lists { items, ends })
     }
 
-    /// CandidateGroups with given losses and copies, of rows that have one copy each.
+    /// Groups with given losses and copies, of rows that have one copy each.
     #[cfg(test)]
     pub fn given(copies: u32, groups: &[(i64, Vec<u32>)]) -> Self {
         let mut lists = Lists::default();

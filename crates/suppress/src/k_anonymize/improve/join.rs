@@ -1,25 +1,25 @@
-//! Rows that are left join a class.
+//! Puts the remaining rows into classes.
 
 use super::partition::Partition;
 use crate::k_anonymize::rule;
 use table::{Stop, Watch};
 
-/// Classes that a row is compared with at most, if many rows are left.
+/// The most classes with which a row is compared, if many rows remain.
 const CLASSES: usize = 1 << 11;
 const FEW_ROWS: usize = 1 << 6;
 
-/// Classes tried for a row, those that lose least first.
+/// The most classes tried for a row, those that lose least first.
 const TRIES: usize = 16;
 
-/// Classes merged one by one before all are.
+/// Merges of single classes before all are merged.
 const MERGES: usize = 1 << 10;
 
-/// A dropped row counts as its cells this many times: more than blanking all of them, so that a
-/// row is dropped only where keeping it would cost other rows even more.
+/// The cost of a dropped row, as a multiple of its cells: more than blanking all of them, so that a row is dropped only
+/// if keeping it would cost other rows even more.
 pub(crate) const DROP: u64 = 2;
 
 impl Partition<'_> {
-    /// Finds classes for the rows that have none, but for those that are dropped at a lower cost.
+    /// Finds classes for the rows that have none, or drops them where that costs less.
     pub fn join_or_drop(&mut self, watch: &Watch) -> Result<(), Stop> {
         let people = self.people;
         let most = |row: u32, copies: u64| DROP * copies * people.worth(row) + 1;
@@ -27,14 +27,14 @@ impl Partition<'_> {
         Ok(())
     }
 
-    /// What all rows lose, those that wait for a class as if they were dropped.
+    /// The loss of all rows; rows without a class count as dropped.
     pub fn cost(&self) -> u64 {
         let dropped = self.waiting.iter().map(|&(row, copies)| copies * self.people.worth(row));
         self.total() + DROP * dropped.sum::<u64>()
     }
 
-    /// Finds classes for the rows that have none. What cannot join a class by the rule becomes one with
-    /// all the classes that it takes, unless rows must be dropped.
+    /// Finds classes for the rows that have none. A row that can join no class under the rule is merged with as many
+    /// classes as it takes, unless rows must be dropped.
     pub fn join(&mut self, watch: &Watch) -> Result<(), Stop> {
         let rest = self.place(|_, _| u64::MAX, watch)?;
         if self.rule.drops && self.classes.iter().any(|class| class.size > 0) {
@@ -50,7 +50,7 @@ impl Partition<'_> {
         self.complete(class, watch)
     }
 
-    /// Lets rows that have no class join one, if less than `most` is lost by it; returns the others.
+    /// Puts rows without a class into one if that loses less than `most`; returns the other rows.
     fn place(
         &mut self,
         most: impl Fn(u32, u64) -> u64,
@@ -61,7 +61,7 @@ impl Partition<'_> {
         let classes = if waiting.len() > FEW_ROWS { CLASSES } else { usize::MAX };
         for (row, weight) in waiting {
             watch.check()?;
-            // Of many copies each looks for itself, as long as the rule does not hold for all.
+            // Many copies are placed in several parts, because the rule may not hold for all of them at once.
             let parts = if self.rule.is_plain() { 1 } else { weight.min(64) };
             for part in 0..parts {
                 let copies = weight / parts + u64::from(part < weight % parts);
@@ -77,7 +77,7 @@ impl Partition<'_> {
         Ok(rest)
     }
 
-    /// The class that a row joins at the least loss, below `most`, if there is one for which the rule holds then.
+    /// The class that a row joins at the least loss, below `most`, among those for which the rule then holds.
     fn best(&self, row: u32, weight: u64, most: u64, classes: usize) -> Option<u32> {
         let step = self.classes.len().div_ceil(classes).max(1);
         let mut found: Vec<(u64, u32)> = Vec::new();
@@ -99,8 +99,8 @@ impl Partition<'_> {
         found.into_iter().map(|entry| entry.1).find(|&class| holds(class))
     }
 
-    /// What a class and a row that joins it lose more; `None` if the class is gone or that is `most` or
-    /// above.
+    /// The additional loss of a class and a row that joins it; `None` if the class is gone, or if the loss is at least
+    /// `most`.
     fn growth(&self, class: u32, row: u32, weight: u64, most: u64) -> Option<u64> {
         let first = self.first(class)?;
         let size = self.classes[class as usize].size;
@@ -118,7 +118,7 @@ impl Partition<'_> {
         Some(growth)
     }
 
-    /// Merges classes into one until the rule holds for it: at last all of them.
+    /// Merges other classes into this one until the rule holds for it, if necessary all of them.
     fn complete(&mut self, class: u32, watch: &Watch) -> Result<(), Stop> {
         let others = |partition: &Self| -> Vec<u32> {
             let classes = 0..partition.classes.len() as u32;
@@ -141,8 +141,8 @@ impl Partition<'_> {
         Ok(())
     }
 
-    /// Sees to it that the rule holds for the rows that are released, if rows are dropped: closeness is to
-    /// these. One class of all is as close as can be.
+    /// Ensures the rule for the released rows if rows are dropped, because closeness refers to the released rows. One
+    /// class of all rows has distance 0.
     pub fn secure(&mut self) {
         if self.waiting.is_empty() || self.rule.is_plain() {
             return;
@@ -160,7 +160,7 @@ impl Partition<'_> {
         classes[1..].iter().for_each(|&class| self.merge(class, first));
     }
 
-    /// Rows by sensitive value; of one value if there is none.
+    /// Rows by sensitive value; a single value if there is no sensitive column.
     fn whole_tally(&self, class: u32) -> rule::Tally {
         let class = &self.classes[class as usize];
         if self.rule.is_plain() { vec![(0, class.size)] } else { class.tally.clone() }

@@ -1,4 +1,4 @@
-//! Better classes for rows that have one.
+//! Improves the classes of rows.
 
 mod candidates;
 mod chain;
@@ -17,31 +17,31 @@ use near::Near;
 use swap::Swaps;
 use table::{Stop, Watch};
 
-/// Looks at all rows in a round, at most; fewer the larger the table.
+/// The most passes over all rows in a round; fewer for larger tables.
 const PASSES: usize = 4;
 
-/// Cells of the rows that are looked at in all passes.
+/// Limit of the cells of rows examined in all passes.
 const CELLS: usize = 1 << 21;
 
-/// In the same way: rounds, and the cells of the rows in all of them. Small tables can have more.
+/// The most rounds, and the limit of cells in all of them. Small tables get more rounds.
 const ROUNDS: usize = 4;
 const ROUND_CELLS: usize = 3 << 17;
 
-/// Forms near those of classes whose groups prices choose from, and chains.
+/// The numbers of forms near those of classes that are added for prices and for chains.
 const PRICED: usize = 192;
 const CHAINED: usize = 1 << 12;
 
-/// How often chains ask a class whether it should be replaced.
+/// How often chains try to replace a class.
 const REPLACINGS: u32 = 6;
 
-/// The bytes that classes take, and what is known of them while rows are moved.
+/// The bytes that classes and the data about them take while rows are moved.
 pub(crate) fn bytes(rows: usize, width: usize) -> u64 {
     Near::bytes(rows) + rows as u64 * (2 * width as u64 + 160)
 }
 
-/// Finds better classes for all rows by their prices, then rows move and change places with rows that are like
-/// them while less is lost by it, at last all gain by chains; several times if the table is small. If more than k
-/// is asked for rows only move. `forms` are those in which like rows are looked for.
+/// Finds better classes for all rows by prices; then rows move, or change places with similar rows, as long as this
+/// reduces the loss; then chains. Small tables go through this several times. If diversity or closeness is asked for,
+/// rows only move. `forms` are those in which similar rows are searched for.
 pub(crate) fn improve(
     partition: &mut Partition<'_>,
     forms: &[Vec<Form>],

@@ -5,13 +5,13 @@ use crate::k_anonymize::prepare::People;
 use crate::k_anonymize::search::Form;
 use table::{Stop, Watch};
 
-/// Rows that are remembered for each row.
+/// The most rows that are stored for each row.
 const MOST: usize = 10;
 
-/// Cells looked at, at most: a tenth of a second or two. Each band has its part of them.
+/// The most cells examined: one or two tenths of a second. Each band gets its share.
 const CELLS: usize = 1 << 26;
 
-/// For each row some that it meets in the forms that lose least.
+/// For each row some rows that it equals in forms of low loss.
 pub(crate) struct Near {
     rows: Vec<[u32; MOST]>,
     counts: Vec<u8>,
@@ -38,7 +38,7 @@ impl Near {
         Ok(near)
     }
 
-    /// Each row gets to know those that follow it in its group, the first following the last.
+    /// Each row stores the rows that follow it in its group; the first one follows the last.
     fn introduce(&mut self, meeting: &Meeting, seekers: &[u32]) {
         for group in 0..meeting.keys.len() {
             let places = meeting.members.list(group);
@@ -60,7 +60,7 @@ impl Near {
         }
     }
 
-    /// The rows that are like a row, nearest first.
+    /// The rows that are similar to a row, nearest first.
     pub fn of(&self, row: u32) -> &[u32] {
         &self.rows[row as usize][..usize::from(self.counts[row as usize])]
     }

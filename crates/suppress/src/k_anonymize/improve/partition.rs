@@ -1,4 +1,4 @@
-//! Classes that rows move between.
+//! Classes between which rows move.
 
 use crate::k_anonymize::prepare::People;
 use crate::k_anonymize::rule::{self, Rule, Tally};
@@ -9,7 +9,7 @@ use table::{Stop, Watch};
 #[derive(Default)]
 pub(crate) struct Class {
     pub size: u64,
-    /// What a row of it loses that has no NULL.
+    /// The loss of a row of it that has no NULL.
     pub loss: u64,
     /// The numbers of its shares.
     pub members: Vec<u32>,
@@ -17,15 +17,15 @@ pub(crate) struct Class {
     pub tally: Tally,
 }
 
-/// The classes of a release to be.
+/// The classes of a future release.
 pub(crate) struct Partition<'a> {
     pub people: &'a People,
     pub rule: &'a Rule,
     pub classes: Vec<Class>,
     levels: Vec<u8>,
-    /// Those without copies are of the past.
+    /// All shares; those without copies are no longer used.
     pub shares: Vec<Share>,
-    /// Rows without a class, and how many copies.
+    /// Rows without a class, with their numbers of copies.
     pub waiting: Vec<(u32, u64)>,
 }
 
@@ -52,7 +52,7 @@ impl<'a> Partition<'a> {
         Ok(partition)
     }
 
-    /// Classes of the given rows, each as often as it has copies there; the other copies wait.
+    /// Classes of the given rows, each row as often as it has copies there; the other copies have no class.
     pub fn of_classes(
         people: &'a People,
         rule: &'a Rule,
@@ -77,7 +77,7 @@ impl<'a> Partition<'a> {
         &self.levels[class as usize * width..][..width]
     }
 
-    /// A row of a class other than that of its member number `place`.
+    /// A row of a class other than its member number `place`.
     pub fn another(&self, class: u32, place: usize) -> Option<u32> {
         let share = self.classes[class as usize].members.get(usize::from(place == 0))?;
         Some(self.shares[*share as usize].row)
@@ -88,7 +88,7 @@ impl<'a> Partition<'a> {
         self.another(class, usize::MAX)
     }
 
-    /// Shows a class at the lowest levels at which its rows are alike.
+    /// Sets the levels of a class to the lowest at which its rows are alike.
     pub fn tighten(&mut self, number: u32) {
         let width = self.people.width();
         let Some(first) = self.first(number) else { return };
@@ -108,7 +108,7 @@ impl<'a> Partition<'a> {
         self.classes.len() as u32 - 1
     }
 
-    /// Puts copies of a row that has no class into one, which is to be tightened then.
+    /// Puts copies of a row without a class into one; the class must be tightened afterwards.
     pub fn enter(&mut self, row: u32, weight: u64, class: u32) {
         let share = self.shares.len() as u32;
         self.shares.push(Share { row, class, weight });
@@ -126,7 +126,7 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Moves a share to another class; both are to be tightened then.
+    /// Moves a share to another class; both must be tightened afterwards.
     pub fn shift(&mut self, number: u32, to: u32) {
         let share = &mut self.shares[number as usize];
         let Share { row, weight, class: from } = *share;
@@ -140,7 +140,7 @@ impl<'a> Partition<'a> {
         self.count(number, to);
     }
 
-    /// What the rows of a class lose together.
+    /// The total loss of the rows of a class.
     pub fn loss(&self, class: u32) -> u64 {
         let members = self.classes[class as usize].members.iter();
         let shares = members.map(|&share| &self.shares[share as usize]);
@@ -148,7 +148,7 @@ impl<'a> Partition<'a> {
         shares.map(|share| share.weight * self.people.loss(share.row, levels)).sum()
     }
 
-    /// What all rows lose.
+    /// The loss of all rows.
     pub fn total(&self) -> u64 {
         (0..self.classes.len() as u32).map(|class| self.loss(class)).sum()
     }

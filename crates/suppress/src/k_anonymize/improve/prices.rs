@@ -1,40 +1,39 @@
 //! Classes for the whole table at once, found by prices.
 //!
-//! A row has a price: what it is ready to lose. A group of rows that a form makes alike is worth a class if
-//! the k of them that pay most pay what k rows lose in it. As long as no k rows of any group pay more, the
-//! sum of all prices is at most what any release from these groups loses: it is the dual of the linear
-//! program that chooses classes. So prices rise together and fall where k rows pay too much, until little
-//! is to be had (`Prices::adjust`); then groups whose rows pay for them become classes, and the prices of the
-//! other rows go on.
+//! Each row has a price: the loss that it accepts. A group of rows that a form makes equal becomes a class if its k
+//! rows with the highest prices together pay the loss of k rows in it. As long as no k rows of any group pay more, the
+//! sum of all prices is at most what any release from these groups loses: it is the dual of the linear program that
+//! chooses classes. So all prices rise together, and fall where k rows pay too much, until little can be gained
+//! (`Prices::adjust`). Then groups whose rows pay for them become classes, and the prices of the other rows are
+//! adjusted further.
 //!
-//! Rows that move see the classes of a few others; prices know of all.
+//! When rows move, only the classes of a few others are considered; prices consider all.
 
 use super::candidates::CandidateGroups;
 use super::partition::Partition;
 use std::collections::BinaryHeap;
 use table::{NONE, Stop, Watch};
 
-/// Passes over all groups before classes are opened, and between.
+/// Passes over all groups before classes are opened, and between two such steps.
 const FIRST_PASSES: usize = 15;
 const PASSES: usize = 20;
 
-/// The first step of all prices and how it falls from pass to pass, in parts of 100.
+/// The first step of all prices, and the factor by which it falls from pass to pass, in hundredths.
 const FIRST_STEP: (i64, i64) = (15, 84);
 const STEP: (i64, i64) = (10, 85);
 
-/// The part of the rows that finds a class before prices change again, and the part that is too small to go
-/// on.
+/// The part of the rows that gets a class before prices are adjusted again, and the part below which this ends.
 const PART: usize = 4;
 const LAST: usize = 1000;
 
-/// What rows may lack of what a class loses, in parts of 10000.
+/// How much the payers may fall short of a class's loss, in parts of 10000.
 const LACKING: i64 = 50;
 
-/// The price of a copy that has a class, and the most that others pay.
+/// The price of a copy that has a class, and the highest price of all others.
 const TAKEN: u32 = u32::MAX;
 const MOST: u32 = 1 << 31;
 
-/// Classes found by prices, if less is lost with them.
+/// Classes found by prices, if they lose less.
 pub(crate) fn repriced<'a>(
     partition: &Partition<'a>,
     groups: &mut CandidateGroups,
@@ -64,31 +63,31 @@ fn copy_of(payer: u64) -> usize {
     payer as u32 as usize
 }
 
-/// Prices and classes while they change. Numbers are those of copies and groups.
+/// Prices and classes while they change. Indices are those of copies and groups.
 pub(crate) struct Prices<'g> {
     k: usize,
-    /// Their copies change places.
+    /// Copies within a group are reordered.
     groups: &'g mut CandidateGroups,
     /// [`TAKEN`] if a copy has a class.
     prices: Vec<u32>,
-    /// The open group of each copy in which it loses least, and that loss: nobody pays more.
+    /// For each copy the open group in which it loses least, and that loss, which is the limit of its price.
     homes: Vec<u32>,
     limits: Vec<u32>,
     /// The class of each copy, a group.
     classes: Vec<u32>,
     free: usize,
-    /// How much prices have risen, and from which rise on the rows of a group may pay too much: until then
-    /// nobody looks at it. Of the million visits to groups that 30 passes at k = 6 would be a fifth is left.
+    /// How much prices have risen, and for each group the rise from which its rows may pay too much; until then it is
+    /// skipped. At k = 6 this leaves a fifth of the million visits to groups in 30 passes.
     risen: i64,
     due: Vec<i64>,
-    /// The copies of each group that may be free: the first ones of its list.
+    /// The number of copies of each group that may be free; they come first in its list.
     counts: Vec<u32>,
     /// Working memory: what copies pay, see [`payer`].
     payers: Vec<u64>,
 }
 
 impl<'g> Prices<'g> {
-    /// Prices a little below what rows lose now.
+    /// Begins with prices a little below the current losses.
     pub fn new(partition: &Partition<'_>, groups: &'g mut CandidateGroups) -> Self {
         let copies = groups.rows.len();
         let mut losses = vec![0u32; partition.people.len()];
@@ -110,7 +109,7 @@ impl<'g> Prices<'g> {
             groups,
             payers: Vec::new(),
         };
-        // Where nothing is lost there is nothing to choose.
+        // Groups without loss become classes at once.
         for group in 0..own.groups.len() {
             if own.groups.losses[group] == 0 {
                 own.gather(group);
@@ -128,13 +127,13 @@ impl<'g> Prices<'g> {
         groups.rows.len() as u64 * 40 + groups.len() as u64 * 40
     }
 
-    /// The classes that rows pay for, as rows; those that nobody could pay for are in none.
+    /// The classes that rows pay for, as rows. Rows that could not pay for a class are in none.
     pub fn classes(mut self, watch: &Watch) -> Result<Vec<Vec<u32>>, Stop> {
         self.adjust(FIRST_PASSES, FIRST_STEP, watch)?;
         loop {
             let before = self.free;
             self.choose(watch)?;
-            // The last rows do no better than at home.
+            // The last rows cannot improve on their home classes.
             if before - self.free <= self.free / LAST {
                 break;
             }
@@ -144,7 +143,7 @@ impl<'g> Prices<'g> {
         for (copy, &row) in self.groups.rows.iter().enumerate() {
             let price = self.prices[copy];
             let class = match self.classes[copy] {
-                // Others find a better class than home.
+                // Copies that pay much less than at home find a better class.
                 NONE if self.limits[copy] / 3 > price / 2 => NONE,
                 NONE => self.homes[copy],
                 class => class,
@@ -157,7 +156,7 @@ impl<'g> Prices<'g> {
         Ok(classes)
     }
 
-    /// Lets prices rise by smaller and smaller steps, the first a part of what is paid on average.
+    /// Raises prices by smaller and smaller steps, the first one a part of the mean price.
     fn adjust(
         &mut self,
         passes: usize,
@@ -172,14 +171,14 @@ impl<'g> Prices<'g> {
         Ok(())
     }
 
-    /// What free copies pay on average.
+    /// The mean price of free copies.
     fn mean(&self) -> i64 {
         let free = self.prices.iter().filter(|&&price| price != TAKEN);
         free.map(|&price| i64::from(price)).sum::<i64>() / self.free.max(1) as i64
     }
 
-    /// Raises all prices and lowers those that are too high: half of the way, for others that are too high
-    /// may fall for the same copies.
+    /// Raises all prices and lowers those that are too high, by half of the excess, because other groups may lower the
+    /// prices of the same copies.
     fn pass(&mut self, step: i64, watch: &Watch) -> Result<(), Stop> {
         self.risen += step;
         let rise = step.min(MOST.into()) as u32;
@@ -199,7 +198,7 @@ impl<'g> Prices<'g> {
                 self.due[group] = i64::MAX;
                 continue;
             }
-            // Most groups are out of reach, and it is not necessary to know who pays most.
+            // In most groups even the highest price is at most the loss: then the k highest need not be found.
             let over = if most <= loss { k * (most - loss) } else { self.paid() - k * loss };
             if over <= 0 {
                 self.due[group] = self.risen - over / k + 1;
@@ -236,7 +235,7 @@ impl<'g> Prices<'g> {
         most.into()
     }
 
-    /// What the k payers that pay most pay; they come first then.
+    /// The sum of the k highest prices; these payers are moved to the front.
     fn paid(&mut self) -> i64 {
         if self.payers.len() > self.k {
             self.payers.select_nth_unstable(self.k - 1);
@@ -244,7 +243,7 @@ impl<'g> Prices<'g> {
         self.payers[..self.k].iter().map(|&payer| price_of(payer)).sum()
     }
 
-    /// What the copies of a group pay more than a class loses, in parts of 10000.
+    /// How much more the copies of a group pay than a class loses, in parts of 10000.
     fn standing(&mut self, group: usize) -> Option<i64> {
         self.gather(group);
         if self.payers.len() < self.k {
@@ -255,11 +254,10 @@ impl<'g> Prices<'g> {
         (standing >= -LACKING).then_some(standing)
     }
 
-    /// Opens groups that are paid for, those with most to spare first, until a part of the copies has found
-    /// a class.
+    /// Opens groups that are paid for, those with the highest surplus first, until a part of the copies has a class.
     fn choose(&mut self, watch: &Watch) -> Result<(), Stop> {
         let mut heap = BinaryHeap::new();
-        // CandidateGroups that may be a little out of reach.
+        // Groups that may fall a little short.
         let near = self.mean() / 10;
         for group in 0..self.groups.len() {
             watch.poll_every(1 << 12, group)?;
@@ -275,7 +273,7 @@ impl<'g> Prices<'g> {
         {
             match self.standing(group) {
                 Some(standing) if standing == before => self.open(group),
-                // Some of its payers have found a class, or pay less since they have a home.
+                // Some of its payers got a class meanwhile, or pay less because they have a home class.
                 Some(standing) => heap.push((standing, group)),
                 None => {}
             }
@@ -283,7 +281,8 @@ impl<'g> Prices<'g> {
         Ok(())
     }
 
-    /// Opens a group for its payers: k, and those that pay what they lose. The others of it have a home.
+    /// Opens a group for its payers: the first k, and all others that pay their loss. For its remaining copies it is a
+    /// home class.
     fn open(&mut self, group: usize) {
         let loss = self.groups.losses[group];
         for (place, &payer) in self.payers.iter().enumerate() {

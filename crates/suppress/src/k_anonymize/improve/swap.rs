@@ -6,27 +6,27 @@ use crate::k_anonymize::rule;
 use crate::k_anonymize::search::Share;
 use table::{Stop, Watch};
 
-/// Larger classes give and take rows, but nobody changes places with their rows: one row hardly ever
-/// decides what they show.
+/// Rows move in and out of larger classes, but do not change places with their rows: a single row hardly ever
+/// determines what these classes show.
 const LARGE: usize = 256;
 
-/// A change that may be worth it.
+/// A change that may reduce the loss.
 #[derive(Clone, Copy)]
 struct Change {
-    /// What is lost more by it.
+    /// The additional loss.
     loss: i64,
     /// The class that the row goes to.
     class: u32,
-    /// The share that comes back for it.
+    /// The share that moves back in exchange.
     back: Option<u32>,
 }
 
-/// What is known of the classes while nothing of them changes.
+/// Data about the classes, valid while they do not change.
 pub(crate) struct Swaps<'p, 'a> {
     partition: &'p mut Partition<'a>,
-    /// By class: the levels without each member, one after the other; empty if not known.
+    /// By class: the levels without each member, one after the other; empty if not computed.
     without: Vec<Vec<u8>>,
-    /// By class and member: what the class would lose less without it, at its size.
+    /// By class and member: how much less the class would lose without it, at its current size.
     gains: Vec<Vec<i64>>,
     /// The shares of each row.
     of_row: Vec<Vec<u32>>,
@@ -52,7 +52,7 @@ impl<'p, 'a> Swaps<'p, 'a> {
         }
     }
 
-    /// Looks at each row once; returns how many have changed their class.
+    /// Tries each row once; returns how many have changed their class.
     pub fn pass(&mut self, near: &Near, watch: &Watch) -> Result<usize, Stop> {
         let mut changed = 0;
         let mut classes = Vec::new();
@@ -169,7 +169,7 @@ impl<'p, 'a> Swaps<'p, 'a> {
         partition.rule.holds(&from) && partition.rule.holds(&to)
     }
 
-    /// Makes a change, unless more is lost by it after all: rows with NULLs lose less than was reckoned.
+    /// Makes a change, unless it turns out to increase the loss: rows with NULLs lose less than was estimated.
     fn apply(&mut self, number: u32, change: Change) -> bool {
         let from = self.partition.shares[number as usize].class;
         let lost = |partition: &Partition<'_>| partition.loss(from) + partition.loss(change.class);
@@ -195,8 +195,7 @@ impl<'p, 'a> Swaps<'p, 'a> {
         self.partition.tighten(from);
     }
 
-    /// Learns what a class shows without each of its members. Without some copies of a row that has more
-    /// it shows the same.
+    /// Computes what a class shows without each of its members. Without some of the copies of a row it shows the same.
     fn know(&mut self, number: u32) {
         if !self.without[number as usize].is_empty() {
             return;

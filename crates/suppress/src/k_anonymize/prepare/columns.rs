@@ -1,4 +1,4 @@
-//! What a column's cells are shown as at each level, and what that loses, in whole numbers.
+//! Keys of a column's cells at each level, and their losses as integers.
 
 use super::mix;
 use crate::Hierarchy;
@@ -7,23 +7,23 @@ use table::NONE;
 /// The loss of a blank cell of the column with the greatest weight.
 pub(crate) const UNIT: f64 = (1 << 24) as f64;
 
-/// Columns with at most so many values have a table of the levels at which they meet.
+/// Columns with at most this number of values have a table of the levels at which pairs of values meet.
 const PAIRS: usize = 256;
 
 /// A column with its hierarchy. Cells are codes of the domain; [`Column::null`] stands for NULL, so that
 /// every table here has an entry for it.
 pub(crate) struct Column {
     values: usize,
-    /// By level, the last one blank, and cell: a key of what is shown, 0 if nothing is.
+    /// By level, the last one blank, and by cell: a key of the shown value, 0 if blank.
     keys: Vec<Vec<u64>>,
-    /// In the same way: what is lost.
+    /// The losses, by level and cell.
     losses: Vec<Vec<u32>>,
-    /// The levels at which two cells meet, if they are few.
+    /// The levels at which two cells meet, if there are few cells.
     pairs: Vec<u8>,
 }
 
 impl Column {
-    /// Of number `number` with a weight from 0 to 1.
+    /// The column with this number, and with a weight from 0 to 1.
     pub fn new(number: usize, hierarchy: &Hierarchy, weight: f64) -> Self {
         let values = hierarchy.values();
         let key = |code: u32, level: usize| {
@@ -37,7 +37,7 @@ impl Column {
             };
             mix(((number as u64 + 1) << 32) | u64::from(shown))
         };
-        // What is worth little is still worth something: else it would be blanked for nothing.
+        // A small weight still gives a loss of at least 1: otherwise cells would be blanked needlessly.
         let loss = |code: u32, level: usize| {
             let loss = hierarchy.loss(code, level);
             if loss > 0.0 { ((loss * weight * UNIT).round() as u32).max(1) } else { 0 }
@@ -79,13 +79,13 @@ impl Column {
         &self.keys[level]
     }
 
-    /// What cells lose at a level.
+    /// The losses of cells at a level.
     #[inline]
     pub fn losses(&self, level: usize) -> &[u32] {
         &self.losses[level]
     }
 
-    /// What a cell loses if it is blanked.
+    /// The loss of a cell if it is blanked.
     #[inline]
     pub fn worth(&self, cell: u32) -> u64 {
         self.losses[self.losses.len() - 1][cell as usize].into()
@@ -103,7 +103,7 @@ impl Column {
     fn climb(&self, a: u32, b: u32) -> u8 {
         let (a, b) = (a as usize, b as usize);
         let level = self.keys.iter().position(|keys| keys[a] == keys[b]);
-        // The last level shows nothing of either.
+        // At the last level both are blank.
         level.unwrap_or(self.keys.len() - 1) as u8
     }
 

@@ -1,4 +1,4 @@
-//! What the search needs to know of a table: cells at each level, and rows in an order of their own.
+//! The data for the search: cells at each level, and rows in an order that depends on their content only.
 
 mod columns;
 mod people;
@@ -17,7 +17,7 @@ pub(crate) fn mix(number: u64) -> u64 {
     x ^ (x >> 31)
 }
 
-/// Weights that are one for each column and positive; all 1 if there are none.
+/// The weights, checked to be positive and one for each column; all 1 if none are given.
 pub(crate) fn checked_weights(weights: Option<&[f64]>, columns: usize) -> Result<Vec<f64>, Error> {
     let Some(weights) = weights else { return Ok(vec![1.0; columns]) };
     if weights.len() != columns {

@@ -63,7 +63,7 @@ impl People {
         self.weights.iter().sum()
     }
 
-    /// What a row loses if its columns are shown at the given levels.
+    /// The loss of a row if its columns are shown at the given levels.
     #[inline]
     pub fn loss<L: Copy + Into<u64>>(&self, row: u32, levels: &[L]) -> u64 {
         let columns = self.columns.iter().zip(&self.cells).zip(levels);
@@ -74,7 +74,7 @@ impl People {
             .sum()
     }
 
-    /// Raises the levels of a class that `of` belongs to until it shows `row` as well.
+    /// Raises the levels of a class that contains `of` until it shows `row` alike.
     #[inline]
     pub fn raise(&self, levels: &mut [u8], of: u32, row: u32) {
         for ((column, cells), level) in self.columns.iter().zip(&self.cells).zip(levels) {
@@ -82,7 +82,7 @@ impl People {
         }
     }
 
-    /// What a row loses if nothing of it is shown.
+    /// The loss of a row if all its cells are blank.
     pub fn worth(&self, row: u32) -> u64 {
         let columns = self.columns.iter().zip(&self.cells);
         columns.map(|(column, cells)| column.worth(cells[row as usize])).sum()
@@ -113,11 +113,11 @@ impl People {
     }
 }
 
-/// Some rows as sums of the keys of their cells: what a form shows of a row is known by the key of the whole
-/// row and one or two keys of each column that the form raises.
+/// Some rows as sums of the keys of their cells: the key of what a form shows of a row is computed from the key of the
+/// whole row and one or two keys of each column that the form raises.
 ///
-/// Two different sets of shown values may have the same sum (by chance, 2^-64 a pair); then a class comes out
-/// at higher levels than planned, for its levels come from the cells.
+/// Two different sets of shown values may have the same sum (by chance, 2^-64 a pair); then a class is shown at higher
+/// levels than planned, because its levels are computed from the cells.
 pub(crate) struct Selected<'a> {
     /// Columns with the keys of the values themselves and, if there are general ones, the cells.
     columns: Vec<(&'a Column, Vec<u64>, Vec<u32>)>,

@@ -1,4 +1,4 @@
-//! The classes chosen so far and who is in them.
+//! The classes chosen so far and their rows.
 
 use crate::k_anonymize::prepare::People;
 
@@ -15,10 +15,10 @@ pub(crate) struct Assignment<'a> {
     pub people: &'a People,
     /// The rows of each class.
     pub sizes: Vec<u64>,
-    /// What a row of each class loses; those with NULLs lose less.
+    /// The loss of a row of each class; rows with NULLs lose less.
     pub losses: Vec<u64>,
     pub shares: Vec<Share>,
-    /// Rows with copies in no class, ascending, and those that have found one since the last sweep.
+    /// Rows with copies in no class, ascending, and those that got one since the last sweep.
     pub free: Vec<u32>,
     /// How many copies of each row are in no class.
     left: Vec<u64>,
@@ -39,14 +39,14 @@ impl<'a> Assignment<'a> {
         }
     }
 
-    /// A new class, a row of which loses so much.
+    /// Adds a class whose rows lose `loss` each.
     pub fn class(&mut self, loss: u64) -> u32 {
         self.sizes.push(0);
         self.losses.push(loss);
         self.sizes.len() as u32 - 1
     }
 
-    /// What the first of some rows loses in a class of them: at the lowest levels at which they are alike.
+    /// The loss of the first of some rows in a class of them, at the lowest levels at which they are alike.
     pub fn least_loss(&mut self, rows: &[u32]) -> u64 {
         self.levels.fill(0);
         rows.iter().for_each(|&row| self.people.raise(&mut self.levels, rows[0], row));
@@ -90,7 +90,7 @@ impl<'a> Assignment<'a> {
         self.shares.push(Share { row, class, weight });
     }
 
-    /// Forgets the settled rows among the free ones.
+    /// Removes the settled rows from the free ones.
     pub fn sweep(&mut self) {
         let left = &self.left;
         self.free.retain(|&row| left[row as usize] > 0);

@@ -1,17 +1,17 @@
-//! Where rows differ from a row.
+//! The columns in which rows differ from a given row.
 
 use crate::k_anonymize::prepare::People;
 use table::{BitSets, bits};
 
-/// Where other rows differ from one: a bit per column. Where the one is NULL no other differs.
+/// The columns in which other rows differ from one, a bit per column. A NULL in that row differs from nothing.
 pub(crate) struct Differences {
     sets: BitSets,
-    /// What blanking each column costs the row.
+    /// The cost for the row of blanking each column.
     costs: Vec<u64>,
 }
 
 impl Differences {
-    /// Of all rows from one.
+    /// The differences of all rows from this one.
     pub fn new(people: &People, row: u32) -> Self {
         let mut sets = BitSets::new(people.len(), people.width());
         let mut costs = Vec::with_capacity(people.width());
@@ -28,7 +28,7 @@ impl Differences {
         Differences { sets, costs }
     }
 
-    /// What must be blanked for another row beyond what is blanked.
+    /// The cost of the columns that must be blanked for another row in addition to `blanked`.
     pub fn cost(&self, other: usize, blanked: &[u64]) -> u64 {
         let difference = self.sets.set(other);
         let mut cost = 0;
@@ -46,7 +46,7 @@ impl Differences {
         (0..blanked.len()).all(|word| difference[word] & !blanked[word] == 0)
     }
 
-    /// Blanks what differs in another row.
+    /// Adds the columns in which another row differs to `blanked`.
     pub fn add(&self, other: usize, blanked: &mut [u64]) {
         blanked.iter_mut().zip(self.sets.set(other)).for_each(|(b, d)| *b |= d);
     }

@@ -10,10 +10,10 @@ pub(crate) type Form = Box<[u16]>;
 
 /// Forms in bands of cost, cheapest first.
 ///
-/// A form is a cheaper one with a column shown a level higher. If all forms of a band can be tried, all
-/// are; if not, those whose parents brought most rows together.
+/// Each form is made from a cheaper one by showing a column a level higher. If all forms of a band can be tried, they
+/// are; if not, those whose parents made most rows equal.
 pub(crate) struct Frontier {
-    /// What a row loses on average, or if it has a value, by column and level.
+    /// The mean loss of a row, or in a lean search that of a row with a value, by column and level.
     costs: Vec<Vec<u64>>,
     /// The width of a band.
     pub band: u64,
@@ -22,17 +22,17 @@ pub(crate) struct Frontier {
     tried: HashSet<Form, Keyed>,
     /// Columns by the score of the form that raises only them, best first.
     columns: Vec<(u64, u16)>,
-    /// What a cell of the cheapest column is worth.
+    /// The loss of a blank cell of the cheapest column.
     pub cell: u64,
 }
 
-/// Bands from nothing lost to everything blank: four for each column, within these limits. In wide bands
-/// groups compete, in narrow ones classes are there to be borrowed from.
+/// The number of bands from no loss to everything blank: four for each column, within these limits. In wide bands
+/// groups compete; after narrow ones there are classes to borrow from.
 const FEW_BANDS: u64 = 36;
 const MANY_BANDS: u64 = 128;
 
-/// Forms that raise this many columns and more grow by several columns at once: a table with hundreds
-/// of columns is done in dozens of steps.
+/// Forms that raise this many columns or more are extended by several columns at once, so that a table with hundreds of
+/// columns takes dozens of steps.
 const LONG: usize = 16;
 
 /// The score of a suggested form.
@@ -48,7 +48,8 @@ impl Frontier {
             watch.check()?;
             let cost = |level: usize| {
                 let losses = column.losses(level);
-                // Where cells are only blanked NULLs must not make a column look cheap: those who have a value lose it.
+                // Where cells are only blanked NULLs must not make a column look cheap, because rows that have a value
+                // lose it.
                 if narrow {
                     return losses.iter().copied().max().unwrap_or(0).into();
                 }
@@ -72,12 +73,12 @@ impl Frontier {
         Ok(Frontier { costs, band, bands, tried: HashSet::default(), columns, cell })
     }
 
-    /// What a row loses in a form.
+    /// The loss of a row in a form.
     pub fn cost(&self, form: &[u16]) -> u64 {
         self.costs.iter().zip(form).map(|(costs, &level)| costs[usize::from(level)]).sum()
     }
 
-    /// Adds forms that will be tried whatever else there is.
+    /// Adds forms that will be tried in any case.
     pub fn suggest(&mut self, forms: Vec<Form>) {
         for form in forms.into_iter().filter(|form| !self.tried.contains(form)) {
             let band = self.cost(&form).div_ceil(self.band);
@@ -162,7 +163,7 @@ mod tests {
         bands
     }
 
-    /// Columns that are worth the same cost the same in a quick search, however many of their cells are NULL.
+    /// Columns of equal weight cost the same in a quick search, however many of their cells are NULL.
     #[test]
     fn nulls_make_no_column_cheap_to_blank() {
         let rows = [[Some("a"), Some("a")], [Some("b"), None], [Some("a"), None]];
@@ -177,7 +178,7 @@ mod tests {
         };
         let [whole, holes] = costs(true);
         assert_eq!(whole, holes);
-        // Where classes are improved later, what is lost on average counts.
+        // If classes are improved later, the mean loss counts.
         assert_eq!(costs(false), [whole, whole / 3]);
     }
 

@@ -1,4 +1,4 @@
-//! Classes too small by themselves that borrow rows from classes with more than k.
+//! Groups that are too small to be classes borrow rows from classes with more than k rows.
 
 use super::Band;
 use super::assignment::{Assignment, Share};
@@ -22,7 +22,7 @@ impl<'a> Lenders<'a> {
     fn new(assignment: &Assignment<'a>, k: u64) -> Self {
         let Assignment { sizes, losses, .. } = assignment;
         let rich = (0..sizes.len()).filter(|&class| sizes[class] > k);
-        // Numbers whose bits are turned over are in the opposite order.
+        // Inverting the bits of numbers reverses their order.
         let mut classes: Vec<(u64, u64, u32)> =
             rich.map(|class| (!losses[class], !sizes[class], class as u32)).collect();
         classes.sort_unstable();
@@ -46,12 +46,12 @@ impl<'a> Lenders<'a> {
     }
 }
 
-/// Opens classes in the forms of one band that borrow what they lack.
+/// Opens classes in the forms of one band that borrow the rows they lack.
 ///
-/// A group of `own` free rows takes `k - own` rows of other classes, and these lose more than before.
-/// Groups with the least such loss per free row go first, of equal ones by their keys; more than `most` per free row is not paid, for
-/// the free rows may do better in a form of the next band. In a lean search a class loses what its form
-/// does.
+/// A group of `own` free rows takes `k - own` rows of other classes, and these lose more than before. Groups with the
+/// least such loss per free row go first, equal ones in the order of their keys. Groups that cost more than `most` per
+/// free row are not opened, because the free rows may do better in a form of the next band. In a lean search the loss
+/// of a class is that of its form.
 pub(crate) fn borrow(
     assignment: &mut Assignment<'_>,
     band: &Band<'_>,
@@ -70,7 +70,7 @@ pub(crate) fn borrow(
         choice: k.saturating_mul(4).max(32),
     };
     let meet = |scratch: &mut Scratch, (form, &cost): (&Form, &u64)| {
-        // Rows that lose so much less now that not even one of them can be paid for.
+        // Classes below this loss cannot lend: borrowing even one of their rows would cost too much.
         let least = cost.saturating_sub(most.saturating_mul(k - 1));
         let end = lenders.losses.partition_point(|&loss| loss >= least);
         crowd.meet(form, end, scratch, watch)
@@ -96,7 +96,7 @@ pub(crate) fn borrow(
         watch.poll_every(256, steps)?;
         let meeting = &meetings[form as usize];
         let Some(offer) = market.offer(assignment, (band, form), meeting, group) else { continue };
-        // Others were served since it was put here: it has to queue again.
+        // Its rank has changed since it was put on the heap, so it is put back.
         if offer.rank() != rank {
             heap.push((offer.rank(), key, form, group));
             continue;
@@ -126,7 +126,7 @@ struct Offer {
 }
 
 impl Offer {
-    /// The greatest goes first: least loss per free row, then most free rows.
+    /// The key of the heap, greatest first: least loss per free row, then most free rows.
     fn rank(&self) -> (Reverse<i64>, u64) {
         (Reverse(self.loss / self.own as i64), self.own)
     }
@@ -136,13 +136,13 @@ struct Market<'a> {
     lenders: &'a Lenders<'a>,
     k: u64,
     most: u64,
-    /// Rows of each class that the offer under way takes; zeros between offers.
+    /// Rows of each class that the current offer takes; zeros between offers.
     spent: Vec<u64>,
 }
 
 impl Market<'_> {
-    /// The cheapest way to fill a group up now; `None` if no free row is left in it, or there
-    /// are too few lenders, or they lose too much.
+    /// The cheapest way to fill up a group now; `None` if it has no free rows any more, or if there are too few
+    /// lenders, or if these lose too much.
     fn offer(
         &mut self,
         assignment: &Assignment<'_>,

@@ -18,46 +18,46 @@ use new_classes::open;
 use suggest::suggest;
 use table::{Stop, Watch};
 
-/// What limits the search, never the promise.
+/// Limits of the search; they do not affect the guarantee.
 #[derive(Clone, Copy)]
 pub(crate) struct Effort {
-    /// Whether there are only values and blanks, and nothing is improved later: a quick search, with narrow
-    /// bands and forms that are suggested by rows.
+    /// A quick search, for cells that can only be blanked and without later improvement: with narrow bands, and with
+    /// forms suggested by rows.
     lean: bool,
-    /// Forms that raise more columns than this are tried only a few at a time.
+    /// Of forms that raise more columns than this only a few are tried per band.
     max_length: usize,
-    /// Lean searches of the same table differ in this number; 0 is the plain one.
+    /// A number that varies lean searches of the same table; 0 is the search without variation.
     shake: u64,
-    /// Rows grouped in one band, so that the work is linear in the rows whatever the columns; and those that
-    /// rows are borrowed from.
+    /// The most rows grouped in one band, lending rows included, so that the work is linear in the rows for any number
+    /// of columns.
     entries: usize,
     lenders: usize,
-    /// The most forms of a band: each is extended by every column, which must not take longer than to try it
-    /// on a small table.
+    /// The most forms of a band: each is extended by every column, which on a small table must not take longer than
+    /// trying it.
     forms: usize,
 }
 
-/// Cells compared at most to find forms for the last rows: about a second.
+/// The most cells compared to find forms for the last rows: about a second.
 const LAST_CELLS: usize = 1 << 28;
 
 /// The most forms of a band beyond the length that the caller set.
 const FEW_FORMS: usize = 16;
 
-/// What may be lost per free row to fill a class up, in hundredths of a cell: a seventh; more is what the
-/// next bands cost. In a lean search, by try: half a cell is best for most tables, and a whole one is what
-/// the next band costs.
+/// How much may be lost per free row to fill up a class, in hundredths of a cell: about a seventh, because the next
+/// bands cost more. In a lean search, by try: half a cell is best for most tables, and a whole one is the cost of the
+/// next band.
 const LOSS: u64 = 15;
 const LEAN_LOSSES: [u64; 4] = [50, 25, 100, 400];
 
-/// Losses of groups of a band that differ by less than a part of its width are taken as equal.
+/// Losses of groups that differ by less than this part of the band's width count as equal.
 const GRAINS: u64 = 20;
 
 /// Forms suggested for a row.
 const NEAREST: usize = 4;
 
-/// Cells compared at most to suggest forms. Tables of up to 10 columns need no suggestions, all
-/// their forms can be tried; with some more a few help; the forms of wide tables are so many that
-/// hardly any is tried otherwise.
+/// The most cells compared to suggest forms. Tables of up to 10 columns need no suggestions, because all their forms
+/// can be tried; with some more columns a few suggestions help; wide tables have too many forms for the search to find
+/// good ones without suggestions.
 fn compared(width: usize) -> usize {
     match width {
         0..=10 => 0,
@@ -76,8 +76,8 @@ impl Effort {
         Effort { lean: true, max_length, shake, entries, lenders: 2 * entries, forms }
     }
 
-    /// A search whose classes are improved later. If only the size of a class counts few rows are left for
-    /// most forms; otherwise many may be, and fewer forms do.
+    /// A search whose classes are improved later. If only the size of a class counts, few rows remain for most forms;
+    /// otherwise many may remain, and fewer forms are tried.
     pub fn thorough(people: &People, max_length: Option<usize>, rule: &Rule) -> Self {
         let (rows, width) = (people.len(), people.width());
         let entries = (12 * rows + (3 << 17)).min(1 << 31) * 9 / width.max(9);
@@ -87,7 +87,7 @@ impl Effort {
         Effort { lean: false, max_length, shake: 0, entries, lenders: entries, forms }
     }
 
-    /// What may be lost per free row to fill a class up, where a cell of the cheapest column is worth `cell`.
+    /// How much may be lost per free row to fill up a class, if a blank cell of the cheapest column loses `cell`.
     fn loss(&self, cell: u64) -> u64 {
         match self.lean {
             true => cell * LEAN_LOSSES[(self.shake % LEAN_LOSSES.len() as u64) as usize] / 100,
@@ -95,8 +95,7 @@ impl Effort {
         }
     }
 
-    /// The bytes that a search takes: cells of all rows, of the free ones and of those to borrow, and the
-    /// groups of a band.
+    /// The bytes that a search takes: cells of all rows, of free rows and of rows to borrow, and the groups of a band.
     pub fn bytes(&self, rows: usize, width: usize) -> u64 {
         3 * People::bytes(rows, width) + self.entries as u64 * if self.lean { 12 } else { 24 }
     }
@@ -105,13 +104,13 @@ impl Effort {
 /// Forms that are tried together.
 pub(crate) struct Band<'b> {
     forms: &'b [Form],
-    /// What a row loses on average in each.
+    /// The mean loss of a row in each form.
     costs: Vec<u64>,
-    /// Whether all rows are taken to lose that.
+    /// Whether that is taken as the loss of every row.
     lean: bool,
-    /// Losses that differ by less are taken as equal.
+    /// Losses that differ by less count as equal.
     grain: u64,
-    /// Other than 0 it stirs the needs of groups a little, differently for each number.
+    /// If not 0, it varies the needs of groups a little, differently for each number.
     shake: u64,
 }
 
@@ -123,13 +122,13 @@ impl<'b> Band<'b> {
         Band { forms, costs, lean, grain, shake }
     }
 
-    /// What a row loses in a form.
+    /// The loss of a row in a form.
     fn loss(&self, people: &People, row: u32, form: usize) -> u64 {
         if self.lean { self.costs[form] } else { people.loss(row, &self.forms[form]) }
     }
 }
 
-/// What a search has found.
+/// The result of a search.
 pub(crate) struct Found<'a> {
     /// Classes; some rows may be free.
     pub assignment: Assignment<'a>,
@@ -137,11 +136,11 @@ pub(crate) struct Found<'a> {
     pub forms: Vec<Vec<Form>>,
 }
 
-/// Chooses a class for as many rows as it can.
+/// Chooses classes for as many rows as possible.
 ///
-/// Band by band of loss: rows that are alike in a form of the band get a class if the rule holds for them
-/// (`new_classes`); groups that lack a few rows borrow them (`lending`); the others wait for the next band.
-/// The last form is blank, so that few rows are left.
+/// Band by band of loss: rows that are equal in a form of the band become a class if the rule holds for them
+/// (`new_classes`); groups that lack a few rows borrow them (`lending`); other rows remain for the next band. The last
+/// form is blank, so few rows remain.
 pub(crate) fn search<'a>(
     people: &'a People,
     rule: &Rule,
@@ -179,7 +178,7 @@ pub(crate) fn search<'a>(
     }
     watch.advance(assignment.free.len() as u64);
     if effort.lean && !assignment.free.is_empty() {
-        // The last rows lend in the forms that are nearest to them, at any price below that of dropping them.
+        // The last rows borrow in the forms nearest to them, at any cost below that of dropping them.
         let few =
             &assignment.free[..assignment.free.len().min(LAST_CELLS / (rows * width).max(1) + 16)];
         let forms = suggest(people, few, rule.k, 1, watch)?;

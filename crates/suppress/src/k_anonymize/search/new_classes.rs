@@ -11,10 +11,9 @@ use table::{Stop, Watch};
 
 /// Opens classes of free rows in the forms of one band; returns the score of each form.
 ///
-/// The groups of at least k rows compete, for a row can be in one of each form. Those that lose clearly
-/// less go first (losses are compared in steps of the band's grain), then those with most need: a row counts as
-/// one divided by the number of its groups, so that rows with nowhere else to go are not left behind by
-/// those with a choice.
+/// The groups of at least k rows compete, because a row can be in a group of each form. Groups that lose clearly less
+/// go first (losses are compared in steps of the band's grain), then those with most need. The need of a row is one
+/// divided by the number of its groups, so that rows without alternatives get a class before those with a choice.
 pub(crate) fn open(
     assignment: &mut Assignment<'_>,
     band: &Band<'_>,
@@ -28,17 +27,17 @@ pub(crate) fn open(
     Ok(meetings.iter().map(|meeting| meeting.score).collect())
 }
 
-/// The groups of all forms of a band, and what they still have.
+/// The groups of all forms of a band, and their remaining free rows.
 #[derive(Default)]
 struct Contest {
     cost: Vec<u64>,
     key: Vec<u64>,
     shake: Vec<f64>,
-    /// Free rows.
+    /// Free rows of each group.
     rows: Vec<u64>,
-    /// The same, each divided by the number of groups it is in.
+    /// The need of each group: its free rows, each divided by the number of its groups.
     need: Vec<f64>,
-    /// Places among the free rows.
+    /// The members of each group, as places among the free rows.
     members: Lists,
     /// The groups of each place.
     groups: Lists,
@@ -80,9 +79,9 @@ impl Contest {
         weight as f64 / self.groups.list(place as usize).len() as f64
     }
 
-    /// Where a group stands now: the greatest goes first.
+    /// The current rank of a group; the greatest goes first.
     fn standing(&self, group: usize) -> (Reverse<u64>, u64, u64, u32) {
-        // The bits of floats that are not negative are in their order.
+        // For floats that are not negative, the bits have the same order as the numbers.
         let need = (self.need[group] * self.shake[group]).max(0.0).to_bits();
         (Reverse(self.cost[group]), need, self.key[group], group as u32)
     }
@@ -103,7 +102,7 @@ impl Contest {
             if self.rows[group] < rule.k {
                 continue;
             }
-            // Rows were taken since it was put here: it has to queue again.
+            // Rows were taken since it was put on the heap, so it is put back.
             let now = self.standing(group);
             if now != top {
                 heap.push(now);
@@ -152,7 +151,7 @@ impl Contest {
         taken
     }
 
-    /// Takes copies of a row out of all its groups.
+    /// Removes copies of a row from all its groups.
     fn withdraw(&mut self, place: u32, weight: u64) {
         let urgency = weight as f64 / self.groups.list(place as usize).len() as f64;
         for &group in self.groups.list(place as usize) {

@@ -1,4 +1,4 @@
-//! Forms that bring rows together with those that are most like them.
+//! Suggests forms that make rows equal to the most similar ones.
 
 use super::differences::Differences;
 use super::frontier::Form;
@@ -6,9 +6,9 @@ use crate::k_anonymize::prepare::People;
 use rayon::prelude::*;
 use table::{Stop, Watch, bits};
 
-/// Forms in which the given rows meet at least k - 1 others that are near to them: for each row as many as
-/// `most`, which begin with its nearest rows. Comparing all with all is quadratic, but finds forms that no
-/// search through the forms of a wide table would.
+/// Forms in which the given rows equal at least k - 1 similar rows: up to `most` for each row, starting from its
+/// nearest rows. Comparing all rows with all is quadratic, but finds forms that a search through the forms of a wide
+/// table would miss.
 pub(crate) fn suggest(
     people: &People,
     rows: &[u32],

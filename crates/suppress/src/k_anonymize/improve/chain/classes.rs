@@ -1,32 +1,33 @@
-//! CandidateGroups that are classes, and the copies in them.
+//! The candidate groups that are classes, and the copies in them.
 
 use crate::k_anonymize::improve::candidates::CandidateGroups;
 use crate::k_anonymize::improve::partition::Partition;
 use table::NONE;
 
-/// Classes while they change. A class has the number of its group. Every change is noted until it is kept.
+/// Classes while they change. A class has the number of its group. Changes are recorded until they are kept, so that
+/// they can be undone.
 pub(crate) struct Classes<'g> {
     pub k: usize,
     pub groups: &'g CandidateGroups,
-    /// The groups that are classes, and where each group stands there.
+    /// The groups that are classes, and the position of each group in this list.
     pub open: Vec<u32>,
     places_open: Vec<u32>,
-    /// The copies of each class, the class of each copy and where it stands there.
+    /// The copies of each class; the class of each copy and its position there.
     pub members: Vec<Vec<u32>>,
     pub class: Vec<u32>,
     places: Vec<u32>,
-    /// The classes that each copy could be in, and how many they are in all.
+    /// The classes that each copy could be in, and the total number of these.
     pub fits: Vec<Vec<u32>>,
     pub reach: u64,
-    /// What all copies lose.
+    /// The loss of all copies.
     pub total: i64,
-    /// Copies that have moved, and from where; groups that were opened or closed.
+    /// Copies that have moved, with their previous classes; groups that were opened or closed.
     pub moves: Vec<(u32, u32)>,
     switches: Vec<u32>,
 }
 
 impl<'g> Classes<'g> {
-    /// The classes of a partition; `None` if a row has no class or a class no group.
+    /// The classes of a partition; `None` if a row has no class, or if a class is not among the groups.
     pub fn new(partition: &Partition<'_>, groups: &'g CandidateGroups) -> Option<Self> {
         let mut classes = Classes::empty(groups, partition.rule.k as usize);
         // The next copy of each row.
@@ -44,7 +45,7 @@ impl<'g> Classes<'g> {
         (!classes.class.contains(&NONE)).then_some(classes)
     }
 
-    /// No classes: copies have to be put into some.
+    /// A state without classes, into which copies are to be put.
     pub fn empty(groups: &'g CandidateGroups, k: usize) -> Self {
         let copies = groups.rows.len();
         Classes {
@@ -96,7 +97,7 @@ impl<'g> Classes<'g> {
         self.enter(copy, to);
     }
 
-    /// Takes back all changes since the last ones that were kept.
+    /// Undoes all changes that were not kept.
     pub fn undo(&mut self) {
         while let Some((copy, from)) = self.moves.pop() {
             self.leave(copy);
@@ -162,7 +163,7 @@ impl<'g> Classes<'g> {
         self.total += self.groups.losses[class as usize];
     }
 
-    /// The bytes of classes, and of what is known of them.
+    /// The bytes of classes and of the data about them.
     pub fn bytes(groups: &CandidateGroups) -> u64 {
         groups.rows.len() as u64 * 160 + groups.len() as u64 * 48
     }

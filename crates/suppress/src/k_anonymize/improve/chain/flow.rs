@@ -4,28 +4,28 @@ use super::classes::Classes;
 use std::collections::BinaryHeap;
 use table::{NONE, Stop, Watch};
 
-/// Classes that a chain is looked for in: with three times as many Adult lost the same.
+/// The most classes that one search for a chain visits; with three times as many Adult lost the same.
 const VISITS: usize = 20;
 
-/// Copies that are looked at in one search, and in all searches and whatever else is counted: more than Adult
-/// takes at k = 25. Where there are many rows, or many in a class, this is soon over.
+/// The most copies that are examined in one search, and in all searches and other counted work: more than Adult takes
+/// at k = 25. With many rows, or large classes, the limit is reached early.
 const LOOKS: u64 = 1 << 14;
 pub(crate) const ALL_LOOKS: u64 = 1 << 28;
 
-/// Classes, and what is known of them while a chain is looked for.
+/// Classes, and the state of the search for chains.
 pub(crate) struct Chains<'g> {
     pub classes: Classes<'g>,
     watch: &'g Watch,
-    /// Copies that were looked at.
+    /// Copies that were examined.
     pub looks: u64,
-    /// A class that is given up, and what one of its rows is worth.
+    /// The class that is being given up, and the worth of one of its rows.
     pub closing: (u32, i64),
-    /// The number of the search that has seen a class, the class that it was seen from, and the copy that
-    /// would move between them.
+    /// For each class the number of the last search that reached it, the class from which it was reached, and the copy
+    /// that would move between them.
     seen: Vec<u32>,
     search: u32,
     links: Vec<(u32, u32)>,
-    /// Classes to look at.
+    /// Classes that are still to be visited.
     heap: BinaryHeap<(i64, u32)>,
 }
 
@@ -44,8 +44,7 @@ impl<'g> Chains<'g> {
         }
     }
 
-    /// Sends a copy of a class to the one that loses least of those that chains lead to, if that is less than
-    /// `below`.
+    /// Moves a copy out of a class along a chain to the reachable class that loses least, if that is less than `below`.
     pub fn shed(&mut self, class: u32, below: i64) -> bool {
         let last = self.begin(class);
         let (mut end, mut least) = (NONE, below);
@@ -78,8 +77,8 @@ impl<'g> Chains<'g> {
         true
     }
 
-    /// Fetches a copy for a class from the one that loses most of those that can spare one and that chains
-    /// come from, if that is more than `above`.
+    /// Moves a copy into a class along a chain from the class that loses most among those that can spare one, if that
+    /// is more than `above`.
     pub fn pull(&mut self, class: u32, above: i64) -> bool {
         let last = self.begin(class);
         let (mut end, mut most) = (NONE, above);
@@ -112,7 +111,7 @@ impl<'g> Chains<'g> {
         true
     }
 
-    /// Sends copies that a class can spare to where less is lost.
+    /// Moves the copies that a class can spare to classes that lose less.
     pub fn shed_spare(&mut self, class: u32) {
         let loss = self.classes.loss(class);
         while self.classes.size(class) > self.classes.k && self.shed(class, loss) {}
@@ -143,9 +142,10 @@ impl<'g> Chains<'g> {
         }
     }
 
-    /// Begins a search; returns when to end it. One that is cancelled finds nothing: its caller has to ask why.
+    /// Begins a search; returns the number of examined copies at which it ends. A cancelled search finds nothing, and
+    /// its caller has to poll the watch.
     fn begin(&mut self, class: u32) -> u64 {
-        // Searches are counted by 32 bits; a number that comes again could only make a chain be missed.
+        // Search numbers have 32 bits; a repeated number could at most hide a chain.
         self.search = self.search.wrapping_add(1);
         self.seen[class as usize] = self.search;
         self.heap.clear();

@@ -1,17 +1,17 @@
 //! Classes for the whole table, improved by rows that make room for each other.
 //!
-//! A row loses what its class loses, whoever it is. So if a row of one class moves to a second, a row of the
-//! second to a third and so on, all that counts is where the chain begins, a class with more than k rows, and
-//! where it ends. That makes it cheap to know, for all classes, what it saves to take a row out of one
-//! (`row_values`: a row of the class that loses most takes its place, through others) and what it costs to put one
-//! in (it pushes others on to the class that loses least). Then
+//! The loss of a row depends only on its class. So if a row of one class moves to a second, a row of the second to a
+//! third and so on, only the ends of the chain count: the first class, which has more than k rows, and the last one. So
+//! it is cheap to compute for all classes what it saves to take a row out of one (`row_values`: a row of the class that
+//! loses most replaces it, through other classes) and what it costs to put one in (other rows move on to the class that
+//! loses least). Then
 //!
-//! * rows of classes that can spare them go to where least is lost (`flow`),
+//! * rows of classes that can spare them move to the classes that lose least (`flow`),
 //! * groups whose rows are worth more than they lose there become classes (`new_classes`),
-//! * a class is given up for a group that holds many of its rows (`replace`), which is what neither prices
-//!   nor single rows that move do: they cannot see where the other rows would end.
+//! * a class is given up for a group that holds many of its rows (`replace`), which neither prices nor moves of single
+//!   rows find, because they do not see where the other rows would go.
 //!
-//! `classes` has the classes while they change, and takes back what was no improvement.
+//! `classes` has the classes while they change, and undoes changes that are not improvements.
 
 mod classes;
 mod flow;
@@ -28,11 +28,11 @@ use flow::Chains;
 use replace::Replacing;
 use table::{Stop, Watch};
 
-/// Passes before which groups are opened: later hardly any is.
+/// The passes before which new groups are opened; in later ones hardly any is found.
 const OPENED: u32 = 3;
 
-/// Classes that are better for chains, if there are some; `passes` times each is asked whether it should be
-/// replaced. `groups` must have those of all classes.
+/// Classes improved by chains, if any improvement is found. Each class is tried for replacement `passes` times.
+/// `groups` must contain the groups of all classes.
 pub(crate) fn chained<'a>(
     partition: &Partition<'a>,
     groups: &CandidateGroups,

@@ -1,4 +1,4 @@
-//! CandidateGroups that become classes though no class is given up for them.
+//! Opens candidate groups as additional classes, without giving up a class.
 
 use super::flow::Chains;
 use super::replace::gain;
@@ -6,8 +6,8 @@ use super::row_values::RowValues;
 use hashbrown::HashMap;
 use table::{Keyed, Stop, Watch};
 
-/// Opens groups whose rows are worth more than they lose there, those that promise most first; then rows that
-/// can be spared go to where least is lost.
+/// Opens groups whose rows are worth more than they would lose there, the most promising ones first; then spare rows
+/// move to the classes that lose least.
 pub(crate) fn open(chains: &mut Chains<'_>, watch: &Watch) -> Result<(), Stop> {
     let classes = &chains.classes;
     chains.looks += classes.groups.copies.items.len() as u64;
@@ -15,7 +15,8 @@ pub(crate) fn open(chains: &mut Chains<'_>, watch: &Watch) -> Result<(), Stop> {
     worth.refresh(classes);
     let worths: Vec<i32> =
         classes.class.iter().map(|&class| worth.from[class as usize][0].0 as i32).collect();
-    // Where at least as much is lost nothing can be saved: these are the largest groups.
+    // A group that loses at least as much as its best row is worth cannot save anything; this excludes the largest
+    // groups.
     let most = worths.iter().copied().max().unwrap_or(0).into();
     let mut found = Vec::new();
     let mut buffer = Vec::new();
@@ -44,7 +45,7 @@ pub(crate) fn open(chains: &mut Chains<'_>, watch: &Watch) -> Result<(), Stop> {
 
 /// What is saved by opening a group if each class gives no more rows than it can spare; `None` if nothing.
 ///
-/// Of the groups that promise something one in thirty is left, and of these every third keeps it.
+/// One in thirty promising groups passes this test, and a third of these turn out to be improvements.
 fn sure_gain(chains: &Chains<'_>, worth: &RowValues, group: u32) -> Option<i64> {
     let classes = &chains.classes;
     let loss = classes.loss(group);

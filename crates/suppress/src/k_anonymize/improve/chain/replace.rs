@@ -8,40 +8,40 @@ use crate::k_anonymize::improve::candidates::CandidateGroups;
 use crate::k_anonymize::prepare::mix;
 use table::{NONE, Stop, Watch};
 
-/// A group must hold this part of k of a class's rows, and lose at most so much more than the class, in
-/// parts of 10: nine of ten replacements that are found are such.
+/// A replacement must contain at least k/`SHARED` of a class's rows, and may lose at most `LOSS` tenths of what the
+/// class loses: this holds for nine of ten replacements that are found.
 const SHARED: usize = 4;
 const LOSS: i64 = 12;
 
-/// Copies of such a group, at most: few have more, and these take the most time.
+/// The most copies of such a group: few have more, and these take the most time.
 const LARGE: usize = 1 << 13;
 
-/// CandidateGroups that are tried for a class, those that promise most.
+/// The most groups that are tried for a class, the most promising ones.
 const TRIES: usize = 4;
 
-/// Replacements after which it is looked anew what rows are worth.
+/// Replacements after which the worths of rows are computed again.
 const STALE: u32 = 8;
 
-/// What a replacement may lose more in the first pass, of what a class loses on average: one part of this
-/// many at most. Half of it in the next, and so on; nothing in the last.
+/// How much worse a replacement may be in the first pass: at most the mean loss of a class divided by this. Half of
+/// that in the next pass, and so on; nothing in the last.
 const COOL: i64 = 8;
 
-/// What is known while classes are replaced.
+/// The state while classes are replaced.
 pub(crate) struct Replacing {
-    /// The groups of each row that classes are replaced by, those that lose least first.
+    /// For each row the groups that may replace classes, those that lose least first.
     of_row: Lists,
     worth: RowValues,
     stale: u32,
-    /// What copies are worth: see [`RowValues`]; those of a class that may be given up, what they lose then.
+    /// The worth of each copy, see [`RowValues`]; for copies of a class that may be given up, their loss afterwards.
     worths: Vec<i32>,
-    /// Copies whose worth was changed, and what it was.
+    /// Copies whose worth was changed, with the previous worth.
     changed: Vec<(u32, i32)>,
-    /// What the rows of the class lose where they would go, and to which class.
+    /// For each row of the class its loss after the move, and the class that it moves to.
     goals: Vec<(i64, u32)>,
-    /// The rows of the class in each group, and the groups with some.
+    /// How many rows of the class each group contains, and the groups that contain some.
     counts: Vec<u32>,
     candidates: Vec<u32>,
-    /// CandidateGroups that promise something, and what.
+    /// Promising groups, with the promised gain.
     promises: Vec<(i64, u32)>,
     buffer: Vec<i32>,
     stack: Vec<u32>,
@@ -64,7 +64,7 @@ impl Replacing {
         })
     }
 
-    /// Asks every class that loses something whether it should be replaced; `pass` of several.
+    /// Tries to replace every class that loses something; `pass` is the number of the pass.
     pub fn pass(
         &mut self,
         chains: &mut Chains<'_>,
@@ -106,7 +106,7 @@ impl Replacing {
         self.worths.extend(classes.class.iter().map(of_class));
     }
 
-    /// Replaces a class if all rows together lose less then, or at most `heat` more.
+    /// Replaces a class if the total loss then falls, or rises by at most `heat`.
     fn replace(&mut self, chains: &mut Chains<'_>, class: u32, heat: i64) -> bool {
         let Some(cost) = self.cost(&chains.classes, class) else { return false };
         chains.looks += self.find(&chains.classes, class, cost - heat);
@@ -123,7 +123,7 @@ impl Replacing {
             }
             chains.classes.undo();
         }
-        // It may do to give the class up.
+        // Giving the class up may be enough.
         if cost < 0 && give_up(chains, class) && chains.classes.total < before {
             return self.keep(chains);
         }
@@ -142,7 +142,7 @@ impl Replacing {
         true
     }
 
-    /// What is lost more if all rows of a class go where they lose least; `None` if one can go nowhere.
+    /// The additional loss if all rows of a class move to where they lose least; `None` if a row fits nowhere.
     fn cost(&mut self, classes: &Classes<'_>, class: u32) -> Option<i64> {
         let loss = classes.loss(class);
         self.goals.clear();
@@ -159,8 +159,8 @@ impl Replacing {
         Some(self.goals.iter().map(|goal| goal.0 - loss).sum())
     }
 
-    /// Finds groups that promise to save more than `cost`, those that promise most first; returns how many
-    /// copies it looked at.
+    /// Finds groups that promise to save more than `cost`, the most promising ones first; returns how many copies it
+    /// examined.
     fn find(&mut self, classes: &Classes<'_>, class: u32, cost: i64) -> u64 {
         self.promise(classes, class);
         let most = classes.loss(class) * LOSS / 10;
@@ -197,8 +197,8 @@ impl Replacing {
         looks
     }
 
-    /// Changes what copies are worth to what it is if a class is given up: its own rows what they lose at
-    /// their goals, rows of classes that these lead to at least as much; nobody gets rows from it.
+    /// Changes the worths of copies to those after a class is given up: for its own rows their loss at their goals, for
+    /// rows of classes reached from there at least as much; no class gets rows from it any more.
     fn promise(&mut self, classes: &Classes<'_>, class: u32) {
         let members = &classes.members[class as usize];
         for place in 0..self.worth.fed_by(class).len() {
@@ -225,7 +225,7 @@ impl Replacing {
         }
     }
 
-    /// Lets rows of a class other than `without` be worth at least `worth`.
+    /// Raises the worth of the rows of a class other than `without` to at least `worth`.
     fn raise(&mut self, classes: &Classes<'_>, without: u32, class: u32, worth: i32) {
         let Some(&first) = classes.members[class as usize].first() else { return };
         if class != without && self.worths[first as usize] < worth {
@@ -241,15 +241,15 @@ impl Replacing {
         }
     }
 
-    /// The bytes of what is known.
+    /// The bytes of this state.
     pub fn bytes(groups: &CandidateGroups) -> u64 {
         let items = groups.copies.items.len() as u64;
         items * 4 + groups.len() as u64 * 80 + groups.rows.len() as u64 * 32
     }
 }
 
-/// What is saved if a group becomes a class: the k copies of it that are worth most come, and others that are
-/// worth more than they lose in it. `None` if that is not more than `cost`.
+/// The gain if a group becomes a class: it gets its k copies with the highest worth, and all others that are worth more
+/// than they lose in it. `None` if that is not more than `cost`.
 pub(crate) fn gain(
     classes: &Classes<'_>,
     group: u32,
@@ -265,7 +265,7 @@ pub(crate) fn gain(
         gain += i64::from(more.max(0));
         count += usize::from(more > 0);
     }
-    // Those that have to come although they are worth less make it no better.
+    // Copies that are needed to reach k only reduce the gain, so it can stop here.
     if gain <= cost {
         return None;
     }
@@ -283,7 +283,7 @@ pub(crate) fn gain(
     (gain > cost).then_some(gain)
 }
 
-/// Gives up a class, a row of which is worth so much, for a group; false if that cannot be done.
+/// Gives up a class, with the worth of one of its rows, for a group; false if that is impossible.
 fn exchange(chains: &mut Chains<'_>, (class, worth): (u32, i64), group: u32) -> bool {
     chains.classes.toggle(group);
     let members = chains.classes.members[class as usize].clone();
@@ -306,7 +306,7 @@ fn exchange(chains: &mut Chains<'_>, (class, worth): (u32, i64), group: u32) -> 
     true
 }
 
-/// Closes a class: its rows go to where least is lost. False if one can go nowhere.
+/// Closes a class: its rows move to where they lose least. False if a row fits nowhere.
 fn give_up(chains: &mut Chains<'_>, class: u32) -> bool {
     while chains.classes.size(class) > 0 {
         if !chains.shed(class, i64::MAX) {

@@ -1,19 +1,19 @@
-//! What a row of each class is worth, and where one more could go.
+//! The worth of a row of each class, and where an additional row could go.
 
 use super::classes::Classes;
 use table::NONE;
 
-/// What chains make of all classes, as of one moment.
+/// The effect of chains on all classes, at one point in time.
 ///
-/// `from`: the two classes with rows to spare that lose most of those from which chains come, and what they
-/// lose: so much is saved if a row is taken out. `to`: the class that loses least of those to which chains
-/// lead, and what it loses: so much is lost if a row is put in.
+/// `from`: the two classes with the highest loss among those that have rows to spare and from which a chain leads here.
+/// Their loss is what is saved if a row is taken out. `to`: the class with the lowest loss to which a chain leads from
+/// here. Its loss is the cost of putting a row in.
 pub(crate) struct RowValues {
     pub from: Vec<[(i64, u32); 2]>,
     pub to: Vec<(i64, u32)>,
-    /// Classes with the first class that they have rows from, by that.
+    /// Pairs (first class that a class gets rows from, the class), sorted.
     pub fed: Vec<(u32, u32)>,
-    /// What was known of, and working memory.
+    /// The classes that were reached, and working memory.
     known: Vec<u32>,
     stack: Vec<u32>,
 }
@@ -32,8 +32,8 @@ impl RowValues {
         }
     }
 
-    /// Looks at all classes anew: each is reached from two sides at most, so that it takes half a
-    /// millisecond for a thousand of them.
+    /// Computes all values again. Each class is reached from two sides at most, so a thousand classes take half a
+    /// millisecond.
     pub fn refresh(&mut self, classes: &Classes<'_>) {
         for &class in self.known.iter().chain(&classes.open) {
             self.from[class as usize] = [NOWHERE; 2];
@@ -57,13 +57,13 @@ impl RowValues {
         self.fed.sort_unstable();
     }
 
-    /// What a row of a class is worth if `without` has none to spare; -1 if nobody could take its place.
+    /// The worth of a row of a class if `without` has no rows to spare; -1 if no row could replace it.
     pub fn without(&self, class: u32, without: u32) -> i64 {
         let [first, second] = self.from[class as usize];
         if first.1 == without { second.0 } else { first.0 }
     }
 
-    /// The classes that have rows from a class in the first place.
+    /// The classes that get rows from this class first.
     pub fn fed_by(&self, class: u32) -> &[(u32, u32)] {
         let begin = self.fed.partition_point(|fed| fed.0 < class);
         let count = self.fed[begin..].partition_point(|fed| fed.0 == class);
@@ -101,7 +101,7 @@ impl RowValues {
         }
     }
 
-    /// Notes where rows come from; false if two such classes are known, or it is one of them.
+    /// Records a class that rows come from; false if two such classes are known already, or this one is.
     fn note(&mut self, class: u32, found: (i64, u32)) -> bool {
         let from = &mut self.from[class as usize];
         let place = usize::from(from[0] != NOWHERE);

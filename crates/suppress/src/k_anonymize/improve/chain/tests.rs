@@ -1,4 +1,4 @@
-//! Chains on small tables of chance, beside what trying everything finds.
+//! Chains on small random tables, compared with trying everything.
 
 use super::classes::Classes;
 use super::flow::Chains;
@@ -9,7 +9,7 @@ use crate::k_anonymize::improve::candidates::CandidateGroups;
 use crate::k_anonymize::prepare::mix;
 use table::{NONE, Watch};
 
-/// Numbers of chance.
+/// Pseudo-random numbers.
 struct Chance(u64);
 
 impl Chance {
@@ -19,7 +19,7 @@ impl Chance {
     }
 }
 
-/// CandidateGroups of chance of `copies` copies, the last of all of them, and classes that have at least k.
+/// Random groups of `copies` copies, the last one with all copies, and classes that have at least k.
 fn world(copies: u32, count: usize, k: usize, chance: &mut Chance) -> (CandidateGroups, Vec<u32>) {
     let mut groups: Vec<(i64, Vec<u32>)> = Vec::new();
     for _ in 1..count {
@@ -49,7 +49,7 @@ fn classes<'g>(groups: &'g CandidateGroups, class: &[u32], k: usize) -> Classes<
     classes
 }
 
-/// Every class has k of its group's copies, every copy is in one, and the books are right.
+/// Every class has k of its group's copies, every copy is in a class, and the records agree.
 fn check(classes: &Classes<'_>) {
     let mut total = 0;
     for &class in &classes.open {
@@ -76,7 +76,7 @@ fn check(classes: &Classes<'_>) {
     }
 }
 
-/// The least that copies lose in the classes that are open, each with at least k of them.
+/// The least total loss of copies in the open classes, each with at least k of them.
 fn least(classes: &Classes<'_>) -> i64 {
     fn settle(classes: &Classes<'_>, copy: usize, sizes: &mut [usize], lost: i64, best: &mut i64) {
         let lacking: usize =
@@ -99,7 +99,7 @@ fn least(classes: &Classes<'_>) -> i64 {
     best
 }
 
-/// Rows that can be spared go to where least is lost: no assignment to the same classes loses less.
+/// Spare rows move to the classes that lose least: no assignment to the same classes loses less.
 #[test]
 fn shedding_finds_the_best_assignment() {
     let (mut chance, watch) = (Chance(1), Watch::unlimited());
@@ -118,7 +118,7 @@ fn shedding_finds_the_best_assignment() {
     assert!(better > 100, "{better}");
 }
 
-/// Which classes chains lead to from each, found class by class until nothing changes.
+/// The classes to which chains lead from each class, computed until nothing changes.
 fn reached(classes: &Classes<'_>) -> Vec<Vec<bool>> {
     let count = classes.groups.len();
     let mut reached = vec![vec![false; count]; count];
@@ -151,7 +151,7 @@ fn worth_is_what_chains_allow() {
         let reached = reached(&classes);
         let mut worth = RowValues::new(groups.len());
         worth.refresh(&classes);
-        // Once more: what was known is forgotten.
+        // A second time: earlier values must be overwritten.
         worth.refresh(&classes);
         for &class in &classes.open {
             let leads = |&&to: &&u32| reached[class as usize][to as usize];
@@ -195,8 +195,8 @@ fn what_is_taken_back_was_never_there() {
     }
 }
 
-/// All changes together keep the rule; what is lost is compared with the best classes of all, of so few groups
-/// that all can be tried. They have nothing of a hierarchy's order, so less would be luck.
+/// All changes together keep the rule. The loss is compared with that of the best classes, with so few groups that all
+/// choices can be tried. The groups do not have the order of a hierarchy, so exact optima cannot be expected.
 #[test]
 fn chains_come_near_the_best_classes() {
     let (mut chance, watch) = (Chance(4), Watch::unlimited());
