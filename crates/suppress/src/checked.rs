@@ -1,11 +1,11 @@
-//! The last look at a release that promises classes of k rows.
+//! The last check of a release that promises classes of k rows.
 
 use crate::Error;
 use table::{Bag, Release, Watch};
 
-/// The release without the rows whose class has fewer than `k`, after one more look at what is left:
-/// what is promised does not depend on how the release was made. Rows are in one class that are shown alike in
-/// the first `width` columns.
+/// Drops the rows whose class has fewer than `k` rows, and checks the remaining classes once more: so the guarantee
+/// does not depend on how the release was made. Rows that are shown alike in the first `width` columns are in one
+/// class.
 pub(crate) fn checked(
     release: Release,
     bag: &Bag,

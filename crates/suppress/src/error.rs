@@ -1,11 +1,11 @@
-//! Why there is no release.
+//! Errors: why there is no release.
 
 use std::fmt;
 use table::Stop;
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Error {
-    /// Fewer rows than a class needs: every cell would go.
+    /// Fewer rows than a class needs: every cell would be blanked.
     NothingLeft { class: u64, rows: u64 },
     /// Fewer sensitive values than a class needs.
     NotDiverse { l: f64, values: usize },
@@ -13,11 +13,11 @@ pub enum Error {
     WeightCount { weights: usize, columns: usize },
     /// A weight is not a positive finite number.
     Weight { column: usize },
-    /// The last look found a class below k: a fault of ours, and nothing is released.
+    /// The last check found a class below k: a fault of ours, and nothing is released.
     Broken { k: u64, smallest: u64 },
-    /// The last look found a class of so many rows without the diversity or closeness asked for: as above.
+    /// The last check found a class, of this many rows, without the diversity or closeness asked for: as above.
     NotKept { rows: u64 },
-    /// The last look found an itemset that was to be hidden: a fault of ours, and nothing is released.
+    /// The last check found an itemset that was to be hidden: a fault of ours, and nothing is released.
     Shown { support: u64, min_support: u64 },
     /// The computation was stopped, or a limit was reached.
     Stopped(Stop),

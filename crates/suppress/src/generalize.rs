@@ -107,7 +107,7 @@ mod tests {
             found.sort();
             expected.sort();
             assert_eq!(found, expected);
-            // A release shows the same rows: as many of each size.
+            // A release shows the same rows: the same number of each class size.
             let release = generalize(&bag, &hierarchies, &levels, &watch).unwrap();
             let mut sizes = release.classes(&bag, &watch).unwrap().sizes().to_vec();
             let mut weights = shown.weights().to_vec();

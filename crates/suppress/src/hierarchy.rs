@@ -4,21 +4,20 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use table::{Domain, NONE};
 
-/// A general value of a column, as whoever builds a [`Hierarchy`] knows it.
+/// A general value of a column, as given to build a [`Hierarchy`].
 #[derive(Debug, Clone, PartialEq)]
 pub struct General {
-    /// What is shown of a cell. Different general values may look alike: the year 1987 and its first
-    /// month are both shown as 1987-01-01.
+    /// The text that is shown for a cell. Different general values may look alike: the year 1987 and its first month
+    /// are both shown as 1987-01-01.
     pub text: Vec<u8>,
-    /// What a cell loses by being shown so, from 0 (nothing) to 1 (as much as a blank one).
+    /// The loss of a cell that is shown so, from 0 (none) to 1 (that of a blank cell).
     pub loss: f64,
 }
 
-/// What is wrong with levels that are no hierarchy.
+/// Why levels are not a hierarchy.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Fault {
-    /// Two values share a general value, but not the one above it. The codes of both values, and the
-    /// level above.
+    /// Two values share a general value, but not the one above it: the codes of both values, and the level above.
     Crossing { values: [u32; 2], level: usize },
     /// A value has a general value above a level at which it has none.
     Gap { value: u32, level: usize },
@@ -38,18 +37,18 @@ pub struct Hierarchy {
     /// By level above 0 and code: the node, or [`NONE`] where the value is blanked.
     levels: Vec<Vec<u32>>,
     nodes: Vec<Node>,
-    /// The texts of shown codes that are no values of the domain.
+    /// The texts of shown codes that are not values of the domain.
     texts: Vec<Vec<u8>>,
 }
 
 /// A general value.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Node {
-    /// What a cell loses by being shown as this.
+    /// The loss of a cell that is shown as this.
     pub loss: f64,
     /// What is shown.
     pub shown: u32,
-    /// From 1: the level that the node belongs to.
+    /// The level of the node, counted from 1.
     pub level: u32,
 }
 
@@ -57,15 +56,14 @@ impl Hierarchy {
     /// The most levels between a value and the blank cell: searches keep a level, these two included, in a byte.
     pub const MOST_LEVELS: usize = 254;
 
-    /// A column of so many values that can be shown or blanked, nothing between.
+    /// A column with this number of values, whose cells can only be shown or blanked.
     pub fn flat(values: usize) -> Self {
         Hierarchy { values, levels: Vec::new(), nodes: Vec::new(), texts: Vec::new() }
     }
 
-    /// The hierarchy of a domain. `levels[i][code]` is the general value of a value at level `i + 1`,
-    /// known by a key that no other general value of that level has; `None` from the level on at which
-    /// the value is blanked. `general` tells of each what is shown and lost; a level never loses less
-    /// than the one below it.
+    /// The hierarchy of a domain. `levels[i][code]` is the general value of a value at level `i + 1`, identified by a
+    /// key that no other general value of that level has; `None` from the level on at which the value is blanked.
+    /// `general` returns the text and the loss of each; a level never loses less than the one below it.
     pub fn new<K: Hash + Eq + Copy>(
         domain: &Domain,
         levels: &[Vec<Option<K>>],
@@ -100,7 +98,7 @@ impl Hierarchy {
         Ok(hierarchy)
     }
 
-    /// Values with one node have one node above it too.
+    /// Checks that values that share a node also share the node above it.
     fn check_nested(&self, below: usize, above: &[u32]) -> Result<(), Fault> {
         let Some(lower) = below.checked_sub(1).map(|below| &self.levels[below]) else {
             return Ok(());
@@ -122,7 +120,7 @@ impl Hierarchy {
         Ok(())
     }
 
-    /// A node loses at least what the nodes below it do, whatever rounding made of that.
+    /// Corrects rounding: a node loses at least as much as the nodes below it.
     fn let_losses_grow(&mut self) {
         for above in 1..self.levels.len() {
             for code in 0..self.values {
@@ -152,7 +150,7 @@ impl Hierarchy {
         self.texts.sort_unstable();
     }
 
-    /// The number of values: those of the domain.
+    /// The number of values of the domain.
     pub fn values(&self) -> usize {
         self.values
     }
@@ -256,7 +254,7 @@ mod tests {
         let hierarchy = by_width(&bag, &[5, 10, 20]).unwrap();
         let shown =
             |code: u32| (0..5).map(|level| hierarchy.shown(code, level)).collect::<Vec<_>>();
-        // 30 is shown though nobody has it; 20 is a value and looks like the ranges that begin there.
+        // 30 is shown although no row has it; 20 is a value and looks like the ranges that begin there.
         assert_eq!(hierarchy.texts(), [b"30".to_vec()]);
         assert_eq!(shown(1), [1, 0, 0, 0, NONE]);
         assert_eq!(shown(2), [2, 2, 0, 0, NONE]);
@@ -268,7 +266,7 @@ mod tests {
         assert_eq!(loss(4), [0.0, 1.0, 1.0, 1.0, 1.0]);
         assert_eq!(loss(NONE), [0.0; 5]);
         assert_eq!((hierarchy.height(), hierarchy.nodes().len()), (3, 6));
-        // Shown codes follow the texts, whatever level they belong to.
+        // Shown codes are in the order of the texts, independent of their levels.
         let rows = ["31", "42", "47"].map(|value| [Some(value)]);
         let hierarchy = by_width(&Bag::from_text(1, rows), &[5, 30]).unwrap();
         assert_eq!(hierarchy.texts(), [b"30".to_vec(), b"40".to_vec(), b"45".to_vec()]);

@@ -1,7 +1,7 @@
 //! Imputation: NULL cells of a released table get values again, from that table alone.
 //!
-//! Nothing but the released table is looked at, so whatever was guaranteed of it still is. The
-//! values are guesses: the filled table is for tools that cannot take NULL, not for looking up people.
+//! Only the released table is used, so its guarantees still hold. The values are guesses: the filled table is for tools
+//! that cannot handle NULL, not for statements about single people.
 
 use std::collections::BTreeMap;
 use table::{Bag, NONE, Release, Reservation, Stop, Watch, bits};
@@ -23,13 +23,13 @@ impl table::Choice for Method {
         &[("conditional", Method::Conditional), ("marginal", Method::Marginal)];
 }
 
-/// Fills the NULL cells of `columns`, which ascend; `below(n)` draws uniformly from `0..n`. No copy is lost.
+/// Fills the NULL cells of `columns`, which ascend; `below(n)` draws uniformly from `0..n`. All copies are kept.
 ///
-/// Every copy of a row draws for itself, each cell given the row's known cells. Conditional: of the
-/// known cells, the rarest value first, as many are taken into the context as leave at least ten
-/// rows with a value in the column; none if not even one does. A column without any value stays
-/// NULL. Rows draw in the order of their codes, so equal tables and equal draws give equal results.
-/// The work per incomplete row is at most that of reading the rows of its rarest value.
+/// Values are drawn for every copy of a row separately, each cell given the row's known cells. Conditional: of the
+/// known cells, the rarest value first, as many are taken into the context as leave at least ten rows with a value in
+/// the column; none if not even one does. A column without any value stays NULL. Rows draw in the order of their codes,
+/// so equal tables and equal draws give equal results. The work per incomplete row is at most that of reading the rows
+/// of its rarest value.
 pub fn impute(
     bag: &Bag,
     columns: &[usize],
@@ -38,7 +38,7 @@ pub fn impute(
     watch: &Watch,
 ) -> Result<Release, Stop> {
     let contexts = Contexts::new(bag, watch)?;
-    // The order, and once more while it is sorted.
+    // The order, twice while it is sorted.
     let _order = watch.hold(bag.distinct() as u64 * 8)?;
     let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
     table::sort_watched(&mut order, watch, |a, b| bag.row(a as usize).cmp(bag.row(b as usize)))?;
@@ -84,7 +84,7 @@ impl Draw {
         self.0.last().map_or(0, |&(_, sum)| sum)
     }
 
-    /// The value of a number below the total.
+    /// The value for a number below the total.
     fn value(&self, number: u64) -> u32 {
         self.0[self.0.partition_point(|&(_, sum)| sum <= number)].0
     }
@@ -100,7 +100,7 @@ struct Contexts<'a> {
 
 impl<'a> Contexts<'a> {
     fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
-        // Of each value its support and a list, which grows by doubling.
+        // For each value its support and a list, which grows by doubling.
         let values: usize = bag.domains().iter().map(|domain| domain.len()).sum();
         let held = watch.hold((bag.distinct() * bag.width() * 8 + values * 48) as u64)?;
         let mut rows: Vec<Vec<Vec<u32>>> =
@@ -196,7 +196,7 @@ mod tests {
 
     #[test]
     fn rare_contexts_are_left_for_wider_ones() {
-        // Nine rows with the value "rare" are too few, so all rows decide.
+        // Nine rows with the value "rare" are too few, so the value is drawn from all rows.
         let rare = (0..9).map(|_| [Some("rare"), Some("x")]);
         let others = (0..991).map(|_| [Some("common"), Some("y")]);
         let hole = [[Some("rare"), None]];

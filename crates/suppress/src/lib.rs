@@ -1,4 +1,4 @@
-//! Releases by suppression: cells of a table are blanked, rows that still stand out are dropped.
+//! Releases by suppression: cells of a table are blanked, and rows that still stand out are dropped.
 //!
 //! Everything here works on a [`table::Bag`] and returns a [`table::Release`]: which cells of which
 //! distinct rows are blanked and how many copies of each are kept. In a release a suppressed
@@ -11,11 +11,11 @@
 //! * `k_anonymize` holds [`k_anonymize`], which looks for classes of k rows that lose little, where cells are
 //!   blanked or shown less exactly. Its phases are listed there.
 //! * `hierarchy` holds [`Hierarchy`]: the general values that a column's values can be shown as.
-//! * `levels` builds one, level upon level: trees of names, units of a calendar, losses of ranges.
+//! * `levels` builds hierarchies level by level: trees of names, units of a calendar, losses of ranges.
 //! * `generalize` shows whole columns at a level of their hierarchies.
-//! * `loss` tells what a released column lost, from the two columns alone.
-//! * `checked` is the last look at every k-anonymous release: classes below k go, whatever came before.
-//! * `impute` goes the other way: NULL cells of a released table get values again.
+//! * `loss` computes the loss of a released column from the two columns alone.
+//! * `checked` is the last check of every k-anonymous release: classes below k are dropped.
+//! * `impute` does the opposite: NULL cells of a released table get values again.
 //! * `hide` holds [`hide_itemsets`], which blanks cells until named itemsets are no longer frequent.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
 #![forbid(unsafe_code)]

@@ -1,17 +1,17 @@
-//! What a released column lost, told from the two columns alone.
+//! The loss of a released column, computed from the two columns alone.
 
 use crate::{Hierarchy, Written};
 use std::collections::HashMap;
 use table::{Bag, NONE, Stop, Watch};
 
-/// How many cells show what; NULL is told apart.
+/// How many cells show each value, and how many NULL.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 struct Shown {
-    /// Cells by what they show: a shown code of the hierarchy.
+    /// The number of cells by shown code of the hierarchy.
     cells: HashMap<u32, u64>,
-    /// Cells that show nothing.
+    /// Cells that are NULL.
     blank: u64,
-    /// Cells that show what no value of the column is ever shown as.
+    /// Cells that show something which no value of the column can be shown as.
     foreign: u64,
 }
 
@@ -20,26 +20,26 @@ struct Shown {
 pub struct Loss {
     /// The cells: those of the original column, or of the released one if that has more.
     pub cells: u64,
-    /// Those of them that differ from the original's.
+    /// The cells that differ from the original's.
     pub changed: u64,
-    /// What they lost together, a blank or dropped cell counting 1 (NCP, section 21 of the mechanisms).
+    /// Their total loss; a blank or dropped cell counts 1 (NCP, section 21 of the mechanisms).
     pub lost: f64,
 }
 
 impl Loss {
-    /// The part of the cells that is changed; 0 of none.
+    /// The share of the cells that changed; 0 if there are none.
     pub fn changed_share(&self) -> f64 {
         if self.cells == 0 { 0.0 } else { self.changed as f64 / self.cells as f64 }
     }
 
-    /// The mean loss of a cell; 0 of none.
+    /// The mean loss of a cell; 0 if there are none.
     pub fn mean(&self) -> f64 {
         if self.cells == 0 { 0.0 } else { self.lost / self.cells as f64 }
     }
 }
 
-/// The loss of a column that both tables have, and in which values of the original are written so. Linear in
-/// the rows and the values.
+/// The loss of a column that both tables have; `written` says how it writes values of the original. Linear in the rows
+/// and the values.
 pub fn column_loss(
     released: &Bag,
     original: &Bag,
@@ -77,11 +77,11 @@ fn cells(bag: &Bag, column: usize, watch: &Watch) -> Result<(Vec<u64>, u64), Sto
 /// The least loss that explains how a column with these values (`counts`: cells by code, and those that
 /// are NULL) is shown.
 ///
-/// No row of a release says which row of the table it was. So shown cells are matched with values from the
-/// lowest level up: as many as possible show their own value, of the others as many as possible their
-/// ancestor at level 1, and so on; then come blank cells, and what is left over was dropped. Where general
-/// values look like no other this is the loss itself; where they look like a value (a range that is shown
-/// as its lower edge) it may be less. Linear in values and levels.
+/// It is unknown which row of the table a released row was. So shown cells are matched with values from the lowest
+/// level up: as many as possible show their own value, of the others as many as possible their ancestor at level 1, and
+/// so on; then come blank cells, and the remaining values were dropped. If all general values differ from all values,
+/// this is the actual loss; if they look like a value (a range that is shown as its lower edge) it may be less. Linear
+/// in values and levels.
 fn loss(hierarchy: &Hierarchy, counts: &[u64], nulls: u64, shown: &Shown) -> Loss {
     let originals = counts.iter().sum::<u64>() + nulls;
     let released = shown.cells.values().sum::<u64>() + shown.blank + shown.foreign;
@@ -130,7 +130,7 @@ fn loss(hierarchy: &Hierarchy, counts: &[u64], nulls: u64, shown: &Shown) -> Los
     Loss {
         cells,
         changed: cells - own - untouched_nulls,
-        // Values without a cell were blanked, dropped or replaced; cells without a value were made up.
+        // Values without a cell were blanked, dropped or replaced; cells without a value were invented.
         lost: lost + values.max(strange) as f64,
     }
 }
@@ -201,7 +201,7 @@ mod tests {
         let released = [Some("20"), Some("20"), Some("25"), Some("thirty")].map(|value| [value]);
         let released = Bag::from_text(1, released);
         let watch = Watch::unlimited();
-        // 20 shows itself, another 20 is 21 or 22, 25 is 26, and thirty is nobody.
+        // 20 shows itself, another 20 is 21 or 22, 25 is 26, and "thirty" is no value.
         let written = Written::as_they_are(hierarchy.clone());
         let found = column_loss(&released, &original, 0, &written, &watch).unwrap();
         assert_eq!(found, Loss { cells: 4, changed: 3, lost: 1.5 });

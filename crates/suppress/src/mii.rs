@@ -7,10 +7,9 @@ use table::{Bag, Item, Marks, Release, Stop, Watch};
 
 /// Blanks in each row the cells that lie in a minimal infrequent itemset the row contains.
 ///
-/// What is left of a row is contained in more than `theta` rows of the table, as long as
-/// `max_length` does not cut the search short. This is no promise about the release itself: its
-/// classes may be smaller. Equal to listing all MIIs and suppressing them one by one, but keeps
-/// no list.
+/// The remaining cells of a row are contained in more than `theta` rows of the table, unless `max_length` cut the
+/// search short. This is not a guarantee for the release itself: its classes may be smaller. Equal to listing all MIIs
+/// and suppressing them one by one, but keeps no list.
 pub fn mii_suppress(
     bag: &Bag,
     theta: u64,
@@ -26,16 +25,16 @@ pub fn mii_suppress(
     Ok(Release::from_masks(bag, blanked.cells.into_sets().words(), watch)?)
 }
 
-/// The cells that lie in an MII found so far.
+/// The cells that are part of an MII found so far.
 struct Blanked {
     /// By distinct row, their columns.
     cells: Marks,
-    /// How often a subtree was looked at for skipping, and how often that paid.
+    /// How often a subtree was checked for skipping, and how often it was skipped.
     asked: AtomicU64,
     skipped: AtomicU64,
 }
 
-/// Looks after which skipping has to have paid at least once in [`WORTH`] looks to go on: on a
+/// After this number of checks, checking continues only if at least one in [`WORTH`] checks skipped a subtree: on a
 /// mostly blanked array it cuts the search to a quarter, on the Adult table it costs a tenth.
 const TRIAL: u64 = 1024;
 const WORTH: u64 = 16;
@@ -60,8 +59,8 @@ impl Visitor for Blanked {
         Ok(())
     }
 
-    /// Marks are only ever added, so a subtree whose cells are all marked adds none. Whether it is
-    /// worth looking is decided by the data; the result is the same.
+    /// Marks are only ever added, so a subtree whose cells are all marked adds none. Whether checking is worth its time
+    /// depends on the data; the result is the same.
     fn skip(&self, subtree: &Subtree<'_>) -> bool {
         let asked = self.asked.load(Relaxed);
         if asked >= TRIAL && self.skipped.load(Relaxed) * WORTH < asked {

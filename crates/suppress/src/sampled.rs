@@ -1,12 +1,12 @@
-//! Suppression by a sample (ten Tusscher, section 2.3): what is infrequent is searched for in some of the rows and
-//! blanked in all of them. For tables that are too large to be searched whole.
+//! Suppression by a sample (ten Tusscher, section 2.3): infrequent itemsets are searched for in some of the rows and
+//! blanked in all of them. For tables that are too large to be searched as a whole.
 
 use crate::{Error, checked, mii_suppress};
 use table::{Bag, BitSets, Item, Itemsets, Release, Stop, Watch, sort_watched};
 
 /// As [`mii_suppress`](crate::mii_suppress), but minimal infrequent itemsets are those of a share of the rows, for
-/// theta times that share, rounded up: rather more is blanked than too little. Values that no row of the sample has
-/// are blanked too. The result promises nothing: what the sample does not show stays.
+/// theta times that share, rounded up: rather more is blanked than too little. Values that no row of the sample has are
+/// blanked too. The result has no guarantee: infrequent itemsets that the sample does not show remain.
 pub fn mii_suppress_sampled(
     bag: &Bag,
     theta: u64,
@@ -43,8 +43,8 @@ pub fn k_mii(
     checked(release, bag, bag.width(), k, watch)
 }
 
-/// A share of the rows, at equal distances in the order of their values: the same whatever order they were read in, and
-/// closer to the whole than one by chance.
+/// A share of the rows, at equal distances in the order of their values: independent of the order of reading, and
+/// closer to the whole table than a random sample.
 fn sample(bag: &Bag, share: f64, watch: &Watch) -> Result<Bag, Stop> {
     let _held = watch.hold(bag.distinct() as u64 * 16)?;
     let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
@@ -71,7 +71,7 @@ fn blanked(
     let values: usize = supports.iter().map(Vec::len).sum();
     let _held = watch.hold(24 * values as u64 + 8 * miis.len() as u64)?;
     let support = |item: &Item| supports[item.column as usize][item.code as usize];
-    // By the rarest of its items, where fewest rows have to look at it.
+    // By the rarest of its items, so that it is compared with the fewest rows.
     let mut by_item: Vec<Vec<Vec<u32>>> =
         supports.iter().map(|column| vec![Vec::new(); column.len()]).collect();
     for (i, (items, _)) in miis.iter().enumerate() {

@@ -1,11 +1,10 @@
-//! Groups of columns shuffled by themselves: the cells of a group stay together, and which of them
-//! meet which of another group is left to chance. That protects nobody: every value and every row
-//! of a group is still there.
+//! Groups of columns shuffled independently: the cells of a group stay together, and are combined with those of other
+//! groups at random. That protects no one: every value and every combination within a group is still there.
 
 use rand_core::Rng;
 use table::{Bag, Stop, Watch};
 
-/// A table whose groups of columns are in orders of their own.
+/// A table whose groups of columns are in independent random orders.
 pub struct Shuffled {
     /// For each group the distinct row that its cells come from, by row.
     orders: Vec<Vec<u32>>,
@@ -23,7 +22,7 @@ pub fn shuffle_groups<R: Rng + ?Sized>(
     watch: &Watch,
 ) -> Result<Shuffled, Stop> {
     let rows = bag.row_count();
-    // The orders; the distinct rows, and once more while they are sorted.
+    // The orders; and the distinct rows, twice while they are sorted.
     let numbers = rows.saturating_mul(groups as u64).saturating_add(bag.distinct() as u64 * 2);
     let _held = watch.hold(numbers.saturating_mul(4))?;
     watch.begin(rows.saturating_mul(groups as u64));
@@ -41,7 +40,7 @@ pub fn shuffle_groups<R: Rng + ?Sized>(
     Ok(Shuffled { orders })
 }
 
-/// As [`random::shuffle`], with looks at the watch.
+/// As [`random::shuffle`], with polls of the watch.
 fn shuffle<R: Rng + ?Sized>(rng: &mut R, order: &mut [u32], watch: &Watch) -> Result<(), Stop> {
     for i in (1..order.len()).rev() {
         watch.poll_with(i, || {

@@ -1,4 +1,4 @@
-//! How a released column writes the values of its original: which text stands for which values.
+//! How a released column writes the values of its original: which text means which values.
 
 use crate::Hierarchy;
 use std::collections::HashMap;
@@ -8,9 +8,9 @@ use table::Domain;
 #[derive(Debug, Clone)]
 pub struct Written {
     pub hierarchy: Hierarchy,
-    /// Shown codes by their texts: of general values, and of values too if `all`.
+    /// Shown codes by their texts: those of general values, and if `all` those of values too.
     codes: HashMap<Vec<u8>, u32>,
-    /// False if a value is written as it is in the original.
+    /// False if values are written as in the original.
     all: bool,
 }
 
@@ -22,22 +22,22 @@ impl Written {
         Written { hierarchy, codes, all: false }
     }
 
-    /// Values and general values are written by the texts that are given in the order of shown codes: a range
-    /// of one for an exact number, say.
+    /// Values and general values are written as the given texts, in the order of shown codes: for example an exact
+    /// number as a range of one.
     pub fn by(hierarchy: Hierarchy, texts: impl IntoIterator<Item = Vec<u8>>) -> Self {
         let codes = texts.into_iter().zip(0..).collect();
         Written { hierarchy, codes, all: true }
     }
 
-    /// The shown code of a text of the release; `None` if no value of the original is ever shown so.
+    /// The shown code of a text of the release; `None` if no value of the original is shown so.
     pub fn shown(&self, original: &Domain, text: &[u8]) -> Option<u32> {
         let own = if self.all { None } else { original.find(text) };
         own.or_else(|| self.codes.get(text).copied())
     }
 
-    /// For each text of a released column that is written for a general value, the values of the original that
-    /// it covers: all leaves below any general value that looks so, and the value that looks so. Codes of the
-    /// released column and, ascending, of the original one.
+    /// For each text of a released column that may be a general value, the values of the original that it covers: all
+    /// leaves below general values with this text, and the value with this text. As codes of the released column and,
+    /// ascending, codes of the original one.
     pub fn general(&self, original: &Domain, released: &Domain) -> HashMap<u32, Vec<u32>> {
         let leaves = self.hierarchy.leaves();
         let mut found = HashMap::new();

@@ -1,8 +1,8 @@
-//! Which of the sensitive itemsets a row contains.
+//! Finds the sensitive itemsets that a row contains.
 
 use table::{Bag, Item};
 
-/// Itemsets by one of their items each, so that a row is compared with few of them.
+/// Itemsets indexed by one of their items each, so that a row is compared with few of them.
 pub(super) struct Finder<'a> {
     itemsets: &'a [Vec<Item>],
     /// By column: the code of an item, and an itemset that has it; ascending.
@@ -14,7 +14,7 @@ impl<'a> Finder<'a> {
     pub fn new(bag: &Bag, itemsets: &'a [Vec<Item>]) -> Self {
         let mut heads: Vec<(usize, Vec<(u32, u32)>)> = Vec::new();
         for (items, number) in itemsets.iter().zip(0..) {
-            // Of the column with most values: few rows have the same.
+            // The item of the column with most values, because few rows share it.
             let head = items.iter().max_by_key(|item| bag.domain(item.column as usize).len());
             let Some(head) = head else { continue };
             let column = head.column as usize;

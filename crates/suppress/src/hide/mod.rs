@@ -1,13 +1,12 @@
-//! Sensitive itemsets brought below a support: cells of rows that contain them are blanked, as few as
-//! we can find. Nothing else is protected: all other cells come out as they are, and so do the rows.
+//! Sensitive itemsets brought below a support: cells of rows that contain them are blanked, as few as we can find.
+//! Nothing else is protected: all other cells, and all rows, are released unchanged.
 //!
-//! 1. `find` tells which of the itemsets a row contains. Those that too few rows contain to be frequent
-//!    are left alone.
-//! 2. Rows that contain the same itemsets are of one kind: they are worth the same, whatever else they
-//!    hold. `plan` decides how many rows of each kind lose which cells.
-//! 3. The blanks are spread evenly over the rows of a kind, in the order of what they show, so that no
-//!    part of the table bears more of them than others.
-//! 4. The supports are counted again on the release before it is handed out.
+//! 1. `find` finds the itemsets that a row contains. Itemsets that are infrequent already are left alone.
+//! 2. Rows that contain the same itemsets are of one kind: blanking them has the same effect. `plan` decides how many
+//!    rows of each kind lose which cells.
+//! 3. The blanks are spread evenly over the rows of a kind, in the order of their values, so that they do not
+//!    accumulate in one part of the table.
+//! 4. The supports are counted again on the release before it is returned.
 
 mod find;
 mod plan;
@@ -20,9 +19,9 @@ use table::{Bag, Index, Item, NONE, Release, Reservation, Stop, Watch, bits};
 /// Blanks cells until fewer than `min_support` rows contain each of the itemsets. No cell of the columns
 /// `keep` is blanked, so every itemset must have an item in another column. All rows are kept.
 ///
-/// The search is greedy: a cell that hides most itemsets at once goes first, of those that hide as many
-/// the most frequent value. Cells that turn out not to be needed come back. One itemset alone, and
-/// several without a common item, are hidden by the fewest cells that can do it.
+/// The search is greedy: the cell that hides most itemsets at once is blanked first; among equals, the most frequent
+/// value. Blanks that turn out not to be needed are undone. One itemset alone, and several without a common item, are
+/// hidden by the fewest cells that can do it.
 pub fn hide_itemsets(
     bag: &Bag,
     itemsets: &[Vec<Item>],
@@ -32,7 +31,7 @@ pub fn hide_itemsets(
 ) -> Result<Release, Error> {
     let mut sensitive: Vec<Vec<Item>> = itemsets.to_vec();
     sensitive.iter_mut().for_each(|items| items.sort_unstable());
-    // The order of the list, and itemsets that are in it twice, change nothing.
+    // The order of the list and duplicates in it must not change the result.
     sensitive.sort();
     sensitive.dedup();
     let kinds = Kinds::new(bag, &sensitive, watch)?;
@@ -50,14 +49,14 @@ pub fn hide_itemsets(
 struct Kind {
     /// The itemsets, as numbers, ascending.
     sets: Vec<u32>,
-    /// How many rows there are.
+    /// The number of rows.
     rows: u64,
 }
 
 /// The kinds of the rows that contain a sensitive itemset, in the order of their itemsets.
 struct Kinds<'w> {
     all: Vec<Kind>,
-    /// The distinct rows of a kind, by kind and by what they show.
+    /// The distinct rows, ordered by kind and then by their values.
     rows: Vec<u32>,
     /// The kind of each distinct row; [`NONE`] if it contains no sensitive itemset.
     of: Vec<u32>,
@@ -66,7 +65,7 @@ struct Kinds<'w> {
 
 impl<'w> Kinds<'w> {
     fn new(bag: &Bag, itemsets: &[Vec<Item>], watch: &'w Watch) -> Result<Self, Stop> {
-        // The kind of each row, and its place among the rows, once more while they are sorted.
+        // The kind of each row and its place among the rows, twice while they are sorted.
         let mut held = watch.hold(bag.distinct() as u64 * 12)?;
         let finder = Finder::new(bag, itemsets);
         let (mut index, mut all, mut kept) = (Index::new(), Vec::<Kind>::new(), 0);
@@ -91,7 +90,7 @@ impl<'w> Kinds<'w> {
             of.push(kind);
             rows.push(row as u32);
         }
-        // The order of reading must not decide what is blanked.
+        // The result must not depend on the order of reading.
         let mut order: Vec<u32> = (0..all.len() as u32).collect();
         order.sort_unstable_by(|&a, &b| all[a as usize].sets.cmp(&all[b as usize].sets));
         let mut place = vec![0; all.len()];
@@ -109,7 +108,7 @@ impl<'w> Kinds<'w> {
     }
 }
 
-/// The table with so many rows of each kind blanked by each of its patterns.
+/// The table with the planned number of rows of each kind blanked by each of its patterns.
 fn spread(
     bag: &Bag,
     kinds: &Kinds,
@@ -134,7 +133,7 @@ fn spread(
             let mut before = 0u128;
             for (i, (&row, left)) in rows.iter().zip(&mut left).enumerate() {
                 watch.poll(i)?;
-                // Of any so many copies in a row equally many, up to one.
+                // Any run of consecutive copies gets its share of the blanks, rounded up or down.
                 let after = before + u128::from(*left);
                 let taken = (after * wanted / all - before * wanted / all) as u64;
                 if taken > 0 {
@@ -154,7 +153,7 @@ fn spread(
     Ok(release)
 }
 
-/// The release, after a look at what it shows: what is promised does not depend on how it was made.
+/// Checks the supports in the release: so the guarantee does not depend on how it was made.
 fn checked(
     release: Release,
     bag: &Bag,

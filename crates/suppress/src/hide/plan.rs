@@ -1,11 +1,11 @@
-//! Which cells go, by kind of row.
+//! Which cells are blanked, by kind of row.
 //!
-//! Blanking a cell of a row hides there all itemsets that have an item in its column. Each itemset must
-//! be hidden in as many rows as are too many, and as few cells as possible are to go: a covering
-//! problem, which is NP-hard. In how many rows itemsets are hidden, counted up to what is needed, is a
-//! submodular function of the cells. So the greedy choice, always a cell that hides most of what is
-//! still needed, takes at most 1 + 1/2 + … + 1/m times the fewest cells if no item is in more than m
-//! itemsets (Wolsey, An analysis of the greedy algorithm for the submodular set covering problem).
+//! Blanking a cell of a row hides there all itemsets that have an item in its column. Each itemset must be hidden in
+//! all rows above the permitted number, with as few blanks as possible: a covering problem, which is NP-hard. The
+//! number of rows in which itemsets are hidden, counted up to the number needed, is a submodular function of the cells.
+//! So the greedy choice, which always takes a cell that hides most of what is still needed, takes at most 1 + 1/2 + … +
+//! 1/m times the fewest cells if no item is in more than m itemsets (Wolsey, An analysis of the greedy algorithm for
+//! the submodular set covering problem).
 
 use super::Kind;
 use std::cmp::Reverse;
@@ -20,9 +20,8 @@ pub(super) struct Pattern {
     pub rows: u64,
 }
 
-/// For each kind the patterns in which rows of it are blanked; the other rows stay as they are. After
-/// that each itemset is hidden in at least as many rows as `excess` says of it, if it has an item in a
-/// column that is not kept.
+/// For each kind the patterns in which rows of it are blanked; the other rows stay as they are. Each itemset is then
+/// hidden in at least as many rows as `excess` requires, if it has an item in a column that is not kept.
 pub(super) fn plan(
     bag: &Bag,
     itemsets: &[Vec<Item>],
@@ -44,8 +43,7 @@ struct State {
     rows: u64,
 }
 
-/// A cell that may go: how many itemsets it hides, how many rows have its value, the state and the
-/// column.
+/// A cell that may be blanked: how many itemsets it hides, how many rows have its value, the state and the column.
 type Choice = (usize, u64, Reverse<(u32, u32)>);
 
 struct Plan<'a> {
@@ -54,7 +52,7 @@ struct Plan<'a> {
     keep: &'a [usize],
     /// How many rows have each value that is in an itemset.
     supports: BTreeMap<Item, u64>,
-    /// In how many more rows each itemset must be hidden, and in how many more than needed it is.
+    /// In how many more rows each itemset must be hidden, and in how many rows beyond the needed number it is hidden.
     needed: Vec<u64>,
     spare: Vec<u64>,
     states: Vec<State>,
@@ -93,8 +91,7 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// The itemsets of a state's rows that the cell of this column hides and none of the other cells
-    /// that are lost.
+    /// The itemsets of a state's rows that only the cell of this column hides, and no other blanked cell.
     fn hidden_by<'s>(&'s self, state: &'s State, column: u32) -> impl Iterator<Item = usize> + 's {
         let has =
             |set: usize, column: u32| self.itemsets[set].iter().any(|item| item.column == column);
@@ -104,8 +101,8 @@ impl<'a> Plan<'a> {
         })
     }
 
-    /// How many of the itemsets that are still needed a cell hides, and of how many rows it may go
-    /// until one of them is not needed any more.
+    /// How many itemsets that are still needed a cell hides, and in how many rows it can be blanked before one of them
+    /// is no longer needed.
     fn worth(&self, state: u32, column: u32) -> (usize, u64) {
         let state = &self.states[state as usize];
         let needed = self.hidden_by(state, column).map(|set| self.needed[set]);
@@ -113,7 +110,7 @@ impl<'a> Plan<'a> {
         needed.fold((0, state.rows), |(sets, rows), needed| (sets + 1, rows.min(needed)))
     }
 
-    /// Lets cells go, each time one that hides most, until all is hidden.
+    /// Blanks cells, each time one that hides most, until all itemsets are hidden.
     fn choose(&mut self) -> Result<(), Stop> {
         for (kind, number) in self.kinds.iter().zip(0..) {
             let state = self.enter(number, Vec::new(), kind.rows);
@@ -128,7 +125,7 @@ impl<'a> Plan<'a> {
             if sets == 0 || rows == 0 {
                 continue;
             }
-            // It hid more when it was offered; by now another one may hide as much.
+            // It hid more when it was put on the heap; by now another cell may hide as many.
             if sets == hides {
                 self.lose(state, column, rows);
             }
@@ -137,11 +134,11 @@ impl<'a> Plan<'a> {
         Ok(())
     }
 
-    /// Adds rows to those of a kind that have lost these columns; which state that is.
+    /// Adds rows to those of a kind that have lost these columns; returns their state.
     fn enter(&mut self, kind: u32, columns: Vec<u32>, rows: u64) -> u32 {
         let (states, bytes) = (&mut self.states, &mut self.state_bytes);
         let state = *self.places.entry((kind, columns)).or_insert_with_key(|(kind, columns)| {
-            // Itself, its columns twice, its place.
+            // The state itself, its columns twice, and its entry in `places`.
             *bytes += 200 + columns.len() as u64 * 8;
             states.push(State { kind: *kind, columns: columns.clone(), rows: 0 });
             states.len() as u32 - 1
@@ -150,7 +147,7 @@ impl<'a> Plan<'a> {
         state
     }
 
-    /// Offers the cells of a state that may go.
+    /// Puts the cells of a state that may be blanked on the heap.
     fn offer(&mut self, number: u32) {
         let state = &self.states[number as usize];
         let sets = &self.kinds[state.kind as usize].sets;
@@ -170,7 +167,7 @@ impl<'a> Plan<'a> {
         }
     }
 
-    /// Blanks the column in so many rows of a state.
+    /// Blanks the column in `rows` rows of a state.
     fn lose(&mut self, number: u32, column: u32, rows: u64) {
         let state = &self.states[number as usize];
         let sets: Vec<usize> = self.hidden_by(state, column).collect();
@@ -191,7 +188,7 @@ impl<'a> Plan<'a> {
         self.enter(self.states[from as usize].kind, columns, rows)
     }
 
-    /// Brings cells back whose itemsets are hidden in enough rows without them: the last ones first.
+    /// Undoes blanks whose itemsets are hidden in enough rows without them, the last blanks first.
     fn give_back(&mut self) -> Result<(), Stop> {
         let mut steps = 0;
         loop {
@@ -228,7 +225,7 @@ impl<'a> Plan<'a> {
         patterns
     }
 
-    /// Looks at the watch, and reserves what has grown: states, and choices in a heap that doubles.
+    /// Polls the watch, and reserves the memory of new states and of choices in a heap that doubles.
     fn poll(&mut self, done: usize) -> Result<(), Stop> {
         self.held.watch().poll_every(256, done)?;
         let choices = self.choices.capacity() * size_of::<Choice>() * 2;

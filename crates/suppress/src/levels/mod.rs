@@ -1,8 +1,8 @@
 //! Hierarchies while they are built: level upon level, each from the nodes of the one below, so that values
 //! that share a node share everything above it.
 //!
-//! [`Growing`] puts levels together, [`Tree`] has names above names, [`Unit`] the units of a calendar;
-//! [`covered`] is the loss of a range.
+//! [`Growing`] builds up levels, [`Tree`] is a tree of names, [`Unit`] a unit of the calendar; [`covered`] is the loss
+//! of a range.
 
 mod tree;
 mod unit;
@@ -15,8 +15,8 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use table::Domain;
 
-/// What is lost by showing a range in place of a value: the share of the domain that it covers. Of a range
-/// that reaches beyond the domain only what lies within counts; a domain of one value has nothing to lose.
+/// The loss of showing a range in place of a value: the share of the domain that it covers. Only the part of the range
+/// within the domain counts; for a domain of one value the loss is 0.
 pub fn covered(range: (f64, f64), domain: (f64, f64)) -> f64 {
     let width = domain.1 - domain.0;
     let covered = range.1.min(domain.1) - range.0.max(domain.0);
@@ -43,8 +43,8 @@ impl Growing {
         self.general.push(general);
     }
 
-    /// Lets each node of the last level lose the share of the domain's values that it has: nothing if it
-    /// has one and shows it.
+    /// Sets the loss of each node of the last level to the share of the domain's values below it, or to 0 if it shows
+    /// its only value.
     pub fn lose_values(&mut self, domain: &Domain) {
         let Some((of_values, general)) = self.levels.last().zip(self.general.last_mut()) else {
             return;
@@ -99,7 +99,7 @@ mod tests {
 
     #[test]
     fn a_range_loses_what_it_covers_of_the_domain() {
-        // Ages 17 to 90: 35..39 covers 4 of 73 years, 15..19 what is left of it above 17.
+        // Ages 17 to 90: 35..39 covers 4 of 73 years, 15..19 only the part from 17 on.
         assert_eq!(covered((35.0, 39.0), (17.0, 90.0)), 4.0 / 73.0);
         assert_eq!(covered((15.0, 19.0), (17.0, 90.0)), 2.0 / 73.0);
         assert_eq!(covered((80.0, 99.0), (17.0, 90.0)), 10.0 / 73.0);

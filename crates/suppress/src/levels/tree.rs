@@ -1,32 +1,32 @@
-//! Names above names.
+//! Trees of names.
 
 use super::{Growing, Numbered};
 use crate::General;
 use std::collections::{HashMap, HashSet};
 use table::Domain;
 
-/// What is above each name, level by level; `None`: nothing but the blank cell. Names are texts as the column
+/// The name above each name, level by level; `None`: only the blank cell is above it. Names are texts as the column
 /// writes them, in the encoding of its domain.
 #[derive(Debug, Clone)]
 pub struct Tree {
     levels: Vec<HashMap<Vec<u8>, Option<Vec<u8>>>>,
 }
 
-/// What is wrong with names that are no tree.
+/// Why names are not a tree.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TreeFault {
     /// A name of a level (0: a value) is below two others.
     TwoAbove { name: Vec<u8>, level: usize, above: [Option<Vec<u8>>; 2] },
-    /// A level shows nothing of any value.
+    /// A level blanks all values.
     Blank { level: usize },
-    /// A level shows what the one below does.
+    /// A level shows the same as the one below.
     Equal { level: usize },
-    /// A level says what is above a name that the level below does not have.
+    /// A level has a parent for a name that the level below does not have.
     Unreached { name: Vec<u8>, level: usize },
 }
 
 impl Tree {
-    /// A tree of so many levels, without names.
+    /// A tree with this number of levels, without names.
     pub fn new(height: usize) -> Self {
         Tree { levels: vec![HashMap::new(); height] }
     }
@@ -36,7 +36,7 @@ impl Tree {
         self.levels.len()
     }
 
-    /// What is above the names of a level; 0: of the values.
+    /// The parents of the names of a level; level 0 has the values.
     pub fn above(&self, level: usize) -> &HashMap<Vec<u8>, Option<Vec<u8>>> {
         &self.levels[level]
     }
@@ -84,8 +84,8 @@ impl Tree {
         Ok(())
     }
 
-    /// The levels over the values of a domain. A node loses the values below it, of all that the tree or the
-    /// domain has: nothing if it has one and shows it.
+    /// The levels over the values of a domain. The loss of a node is the share of the values below it among all values
+    /// of the tree or the domain, or 0 if it shows its only value.
     pub fn grow(&self, domain: &Domain) -> Growing {
         let mut growing = Growing::default();
         let Some(first) = self.levels.first() else { return growing };
@@ -163,7 +163,7 @@ mod tests {
         let bag = Bag::from_text(1, ["a", "d", "stranger"].map(|value| [Some(value)]));
         let hierarchy = tree.grow(bag.domain(0)).finish(bag.domain(0)).unwrap();
         let losses = |code| (0..4).map(|level| hierarchy.loss(code, level)).collect::<Vec<_>>();
-        // a, b, c and d are in the tree, the stranger is a leaf of its own.
+        // a, b, c and d are in the tree, the value that is not in the tree is a leaf of its own.
         assert_eq!(losses(0), [0.0, 0.6, 0.6, 1.0]);
         assert_eq!(losses(1), [0.0, 0.0, 1.0, 1.0]);
         assert_eq!(losses(2), [0.0, 1.0, 1.0, 1.0]);

@@ -1,14 +1,14 @@
 //! Calendar units. Those of several months are counted from the year 0, those of several hours, days or weeks
 //! from a Monday: so a unit nests in every other whose length is a multiple of its own.
 
-/// A calendar unit as it was named.
+/// A calendar unit with its name.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unit {
     pub name: String,
     pub length: Length,
 }
 
-/// How long a unit is.
+/// The length of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Length {
     Hours(i64),
@@ -27,8 +27,7 @@ impl Length {
 /// Hours.
 const DAY: i64 = 24;
 
-/// A thousand years in hours, and in months. Units are no longer, so that they begin and end where a calendar
-/// has dates.
+/// A thousand years in hours, and in months. Units must not be longer, so that they begin and end within the calendar.
 const LONGEST: (i64, i64) = (8_766_000, 12_000);
 
 impl Unit {
@@ -58,19 +57,19 @@ impl Unit {
         Some(Unit { name: name.into(), length })
     }
 
-    /// True if every unit of the other one, a longer one, is made of whole ones of this.
+    /// True if each unit `above`, which is longer, consists of whole units of this kind.
     pub fn nests_in(&self, above: &Unit) -> bool {
         match (self.length, above.length) {
             (Length::Hours(a), Length::Hours(b)) | (Length::Months(a), Length::Months(b)) => {
                 a < b && b % a == 0
             }
-            // Months begin at midnight, and with no certain day of the week.
+            // Months begin at midnight, on any day of the week.
             (Length::Hours(a), Length::Months(_)) => DAY % a == 0,
             (Length::Months(_), Length::Hours(_)) => false,
         }
     }
 
-    /// True if it is made of several whole days.
+    /// True if it consists of several whole days.
     pub fn joins_days(&self) -> bool {
         match self.length {
             Length::Hours(hours) => hours > DAY && hours % DAY == 0,
@@ -115,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        /// Units that nest do so wherever they are: by their beginnings, counted out.
+        /// Units that nest do so everywhere, checked by their beginnings.
         #[test]
         fn nested_units_share_what_is_above(a in 1i64..40, b in 1i64..40, at in -5000i64..5000) {
             let [below, above] = [a, b].map(|n| unit(&format!("{n} hours")));
