@@ -38,9 +38,9 @@ pub enum Origin {
 /// Which columns of a release have values. All others are NULL.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Filled {
-    /// Those that the options list, or all if they list none.
+    /// The columns that the options list, or all if they list none.
     Listed,
-    /// Those that some option names.
+    /// The columns that any option names.
     Named,
     /// All columns, whether they take part or not.
     All,

@@ -17,7 +17,7 @@ pub enum Private {
     Protected,
     /// It has row security.
     RowSecurity,
-    /// It is, or reads, something that is no table of this database.
+    /// It is, or reads, something that is not a table of this database.
     UnknownOrigin,
     /// A view that calls functions.
     Functions,

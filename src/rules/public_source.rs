@@ -53,7 +53,7 @@ fn bin_text(bin: u32) -> Vec<u8> {
 /// A relation whose columns have public domains. Its rows have not been read yet.
 pub struct PublicSource {
     pub relation: Relation,
-    /// Where the relation has the columns.
+    /// The positions of the columns in the relation.
     pub positions: Vec<usize>,
     pub columns: Vec<PublicColumn>,
     domains: Vec<Arc<Domain>>,

@@ -124,11 +124,11 @@ fn totals(query: &Query, units: &[&Unit], shards: usize, seed: i64) -> (Vec<Vec<
     (slots, counts)
 }
 
-/// What a change costs.
+/// The cost of a change.
 struct Loss {
-    /// Of the Laplace parts, added up.
+    /// The sum over the Laplace parts.
     epsilon: Fraction,
-    /// Of all parts: epsilon^2/2 of each Laplace part, change^2/(2 sigma^2) of each Gaussian number.
+    /// The sum over all parts: epsilon^2/2 of each Laplace part, change^2/(2 sigma^2) of each Gaussian number.
     rho: Fraction,
     gaussian: bool,
 }

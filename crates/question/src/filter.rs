@@ -124,7 +124,7 @@ pub fn conditions<S: Schema>(
             value => conditions.push(equals(schema, column, value, &mut room)?),
         }
     }
-    // No row matches, whatever the other conditions.
+    // No row matches, even if other conditions are true.
     let nothing = Condition::Any(Vec::new());
     match conditions.contains(&nothing) {
         true => Ok(vec![nothing]),

@@ -1,4 +1,4 @@
-//! The law of bounding: of each unit at most so many rows are kept, chosen by fresh coins.
+//! The law of bounding: at most a given number of rows per unit is kept, chosen at random.
 
 use crate::below;
 use rand::Rng;
@@ -27,7 +27,7 @@ pub struct Reservoirs {
 }
 
 impl Reservoirs {
-    /// For so many units without rows yet.
+    /// For this number of units, which have no rows yet.
     pub fn of_units(units: usize) -> Self {
         Reservoirs { units: vec![Unit { seen: 0, first: END }; units], next: Vec::new() }
     }
@@ -100,7 +100,7 @@ mod tests {
     use crate::Coins;
     use crate::testing::{assert_fits, uniform};
 
-    /// The rows of two units that are kept of so many of each, in turn.
+    /// The rows of two units that are kept if their rows come in turn, `rows` of each.
     fn kept(rows: usize, limit: u32, coins: &mut Coins) -> [Vec<usize>; 2] {
         let (mut reservoirs, mut kept) = (Reservoirs::default(), Vec::new());
         for row in 0..2 * rows {

@@ -217,8 +217,8 @@ mod tests {
     }
 
     proptest! {
-        /// Where general values have names of their own the loss is that of the cells; where they look
-        /// like values it is no more, and never less than what cannot be explained otherwise.
+        /// If general values have names of their own, the loss is that of the cells; where they look like values it is
+        /// no more, and never less than what cannot be explained otherwise.
         #[test]
         fn the_loss_is_that_of_the_cells(
             cells in prop::collection::vec((prop::option::of(0u32..20), 0usize..4), 0..60),

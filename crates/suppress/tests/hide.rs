@@ -226,7 +226,7 @@ fn the_orders_of_rows_and_itemsets_change_nothing() {
     assert_eq!(hidden(&rows, &itemsets, 20, &watch).unwrap(), found);
 }
 
-/// Of 150 rows with the itemset 75 must go: every other one, whatever their age.
+/// The itemset must be hidden in 75 of 150 rows: in every other one, in each group of ages.
 #[test]
 fn blanks_are_spread_over_the_rows() {
     let (rows, _) = people(900);

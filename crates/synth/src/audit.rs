@@ -146,8 +146,8 @@ proptest! {
         check_transcript(model.charges(), &rows, &with, request.rho);
     }
 
-    /// The scores of neighbours, whatever was predicted, differ little enough that the choice costs what is charged:
-    /// its squared range over 8.
+    /// The scores of neighbouring tables, for any prediction, differ little enough that the choice costs what is
+    /// charged: its squared range over 8.
     #[test]
     fn choices_of_neighbours_differ_by_what_was_charged(
         (rows, unit) in neighbours(),

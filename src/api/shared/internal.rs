@@ -7,7 +7,7 @@ pub const fn passed(name: &'static str, of: Type) -> Argument<()> {
     Argument::new(name, of, |_| Ok(())).about("What Postgres passes.")
 }
 
-/// Such a function.
+/// A function that Postgres calls on behalf of a type or an aggregate.
 pub const fn part(
     name: &'static str,
     arguments: &'static [&'static dyn Declared],

@@ -78,7 +78,7 @@ fn refuse_identifying(sensitive: &str, what: &str) -> Error {
 pub struct PublicDomains(Vec<HashSet<Vec<u8>>>);
 
 impl PublicDomains {
-    /// Those of these columns, each of which must have one.
+    /// The public domains of these columns, each of which must have one.
     pub fn of(relation: &Relation, columns: &[usize]) -> Result<Self> {
         let (mut found, mut missing) = (Vec::with_capacity(columns.len()), Vec::new());
         for column in columns.iter().map(|&position| &relation.columns[position]) {

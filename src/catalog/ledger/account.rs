@@ -125,9 +125,9 @@ impl Account {
         sums.concentrated(&self.delta).is_some_and(|epsilon| epsilon <= limit)
     }
 
-    /// What is left by the way of adding up that leaves more epsilon. Its delta is what that way has left: by
-    /// concentration for deltas that rho does not cover, by sums for all deltas. By sums a charge of exactly that fits
-    /// in; by concentration a charge without a rho needs a little more room.
+    /// The rest of the budget, by the way of adding up that leaves more epsilon. Its delta is what that way has left:
+    /// by concentration for deltas that rho does not cover, by sums for all deltas. By sums a charge of exactly that
+    /// fits in; by concentration a charge without a rho needs a little more room.
     pub fn left(&self) -> Cost {
         let left =
             |share: f64, sum: &AnyNumeric| (nearest(&self.delta) * share - nearest(sum)).max(0.0);

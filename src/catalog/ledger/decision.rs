@@ -45,7 +45,7 @@ impl Asker {
 /// The outcome of a charge that was not refused.
 #[derive(Debug)]
 pub enum Outcome {
-    /// It stands, under this number in the ledger.
+    /// The charge stands, under this number in the ledger.
     Charged { entry: i64 },
     /// Nothing was charged: the terms are no longer those under which the price was computed.
     Changed,
@@ -161,8 +161,8 @@ pub fn check_protecting(
     }
 }
 
-/// What is left for the asker: the least of the relation's budget and of every allowance that covers the asker. Refuses
-/// askers who may not ask at all; [`charge`] checks this again.
+/// The rest of the budget for the asker: the least of the relation's budget and of every allowance that covers the
+/// asker. Refuses askers who may not ask at all; [`charge`] checks this again.
 pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
     let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
         return Err(Error::NotProtected { relation: relation.name.clone() });
@@ -201,7 +201,7 @@ impl Accounts {
         Ok(Some(Accounts { is_over, relation, allowances, allowed }))
     }
 
-    /// Those of the grantees first, then the relation's.
+    /// All accounts: first those of the grantees, then the relation's.
     fn all(&self) -> impl Iterator<Item = (Option<Oid>, &Account)> {
         let allowances = self.allowances.iter().map(|(grantee, account)| (Some(*grantee), account));
         allowances.chain([(None, &self.relation)])

@@ -9,7 +9,7 @@ use guarantee::Charge;
 pub enum Home {
     /// Both are the same place.
     Here,
-    /// It was restored or moved.
+    /// The ledger was restored or moved.
     Elsewhere { home: String, here: String },
     /// There is no record of where it was whole: nothing was ever protected here, or the record is gone.
     Unknown { here: String },

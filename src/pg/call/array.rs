@@ -140,7 +140,7 @@ pub fn matrix(numbers: &[f64], width: usize) -> Datum {
     array([numbers.len() / width.max(1), width], numbers)
 }
 
-/// An array of so many elements in each dimension, none of them 0, counted from 1. A matrix may have
+/// An array with these numbers of elements in its dimensions, none of them 0, and lower bounds of 1. A matrix may have
 /// millions of elements: they are copied as they are, without a datum for each.
 fn array<const N: usize>(dimensions: [usize; N], numbers: &[f64]) -> Datum {
     let header = size_of::<pg_sys::ArrayType>() + 2 * N * size_of::<i32>();

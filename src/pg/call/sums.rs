@@ -6,7 +6,7 @@ use super::serve::Call;
 use crate::pg::prelude::*;
 use pgrx::{set_varsize_4b, varlena};
 
-/// Such an array, as array.h lays it out.
+/// The array of two halves, as array.h lays it out.
 #[repr(C)]
 struct Halves {
     header: pg_sys::ArrayType,

@@ -75,7 +75,7 @@ impl Given<'_> {
         }
     }
 
-    /// The names, whatever the array's lower bound is.
+    /// The names, for any lower bound of the array.
     fn names(&self) -> Result<Vec<String>, Error> {
         // SAFETY: the array is a valid argument of this call.
         let names = unsafe { elements(self.names, "names")? };

@@ -149,7 +149,7 @@ unsafe fn digest(value: Datum, scratch: pg_sys::MemoryContext) -> Result<[u8; LO
     Ok(digest)
 }
 
-/// The text of a value, whatever it is.
+/// The text of a value of any type.
 ///
 /// # Safety
 /// The value is of the type.

@@ -8,7 +8,7 @@ use random::Source;
 /// What the label of drawn itemsets depends on.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DrawnItemsets {
-    /// Of all draws together.
+    /// The cost of all draws together.
     pub cost: Cost,
     pub draws: u64,
     pub neighbours: Neighbours,

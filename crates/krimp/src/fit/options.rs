@@ -27,10 +27,10 @@ impl table::Choice for Candidates {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Nulls {
-    /// It is no item: the row is shorter.
+    /// NULL is not an item: the row is shorter.
     #[default]
     Missing,
-    /// It is an item like any value, so that patterns can contain it.
+    /// NULL is an item like any value, so that patterns can contain it.
     Value,
 }
 

@@ -24,7 +24,7 @@ const FEW_MOVES: usize = 32;
 pub(crate) struct Pair {
     /// Rows whose cover has both.
     pub together: u64,
-    /// That number when their union was last refused.
+    /// The value of `together` when their union was last refused.
     pub refused_at: Option<u64>,
 }
 

@@ -83,9 +83,9 @@ impl Generator {
 
     /// The rows from number `start` on.
     ///
-    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give
-    /// the same rows, whatever the number of threads and of rows per call. Calls from a multiple of
-    /// [`Generator::CHUNK`] on waste no work. Fails if 10,000 successive draws are rejected.
+    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give the
+    /// same rows for any number of threads and of rows per call. Calls from a multiple of [`Generator::CHUNK`] on waste
+    /// no work. Fails if 10,000 successive draws are rejected.
     pub fn rows<R: Rng>(
         &self,
         start: u64,

@@ -10,7 +10,7 @@ use table::{Bag, Stop, Watch};
 /// The code of a row.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 pub struct RowCode {
-    /// Its length.
+    /// The length of the code.
     pub bits: f64,
     /// The number of elements in it, single values included.
     pub elements: u32,
@@ -18,8 +18,8 @@ pub struct RowCode {
 
 /// The codes of the distinct rows of a bag, in the order of the bag.
 ///
-/// Code lengths are those of [`crate::encode`], so the bits of all rows add up to its `data_bits`,
-/// whatever the bag: where an element has no code, the model is completed for all rows.
+/// Code lengths are those of [`crate::encode`], so the bits of all rows add up to its `data_bits`, for any bag: if an
+/// element has no code, the model is completed for all rows.
 pub fn row_bits<'a>(
     model: &Model,
     data: impl Into<Data<'a>>,

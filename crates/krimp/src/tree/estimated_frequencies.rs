@@ -12,9 +12,9 @@ use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
 /// value, and 0 elsewhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Channel {
-    /// Where the randomised cell has the value.
+    /// The factor if the randomised cell has the value.
     pub shown: f64,
-    /// Where it has another one; at most 0.
+    /// The factor if it has another value; at most 0.
     pub not_shown: f64,
 }
 

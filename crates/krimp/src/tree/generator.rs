@@ -61,9 +61,9 @@ impl TreeGenerator {
 
     /// The rows from number `start` on, a cell per column: a code, or [`NONE`] for NULL.
     ///
-    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give
-    /// the same rows, whatever the number of threads and of rows per call. Calls from a multiple of
-    /// [`TreeGenerator::CHUNK`] on waste no work.
+    /// Rows are numbered, and chunk `c` of them is drawn from the random numbers `stream(c)`: the same streams give the
+    /// same rows for any number of threads and of rows per call. Calls from a multiple of [`TreeGenerator::CHUNK`] on
+    /// waste no work.
     pub fn rows<R: Rng>(
         &self,
         start: u64,

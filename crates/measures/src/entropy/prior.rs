@@ -8,7 +8,7 @@ const TOLERANCE: f64 = 1e-9;
 /// The common distribution of some records.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Prior {
-    /// Of each value of the domain; they add up to 1.
+    /// The probability of each value of the domain; they add up to 1.
     pub probabilities: Vec<f64>,
     pub records: u64,
 }

@@ -22,7 +22,7 @@ struct Output {
     probability: Sum,
     straight: Sum,
     inverse: Sum,
-    /// It rules a possible input out.
+    /// True if the output excludes a possible input.
     excludes: bool,
 }
 

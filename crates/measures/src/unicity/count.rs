@@ -23,7 +23,7 @@ pub(super) struct Count<'a> {
     theta: u64,
     /// The codes by column; the columns with most values come first, because they split groups most.
     columns: Vec<Vec<u32>>,
-    /// Some cell is NULL.
+    /// True if any cell is NULL.
     nulls: bool,
     watch: &'a Watch,
     _held: Reservation<'a>,

@@ -128,7 +128,7 @@ mod tests {
                 prop_assert!(items.windows(2).all(|pair| pair[0].column < pair[1].column));
                 prop_assert!(items.iter().all(|item| item.code < sizes[item.column as usize]));
             }
-            // As many as choosing "absent" or a value in every column gives.
+            // The expected numbers: by choosing "absent" or a value in every column.
             let mut lengths = vec![1u32];
             for &size in &sizes {
                 lengths.push(0);

@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
 use table::{Bag, NONE, Release};
 
-/// Forms that are tried: all of the shortest lengths, together at most so many.
+/// The forms that are tried: all forms of the shortest lengths, at most this number in total.
 const FORMS: usize = 4096;
 
 /// What a release lacks: the weights of all suppressed cells, and of all cells of dropped rows.

@@ -20,7 +20,7 @@ pub struct Tables {
 
 /// The rows of the original with the people that they are about.
 pub struct People {
-    /// The column that tells people apart.
+    /// The column that identifies people.
     pub unit: usize,
     pub rows: Bag,
 }

@@ -120,7 +120,7 @@ impl State {
         self.held.set(bytes);
     }
 
-    /// From time to time updates the memory of this state, and tells its coder that of the others.
+    /// From time to time updates the memory of this state, and passes that of the others to its coder.
     fn added(&mut self) {
         let beside = self.held.beside();
         let tell = |rows: &mut RowCoder| {

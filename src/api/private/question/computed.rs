@@ -76,8 +76,8 @@ pub fn condition(relation: &Relation, part: &Condition) -> String {
     }
 }
 
-/// A value that tells groups apart: text without the blanks that pad it, and compared by its bytes; other
-/// types as they are.
+/// A value that identifies groups: text without the blanks that pad it, and compared by its bytes; other types as they
+/// are.
 pub fn group_value(column: &Column) -> String {
     if types::is_text(column.base_type) { as_text(column) } else { column.quoted() }
 }

@@ -149,7 +149,7 @@ fn group_totals(
     }
 }
 
-/// The names of so many columns of groups, of the unit and of so many values.
+/// Names for this number of group columns, for the unit, and for this number of values.
 fn names(groups: usize, values: usize) -> Vec<String> {
     let groups = (0..groups).map(|i| format!("g{i}"));
     groups.chain(["u".into()]).chain((0..values).map(|i| format!("v{i}"))).collect()

@@ -30,7 +30,7 @@ pub enum Decision {
     Reply(Vec<u8>),
     /// Another transaction holds a lock: try again soon.
     Later,
-    /// It cannot be decided; the server's log has the reason.
+    /// The request cannot be decided; the server's log has the reason.
     Failed,
 }
 

@@ -371,7 +371,7 @@ fn run(taken: Taken, work: Work, watchdog: &mut Watchdog) {
     watchdog.end();
     CURRENT.store(std::ptr::null_mut(), Ordering::Release);
     release_locks();
-    // SAFETY: a cancel request for the caller that is served now; nobody else is yet.
+    // SAFETY: the cancel request was meant for the current caller; the next one is not served yet.
     unsafe { pg_sys::QueryCancelPending = 0 };
     taken.end(outcome.map_err(|error| error.message()));
 }

@@ -1,7 +1,7 @@
 //! Background workers of the database: processes that a caller's settings and rollbacks do not affect.
 //!
 //! [`autonomous`] commits what must stand even if the caller's transaction is rolled back (the ledger); [`isolated`]
-//! reads what the caller may not see and hands over only what may be seen (noisy answers). Both kinds are dynamic
+//! reads what the caller may not see and returns only what the caller may see (noisy answers). Both kinds are dynamic
 //! workers, started on the first request, and ended soon after the last one.
 //!
 //! Callers and workers find each other by locks. A request is stored in a DSM segment of its caller and is announced by

@@ -88,8 +88,8 @@ impl<S: Sink> RowSink for Reader<S> {
         let row = Row { values, nulls, scratch: self.scratch.value() };
         let first = self.columns.len() + self.sink.between();
         for (i, place) in self.values.iter_mut().enumerate() {
-            // The query casts every value to int8. The smallest int8 means NULL here; the value is replaced by its
-            // neighbour, which is out of every range too.
+            // The query casts every value to int8. The smallest int8 means NULL here; an actual value that small is
+            // replaced by its neighbour, which is also out of every range.
             let number = |value: Datum| (value.value() as i64).max(NO_VALUE + 1);
             *place = row.at(first + i).map_or(NO_VALUE, number);
         }

@@ -48,7 +48,7 @@ impl Frontier {
             watch.check()?;
             let cost = |level: usize| {
                 let losses = column.losses(level);
-                // Where cells are only blanked NULLs must not make a column look cheap, because rows that have a value
+                // Where cells are only blanked, NULLs must not make a column look cheap, because rows that have a value
                 // lose it.
                 if narrow {
                     return losses.iter().copied().max().unwrap_or(0).into();
