@@ -42,7 +42,7 @@ impl Comparison {
     }
 }
 
-/// Compares the itemsets, single items included, that at least a share `min_support` of the rows
+/// Compares the itemsets, single items included, that at least a share `min_share` of the rows
 /// contain, each table by its own rows, with at most `max_length` items.
 ///
 /// The normalised frequency difference is that of Dorrestijn (Provable Privacy for Database Generation), the other
@@ -52,12 +52,12 @@ impl Comparison {
 pub fn compare_itemsets(
     original: &Bag,
     released: &Bag,
-    min_support: f64,
+    min_share: f64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Comparison, Stop> {
     let frequent = |bag: &Bag| {
-        let min_support = least_support(min_support, bag.row_count());
+        let min_support = least_support(min_share, bag.row_count());
         mining::frequent(bag, min_support, max_length, watch)
     };
     let (ours, theirs) = (frequent(original)?, frequent(released)?);
@@ -126,13 +126,13 @@ pub fn compare_itemsets(
     Ok(comparison)
 }
 
-/// The least number of rows, at least 1, that is at least the share `min_support` of `rows`.
+/// The least number of rows, at least 1, that is at least the share `min_share` of `rows`.
 ///
 /// Decided by the quotient and not by a product, because 3 of 30 rows are a share of 0.1 and
 /// `0.1 * 30` is more than 3.
-pub fn least_support(min_support: f64, rows: u64) -> u64 {
-    let enough = |support: u64| support as f64 / rows.max(1) as f64 >= min_support;
-    let near = (min_support * rows as f64).ceil() as u64;
+pub fn least_support(min_share: f64, rows: u64) -> u64 {
+    let enough = |support: u64| support as f64 / rows.max(1) as f64 >= min_share;
+    let near = (min_share * rows as f64).ceil() as u64;
     let likely = [near.saturating_sub(1).max(1), near.max(1)];
     likely.into_iter().find(|&support| enough(support)).unwrap_or(near.saturating_add(1))
 }
@@ -160,9 +160,9 @@ mod tests {
     }
 
     /// Every number by definition.
-    fn by_definition(o: &Bag, r: &Bag, min_support: f64, max: Option<usize>) -> Comparison {
+    fn by_definition(o: &Bag, r: &Bag, min_share: f64, max: Option<usize>) -> Comparison {
         let frequent_of = |bag: &Bag| {
-            let least = (1..).find(|&n| n as f64 / bag.row_count().max(1) as f64 >= min_support);
+            let least = (1..).find(|&n| n as f64 / bag.row_count().max(1) as f64 >= min_share);
             named(bag, frequent(bag, least.unwrap(), max))
         };
         let (ours, theirs) = (frequent_of(o), frequent_of(r));
@@ -220,10 +220,10 @@ mod tests {
             max in prop::option::of(1usize..4),
         ) {
             let (o, r) = (Bag::from_text(4, original), Bag::from_text(4, released));
-            let min_support = f64::from(percent) / 100.0;
+            let min_share = f64::from(percent) / 100.0;
             let watch = Watch::unlimited();
-            let found = compare_itemsets(&o, &r, min_support, max, &watch).unwrap();
-            let expected = by_definition(&o, &r, min_support, max);
+            let found = compare_itemsets(&o, &r, min_share, max, &watch).unwrap();
+            let expected = by_definition(&o, &r, min_share, max);
             prop_assert_eq!(counts(&found), counts(&expected));
             for (found, expected) in means(&found).into_iter().zip(means(&expected)) {
                 prop_assert_eq!(found.is_some(), expected.is_some());

@@ -21,7 +21,7 @@ impl Guarantee {
     ) -> Self {
         let mut not_covered = vec![
             unchanged.into(),
-            "every value of the source can be generated, whatever min_support is".into(),
+            "every value of the source can be generated, however rare it is".into(),
             "frequencies in the output reveal frequencies in the source".into(),
         ];
         let exact = |class| format!("the counts of the values of {class} are exact");

@@ -91,22 +91,22 @@ impl Sanitised {
 
     /// The tree of the code table that Krimp fits to these rows, with estimated frequencies.
     ///
-    /// Candidates are the itemsets with an estimated share of at least `min_support`, whose subsets have it too, and
+    /// Candidates are the itemsets with an estimated share of at least `min_share`, whose subsets have it too, and
     /// whose estimate has a standard deviation of at most half of that: otherwise noise would be taken for a pattern
     /// too often. Unions whose estimate is above `threshold` get a path.
     pub fn tree(
         &self,
-        min_support: f64,
+        min_share: f64,
         threshold: f64,
         max_length: Option<usize>,
         watch: &Watch,
         progress: &Progress,
     ) -> Result<CodeTree, Error> {
-        let bounds = Bounds { least: min_support.min(threshold), noise: min_support / 2.0 };
+        let bounds = Bounds { least: min_share.min(threshold), noise: min_share / 2.0 };
         let estimates = Estimates::new(&self.bag, &self.channels, &self.nulls, bounds, watch)?;
         let most = max_length.unwrap_or(usize::MAX);
         let mut candidates = Itemsets::new();
-        let frequent = || estimates.itemsets(min_support).filter(|items| items.len() <= most);
+        let frequent = || estimates.itemsets(min_share).filter(|items| items.len() <= most);
         let counted = CountedFrequencies::new(&self.bag, frequent().flatten(), watch)?;
         for (i, items) in frequent().enumerate() {
             watch.poll_every(16, i)?;

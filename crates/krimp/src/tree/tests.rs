@@ -416,17 +416,17 @@ mod randomised {
         #[test]
         fn rows_that_were_not_randomised_give_the_plain_tree(
             rows in rows(),
-            min_support in 0.05f64..0.5,
+            min_share in 0.05f64..0.5,
         ) {
             let bag = some(&rows);
             let certain = vec![Channel { shown: 1.0, not_shown: 0.0 }; 4];
             let watch = Watch::unlimited();
             let sanitised = Sanitised::new(&bag, &[false; 4], certain, &watch).unwrap();
             let progress = Progress::new();
-            let found = sanitised.tree(min_support, min_support, None, &watch, &progress).unwrap();
-            let least = (min_support * bag.row_count() as f64).ceil() as u64;
+            let found = sanitised.tree(min_share, min_share, None, &watch, &progress).unwrap();
+            let least = (min_share * bag.row_count() as f64).ceil() as u64;
             let table = fit(&bag, &Options::new(least), &watch, &progress).unwrap();
-            let plain = code_tree(&bag, &table, Nulls::Missing, min_support, &watch).unwrap();
+            let plain = code_tree(&bag, &table, Nulls::Missing, min_share, &watch).unwrap();
             prop_assert_eq!(reference::paths(&found), reference::paths(&plain));
             prop_assert_eq!(watch.memory(), 0);
         }
