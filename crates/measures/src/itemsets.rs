@@ -58,7 +58,7 @@ pub fn compare_itemsets(
 ) -> Result<Comparison, Stop> {
     let frequent = |bag: &Bag| {
         let min_support = least_support(min_share, bag.row_count());
-        mining::frequent(bag, min_support, max_length, watch)
+        mining::frequent(bag, None, min_support, max_length, watch)
     };
     let (ours, theirs) = (frequent(original)?, frequent(released)?);
     let to_original = Translation::new(released, original, watch)?;

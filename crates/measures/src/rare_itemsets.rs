@@ -52,7 +52,7 @@ impl<'a> Rare<'a> {
         let mut complete = searchable(bag).min(longest);
         let found = loop {
             let collector = Collector::new(watch);
-            match mining::visit_miis(bag, 1, Some(complete), watch, &collector) {
+            match mining::visit_miis(bag, None, 1, Some(complete), watch, &collector) {
                 Err(_) if collector.full.load(Relaxed) => complete /= 2,
                 outcome => {
                     outcome?;

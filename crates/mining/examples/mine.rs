@@ -72,7 +72,7 @@ fn mark<const SKIPS: bool>(
     found: &mut u64,
 ) -> Result<Itemsets, Stop> {
     let marks = Blanked::<SKIPS>::new(bag);
-    visit_miis(bag, theta, max_length, watch, &marks)?;
+    visit_miis(bag, None, theta, max_length, watch, &marks)?;
     *found = marks.found.into_inner();
     Ok(Itemsets::new())
 }
@@ -99,9 +99,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let watch = Watch::unlimited();
         let begin = Instant::now();
         let list = pool.install(|| match what.as_str() {
-            "miis" => miis(&bag, threshold, max_length, &watch),
-            "frequent" => frequent(&bag, threshold, max_length, &watch),
-            "closed" => closed(&bag, threshold, max_length, &watch),
+            "miis" => miis(&bag, None, threshold, max_length, &watch),
+            "frequent" => frequent(&bag, None, threshold, max_length, &watch),
+            "closed" => closed(&bag, None, threshold, max_length, &watch),
             "candidates" => {
                 candidates(&bag, CandidateKind::All, threshold, max_length, |_| true, &watch).map(
                     |list| {

@@ -160,7 +160,7 @@ proptest! {
     fn miis_match_the_definition(bag in small(), theta in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
         let expected = reference::miis(&bag, theta, max_length);
-        prop_assert_eq!(found(&miis(&bag, theta, max_length, &watch).unwrap()), expected.clone());
+        prop_assert_eq!(found(&miis(&bag, None, theta, max_length, &watch).unwrap()), expected.clone());
         // The same without narrow searches, and with few.
         for narrow in [0, 3] {
             let way = Way::Projections { narrow };
@@ -174,7 +174,7 @@ proptest! {
         let watch = Watch::unlimited();
         let expected = reference::miis(&bag, theta, max_length);
         let collect = Collect::default();
-        visit_miis(&bag, theta, max_length, &watch, &collect).unwrap();
+        visit_miis(&bag, None, theta, max_length, &watch, &collect).unwrap();
         collect.check(&bag, &expected)?;
         let collect = Collect::default();
         let way = Way::Projections { narrow: 2 };
@@ -235,12 +235,12 @@ proptest! {
                 }
             }
         }
-        prop_assert_eq!(risk(&bag, theta, max_length, &Watch::unlimited()).unwrap(), expected);
+        prop_assert_eq!(risk(&bag, None, theta, max_length, &Watch::unlimited()).unwrap(), expected);
     }
 
     #[test]
     fn frequent_itemsets_match_the_definition(bag in small(), min_support in thresholds(), max_length in lengths()) {
-        let list = frequent(&bag, min_support, max_length, &Watch::unlimited()).unwrap();
+        let list = frequent(&bag, None, min_support, max_length, &Watch::unlimited()).unwrap();
         let expected = reference::frequent(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&list), expected.clone());
         let watch = Watch::unlimited();
@@ -252,7 +252,7 @@ proptest! {
     fn closed_itemsets_match_the_definition(bag in small(), min_support in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
         let expected = reference::closed(&bag, min_support.max(1), max_length);
-        prop_assert_eq!(found(&closed(&bag, min_support, max_length, &watch).unwrap()), expected.clone());
+        prop_assert_eq!(found(&closed(&bag, None, min_support, max_length, &watch).unwrap()), expected.clone());
         let wide = frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Projections { narrow: 0 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), expected);
     }
@@ -261,7 +261,7 @@ proptest! {
     fn any_budget_gives_the_result_or_an_error(bag in small(), theta in 1u64..4, memory in 0u64..40_000, cap in 0u64..60) {
         let expected = reference::miis(&bag, theta, None);
         let watch = Watch::new(memory, cap);
-        match miis(&bag, theta, None, &watch) {
+        match miis(&bag, None, theta, None, &watch) {
             Ok(list) => {
                 prop_assert!(list.len() as u64 <= cap);
                 prop_assert_eq!(watch.memory(), list.memory());
@@ -303,11 +303,11 @@ proptest! {
     #[test]
     fn larger_tables_match_on_any_number_of_threads(bag in large(), theta in 1u64..8) {
         let watch = Watch::unlimited();
-        let list = same_on_all_pools(|| miis(&bag, theta, None, &watch));
+        let list = same_on_all_pools(|| miis(&bag, None, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::miis(&bag, theta, None));
-        let list = same_on_all_pools(|| frequent(&bag, theta, None, &watch));
+        let list = same_on_all_pools(|| frequent(&bag, None, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::frequent(&bag, theta, None));
-        let list = same_on_all_pools(|| closed(&bag, theta, None, &watch));
+        let list = same_on_all_pools(|| closed(&bag, None, theta, None, &watch));
         let wide = frequent::search(&bag, Asked::new(theta, None, true), Way::Projections { narrow: 8 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), found(&list));
     }
@@ -320,7 +320,7 @@ fn a_cancelled_search_ends_and_gives_its_memory_back() {
     for mine in [miis, frequent, closed] {
         let watch = Watch::unlimited();
         watch.cancel();
-        assert_eq!(mine(&bag, 1, None, &watch).err(), Some(Stop::Cancelled));
+        assert_eq!(mine(&bag, None, 1, None, &watch).err(), Some(Stop::Cancelled));
         assert_eq!(watch.memory(), 0);
     }
 }
@@ -343,8 +343,8 @@ fn wide_tables_are_mined_up_to_a_length() {
     let rows = (0..40u32)
         .map(|i| (0..200u32).map(move |c| Some(((i * 31 + c * 17).pow(2) / 11 % 7).to_string())));
     let bag = Bag::from_text(200, rows);
-    let list = miis(&bag, 2, Some(2), &Watch::unlimited()).unwrap();
-    let risk = risk(&bag, 2, Some(2), &Watch::unlimited()).unwrap();
+    let list = miis(&bag, None, 2, Some(2), &Watch::unlimited()).unwrap();
+    let risk = risk(&bag, None, 2, Some(2), &Watch::unlimited()).unwrap();
     let of_column =
         |c: u32| list.iter().filter(|(items, _)| items.iter().any(|i| i.column == c)).count();
     assert!((0..200).all(|c| risk[c as usize].total.miis == of_column(c) as u64));
@@ -358,7 +358,7 @@ fn the_widest_table_ends_at_the_cap() {
     let bag = Bag::from_text(1600, (0..4).map(row));
     for mine in [miis, frequent, closed] {
         let watch = Watch::new(u64::MAX, 2000);
-        match mine(&bag, 1, None, &watch) {
+        match mine(&bag, None, 1, None, &watch) {
             Ok(list) => assert!(list.len() <= 2000),
             Err(stop) => assert_eq!(stop, Stop::Itemsets { limit: 2000 }),
         }

@@ -38,7 +38,7 @@ fn lengths(list: &Itemsets) -> Vec<u64> {
 
 fn assert_miis(file: &str, theta: u64, expected: &[u64]) {
     if let Some(bag) = modal(file) {
-        let list = miis(&bag, theta, None, &Watch::unlimited()).unwrap();
+        let list = miis(&bag, None, theta, None, &Watch::unlimited()).unwrap();
         assert_eq!(lengths(&list), expected, "{file}, theta {theta}");
     }
 }
@@ -63,7 +63,7 @@ fn chess_has_the_published_miis() {
 fn mushroom_has_the_known_closed_itemsets() {
     // Other programs find 238,708, because they do not count the item that every row has.
     if let Some(bag) = modal("fimi/mushroom.dat") {
-        let list = closed(&bag, 1, None, &Watch::unlimited()).unwrap();
+        let list = closed(&bag, None, 1, None, &Watch::unlimited()).unwrap();
         assert_eq!(list.len(), 238_709);
     }
 }
@@ -71,7 +71,7 @@ fn mushroom_has_the_known_closed_itemsets() {
 #[test]
 fn adult_has_the_known_frequent_itemsets() {
     if let Some(bag) = modal("lucs/adult.D97.N48842.C2.num") {
-        let list = frequent(&bag, 4522, None, &Watch::unlimited()).unwrap();
+        let list = frequent(&bag, None, 4522, None, &Watch::unlimited()).unwrap();
         // The number that pyfim's sam finds.
         assert_eq!(list.len(), 27_933);
     }

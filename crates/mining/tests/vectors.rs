@@ -87,7 +87,7 @@ fn small_tables_have_the_expected_miis_and_cells_at_risk() {
         let bag = bag(&v["input"]["rows"]);
         let theta = v["input"]["theta"].as_u64().unwrap();
         let watch = Watch::unlimited();
-        let found: BTreeMap<Vec<(u64, String)>, u64> = miis(&bag, theta, None, &watch)
+        let found: BTreeMap<Vec<(u64, String)>, u64> = miis(&bag, None, theta, None, &watch)
             .unwrap()
             .iter()
             .map(|(items, support)| {
@@ -112,7 +112,7 @@ fn small_tables_have_the_expected_miis_and_cells_at_risk() {
             })
             .collect();
         assert_eq!(found, expected, "{}", v["id"]);
-        let risk = risk(&bag, theta, None, &watch).unwrap();
+        let risk = risk(&bag, None, theta, None, &watch).unwrap();
         let cells: u64 = risk.iter().map(|column| column.total.cells).sum();
         assert_eq!(Some(cells), v["expected"]["suppressed_cells"].as_u64(), "{}", v["id"]);
     }

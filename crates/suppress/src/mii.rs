@@ -21,7 +21,7 @@ pub fn mii_suppress(
     }
     let _held = watch.hold(Marks::bytes(bag.distinct(), bag.width()))?;
     let blanked = Blanked::new(bag);
-    visit_miis(bag, theta, max_length, watch, &blanked)?;
+    visit_miis(bag, None, theta, max_length, watch, &blanked)?;
     Ok(Release::from_masks(bag, blanked.cells.into_sets().words(), watch)?)
 }
 

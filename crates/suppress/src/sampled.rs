@@ -23,7 +23,7 @@ pub fn mii_suppress_sampled(
         return Err(Error::NothingLeft { class: scaled + 1, rows: sample.row_count() });
     }
     let _held = watch.hold(sample.own_memory() + bag.distinct() as u64 * 8)?;
-    let miis = mining::miis(&sample, scaled, max_length, watch)?;
+    let miis = mining::miis(&sample, None, scaled, max_length, watch)?;
     let supports = sample.supports();
     drop(sample);
     let masks = blanked(bag, &miis, &supports, watch)?;

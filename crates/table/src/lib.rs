@@ -10,7 +10,7 @@
 //! * [`pack`] turns a bag's bytes into text, for servers that send every value as text.
 //! * [`ColumnPart`] is some of the columns as a bag of their own, while the other columns are kept unchanged.
 //! * [`Recoding`] turns a bag into one of other domains: public ones, known without its rows.
-//! * [`Counting`] says whether rows count or the units in the last column; [`Units`] are those of each distinct row.
+//! * [`Units`] are the units of each distinct row, say the people whose row it is, for supports that count people.
 //! * [`Itemsets`] are the results of miners.
 //! * [`Release`] is a release of a bag: crates that suppress, fill or sample make it, and [`Release::rows`] turns it
 //!   into the released rows.
@@ -56,7 +56,7 @@ pub use release::{Piece, Release, ReleaseClasses};
 pub use reservation::Reservation;
 pub use rows::CodeRows;
 pub use sort::sort_watched;
-pub use units::{Counting, RowsOfUnit, UnitCounter, Units};
+pub use units::{RowsOfUnit, UnitCounter, Units};
 pub use watch::{Stop, Watch};
 pub use wire::WireError;
 

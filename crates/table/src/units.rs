@@ -2,27 +2,6 @@
 
 use crate::{Bag, CodedTable, NONE, Stop, Watch};
 
-/// What supports and classes count.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Counting {
-    /// Rows.
-    #[default]
-    Rows,
-    /// Units: the bag's last column identifies the unit of each row, and is no part of itemsets and classes. What
-    /// several rows of a unit have counts once. Rows without a unit, NULL, count for no one.
-    Units,
-}
-
-impl Counting {
-    /// The number of columns before the unit.
-    pub fn width(self, bag: &Bag) -> usize {
-        match self {
-            Counting::Rows => bag.width(),
-            Counting::Units => bag.width().saturating_sub(1),
-        }
-    }
-}
-
 /// The rows of a unit that are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RowsOfUnit {

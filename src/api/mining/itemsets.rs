@@ -40,7 +40,7 @@ const MINE_MIIS: Method = Method::new(
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let input =
             Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
-        itemsets(call, &input, |bag, watch| mining::miis(bag, theta, max_length, watch))
+        itemsets(call, &input, |bag, watch| mining::miis(bag, None, theta, max_length, watch))
     },
 )
 .reading()
@@ -62,7 +62,7 @@ const FREQUENT_ITEMSETS: Method = Method::new(
         let (min_support, max_length) = (call.get(&MIN_SUPPORT)?, call.get(&MAX_LENGTH)?);
         let mine = if call.get(&CLOSED)? { mining::closed } else { mining::frequent };
         let input = Input::read(call, &SOURCE)?.with_rows()?;
-        itemsets(call, &input, |bag, watch| mine(bag, min_support, max_length, watch))
+        itemsets(call, &input, |bag, watch| mine(bag, None, min_support, max_length, watch))
     },
 )
 .reading()
@@ -90,7 +90,8 @@ fn mii_risk(call: &Call) -> Result<Datum> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
     let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
-    let risk = input.run("mining", |bag, watch| mining::risk(bag, theta, max_length, watch))?;
+    let risk =
+        input.run("mining", |bag, watch| mining::risk(bag, None, theta, max_length, watch))?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {
         let name = from_utf8(domain.name());
         let values = domain.values().map(Value::Text).zip(&column.values);

@@ -115,7 +115,7 @@ pub fn candidates(
             }
         }
         CandidateKind::Closed => {
-            let sets = closed(bag, min_support, max_length, watch)?;
+            let sets = closed(bag, None, min_support, max_length, watch)?;
             tree_of(&sets, bag.width(), &allowed, watch)?
         }
     };

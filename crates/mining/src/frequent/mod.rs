@@ -18,17 +18,19 @@ use crate::mii::{Sink, Way};
 use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
-use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Units, Watch};
 
 /// Every non-empty itemset with a support of at least `min_support` (at least 1) and a length of at most
 /// `max_length`. The order is not specified, but does not depend on the number of threads. The memory of the result
 /// stays reserved.
 pub fn frequent(
     bag: &Bag,
+    units: Option<&Units>,
     min_support: u64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    let _ = units;
     search(bag, Asked::new(min_support, max_length, false), Way::Cheapest, watch)
 }
 
@@ -41,10 +43,12 @@ pub fn frequent(
 /// are dropped.
 pub fn closed(
     bag: &Bag,
+    units: Option<&Units>,
     min_support: u64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    let _ = units;
     search(bag, Asked::new(min_support, max_length, true), Way::Cheapest, watch)
 }
 

@@ -26,7 +26,7 @@ use crate::project::ranking::ranked;
 use crate::project::{Projection, Scratch};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Itemsets, Reservation, Stop, Watch};
+use table::{Bag, Item, Itemsets, Reservation, Stop, Units, Watch};
 
 /// The largest number of groups of a projection that is searched with a few words per set of groups.
 const NARROW: usize = FEW_WORDS * 64;
@@ -35,21 +35,25 @@ const NARROW: usize = FEW_WORDS * 64;
 /// number of threads. The memory of the result stays reserved.
 pub fn miis(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
+    let _ = units;
     search(bag, theta, max_length, Way::Cheapest, watch, || ItemsetList::new(watch))?.finish()
 }
 
 /// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
 pub fn visit_miis<V: Visitor>(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
     visitor: &V,
 ) -> Result<(), Stop> {
+    let _ = units;
     search(bag, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
 }
 

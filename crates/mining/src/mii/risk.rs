@@ -3,7 +3,7 @@
 use crate::mii::visit_miis;
 use crate::mii::visitor::Visitor;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Marks, NONE, Stop, Watch, bits};
+use table::{Bag, Item, Marks, NONE, Stop, Units, Watch, bits};
 
 /// How a value, or a column as a whole, takes part in MIIs.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +30,7 @@ pub struct ColumnRisk {
 /// keeping them.
 pub fn risk(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
@@ -38,7 +39,7 @@ pub fn risk(
     let bytes = Marks::bytes(bag.distinct(), bag.width()) + items as u64 * 32;
     watch.reserve(bytes)?;
     let census = Census::new(bag);
-    visit_miis(bag, theta, max_length, watch, &census)?;
+    visit_miis(bag, units, theta, max_length, watch, &census)?;
     let risk = census.risk(bag);
     watch.release(bytes);
     Ok(risk)

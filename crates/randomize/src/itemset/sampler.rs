@@ -251,7 +251,7 @@ impl<'a> Sampler<'a> {
         (mined_from, bits): (u64, usize),
         watch: &'a Watch,
     ) -> Self {
-        let itemsets = mining::frequent(bag, mined_from, Some(max_length), watch).unwrap();
+        let itemsets = mining::frequent(bag, None, mined_from, Some(max_length), watch).unwrap();
         let levels = SupportLevels::new(itemsets, weights.theta, watch).unwrap();
         let sampler = Sampler::without_mining(bag, weights, max_length, watch).unwrap();
         Sampler { bits, ..sampler }.with_mined(mined_from, levels, bag).unwrap()

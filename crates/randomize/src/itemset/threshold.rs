@@ -86,7 +86,8 @@ impl Facts<'_> {
         let mut from = theta.min(self.most).max(1);
         loop {
             let held = watch.hold(room / 2)?;
-            let mined = mining::frequent(bag, from, Some(max_length), &watch.part(room / 2, limit));
+            let mined =
+                mining::frequent(bag, None, from, Some(max_length), &watch.part(room / 2, limit));
             drop(held);
             match mined {
                 Ok(itemsets) => {

@@ -24,7 +24,7 @@ pub(super) fn draw(
     for (row, &weight) in first.iter().enumerate().filter(|&(_, &weight)| weight > 0) {
         part.add(bag.row(row), weight);
     }
-    let miis = mining::miis(&part.finish(), design.theta, request.max_length, watch)?;
+    let miis = mining::miis(&part.finish(), None, design.theta, request.max_length, watch)?;
 
     let blanked = suppress(bag, miis, watch)?;
     let mut rest = Release::new(bag.width());

@@ -135,7 +135,7 @@ impl Plan {
             return Ok((vec![RiskCounts::default(); original.width()], values));
         }
         let theta = self.theta.min(original.row_count());
-        let risk = mining::risk(original, theta, Some(RISK_LENGTH), watch)?;
+        let risk = mining::risk(original, None, theta, Some(RISK_LENGTH), watch)?;
         for (column, risk) in risk.iter().enumerate() {
             for (code, &counts) in (0..).zip(&risk.values) {
                 let least = values.get(RISKY_VALUES - 1).map_or(0, |value| value.counts.cells);
