@@ -31,7 +31,7 @@ fn bag(rows: &Value) -> Bag {
 
 /// Total and counts by length, as the vectors give them.
 fn assert_counts(id: &Value, bag: &Bag, theta: u64, expected: &Value) {
-    let list = miis(bag, theta, None, &Watch::unlimited()).unwrap();
+    let list = miis(bag, None, theta, None, &Watch::unlimited()).unwrap();
     assert_eq!(list.len() as u64, expected["total"].as_u64().unwrap(), "{id}");
     let mut by_size: BTreeMap<String, u64> = BTreeMap::new();
     list.iter().for_each(|(items, _)| *by_size.entry(items.len().to_string()).or_default() += 1);
