@@ -4,6 +4,11 @@
 //! rows that contain it. A NULL cell is no item. An MII occurs, has a support of at most theta, and every proper
 //! non-empty subset of it has a larger support.
 //!
+//! With [`table::Units`] a support is a number of units instead, people say: of those who have one row that contains
+//! the itemset. A row without a unit counts for nobody. An itemset that only such rows contain occurs, but has support
+//! 0, so that it is infrequent even where theta is 0. Visitors get all rows that contain an MII, those without a unit
+//! included. [`candidates()`] counts rows.
+//!
 //! # The functions and their callers
 //!
 //! | call | result | callers |
@@ -24,6 +29,15 @@
 //! set of groups is a few machine words and a narrow search continues with those. Where rows have many items, nothing
 //! is projected and supports are counted from `bitmaps` of the items' rows. Results go to a `Sink`: an `itemset_list`
 //! within the limits of the watch, or a visitor. `reference` has all definitions for tests.
+//!
+//! # How units are counted
+//!
+//! Supports in units do not add up over rows, because two rows may be of one unit. They do over the rows of units that
+//! have only one distinct row in a projection: these are merged as rows are, and their weight is a number of units.
+//! The others are in groups of their unit, one unit after the other, so that a unit is new where it differs from the
+//! last one that was seen. Step by step fewer units have several rows, so that the deeper part of a search is that of
+//! rows. Pruning stays right: a group of more than theta units is frequent, and an item may be dropped if every row
+//! has it (not if as many units have it). Only [`frequent()`] and [`closed`] have no bitmaps for units.
 //!
 //! # Why frequent itemsets are mined in two ways
 //!

@@ -164,7 +164,7 @@ proptest! {
         // The same without narrow searches, and with few.
         for narrow in [0, 3] {
             let way = Way::Projections { narrow };
-            let list = mii::search(&bag, theta, max_length, way, &watch, || ItemsetList::new(&watch));
+            let list = mii::search(&bag, None, theta, max_length, way, &watch, || ItemsetList::new(&watch));
             prop_assert_eq!(found(&list.unwrap().finish().unwrap()), expected.clone());
         }
     }
@@ -178,7 +178,7 @@ proptest! {
         collect.check(&bag, &expected)?;
         let collect = Collect::default();
         let way = Way::Projections { narrow: 2 };
-        mii::search(&bag, theta, max_length, way, &watch, || Forward(&collect)).unwrap();
+        mii::search(&bag, None, theta, max_length, way, &watch, || Forward(&collect)).unwrap();
         collect.check(&bag, &expected)?;
     }
 
@@ -186,13 +186,13 @@ proptest! {
     fn bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], theta in thresholds(), max_length in 1usize..4) {
         let watch = Watch::unlimited();
         let way = Way::Projections { narrow: 256 };
-        let by_projections = mii::search(&bag, theta, Some(max_length), way, &watch, || ItemsetList::new(&watch));
+        let by_projections = mii::search(&bag, None, theta, Some(max_length), way, &watch, || ItemsetList::new(&watch));
         let expected = found(&by_projections.unwrap().finish().unwrap());
         let collect = Collect::default();
-        mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || Forward(&collect)).unwrap();
+        mii::search(&bag, None, theta, Some(max_length), Way::Bitmaps, &watch, || Forward(&collect)).unwrap();
         collect.check(&bag, &expected)?;
         same_on_all_pools(|| {
-            let list = mii::search(&bag, theta, Some(max_length), Way::Bitmaps, &watch, || ItemsetList::new(&watch));
+            let list = mii::search(&bag, None, theta, Some(max_length), Way::Bitmaps, &watch, || ItemsetList::new(&watch));
             list.and_then(ItemsetList::finish)
         });
     }
@@ -204,7 +204,7 @@ proptest! {
         for narrow in [0, 3, 256] {
             let marks = Marks::new(&bag);
             let way = Way::Projections { narrow };
-            mii::search(&bag, theta, max_length, way, &watch, || Forward(&marks)).unwrap();
+            mii::search(&bag, None, theta, max_length, way, &watch, || Forward(&marks)).unwrap();
             for row in 0..bag.distinct() as u32 {
                 for item in Bag::row_items(bag.row(row as usize)) {
                     let mark = marks.cells[row as usize].load(Relaxed) >> item.column & 1 == 1;
@@ -244,7 +244,7 @@ proptest! {
         let expected = reference::frequent(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&list), expected.clone());
         let watch = Watch::unlimited();
-        let list = frequent::search(&bag, Asked::new(min_support, max_length, false), Way::Bitmaps, &watch).unwrap();
+        let list = frequent::search(&bag, None, Asked::new(min_support, max_length, false), Way::Bitmaps, &watch).unwrap();
         prop_assert_eq!(found(&list), expected);
     }
 
@@ -253,7 +253,7 @@ proptest! {
         let watch = Watch::unlimited();
         let expected = reference::closed(&bag, min_support.max(1), max_length);
         prop_assert_eq!(found(&closed(&bag, None, min_support, max_length, &watch).unwrap()), expected.clone());
-        let wide = frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Projections { narrow: 0 }, &watch).unwrap();
+        let wide = frequent::search(&bag, None, Asked::new(min_support, max_length, true), Way::Projections { narrow: 0 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), expected);
     }
 
@@ -282,7 +282,7 @@ proptest! {
     #[test]
     fn frequent_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
-        let mine = |way| frequent::search(&bag, Asked::new(min_support, max_length, false), way, &watch);
+        let mine = |way| frequent::search(&bag, None, Asked::new(min_support, max_length, false), way, &watch);
         let by_projections = found(&mine(Way::Projections { narrow: 0 }).unwrap());
         let by_bitmaps = same_on_all_pools(|| mine(Way::Bitmaps));
         prop_assert_eq!(found(&by_bitmaps), by_projections);
@@ -291,8 +291,8 @@ proptest! {
     #[test]
     fn closed_bitmaps_find_the_same(bag in prop_oneof![3 => small(), 1 => large()], min_support in thresholds(), max_length in lengths()) {
         let watch = Watch::unlimited();
-        let expected = found(&frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Projections { narrow: 8 }, &watch).unwrap());
-        let by_bitmaps = same_on_all_pools(|| frequent::search(&bag, Asked::new(min_support, max_length, true), Way::Bitmaps, &watch));
+        let expected = found(&frequent::search(&bag, None, Asked::new(min_support, max_length, true), Way::Projections { narrow: 8 }, &watch).unwrap());
+        let by_bitmaps = same_on_all_pools(|| frequent::search(&bag, None, Asked::new(min_support, max_length, true), Way::Bitmaps, &watch));
         prop_assert_eq!(found(&by_bitmaps), expected);
     }
 }
@@ -308,7 +308,7 @@ proptest! {
         let list = same_on_all_pools(|| frequent(&bag, None, theta, None, &watch));
         prop_assert_eq!(found(&list), reference::frequent(&bag, theta, None));
         let list = same_on_all_pools(|| closed(&bag, None, theta, None, &watch));
-        let wide = frequent::search(&bag, Asked::new(theta, None, true), Way::Projections { narrow: 8 }, &watch).unwrap();
+        let wide = frequent::search(&bag, None, Asked::new(theta, None, true), Way::Projections { narrow: 8 }, &watch).unwrap();
         prop_assert_eq!(found(&wide), found(&list));
     }
 }
@@ -332,7 +332,7 @@ fn skipping_happens() {
     let bag = Bag::from_text(6, rows.map(|row| row.into_iter().map(|c| Some(c.to_string()))));
     let marks = Marks::new(&bag);
     let way = Way::Projections { narrow: 8 };
-    mii::search(&bag, 1, None, way, &Watch::unlimited(), || Forward(&marks)).unwrap();
+    mii::search(&bag, None, 1, None, way, &Watch::unlimited(), || Forward(&marks)).unwrap();
     assert!(marks.skipped.load(Relaxed));
     assert!(marks.cells.iter().all(|cells| cells.load(Relaxed) == 0x3f));
 }

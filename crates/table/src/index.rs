@@ -119,12 +119,14 @@ impl Slots {
         self.slots.resize((rows * 2).next_power_of_two(), EMPTY);
     }
 
-    /// The number of a row equal to `row`; if there is none, `new` is entered for it.
+    /// The number of a row equal to `row`; if there is none, `new` is entered for it. `equals` says whether the row of
+    /// a number is equal, and of the same `kind` if there are several; rows of one kind only have kind 0.
     #[inline]
-    pub fn find<'a>(
+    pub fn find(
         &mut self,
+        kind: u32,
         row: &[u32],
-        row_of: impl Fn(u32) -> &'a [u32],
+        equals: impl Fn(u32) -> bool,
         new: u32,
     ) -> Option<u32> {
         let fold = |hash: u64, cells: u64| {
@@ -133,8 +135,9 @@ impl Slots {
         };
         let pairs = row.chunks_exact(2);
         let last = pairs.remainder().first().map_or(0, |&cell| u64::from(cell) + 1);
-        let hash = pairs
-            .fold(self.key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
+        let key = self.key ^ u64::from(kind) << 32;
+        let hash =
+            pairs.fold(key, |hash, pair| fold(hash, u64::from(pair[0]) << 32 | u64::from(pair[1])));
         let hash = fold(hash, last);
         let mask = self.slots.len() - 1;
         let mut slot = hash as usize & mask;
@@ -144,7 +147,7 @@ impl Slots {
                 self.slots[slot] = new;
                 return None;
             }
-            if row_of(number) == row {
+            if equals(number) {
                 return Some(number);
             }
             slot = (slot + 1) & mask;
@@ -176,7 +179,7 @@ mod tests {
                 let expected = expected.map_or(Err(distinct.len() as u32), |i| Ok(i as u32));
                 let row_of = |number: u32| distinct[number as usize];
                 prop_assert_eq!(index.find(row.as_slice(), row_of), expected.ok());
-                let merged = slots.find(row, row_of, distinct.len() as u32);
+                let merged = slots.find(0, row, |number| row_of(number) == row, distinct.len() as u32);
                 prop_assert_eq!(merged, expected.ok());
                 prop_assert_eq!(index.number(row.as_slice(), row_of), expected);
                 if expected.is_err() {
@@ -188,15 +191,24 @@ mod tests {
     }
 
     #[test]
+    fn equal_rows_of_two_kinds_are_two() {
+        let mut slots = Slots::default();
+        slots.clear(2);
+        for (number, expected) in [(0, None), (1, None), (0, Some(0)), (1, Some(1))] {
+            assert_eq!(slots.find(number, &[1, 2], |other| other == number, number), expected);
+        }
+    }
+
+    #[test]
     fn slots_are_empty_again_after_clear() {
         let mut slots = Slots::default();
         let rows: [&[u32]; 2] = [&[1, 2, 3], &[]];
         for number in [7, 8] {
             slots.clear(2);
             for row in rows {
-                assert_eq!(slots.find(row, |_| &[9], number), None);
+                assert_eq!(slots.find(0, row, |_| false, number), None);
             }
-            assert_eq!(slots.find(rows[0], |_| rows[0], 0), Some(number));
+            assert_eq!(slots.find(0, rows[0], |_| true, 0), Some(number));
         }
     }
 }

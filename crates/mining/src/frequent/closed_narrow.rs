@@ -1,9 +1,10 @@
 //! The search for closed itemsets in a table of few groups, where a set of groups is a few machine words.
 
-use crate::frequent::Asked;
 use crate::frequent::set_table::SetTable;
+use crate::frequent::set_task::Shared;
 use crate::itemset_list::ItemsetList;
-use crate::project::group_sets::weight_up_to;
+use crate::project::group_sets::{units_up_to, weight_up_to};
+use crate::project::unit_rows::UnitSum;
 use table::{BitSet, Item, Stop};
 
 const WORDS: usize = 4;
@@ -14,6 +15,8 @@ pub(crate) struct ClosedNarrow {
     min_support: u64,
     max_length: usize,
     weights: Vec<u64>,
+    /// As [`RowGroups::units`](crate::project::groups::RowGroups::units).
+    units: Vec<u32>,
     /// By item: its name, the groups that contain it, whether it is in the current closed set.
     names: Vec<Item>,
     sets: Vec<BitSet<WORDS>>,
@@ -34,19 +37,20 @@ impl ClosedNarrow {
     pub(crate) fn search(
         &mut self,
         table: &SetTable,
-        items: &[Item],
-        asked: Asked,
+        shared: &Shared<'_, '_>,
         set: &mut Vec<Item>,
         list: &mut ItemsetList<'_>,
     ) -> Result<(), Stop> {
         let groups = &table.projection.groups;
         let ranks = &table.projection.ranks;
-        self.min_support = asked.min_support;
-        self.max_length = asked.max_length;
+        self.min_support = shared.asked.min_support;
+        self.max_length = shared.asked.max_length;
         self.weights.clear();
         self.weights.extend_from_slice(groups.weights());
+        self.units.clear();
+        self.units.extend_from_slice(groups.units());
         self.names.clear();
-        self.names.extend(ranks.iter().map(|&rank| items[rank as usize]));
+        self.names.extend(ranks.iter().map(|&rank| shared.items[rank as usize]));
         self.inside.clear();
         self.inside.resize(ranks.len(), false);
         self.sets.clear();
@@ -73,7 +77,21 @@ impl ClosedNarrow {
         self.tails.clear();
         self.tails.extend(self.sets.iter().enumerate().map(|(item, &set)| (item as u32, set)));
         let tails = self.tails.len();
-        self.extend(table, 0, tails, set, list)
+        if self.units.is_empty() {
+            self.extend::<false>(table, shared, (0, tails), set, list)
+        } else {
+            self.extend::<true>(table, shared, (0, tails), set, list)
+        }
+    }
+
+    /// The support of a set of groups, or a part of it that is at least `enough`.
+    #[inline]
+    fn support<const UNITS: bool>(&self, groups: BitSet<WORDS>, enough: u64) -> u64 {
+        if UNITS {
+            units_up_to(groups, enough, UnitSum::new(&self.weights, &self.units))
+        } else {
+            weight_up_to(groups, enough, &self.weights)
+        }
     }
 
     /// Whether all `groups` have an item below `item` that is not in the current set.
@@ -90,11 +108,11 @@ impl ClosedNarrow {
     }
 
     /// Extends the current set by each of the tails from `begin` to `end` and by further ones.
-    fn extend(
+    fn extend<const UNITS: bool>(
         &mut self,
         table: &SetTable,
-        begin: usize,
-        end: usize,
+        shared: &Shared<'_, '_>,
+        (begin, end): (usize, usize),
         set: &mut Vec<Item>,
         list: &mut ItemsetList<'_>,
     ) -> Result<(), Stop> {
@@ -112,15 +130,18 @@ impl ClosedNarrow {
                 if both == groups {
                     set.push(self.names[later as usize]);
                     self.inside[later as usize] = true;
-                } else if weight_up_to(both, self.min_support, &self.weights) >= self.min_support {
+                } else if self.support::<UNITS>(both, self.min_support) >= self.min_support {
                     self.tails.push((later, both));
                 }
             }
             if set.len() <= self.max_length {
-                list.push(set, weight_up_to(groups, u64::MAX, &self.weights))?;
+                let closure = shared.closure.as_ref().filter(|_| UNITS);
+                if closure.map_or(Ok(true), |closure| closure.is_closed(set, shared.watch))? {
+                    list.push(set, self.support::<UNITS>(groups, u64::MAX))?;
+                }
                 let tails = self.tails.len();
                 if tails > end && set.len() < self.max_length {
-                    self.extend(table, end, tails, set, list)?;
+                    self.extend::<UNITS>(table, shared, (end, tails), set, list)?;
                 }
             }
             self.tails.truncate(end);

@@ -3,6 +3,7 @@
 use crate::frequent::Asked;
 use crate::frequent::closed_narrow::ClosedNarrow;
 use crate::frequent::set_table::SetTable;
+use crate::frequent::unit_closure::UnitClosure;
 use crate::itemset_list::ItemsetList;
 use crate::mii::Sink;
 use crate::project::Scratch;
@@ -16,6 +17,9 @@ pub(super) struct Shared<'a, 'w> {
     /// The largest number of groups of a table that is searched with a few words per set of groups.
     pub narrow: usize,
     pub items: &'a [Item],
+    /// Whether units are counted, and, if closed sets are asked for, how to tell those.
+    pub by_unit: bool,
+    pub closure: Option<UnitClosure<'a>>,
     pub watch: &'w Watch,
 }
 
@@ -48,7 +52,7 @@ impl<'a, 'w> SetTask<'a, 'w> {
             set,
             spare: Vec::new(),
             held: 0,
-            scratch: Scratch::new(table.projection.items(), false, shared.watch),
+            scratch: Scratch::new(table.projection.items(), false, shared.by_unit, shared.watch),
             common: Vec::new(),
             narrow: ClosedNarrow::default(),
             budget: Reservation::new(shared.watch),
@@ -123,8 +127,7 @@ impl<'a, 'w> SetTask<'a, 'w> {
 
     /// Lists the closed sets that extend the set, whose table is `table` and narrow.
     fn search_narrow(&mut self, table: &SetTable) -> Result<(), Stop> {
-        let Shared { asked, items, .. } = *self.shared;
-        self.narrow.search(table, items, asked, &mut self.set, &mut self.list)
+        self.narrow.search(table, self.shared, &mut self.set, &mut self.list)
     }
 
     /// Extends the set by `item`, closes it if closed sets are asked for, and lists the result if it is new and short
@@ -143,22 +146,31 @@ impl<'a, 'w> SetTask<'a, 'w> {
         let name = |item: u32| items[projection.ranks[item as usize] as usize];
         self.set.push(name(item));
         self.scratch.kept.clear();
-        for &(later, count) in &self.scratch.seen {
-            if closed && count == support {
-                self.set.push(name(later));
-            } else if count >= min_support {
-                self.scratch.kept.push(later);
+        for seen in &self.scratch.seen {
+            if closed && seen.everywhere {
+                self.set.push(name(seen.item));
+            } else if seen.support >= min_support {
+                self.scratch.kept.push(seen.item);
             }
         }
         if self.set.len() > max_length {
             return Ok(None);
         }
-        self.list.push(&self.set, support)?;
+        let is_asked = match &self.shared.closure {
+            None => true,
+            Some(closure) => {
+                let mut others = self.scratch.seen.iter().filter(|seen| !seen.everywhere);
+                others.all(|seen| seen.support < support) && closure.is_closed(&self.set, watch)?
+            }
+        };
+        if is_asked {
+            self.list.push(&self.set, support)?;
+        }
         if self.scratch.kept.is_empty() || self.set.len() == max_length {
             return Ok(None);
         }
         let mut child = self.spare.pop().unwrap_or_default();
-        child.gather(table, item, support, closed, &mut self.scratch)?;
+        child.gather(table, item, closed, &mut self.scratch)?;
         self.held += child.memory();
         self.budget.raise((self.held + self.scratch.memory()) as u64)?;
         Ok(Some(child))

@@ -23,7 +23,8 @@ use crate::mii::projection_path::{PathNode, ProjectionPath, Shared};
 use crate::mii::search_task::MiiTask;
 use crate::project::group_sets::FEW_WORDS;
 use crate::project::ranking::ranked;
-use crate::project::{Projection, Scratch};
+use crate::project::unit_rows::UnitRows;
+use crate::project::{Projection, Scratch, Seen};
 use rayon::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use table::{Bag, Item, Itemsets, Reservation, Stop, Units, Watch};
@@ -31,7 +32,8 @@ use table::{Bag, Item, Itemsets, Reservation, Stop, Units, Watch};
 /// The largest number of groups of a projection that is searched with a few words per set of groups.
 const NARROW: usize = FEW_WORDS * 64;
 
-/// Every MII of length at most `max_length` with its support. The order is not specified, but does not depend on the
+/// Every MII of length at most `max_length` with its support. With `units`, supports are numbers of units; an itemset
+/// that only rows without a unit contain occurs, with support 0, so that `theta` may be 0. The order is not specified, but does not depend on the
 /// number of threads. The memory of the result stays reserved.
 pub fn miis(
     bag: &Bag,
@@ -40,11 +42,11 @@ pub fn miis(
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Itemsets, Stop> {
-    let _ = units;
-    search(bag, theta, max_length, Way::Cheapest, watch, || ItemsetList::new(watch))?.finish()
+    let list = || ItemsetList::new(watch);
+    search(bag, units, theta, max_length, Way::Cheapest, watch, list)?.finish()
 }
 
-/// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list.
+/// Hands every MII of length at most `max_length` to `visitor` as it is found; keeps no list. For `units` see [`miis`].
 pub fn visit_miis<V: Visitor>(
     bag: &Bag,
     units: Option<&Units>,
@@ -53,8 +55,7 @@ pub fn visit_miis<V: Visitor>(
     watch: &Watch,
     visitor: &V,
 ) -> Result<(), Stop> {
-    let _ = units;
-    search(bag, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
+    search(bag, units, theta, max_length, Way::Cheapest, watch, || Forward(visitor)).map(|_| ())
 }
 
 /// The method of a search; the result is the same.
@@ -72,6 +73,7 @@ pub(crate) enum Way {
 
 pub(crate) fn search<S: Sink>(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     way: Way,
@@ -80,33 +82,46 @@ pub(crate) fn search<S: Sink>(
 ) -> Result<S, Stop> {
     let max_length = max_length.unwrap_or(usize::MAX);
     let mut found = sink();
-    if theta == 0 || max_length == 0 {
+    // Whether every itemset that occurs has a support of at least 1.
+    let all_count = units.is_none_or(|units| (0..bag.distinct()).all(|i| !units.of(i).is_empty()));
+    if theta == 0 && all_count || max_length == 0 {
         return Ok(found);
     }
     let mut budget = Reservation::new(watch);
-    budget.add(Projection::root_memory(bag))?;
-    let supports = bag.supports();
-    singles(bag, &supports, theta, watch, &mut found)?;
+    budget.add(units.map_or(0, |units| UnitRows::bytes(bag, units)))?;
+    let unit_rows = units.map(|units| UnitRows::new(bag, units, true, watch)).transpose()?;
+    let rows = unit_rows.as_ref().map_or(bag.distinct(), |rows| rows.rows.len());
+    budget.add(Projection::root_memory(bag, rows))?;
+    let in_rows = bag.supports();
+    let in_units = unit_rows.as_ref().map(|rows| rows.supports(bag, watch)).transpose()?;
+    let supports = in_units.as_ref().unwrap_or(&in_rows);
+    singles(bag, supports, &in_rows, theta, watch, &mut found)?;
     if max_length == 1 {
         return Ok(found);
     }
     // An item that every row has reduces no support.
-    let items = ranked(&supports, |support| support > theta && support < bag.row_count());
+    let items = ranked(supports, |item, support| {
+        support > theta && in_rows[item.column as usize][item.code as usize] < bag.row_count()
+    });
     let (by_bitmaps, narrow) = match way {
-        Way::Cheapest => (bitmaps::pay(bag, &supports, &items, max_length, watch), NARROW),
+        Way::Cheapest => (bitmaps::pay(bag, &in_rows, &items, max_length, watch), NARROW),
         #[cfg(test)]
         Way::Bitmaps => (true, NARROW),
         #[cfg(test)]
         Way::Projections { narrow } => (false, narrow),
     };
     if by_bitmaps {
-        drop(budget);
-        return bitmaps::search(bag, theta, max_length, &items, watch, &sink)?.then(found);
+        drop((unit_rows, budget));
+        return bitmaps::search(bag, units, theta, max_length, &items, watch, &sink)?.then(found);
     }
-    let projection = Projection::root(bag, &items, &mut Scratch::new(0, S::ROWS, watch))?;
+    let by_unit = units.is_some();
+    let mut scratch = Scratch::new(0, S::ROWS, by_unit, watch);
+    let projection = Projection::root(bag, unit_rows.as_ref(), &items, &mut scratch)?;
+    drop((unit_rows, scratch));
     let root = PathNode { projection, ..PathNode::default() };
     let (width, first) = (bag.width(), Vec::new());
-    let mut shared = Shared { theta, max_length, narrow, width, items, root, first, budget };
+    let mut shared =
+        Shared { theta, max_length, narrow, width, by_unit, items, root, first, budget };
     found = found.then(pairs(&mut shared, watch, &sink)?)?;
     if max_length == 2 {
         return Ok(found);
@@ -115,17 +130,19 @@ pub(crate) fn search<S: Sink>(
     longer(&shared, watch, &sink)?.then(found)
 }
 
-/// The MIIs of length 1: the rare items.
+/// The MIIs of length 1: the items that are rare by `supports` and occur by `in_rows`, the numbers of their rows.
 fn singles<S: Sink>(
     bag: &Bag,
     supports: &[Vec<u64>],
+    in_rows: &[Vec<u64>],
     theta: u64,
     watch: &Watch,
     sink: &mut S,
 ) -> Result<(), Stop> {
-    for (column, supports) in supports.iter().enumerate() {
+    for (column, (supports, in_rows)) in supports.iter().zip(in_rows).enumerate() {
         watch.check()?;
         let rare = |code: u32| supports[code as usize] <= theta;
+        let occurs = |code: u32| in_rows[code as usize] > 0;
         // Rows of each rare value; most columns have none.
         let mut rows: Vec<(u32, u32)> = Vec::new();
         if S::ROWS && (0..supports.len() as u32).any(rare) {
@@ -135,9 +152,7 @@ fn singles<S: Sink>(
         }
         let mut rest = rows.as_slice();
         let mut numbers = Vec::new();
-        for code in
-            (0..supports.len() as u32).filter(|&code| rare(code) && supports[code as usize] > 0)
-        {
+        for code in (0..supports.len() as u32).filter(|&code| rare(code) && occurs(code)) {
             let (own, others) = rest.split_at(rest.partition_point(|&(c, _)| c <= code));
             rest = others;
             numbers.clear();
@@ -156,12 +171,12 @@ fn first<S: Sink>(
     mut sink: Option<&mut S>,
 ) -> Result<PathNode, Stop> {
     let parent = &shared.root.projection;
-    let support = parent.count(rank, scratch)?;
+    parent.count(rank, scratch)?;
     scratch.kept.clear();
     let mut rows = Vec::new();
-    for &(later, count) in &scratch.seen {
-        if count > shared.theta {
-            if count < support {
+    for &Seen { item: later, everywhere, support } in &scratch.seen {
+        if support > shared.theta {
+            if !everywhere {
                 scratch.kept.push(later);
             }
             continue;
@@ -174,15 +189,15 @@ fn first<S: Sink>(
                     rows.extend(parent.groups.origins(group));
                 }
             }
-            rows.sort_unstable();
+            shared.sort_rows(&mut rows);
         }
-        sink.mii(&[shared.items[rank as usize], shared.items[later as usize]], &rows, count)?;
+        sink.mii(&[shared.items[rank as usize], shared.items[later as usize]], &rows, support)?;
     }
     let mut node = PathNode::default();
     if scratch.kept.is_empty() {
         return Ok(node);
     }
-    node.projection.gather(parent, rank, support, scratch, |_, _, _| {})?;
+    node.projection.gather(parent, rank, scratch, |_, _, _| {})?;
     node.projection.name(parent);
     node.projection.index();
     node.sets.fill(&node.projection, shared.theta);
@@ -212,7 +227,7 @@ fn pairs<S: Sink>(
     let (found, nodes) = (0..items as u32)
         .into_par_iter()
         .try_fold(
-            || (start(), Scratch::new(items, S::ROWS, watch)),
+            || (start(), Scratch::new(items, S::ROWS, shared.by_unit, watch)),
             |((mut found, mut nodes), mut scratch), rank| {
                 let node = first(shared, rank, &mut scratch, Some(&mut found))?;
                 nodes.push(Some(node).filter(keep));
@@ -245,8 +260,9 @@ fn longer<S: Sink>(
                 let more = match &shared.first[rank as usize] {
                     Some(node) => below(shared, rank, node, watch, sink)?,
                     None => {
-                        let scratch =
-                            scratch.get_or_insert_with(|| Scratch::new(items, S::ROWS, watch));
+                        let scratch = scratch.get_or_insert_with(|| {
+                            Scratch::new(items, S::ROWS, shared.by_unit, watch)
+                        });
                         let node = first::<S>(shared, rank, scratch, None)?;
                         let mut budget = Reservation::new(watch);
                         budget.add(node.memory())?;

@@ -2,7 +2,8 @@
 
 use crate::mii::search_task::Finder;
 use crate::mii::visitor::Sink;
-use crate::project::group_sets::weight_up_to;
+use crate::project::group_sets::{units_up_to, weight_up_to};
+use crate::project::unit_rows::UnitSum;
 use table::{BitSet, Stop};
 
 /// The state of the search.
@@ -10,6 +11,8 @@ pub(crate) struct Narrow<const W: usize> {
     depth: usize,
     theta: u64,
     weights: Vec<u64>,
+    /// As [`RowGroups::units`](crate::project::groups::RowGroups::units).
+    units: Vec<u32>,
     /// The groups that contain each item.
     sets: Vec<BitSet<W>>,
     heavy: BitSet<W>,
@@ -27,6 +30,7 @@ impl<const W: usize> Default for Narrow<W> {
             depth: 0,
             theta: 0,
             weights: Vec::new(),
+            units: Vec::new(),
             sets: Vec::new(),
             heavy: BitSet::ALL,
             light: BitSet::ALL,
@@ -49,6 +53,8 @@ impl<const W: usize> Narrow<W> {
         self.theta = finder.path.shared.theta;
         self.weights.clear();
         self.weights.extend_from_slice(node.projection.groups.weights());
+        self.units.clear();
+        self.units.extend_from_slice(node.projection.groups.units());
         self.sets.clear();
         let of_item = |item: u32| BitSet::from_words(node.sets.of_items.set(item as usize));
         self.sets.extend((0..items).map(of_item));
@@ -57,12 +63,16 @@ impl<const W: usize> Narrow<W> {
         self.chosen.clear();
         self.tails.clear();
         self.tails.extend((0..items).map(|item| (item, self.sets[item as usize])));
-        self.extend(0, items as usize, BitSet::ALL, finder)
+        if self.units.is_empty() {
+            self.extend::<S, false>(0, items as usize, BitSet::ALL, finder)
+        } else {
+            self.extend::<S, true>(0, items as usize, BitSet::ALL, finder)
+        }
     }
 
     /// Extends the chosen items, which the groups `before` contain, by each of the tails from `begin` to `end` and by
     /// further ones.
-    fn extend<S: Sink>(
+    fn extend<S: Sink, const UNITS: bool>(
         &mut self,
         begin: usize,
         end: usize,
@@ -79,14 +89,14 @@ impl<const W: usize> Narrow<W> {
                 if !both.meets(&self.light) || both == set {
                     continue;
                 }
-                match self.infrequent(both) {
+                match self.infrequent::<UNITS>(both) {
                     None => self.tails.push((later, both)),
-                    Some(support) => self.judge(later, both, support, finder)?,
+                    Some(support) => self.judge::<S, UNITS>(later, both, support, finder)?,
                 }
             }
             let length = self.depth + self.chosen.len();
             if self.tails.len() > end + 1 && length + 2 <= finder.path.shared.max_length {
-                self.extend(end, self.tails.len(), set, finder)?;
+                self.extend::<S, UNITS>(end, self.tails.len(), set, finder)?;
             }
             self.tails.truncate(end);
             self.chosen.pop();
@@ -96,16 +106,21 @@ impl<const W: usize> Narrow<W> {
 
     /// The support of a set of groups, if at most theta.
     #[inline]
-    fn infrequent(&self, set: BitSet<W>) -> Option<u64> {
+    fn infrequent<const UNITS: bool>(&self, set: BitSet<W>) -> Option<u64> {
         if set.meets(&self.heavy) {
             return None;
         }
-        Some(weight_up_to(set, self.theta.saturating_add(1), &self.weights))
-            .filter(|&support| support <= self.theta)
+        let enough = self.theta.saturating_add(1);
+        let support = if UNITS {
+            units_up_to(set, enough, UnitSum::new(&self.weights, &self.units))
+        } else {
+            weight_up_to(set, enough, &self.weights)
+        };
+        Some(support).filter(|&support| support <= self.theta)
     }
 
     /// Hands on the prefix, the chosen items and `item`, in the groups `set`, if they are an MII.
-    fn judge<S: Sink>(
+    fn judge<S: Sink, const UNITS: bool>(
         &mut self,
         item: u32,
         set: BitSet<W>,
@@ -113,7 +128,7 @@ impl<const W: usize> Narrow<W> {
         finder: &mut Finder<'_, S>,
     ) -> Result<(), Stop> {
         let numbers = || self.chosen.iter().map(|&(chosen, _)| chosen).chain([item]);
-        if !self.minimal(item) || !finder.minimal(self.depth, numbers()) {
+        if !self.minimal::<UNITS>(item) || !finder.minimal(self.depth, numbers()) {
             return Ok(());
         }
         finder.found(self.depth, numbers(), support, |path, rows| {
@@ -123,10 +138,11 @@ impl<const W: usize> Narrow<W> {
 
     /// Whether the chosen items and `item` stay frequent when any of the chosen ones but the last is left out; for
     /// the last one that is known.
-    fn minimal(&self, item: u32) -> bool {
+    fn minimal<const UNITS: bool>(&self, item: u32) -> bool {
         let mut later = self.sets[item as usize];
         self.chosen.iter().enumerate().rev().all(|(i, &(chosen, before))| {
-            let frequent = i + 1 == self.chosen.len() || self.infrequent(before & later).is_none();
+            let frequent =
+                i + 1 == self.chosen.len() || self.infrequent::<UNITS>(before & later).is_none();
             later = later & self.sets[chosen as usize];
             frequent
         })

@@ -12,7 +12,7 @@ pub(crate) struct PathNode {
 }
 
 impl PathNode {
-    /// Whether more than `theta` rows of the projection contain all of `items`.
+    /// Whether more than `theta` rows, or units, of the projection contain all of `items`.
     fn frequent(&self, items: &[u32], theta: u64) -> bool {
         self.sets.frequent(&self.projection, items, theta)
     }
@@ -35,6 +35,8 @@ pub(crate) struct Shared<'w> {
     pub narrow: usize,
     /// The number of columns of the bag.
     pub width: usize,
+    /// Whether units are counted.
+    pub by_unit: bool,
     /// By rank: ascending support.
     pub items: Vec<Item>,
     pub root: PathNode,
@@ -44,6 +46,14 @@ pub(crate) struct Shared<'w> {
 }
 
 impl Shared<'_> {
+    /// Sorts rows of the bag. Where units are counted, a row is in the root once for each unit that has several rows.
+    pub(crate) fn sort_rows(&self, rows: &mut Vec<u32>) {
+        rows.sort_unstable();
+        if self.by_unit {
+            rows.dedup();
+        }
+    }
+
     /// Whether the items with these ranks are frequent; `ranks` becomes scratch.
     fn frequent(&self, ranks: &mut Vec<u32>) -> bool {
         let Some(lowest) = (0..ranks.len()).min_by_key(|&i| ranks[i]) else { return true };

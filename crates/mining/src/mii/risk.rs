@@ -5,7 +5,8 @@ use crate::mii::visitor::Visitor;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use table::{Bag, Item, Marks, NONE, Stop, Units, Watch, bits};
 
-/// How a value, or a column as a whole, takes part in MIIs.
+/// How a value, or a column as a whole, takes part in MIIs. Rows and cells are those of the table, also where units
+/// decide what is infrequent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct RiskCounts {
     /// The MIIs that contain the value (for a column: a value of it).
@@ -27,7 +28,7 @@ pub struct ColumnRisk {
 }
 
 /// The risk of each column and value: MIIs of length at most `max_length` are counted as they are found, without
-/// keeping them.
+/// keeping them. With `units`, MIIs are those of [`miis`](crate::miis) with units.
 pub fn risk(
     bag: &Bag,
     units: Option<&Units>,

@@ -4,15 +4,15 @@ use crate::mii::narrow_search::Narrow;
 use crate::mii::projection_path::{PathNode, ProjectionPath};
 use crate::mii::visitor::{Sink, Subtree};
 use crate::project::group_sets::FEW_WORDS;
-use crate::project::{Projection, Scratch};
+use crate::project::{Projection, Scratch, Seen};
 use std::mem::take;
 use table::{Item, Reservation, Stop, Watch, bits};
 
 /// One task of the search: a path that it lengthens and shortens, and the MIIs found.
 ///
-/// An MII extends a prefix only by items that are frequent with it (all but the last one), that reduce its support
-/// (else the MII without some item would have the same support) and that occur in light groups (in a heavy group
-/// everything is frequent).
+/// An MII extends a prefix only by items that are frequent with it (all but the last one), that some row with the
+/// prefix lacks (else the MII without some item would have the same rows) and that occur in light groups (in a heavy
+/// group everything is frequent).
 pub(crate) struct MiiTask<'a, S> {
     finder: Finder<'a, S>,
     scratch: Scratch<'a>,
@@ -37,7 +37,12 @@ pub(crate) struct Finder<'a, S> {
 impl<'a, S: Sink> MiiTask<'a, S> {
     pub(crate) fn new(path: ProjectionPath<'a>, sink: S, watch: &'a Watch) -> Self {
         MiiTask {
-            scratch: Scratch::new(path.first.projection.items(), S::ROWS, watch),
+            scratch: Scratch::new(
+                path.first.projection.items(),
+                S::ROWS,
+                path.shared.by_unit,
+                watch,
+            ),
             finder: Finder {
                 columns: Vec::new(),
                 path,
@@ -105,13 +110,13 @@ impl<'a, S: Sink> MiiTask<'a, S> {
     fn child(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
         let MiiTask { finder, scratch, .. } = self;
         let theta = finder.path.shared.theta;
-        let support = finder.path.node(depth).projection.count(item, scratch)?;
+        finder.path.node(depth).projection.count(item, scratch)?;
         scratch.kept.clear();
         self.infrequent.clear();
-        for &(later, count) in &scratch.seen {
-            if count <= theta {
-                self.infrequent.push((later, count));
-            } else if count < support {
+        for &Seen { item: later, everywhere, support } in &scratch.seen {
+            if support <= theta {
+                self.infrequent.push((later, support));
+            } else if !everywhere {
                 scratch.kept.push(later);
             }
         }
@@ -130,11 +135,11 @@ impl<'a, S: Sink> MiiTask<'a, S> {
         if scratch.kept.len() < 2 || depth + 3 > finder.path.shared.max_length {
             return Ok(false);
         }
-        self.lengthen(depth, item, support)
+        self.lengthen(depth, item)
     }
 
     /// Adds `item` to the prefix of `depth` items and projects to the kept items. False if no MII can lie below.
-    fn lengthen(&mut self, depth: usize, item: u32, support: u64) -> Result<bool, Stop> {
+    fn lengthen(&mut self, depth: usize, item: u32) -> Result<bool, Stop> {
         let MiiTask { finder, scratch, .. } = self;
         let path = &mut finder.path;
         let theta = path.shared.theta;
@@ -146,7 +151,7 @@ impl<'a, S: Sink> MiiTask<'a, S> {
         // Taken out of the path while it is filled, since its parent is in the path too.
         let mut node = take(&mut path.nodes[depth - 1]);
         let parent = &path.node(depth).projection;
-        node.projection.gather(parent, item, support, scratch, |_, _, _| {})?;
+        node.projection.gather(parent, item, scratch, |_, _, _| {})?;
         if S::SKIPS {
             finder.skip(depth, &mut node.projection);
         }
@@ -195,7 +200,7 @@ impl<S: Sink> Finder<'_, S> {
         if S::ROWS {
             self.rows.clear();
             rows(&self.path, &mut self.rows);
-            self.rows.sort_unstable();
+            self.path.shared.sort_rows(&mut self.rows);
         }
         self.sink.mii(&self.items, &self.rows, support)
     }

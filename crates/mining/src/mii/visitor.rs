@@ -12,7 +12,7 @@ pub trait Visitor: Sync {
     const SKIPS: bool = false;
 
     /// An MII: its items in no fixed order, the distinct rows that contain it (numbers of the bag
-    /// given, ascending), and its support. An error ends the search.
+    /// given, ascending), also those without a unit, and its support. An error ends the search.
     fn mii(&self, items: &[Item], rows: &[u32], support: u64) -> Result<(), Stop>;
 
     /// True if the visitor needs no MII that uses only the columns of `part` and occurs only in its rows. An MII that

@@ -1,6 +1,7 @@
 //! Sets of groups as bits: quick answers to "do more than theta rows contain these items?".
 
 use crate::project::Projection;
+use crate::project::unit_rows::UnitSum;
 use table::bits::{self, BitSet, BitSets};
 
 /// Sets of at most this number of words are always made.
@@ -11,7 +12,7 @@ pub(crate) const FEW_WORDS: usize = 4;
 pub(crate) struct GroupSets {
     /// One set per item; without words if the sets were too sparse to be worth the memory.
     pub of_items: BitSets,
-    /// The groups of more than theta rows.
+    /// The groups of more than theta rows, or units.
     pub heavy: Vec<u64>,
     /// The groups that can contain MIIs that are needed.
     pub light: Vec<u64>,
@@ -43,8 +44,25 @@ impl GroupSets {
         }
     }
 
-    /// Whether more than `theta` rows of `projection` contain all of `items`, which must not be empty.
+    /// Whether more than `theta` rows, or units, of `projection` contain all of `items`, which must not be empty.
     pub(crate) fn frequent(&self, projection: &Projection, items: &[u32], theta: u64) -> bool {
+        let groups = &projection.groups;
+        if groups.units().is_empty() {
+            return self.exceeds(projection, items, theta, |group| groups.weights()[group]);
+        }
+        let mut sum = groups.unit_sum();
+        self.exceeds(projection, items, theta, |group| sum.add(group))
+    }
+
+    /// As [`GroupSets::frequent`]; `add` is the support that a group adds to that of the groups before it.
+    #[inline(always)]
+    fn exceeds(
+        &self,
+        projection: &Projection,
+        items: &[u32],
+        theta: u64,
+        mut add: impl FnMut(usize) -> u64,
+    ) -> bool {
         let groups = &projection.groups;
         let mut support = 0;
         if self.words() == 0 {
@@ -53,7 +71,7 @@ impl GroupSets {
                 projection.occurrences(rare).iter().any(|&(group, _)| {
                     let row = groups.row(group);
                     if items.iter().all(|item| row.binary_search(item).is_ok()) {
-                        support += groups.weight(group);
+                        support += add(group as usize);
                     }
                     support > theta
                 })
@@ -64,7 +82,7 @@ impl GroupSets {
             let set = items.iter().fold(u64::MAX, |set, &item| set & of(item));
             set & self.heavy[word] != 0
                 || bits::ones(set).any(|bit| {
-                    support += groups.weights()[word * 64 + bit];
+                    support += add(word * 64 + bit);
                     support > theta
                 })
         })
@@ -90,6 +108,23 @@ pub(crate) fn weight_up_to<const W: usize>(groups: BitSet<W>, enough: u64, weigh
             if sum >= enough {
                 return sum;
             }
+        }
+    }
+    sum
+}
+
+/// The number of units of groups, or a partial sum that is at least `enough`.
+#[inline]
+pub(crate) fn units_up_to<const W: usize>(
+    groups: BitSet<W>,
+    enough: u64,
+    mut units: UnitSum<'_>,
+) -> u64 {
+    let mut sum = 0;
+    for group in groups.iter() {
+        sum += units.add(group);
+        if sum >= enough {
+            break;
         }
     }
     sum
