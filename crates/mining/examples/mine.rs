@@ -1,11 +1,12 @@
 //! Mines a file of rows and prints how long that takes: for benchmarks.
 //!
-//! Usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]
+//! Usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH|all] [units]
 //!
 //! A line is a row, its cells separated by white space, `?` for NULL; the rows of the most common length are used,
-//! and the position is the column. Prints the number of itemsets by length and the shortest time of the runs, without
-//! reading and coding. `visit` marks the cells that lie in MIIs without listing them, `mark` also skips marked cells;
-//! `candidates` lists the same itemsets as `frequent`, except single items, in the form that Krimp takes.
+//! and the position is the column. With `units` the last column is the unit, and supports count units. Prints the
+//! number of itemsets by length and the shortest time of the runs, without reading and coding. `visit` marks the cells
+//! that lie in MIIs without listing them, `mark` also skips marked cells; `candidates` lists the same itemsets as
+//! `frequent`, except single items, in the form that Krimp takes.
 
 use pg_sanitize_mining::{
     CandidateKind, Subtree, Visitor, candidates, closed, frequent, miis, visit_miis,
@@ -14,7 +15,7 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::time::{Duration, Instant};
-use table::{Bag, Item, Itemsets, Marks, NONE, Stop, Watch};
+use table::{Bag, Item, Itemsets, Marks, NONE, Stop, Units, Watch};
 
 /// Marks the cells that lie in MIIs, as suppression does; skips where all are marked, if `SKIPS`.
 struct Blanked<const SKIPS: bool> {
@@ -66,13 +67,14 @@ fn lengths(list: &Itemsets) -> BTreeMap<usize, u64> {
 
 fn mark<const SKIPS: bool>(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
     found: &mut u64,
 ) -> Result<Itemsets, Stop> {
     let marks = Blanked::<SKIPS>::new(bag);
-    visit_miis(bag, None, theta, max_length, watch, &marks)?;
+    visit_miis(bag, units, theta, max_length, watch, &marks)?;
     *found = marks.found.into_inner();
     Ok(Itemsets::new())
 }
@@ -81,15 +83,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, what, threshold, rest @ ..] = args.as_slice() else {
         return Err(
-            "usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH]"
+            "usage: mine FILE miis|visit|mark|frequent|closed|candidates THRESHOLD [THREADS] [RUNS] [MAX_LENGTH|all] [units]"
                 .into(),
         );
     };
     let threshold: u64 = threshold.parse()?;
     let number = |i: usize, default: usize| rest.get(i).map_or(Ok(default), |s| s.parse::<usize>());
     let (threads, runs) = (number(0, 1)?, number(1, 1)?);
-    let max_length = rest.get(2).map(|s| s.parse::<usize>()).transpose()?;
-    let bag = read(path)?;
+    let max_length = rest.get(2).filter(|s| s.as_str() != "all");
+    let max_length = max_length.map(|s| s.parse::<usize>()).transpose()?;
+    let (mut bag, mut units) = (read(path)?, None);
+    if rest.get(3).is_some_and(|s| s == "units") {
+        let (rest, of_rows) = bag.split_units(&Watch::unlimited())?;
+        (bag, units) = (rest, Some(of_rows));
+    }
+    let units = units.as_ref();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let mut best = Duration::MAX;
     let mut found = BTreeMap::new();
@@ -99,9 +107,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let watch = Watch::unlimited();
         let begin = Instant::now();
         let list = pool.install(|| match what.as_str() {
-            "miis" => miis(&bag, None, threshold, max_length, &watch),
-            "frequent" => frequent(&bag, None, threshold, max_length, &watch),
-            "closed" => closed(&bag, None, threshold, max_length, &watch),
+            "miis" => miis(&bag, units, threshold, max_length, &watch),
+            "frequent" => frequent(&bag, units, threshold, max_length, &watch),
+            "closed" => closed(&bag, units, threshold, max_length, &watch),
             "candidates" => {
                 candidates(&bag, CandidateKind::All, threshold, max_length, |_| true, &watch).map(
                     |list| {
@@ -110,8 +118,8 @@ fn main() -> Result<(), Box<dyn Error>> {
                     },
                 )
             }
-            "visit" => mark::<false>(&bag, threshold, max_length, &watch, &mut marked),
-            _ => mark::<true>(&bag, threshold, max_length, &watch, &mut marked),
+            "visit" => mark::<false>(&bag, units, threshold, max_length, &watch, &mut marked),
+            _ => mark::<true>(&bag, units, threshold, max_length, &watch, &mut marked),
         })?;
         best = best.min(begin.elapsed());
         found = lengths(&list);

@@ -1,5 +1,7 @@
 //! The miners compared with the definitions, on thousands of small random tables.
 
+mod by_unit;
+
 use crate::frequent::Asked;
 use crate::itemset_list::ItemsetList;
 use crate::mii::{Forward, Way};
@@ -105,6 +107,17 @@ impl Marks {
         let cells = (0..bag.distinct()).map(|i| AtomicU64::new(nulls(bag.row(i)))).collect();
         Marks { cells, skipped: AtomicBool::new(false) }
     }
+
+    /// Fails unless exactly the expected cells are marked.
+    fn check(&self, bag: &Bag, expected: &BTreeSet<(u32, u32)>) -> Result<(), TestCaseError> {
+        for row in 0..bag.distinct() as u32 {
+            for item in Bag::row_items(bag.row(row as usize)) {
+                let mark = self.cells[row as usize].load(Relaxed) >> item.column & 1 == 1;
+                prop_assert_eq!(mark, expected.contains(&(row, item.column)));
+            }
+        }
+        Ok(())
+    }
 }
 
 impl Visitor for Marks {
@@ -137,6 +150,31 @@ fn marked(bag: &Bag, miis: &Found) -> BTreeSet<(u32, u32)> {
         }
     }
     marked
+}
+
+/// The risk of each column and value, by definition.
+fn expected_risk(bag: &Bag, miis: &Found) -> Vec<ColumnRisk> {
+    let marked = marked(bag, miis);
+    let none = |values| ColumnRisk {
+        total: RiskCounts::default(),
+        values: vec![RiskCounts::default(); values],
+    };
+    let mut expected: Vec<ColumnRisk> = bag.domains().iter().map(|d| none(d.len())).collect();
+    for item in miis.keys().flatten() {
+        expected[item.column as usize].values[item.code as usize].miis += 1;
+        expected[item.column as usize].total.miis += 1;
+    }
+    for row in 0..bag.distinct() as u32 {
+        let weight = bag.weight(row as usize);
+        for item in Bag::row_items(bag.row(row as usize)) {
+            let risk = &mut expected[item.column as usize];
+            for counts in [&mut risk.values[item.code as usize], &mut risk.total] {
+                counts.rows += weight * u64::from(marked.iter().any(|&(r, _)| r == row));
+                counts.cells += weight * u64::from(marked.contains(&(row, item.column)));
+            }
+        }
+    }
+    expected
 }
 
 static POOLS: LazyLock<Vec<ThreadPool>> = LazyLock::new(|| {
@@ -205,36 +243,13 @@ proptest! {
             let marks = Marks::new(&bag);
             let way = Way::Projections { narrow };
             mii::search(&bag, None, theta, max_length, way, &watch, || Forward(&marks)).unwrap();
-            for row in 0..bag.distinct() as u32 {
-                for item in Bag::row_items(bag.row(row as usize)) {
-                    let mark = marks.cells[row as usize].load(Relaxed) >> item.column & 1 == 1;
-                    prop_assert_eq!(mark, expected.contains(&(row, item.column)));
-                }
-            }
+            marks.check(&bag, &expected)?;
         }
     }
 
     #[test]
     fn risk_matches_the_definition(bag in small(), theta in thresholds(), max_length in lengths()) {
-        let miis = reference::miis(&bag, theta, max_length);
-        let marked = marked(&bag, &miis);
-        let mut expected: Vec<ColumnRisk> = bag.domains().iter()
-            .map(|d| ColumnRisk { total: RiskCounts::default(), values: vec![RiskCounts::default(); d.len()] })
-            .collect();
-        for item in miis.keys().flatten() {
-            expected[item.column as usize].values[item.code as usize].miis += 1;
-            expected[item.column as usize].total.miis += 1;
-        }
-        for row in 0..bag.distinct() as u32 {
-            let weight = bag.weight(row as usize);
-            for item in Bag::row_items(bag.row(row as usize)) {
-                let risk = &mut expected[item.column as usize];
-                for counts in [&mut risk.values[item.code as usize], &mut risk.total] {
-                    counts.rows += weight * u64::from(marked.iter().any(|&(r, _)| r == row));
-                    counts.cells += weight * u64::from(marked.contains(&(row, item.column)));
-                }
-            }
-        }
+        let expected = expected_risk(&bag, &reference::miis(&bag, theta, max_length));
         prop_assert_eq!(risk(&bag, None, theta, max_length, &Watch::unlimited()).unwrap(), expected);
     }
 
