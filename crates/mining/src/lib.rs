@@ -37,7 +37,7 @@
 //! The others are in groups of their unit, one unit after the other, so that a unit is new where it differs from the
 //! last one that was seen. Step by step fewer units have several rows, so that the deeper part of a search is that of
 //! rows. Pruning stays right: a group of more than theta units is frequent, and an item may be dropped if every row
-//! has it (not if as many units have it). Only [`frequent()`] and [`closed`] have no bitmaps for units.
+//! has it (not if as many units have it). Only [`closed`] has no bitmaps for units.
 //!
 //! # Why frequent itemsets are mined in two ways
 //!

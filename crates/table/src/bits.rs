@@ -79,7 +79,7 @@ pub fn close(set: &mut [u64], number: usize) {
 
 /// The numbers of a set, ascending.
 #[inline]
-pub fn numbers(set: &[u64]) -> impl Iterator<Item = usize> {
+pub fn numbers(set: &[u64]) -> impl Iterator<Item = usize> + Clone {
     set.iter().enumerate().flat_map(|(word, &bits)| ones(bits).map(move |bit| word * WORD + bit))
 }
 
@@ -100,6 +100,23 @@ pub fn count(set: &[u64]) -> u64 {
 #[inline]
 pub fn count_common(a: &[u64], b: &[u64]) -> u64 {
     a.iter().zip(b).map(|(a, b)| u64::from((a & b).count_ones())).sum()
+}
+
+/// The number of runs in which two sets share a number. Each number of `ends` is the last one of a run.
+///
+/// A run's shared bits without the last one, plus all its bits without the last one, carry into the last one if there
+/// are any.
+#[inline]
+pub fn count_common_runs(a: &[u64], b: &[u64], ends: &[u64]) -> u64 {
+    let (mut count, mut carry) = (0, false);
+    for ((a, b), ends) in a.iter().zip(b).zip(ends) {
+        let both = a & b;
+        let (sum, over) = (both & !ends).overflowing_add(!ends);
+        let (sum, over_again) = sum.overflowing_add(u64::from(carry));
+        carry = over | over_again;
+        count += u64::from(((sum | both) & ends).count_ones());
+    }
+    count
 }
 
 /// The bits of a word that are set, lowest first.
@@ -468,6 +485,14 @@ mod tests {
             for (n, &number) in a.iter().enumerate() {
                 prop_assert_eq!(x.nth(n), number);
             }
+        }
+
+        #[test]
+        fn runs_are_counted_once(a in set(), b in set(), ends in set()) {
+            let run = |number: &usize| ends.range(number..).next().copied();
+            let runs: BTreeSet<usize> = a.intersection(&b).filter_map(run).collect();
+            let [a, b, ends] = [&a, &b, &ends].map(bits);
+            prop_assert_eq!(count_common_runs(a.words(), b.words(), ends.words()), runs.len() as u64);
         }
 
         #[test]

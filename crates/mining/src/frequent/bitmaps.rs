@@ -2,7 +2,9 @@
 //!
 //! Where rows do not become equal, a projection is as large as the rows that it was made of, and making it takes
 //! longer than counting in it. Here the rows that have an itemset are a bitmap, and its support with a further item
-//! is the size of an intersection. A row that occurs several times has as many bits.
+//! is the size of an intersection. A row that occurs several times has as many bits. Where units are counted, a row has
+//! a bit for each of its units, and the bits of a unit are a run: the support is the number of runs that an
+//! intersection meets.
 //!
 //! An itemset is closed if its rows do not all agree on a further item. Rows of wide tables that share a few items
 //! seldom agree on more, so that comparing a few of them is enough.
@@ -10,10 +12,11 @@
 use crate::bitmaps::{Numbering, each_pair, memory};
 use crate::itemset_list::ItemsetList;
 use crate::mii::Sink;
+use crate::project::unit_rows::UnitRows;
 use rayon::prelude::*;
 use std::collections::HashMap;
 use table::bits::{self, BitSets};
-use table::{Bag, Item, Keyed, Reservation, Stop, Watch};
+use table::{Bag, Item, Keyed, NONE, Reservation, Stop, Watch};
 
 /// The number of items per row from which rows that share a few items hardly become equal: projections merge too
 /// little then.
@@ -90,9 +93,11 @@ fn rows_differ(bag: &Bag) -> bool {
     2 * implying.count() < often.count()
 }
 
-/// The frequent itemsets of these items, which are the frequent ones in rank order.
+/// The frequent itemsets of these items, which are the frequent ones in rank order. With `unit_rows`, units are
+/// counted; closed itemsets cannot be asked for then.
 pub(super) fn search<'w>(
     bag: &Bag,
+    unit_rows: Option<&UnitRows>,
     asked: Asked,
     items: &[Item],
     watch: &'w Watch,
@@ -105,19 +110,21 @@ pub(super) fn search<'w>(
     let mut budget = Reservation::new(watch);
     let rows = bag.row_count() as usize;
     let matrix = items.len() * bits::words(items.len()) * size_of::<u64>();
-    budget.add(memory(rows, items.len()) + matrix as u64)?;
-    let rows = (0..bag.distinct())
-        .flat_map(|row| std::iter::repeat_n(row as u32, bag.weight(row) as usize))
-        .collect();
+    let by_unit = unit_rows.is_some();
+    budget.add(memory(rows, items.len()) + unit_memory(by_unit, rows) + matrix as u64)?;
+    let rows = match unit_rows {
+        None => BitmapRows::new(bag),
+        Some(unit_rows) => BitmapRows::of_units(unit_rows),
+    };
     let mut root =
         BitmapLevel { rows, items: (0..items.len() as u32).collect(), ..BitmapLevel::default() };
-    Numbering::new(bag, items).fill(&root.rows, &mut root.having, watch)?;
-    let mut bitmaps = Bitmaps { bag, asked, items, frequent: BitSets::default() };
+    Numbering::new(bag, items).fill(&root.rows.numbers, &mut root.having, watch)?;
+    let mut bitmaps = Bitmaps { bag, asked, by_unit, items, frequent: BitSets::default() };
     let mut columns = Vec::new();
     for (rank, &item) in items.iter().enumerate() {
         let rows = root.having.set(rank);
         if bitmaps.is_asked(&[item], &root.rows, [rows, rows], &mut columns) {
-            found.push(&[item], bits::count(rows))?;
+            found.push(&[item], root.rows.support(rows, rows))?;
         }
     }
     if max_length == 1 {
@@ -136,9 +143,89 @@ pub(super) fn search<'w>(
 struct Bitmaps<'a> {
     bag: &'a Bag,
     asked: Asked,
+    by_unit: bool,
     items: &'a [Item],
     /// The later items that are frequent with an item.
     frequent: BitSets,
+}
+
+/// Rows that bitmaps refer to.
+#[derive(Default)]
+struct BitmapRows {
+    /// Their numbers in the bag.
+    numbers: Vec<u32>,
+    /// A number for the unit of each row; the rows of a unit follow one another. Empty if rows count.
+    units: Vec<u32>,
+    /// The last row of each unit.
+    ends: Vec<u64>,
+}
+
+impl BitmapRows {
+    /// Each row as often as it occurs.
+    fn new(bag: &Bag) -> Self {
+        let numbers = (0..bag.distinct())
+            .flat_map(|row| std::iter::repeat_n(row as u32, bag.weight(row) as usize));
+        BitmapRows { numbers: numbers.collect(), ..BitmapRows::default() }
+    }
+
+    /// Each row once for each of its units.
+    fn of_units(unit_rows: &UnitRows) -> Self {
+        let mut rows = BitmapRows::default();
+        let (mut last, mut unit) = (NONE, 0);
+        for of in &unit_rows.rows {
+            for _ in 0..of.units {
+                unit += u32::from(of.unit == NONE || of.unit != last);
+                rows.numbers.push(of.row);
+                rows.units.push(unit);
+            }
+            last = of.unit;
+        }
+        rows.end_units();
+        rows
+    }
+
+    /// Makes these the rows of `parent` at the given places.
+    fn fill(&mut self, parent: &BitmapRows, places: impl Iterator<Item = usize> + Clone) {
+        self.numbers.extend(places.clone().map(|place| parent.numbers[place]));
+        if !parent.units.is_empty() {
+            self.units.extend(places.map(|place| parent.units[place]));
+            self.end_units();
+        }
+    }
+
+    fn end_units(&mut self) {
+        self.ends.clear();
+        self.ends.resize(bits::words(self.units.len()), 0);
+        for (place, unit) in self.units.iter().enumerate() {
+            if self.units.get(place + 1) != Some(unit) {
+                bits::insert(&mut self.ends, place);
+            }
+        }
+    }
+
+    /// The support of the rows that two bitmaps share.
+    #[inline]
+    fn support(&self, a: &[u64], b: &[u64]) -> u64 {
+        if self.units.is_empty() {
+            bits::count_common(a, b)
+        } else {
+            bits::count_common_runs(a, b, &self.ends)
+        }
+    }
+
+    fn clear(&mut self) {
+        self.numbers.clear();
+        self.units.clear();
+    }
+
+    fn memory(&self) -> usize {
+        (self.numbers.capacity() + self.units.capacity()) * 4 + self.ends.capacity() * 8
+    }
+}
+
+/// The bytes of the units of this number of rows, if they are counted.
+fn unit_memory(by_unit: bool, rows: usize) -> u64 {
+    if by_unit { (rows * 4 + bits::words(rows) * 8) as u64 } else { 0 }
 }
 
 /// Items that extend a prefix, and the rows that have prefix and item.
@@ -149,7 +236,7 @@ struct BitmapLevel {
     /// By position in `items`; may have one more set.
     having: BitSets,
     /// The rows of the prefix, if the bitmaps refer to them.
-    rows: Vec<u32>,
+    rows: BitmapRows,
     /// The number of the level to whose rows the bitmaps refer, if it is another one.
     base: Option<usize>,
     /// The next item to extend the prefix by.
@@ -167,7 +254,7 @@ impl BitmapLevel {
     }
 
     /// The rows to which the bitmaps refer.
-    fn rows<'l>(&'l self, levels: &'l [BitmapLevel], root: &'l BitmapLevel) -> &'l [u32] {
+    fn rows<'l>(&'l self, levels: &'l [BitmapLevel], root: &'l BitmapLevel) -> &'l BitmapRows {
         match self.base {
             Some(0) => &root.rows,
             Some(base) => &levels[base - 1].rows,
@@ -176,7 +263,7 @@ impl BitmapLevel {
     }
 
     fn memory(&self) -> u64 {
-        (self.having.memory() + (self.items.capacity() + self.rows.capacity()) * 4) as u64
+        (self.having.memory() + self.items.capacity() * 4 + self.rows.memory()) as u64
     }
 }
 
@@ -186,7 +273,7 @@ impl Bitmaps<'_> {
         let list = || ItemsetList::new(watch);
         let visit = |pair: [usize; 2], found: &mut ItemsetList<'w>, columns: &mut Vec<u32>| {
             let rows = pair.map(|item| root.having.set(item));
-            let support = bits::count_common(rows[0], rows[1]);
+            let support = root.rows.support(rows[0], rows[1]);
             if support < self.asked.min_support {
                 return Ok(false);
             }
@@ -222,14 +309,14 @@ impl Bitmaps<'_> {
     fn is_asked(
         &self,
         set: &[Item],
-        rows: &[u32],
+        rows: &BitmapRows,
         [a, b]: [&[u64]; 2],
         columns: &mut Vec<u32>,
     ) -> bool {
         if !self.asked.closed {
             return true;
         }
-        let mut rows = bits::common(a, b).map(|place| self.bag.row(rows[place] as usize));
+        let mut rows = bits::common(a, b).map(|place| self.bag.row(rows.numbers[place] as usize));
         let Some(first) = rows.next() else { return true };
         let further = |item: &Item| set.iter().all(|own| own.column != item.column);
         columns.clear();
@@ -318,7 +405,7 @@ impl<'a, 'w> BitmapTask<'a, 'w> {
             self.counted += 1;
             self.watch.poll_every(STEP, self.counted)?;
             let both = [own, level.having.set(position)];
-            let support = bits::count_common(both[0], both[1]);
+            let support = rows.support(both[0], both[1]);
             if support >= asked.min_support {
                 self.set.push(items[later]);
                 if self.bitmaps.is_asked(&self.set, rows, both, &mut self.columns) {
@@ -348,10 +435,11 @@ impl<'a, 'w> BitmapTask<'a, 'w> {
         let pairs = items * items / 2;
         let anew = rows * self.numbering.width() * WORDS_PER_BIT + pairs * bits::words(rows);
         if anew < (items + pairs) * own.len() {
-            self.budget.raise(held + memory(rows, items))?;
+            let units = unit_memory(self.bitmaps.by_unit, rows);
+            self.budget.raise(held + memory(rows, items) + units)?;
             let rows = level.rows(&self.levels, self.root);
-            child.rows.extend(bits::numbers(own).map(|place| rows[place]));
-            self.numbering.fill(&child.rows, &mut child.having, self.watch)?;
+            child.rows.fill(rows, bits::numbers(own));
+            self.numbering.fill(&child.rows.numbers, &mut child.having, self.watch)?;
         } else {
             self.budget.raise(held + (items * size_of_val(own)) as u64)?;
             child.base = Some(level.base.unwrap_or(self.levels.len()));

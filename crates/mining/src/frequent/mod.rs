@@ -2,8 +2,8 @@
 //!
 //! Both are found by the same depth-first search (`set_task`) over projections (`set_table`); `closed_narrow` lists
 //! closed ones where few groups of rows are left, and `bitmaps` finds both kinds in tables of many columns. Where
-//! units are counted there are no bitmaps: the size of an intersection is a number of rows. `unit_closure` then picks
-//! the sets that are closed by units from those that are closed by rows.
+//! units are counted, `unit_closure` picks the sets that are closed by units from those that are closed by rows, which
+//! bitmaps do not help with.
 
 mod bitmaps;
 mod closed_narrow;
@@ -44,9 +44,9 @@ pub fn frequent(
 ///
 /// LCM (Uno, Kiyomi, Arimura: "LCM ver. 2"): a closed set is extended by an item of higher rank than the last one
 /// added, and closed again. That gives each closed set once if extensions whose closure has a new item of lower rank
-/// are dropped. With units, an itemset of a pair of rows of one person may have the support of a larger one that only
-/// one of the rows contains. What is closed by units is still closed by rows: the search is the same, and lists of
-/// what it finds the sets that are closed by units. Its time is that of the sets that are closed by rows.
+/// are dropped. With units, this search is by rows too: if no item is in all rows of a set, another set may still have
+/// as many units. Each set found is listed if none has. That finds all, because what is closed by units is closed by
+/// rows; but the time is that of the sets that are closed by rows, which may be more.
 pub fn closed(
     bag: &Bag,
     units: Option<&Units>,
@@ -73,10 +73,10 @@ pub(crate) fn few_by_bitmaps(
     if asked.max_length > FEW || !bitmaps::pay(bag, &supports, &items, asked, watch) {
         return Ok(None);
     }
-    bitmaps::search(bag, asked, &items, watch)?.finish().map(Some)
+    bitmaps::search(bag, None, asked, &items, watch)?.finish().map(Some)
 }
 
-/// The itemsets that are asked for, found in the given way; there are no bitmaps of units.
+/// The itemsets that are asked for, found in the given way. Sets that are closed by units are not found by bitmaps.
 pub(crate) fn search(
     bag: &Bag,
     units: Option<&Units>,
@@ -98,17 +98,18 @@ pub(crate) fn search(
     };
     let items = ranked(&supports, |_, support| support >= asked.min_support);
     let narrow = if asked.closed { ClosedNarrow::GROUPS } else { 0 };
+    let bitmaps_can = !(asked.closed && units.is_some());
     let (by_bitmaps, narrow) = match way {
         Way::Cheapest => {
-            (units.is_none() && bitmaps::pay(bag, &supports, &items, asked, watch), narrow)
+            (bitmaps_can && bitmaps::pay(bag, &supports, &items, asked, watch), narrow)
         }
         #[cfg(test)]
-        Way::Bitmaps => (units.is_none(), narrow),
+        Way::Bitmaps => (bitmaps_can, narrow),
         #[cfg(test)]
         Way::Projections { narrow } => (false, if asked.closed { narrow } else { 0 }),
     };
     if by_bitmaps {
-        return bitmaps::search(bag, asked, &items, watch)?.finish();
+        return bitmaps::search(bag, unit_rows.as_ref(), asked, &items, watch)?.finish();
     }
     // The closure of the empty set is the items that every row has.
     let total = unit_rows.as_ref().map_or(bag.row_count(), |rows| rows.total);

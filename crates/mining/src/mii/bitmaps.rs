@@ -60,12 +60,10 @@ pub(super) fn search<S: Sink>(
         BitmapRows { numbers: (0..bag.distinct() as u32).collect(), ..BitmapRows::default() };
     bitmaps.fill(&mut rows);
     watch.begin(items.len() as u64 * (max_length as u64 - 1));
-    let pairs = bitmaps.pairs(&rows, watch, sink)?;
-    if max_length == 2 {
-        return Ok(pairs);
+    match units {
+        None => bitmaps.short::<S, false>(&rows, max_length, watch, sink),
+        Some(_) => bitmaps.short::<S, true>(&rows, max_length, watch, sink),
     }
-    // The larger part first, because the second is copied.
-    bitmaps.triples(&rows, watch, sink)?.then(pairs)
 }
 
 struct Bitmaps<'a> {
@@ -119,15 +117,31 @@ impl<'a> Bitmaps<'a> {
         }
     }
 
+    /// The MIIs of two and, if `max_length` allows, three items, given all rows.
+    fn short<S: Sink, const UNITS: bool>(
+        &mut self,
+        rows: &BitmapRows,
+        max_length: usize,
+        watch: &Watch,
+        sink: &(impl Fn() -> S + Sync),
+    ) -> Result<S, Stop> {
+        let pairs = self.pairs::<S, UNITS>(rows, watch, sink)?;
+        if max_length == 2 {
+            return Ok(pairs);
+        }
+        // The larger part first, because the second is copied.
+        self.triples::<S, UNITS>(rows, watch, sink)?.then(pairs)
+    }
+
     /// The MIIs of two items, given all rows; also records which pairs are frequent.
-    fn pairs<S: Sink>(
+    fn pairs<S: Sink, const UNITS: bool>(
         &mut self,
         rows: &BitmapRows,
         watch: &Watch,
         sink: &(impl Fn() -> S + Sync),
     ) -> Result<S, Stop> {
         let visit = |[a, b]: [usize; 2], found: &mut S, common: &mut Common| {
-            let is_frequent = self.is_frequent(rows, a, b, common);
+            let is_frequent = self.is_frequent::<UNITS>(rows, a, b, common);
             if !is_frequent && !common.rows.is_empty() {
                 let items = [a, b].map(|item| self.items[item]);
                 found.mii(&items, &common.rows, common.support)?;
@@ -140,7 +154,7 @@ impl<'a> Bitmaps<'a> {
     }
 
     /// The MIIs of three items: pairs among the rows that have a third one, the rarest.
-    fn triples<S: Sink>(
+    fn triples<S: Sink, const UNITS: bool>(
         &self,
         rows: &BitmapRows,
         watch: &Watch,
@@ -160,7 +174,7 @@ impl<'a> Bitmaps<'a> {
                     for b in bits::numbers(with_a) {
                         watch.check()?;
                         for c in bits::common(with_a, self.frequent.set(b)) {
-                            let is_frequent = self.is_frequent(&own, b, c, &mut common);
+                            let is_frequent = self.is_frequent::<UNITS>(&own, b, c, &mut common);
                             if !is_frequent && !common.rows.is_empty() {
                                 let items = [a, b, c].map(|item| self.items[item]);
                                 found.mii(&items, &common.rows, common.support)?;
@@ -177,9 +191,15 @@ impl<'a> Bitmaps<'a> {
 
     /// Whether more than theta of the rows, or of their units, have both items; if not, finds the rows that have them.
     #[inline]
-    fn is_frequent(&self, rows: &BitmapRows, a: usize, b: usize, common: &mut Common) -> bool {
+    fn is_frequent<const UNITS: bool>(
+        &self,
+        rows: &BitmapRows,
+        a: usize,
+        b: usize,
+        common: &mut Common,
+    ) -> bool {
         let [a, b] = [a, b].map(|item| rows.having.set(item));
-        if let Some(units) = self.units {
+        if let Some(units) = self.units.filter(|_| UNITS) {
             return self.is_frequent_by_unit(rows, [a, b], units, common);
         }
         let mut count = 0;

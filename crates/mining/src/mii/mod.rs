@@ -88,7 +88,7 @@ pub(crate) fn search<S: Sink>(
         return Ok(found);
     }
     let mut budget = Reservation::new(watch);
-    budget.add(units.map_or(0, |units| UnitRows::bytes(bag, units)))?;
+    let held = watch.hold(units.map_or(0, |units| UnitRows::bytes(bag, units)))?;
     let unit_rows = units.map(|units| UnitRows::new(bag, units, true, watch)).transpose()?;
     let rows = unit_rows.as_ref().map_or(bag.distinct(), |rows| rows.rows.len());
     budget.add(Projection::root_memory(bag, rows))?;
@@ -111,13 +111,13 @@ pub(crate) fn search<S: Sink>(
         Way::Projections { narrow } => (false, narrow),
     };
     if by_bitmaps {
-        drop((unit_rows, budget));
+        drop((unit_rows, held, budget));
         return bitmaps::search(bag, units, theta, max_length, &items, watch, &sink)?.then(found);
     }
     let by_unit = units.is_some();
     let mut scratch = Scratch::new(0, S::ROWS, by_unit, watch);
     let projection = Projection::root(bag, unit_rows.as_ref(), &items, &mut scratch)?;
-    drop((unit_rows, scratch));
+    drop((unit_rows, held, scratch));
     let root = PathNode { projection, ..PathNode::default() };
     let (width, first) = (bag.width(), Vec::new());
     let mut shared =

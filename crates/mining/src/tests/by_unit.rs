@@ -108,7 +108,10 @@ proptest! {
         let watch = Watch::unlimited();
         let occurring = occurring_in_units(&bag, &units);
         let expected = frequent_among(&occurring, min_support.max(1), max_length);
-        prop_assert_eq!(found(&frequent(&bag, Some(&units), min_support, max_length, &watch).unwrap()), expected);
+        prop_assert_eq!(found(&frequent(&bag, Some(&units), min_support, max_length, &watch).unwrap()), expected.clone());
+        let asked = Asked::new(min_support, max_length, false);
+        let list = frequent::search(&bag, Some(&units), asked, Way::Bitmaps, &watch).unwrap();
+        prop_assert_eq!(found(&list), expected);
         let expected = closed_among(&occurring, min_support.max(1), max_length);
         prop_assert_eq!(found(&closed(&bag, Some(&units), min_support, max_length, &watch).unwrap()), expected.clone());
         for way in WAYS {
@@ -158,6 +161,8 @@ proptest! {
         visit_miis(&bag, Some(&units), theta, None, &watch, &collect).unwrap();
         collect.check(&bag, &expected)?;
         let list = same_on_all_pools(|| frequent(&bag, Some(&units), theta, None, &watch));
+        prop_assert_eq!(found(&list), frequent_among(&occurring, theta.max(1), None));
+        let list = same_on_all_pools(|| frequent::search(&bag, Some(&units), Asked::new(theta, None, false), Way::Bitmaps, &watch));
         prop_assert_eq!(found(&list), frequent_among(&occurring, theta.max(1), None));
         let expected = closed_among(&occurring, theta.max(1), None);
         let list = same_on_all_pools(|| closed(&bag, Some(&units), theta, None, &watch));
