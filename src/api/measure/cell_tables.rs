@@ -1,7 +1,9 @@
 //! Tables of counts without their small cells, and audits of such tables.
 
 use crate::api::prelude::*;
-use measures::cells::{self, Layout, MOST_CELLS, MOST_COUNT, Place, Protection, Status};
+use measures::cells::{
+    self, CellCounts, Layout, MOST_CELLS, MOST_COUNT, NoCounts, Place, Protection, Status,
+};
 use std::collections::HashMap;
 
 const ROW_COLUMN: Argument<String> =
@@ -58,18 +60,19 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
     let positions: Vec<usize> =
         names.iter().map(|name| relation.position(name)).collect::<Result<_, _>>()?;
     let table = reader::read(&relation, &positions)?;
-    let counted = Counted::new(&table.bag)?;
+    let protection = Protection { threshold, width };
+    let (counted, counts, made) = pool::run("suppressing", table.memory(), |watch| {
+        let counted = CellCounts::new(&table.bag, None, watch)?;
+        let counts = counted.layout.counts(&counted.inner);
+        let made = cells::suppress(&counted.layout, &counts, protection, watch)?;
+        Ok::<_, NoCounts>((counted, counts, made))
+    })?;
     if counted.left_out > 0 {
         notice_hint(
             &format!("{} rows with NULL are not in the table", counted.left_out),
             "NULL stands for totals. To count them, read a view that gives NULL a name of its own.",
         );
     }
-    let counts = counted.layout.counts(&counted.inner);
-    let protection = Protection { threshold, width };
-    let made = pool::run("suppressing", table.memory(), |watch| {
-        cells::suppress(&counted.layout, &counts, protection, watch)
-    })?;
     if !made.is_safe {
         return Err(Error::Broken { what: "a small cell could be computed back".into() });
     }
@@ -103,70 +106,6 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
         ]);
     }
     Ok(rows.finish(call))
-}
-
-/// The table of counts of a bag whose columns are rows, columns and, if there is a third one, groups.
-struct Counted {
-    layout: Layout,
-    /// The counts of the inner cells.
-    inner: Vec<u64>,
-    /// The codes of each row: its group and its own.
-    rows: Vec<(u32, u32)>,
-    columns: Vec<u32>,
-    groups: Vec<u32>,
-    /// Rows of the relation with NULL.
-    left_out: u64,
-}
-
-impl Counted {
-    fn new(bag: &Bag) -> Result<Self> {
-        let is_grouped = bag.width() == 3;
-        let full = |i: &usize| !bag.row(*i).contains(&NONE);
-        let row_of = |i: usize| (if is_grouped { bag.row(i)[2] } else { 0 }, bag.row(i)[0]);
-        let distinct = |mut codes: Vec<(u32, u32)>| {
-            codes.sort_unstable();
-            codes.dedup();
-            codes
-        };
-        let kept: Vec<usize> = (0..bag.distinct()).filter(full).collect();
-        let rows = distinct(kept.iter().map(|&i| row_of(i)).collect());
-        let columns = distinct(kept.iter().map(|&i| (0, bag.row(i)[1])).collect());
-        let groups = distinct(rows.iter().map(|row| (0, row.0)).collect());
-        let sizes = (rows.len() + groups.len() + 1).saturating_mul(columns.len() + 1);
-        if sizes > MOST_CELLS {
-            return Err(Error::argument(
-                format!("the table has {} rows and {} columns", rows.len(), columns.len()),
-                format!(
-                    "A table has {MOST_CELLS} cells at the most, totals included: take coarser columns."
-                ),
-            ));
-        }
-        let place =
-            |codes: &[(u32, u32)], code: (u32, u32)| codes.binary_search(&code).unwrap_or(0);
-        let mut inner = vec![0; rows.len() * columns.len()];
-        for &i in &kept {
-            let cell =
-                place(&rows, row_of(i)) * columns.len() + place(&columns, (0, bag.row(i)[1]));
-            inner[cell] += bag.weight(i);
-        }
-        let counted: u64 = inner.iter().sum();
-        let layout = match is_grouped {
-            true => {
-                let group = |row: &(u32, u32)| place(&groups, (0, row.0)) as u32;
-                Layout::grouped(rows.iter().map(group).collect(), columns.len())
-            }
-            false => Layout::flat(rows.len(), columns.len()),
-        };
-        let code = |codes: Vec<(u32, u32)>| codes.into_iter().map(|(_, code)| code).collect();
-        Ok(Counted {
-            layout,
-            inner,
-            columns: code(columns),
-            groups: if is_grouped { code(groups) } else { Vec::new() },
-            rows,
-            left_out: bag.row_count() - counted,
-        })
-    }
 }
 
 const CELLS: Argument<Published> = Argument::new("cells", Type::Json, |given| {

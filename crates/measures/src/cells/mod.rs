@@ -1,14 +1,17 @@
 //! Cell suppression (section 1.2 of Chirayath, Longpré, Kreinovich): tables of counts with totals from which small
 //! counts cannot be computed.
 //!
-//! 1. [`Layout`] has the cells of a table: those of two columns, their totals, and the totals of coarser rows if
+//! 1. [`CellCounts`] counts the rows or people of each cell. The steps after it work on sums of cells, so that nobody
+//!    may be in several cells.
+//! 2. [`Layout`] has the cells of a table: those of two columns, their totals, and the totals of coarser rows if
 //!    there are any. It makes a `network` of them, in which each cell is an arc and a count a flow: tables that agree
 //!    in all sums are circulations.
-//! 2. `flow` finds how far a suppressed cell can move while others move with it.
-//! 3. [`suppress`] chooses the cells that are suppressed in addition to the small ones.
-//! 4. [`audit`] finds exactly what the shown cells reveal about each suppressed one. [`suppress`] ends with it.
+//! 3. `flow` finds how far a suppressed cell can move while others move with it.
+//! 4. [`suppress`] chooses the cells that are suppressed in addition to the small ones.
+//! 5. [`audit`] finds exactly what the shown cells reveal about each suppressed one. [`suppress`] ends with it.
 
 mod audit;
+mod counts;
 mod flow;
 mod layout;
 mod network;
@@ -17,6 +20,7 @@ mod suppress;
 mod tests;
 
 pub use audit::{Interval, audit};
+pub use counts::{CellCounts, NoCounts};
 pub use layout::{Layout, Place};
 pub use suppress::{Protection, Status, Suppressed, suppress};
 

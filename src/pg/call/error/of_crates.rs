@@ -1,6 +1,7 @@
 //! Conversions from the errors of our crates.
 
 use super::Error;
+use measures::cells::{MOST_CELLS, NoCounts};
 use table::{Stop, WireError};
 
 impl From<Stop> for Error {
@@ -88,6 +89,24 @@ impl From<suppress::Error> for Error {
             suppress::Error::Broken { .. }
             | suppress::Error::NotKept { .. }
             | suppress::Error::Shown { .. } => Error::Broken { what: error.to_string() },
+        }
+    }
+}
+
+impl From<NoCounts> for Error {
+    fn from(error: NoCounts) -> Self {
+        match error {
+            NoCounts::Stop(stop) => stop.into(),
+            NoCounts::TooManyCells { rows, columns } => Error::argument(
+                format!("the table has {rows} rows and {columns} columns"),
+                format!(
+                    "A table has {MOST_CELLS} cells at the most, totals included: take coarser columns."
+                ),
+            ),
+            NoCounts::UnitsInSeveralCells { units } => Error::argument(
+                format!("{units} units have rows in several cells"),
+                "They would count in each cell, but once in a total: count rows, or read a view with one row per unit.",
+            ),
         }
     }
 }
