@@ -1,10 +1,11 @@
-//! The smallest classes of a table: the number of rows of each, and what it reveals about the sensitive column.
+//! The smallest classes of a table: the number of rows or units of each, and what it reveals about the sensitive
+//! column.
 
-use crate::classes::{Tally, position};
+use crate::classes::{ClassValue, Tally, position};
 use crate::closeness::total_variation;
 use crate::diversity::perplexity;
 use std::cmp::Ordering;
-use table::{Bag, Stop, Watch, sort_watched};
+use table::{Bag, Stop, Units, Watch, sort_watched};
 
 /// The number of classes between two polls of the watch.
 const RUN: usize = 1 << 15;
@@ -15,6 +16,8 @@ pub struct ClassRisk {
     /// A distinct row of the class: all rows of the class show the same in the other columns.
     pub row: u32,
     pub rows: u64,
+    /// `None` if rows count.
+    pub units: Option<u64>,
     /// `None` without a sensitive column.
     pub sensitive: Option<SensitiveRisk>,
 }
@@ -22,65 +25,87 @@ pub struct ClassRisk {
 /// What a class reveals about the sensitive column, in which NULL is a value of its own.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct SensitiveRisk {
-    /// The number of different values in the class.
+    /// The number of different values in the class; with units, of those that can be matched to different units, as in
+    /// [`crate::l_diversity`].
     pub distinct_values: u64,
-    /// exp of the entropy of its values, as in [`crate::l_diversity`].
+    /// exp of the entropy of its values, as there.
     pub entropy_l: f64,
     /// The distance of its values from those of the whole table, as in [`crate::t_closeness`] without an
     /// order.
     pub closeness: f64,
 }
 
-/// The `smallest` classes on all columns but the sensitive one, by number of rows; classes of equal size in the order
-/// of their codes, column by column, NULL last. The least entropy-l and the largest closeness of all classes are the
-/// two measures of the table.
+/// The `smallest` classes on all columns but the sensitive one, by number of rows, or of units if they are given;
+/// classes of equal size in the order of their codes, column by column, NULL last. The least diversity and the largest
+/// closeness of all classes are the measures of the table.
 pub fn class_risk(
     bag: &Bag,
+    units: Option<&Units>,
     sensitive: Option<usize>,
     smallest: usize,
     watch: &Watch,
 ) -> Result<Vec<ClassRisk>, Stop> {
-    let Some(sensitive) = sensitive else { return rows(bag, smallest, watch) };
-    let Some(tally) = Tally::new(bag, sensitive, watch)? else { return Ok(Vec::new()) };
+    let Some(sensitive) = sensitive else { return rows(bag, units, smallest, watch) };
+    let Some(tally) = Tally::new(bag, units, sensitive, watch)? else { return Ok(Vec::new()) };
     let domain = bag.domain(sensitive).len();
-    // The counts of the tally and of its classes' rows, the table's counts and shares, the classes and their order,
-    // with a copy while it is sorted.
-    let _held = watch.hold(tally.memory() + domain as u64 * 16 + bag.distinct() as u64 * 32)?;
-    let all = bag.row_count() as f64;
-    let shares: Vec<f64> = tally.totals(domain).iter().map(|&rows| rows as f64 / all).collect();
-    let classes: Vec<&[(u32, u32, u64)]> = tally.classes().collect();
-    let sizes: Vec<u64> = classes.iter().map(|class| class.iter().map(|v| v.2).sum()).collect();
+    // The table's counts and shares, the classes, their sizes and their order, with a copy while it is sorted.
+    let _held = watch.hold(domain as u64 * 16 + bag.distinct() as u64 * 48)?;
+    let shares = tally.shares(domain)?;
+    let mut counter = tally.counter()?;
+    let classes: Vec<&[ClassValue]> = tally.classes().collect();
+    let mut sizes: Vec<(u64, Option<u64>)> = Vec::with_capacity(classes.len());
+    for class in &classes {
+        sizes.push(counter.size(class)?);
+    }
     let shown = |class: u32| {
         let row = bag.row(tally.row(class) as usize);
         (&row[..sensitive], &row[sensitive + 1..])
     };
     let order = first(classes.len(), smallest, watch, |a, b| {
-        (sizes[a as usize], shown(a)).cmp(&(sizes[b as usize], shown(b)))
+        (size(sizes[a as usize]), shown(a)).cmp(&(size(sizes[b as usize]), shown(b)))
     })?;
     let mut values = Vec::new();
     let mut found = Vec::with_capacity(order.len());
     for class in order {
         watch.check()?;
-        let (counts, rows) = (classes[class as usize], sizes[class as usize]);
+        let (own, (rows, units)) = (classes[class as usize], sizes[class as usize]);
+        let distinct_values = counter.distinct(own, u64::MAX)?;
+        let own = counter.shares(own)?;
         values.clear();
-        let share = |&(_, v, n): &(u32, u32, u64)| (position(v, domain), n as f64 / rows as f64);
-        values.extend(counts.iter().map(share));
+        values.extend(own.iter().map(|&(v, share)| (position(v, domain), share)));
         let sensitive = SensitiveRisk {
-            distinct_values: counts.len() as u64,
-            entropy_l: perplexity(counts.iter().map(|v| v.2)),
+            distinct_values,
+            entropy_l: perplexity(own),
             closeness: total_variation(&shares, &values),
         };
-        found.push(ClassRisk { row: tally.row(class), rows, sensitive: Some(sensitive) });
+        found.push(ClassRisk { row: tally.row(class), rows, units, sensitive: Some(sensitive) });
     }
     Ok(found)
 }
 
+/// What counts of a class of so many rows and units.
+fn size((rows, units): (u64, Option<u64>)) -> u64 {
+    units.unwrap_or(rows)
+}
+
 /// Without a sensitive column the distinct rows are the classes.
-fn rows(bag: &Bag, smallest: usize, watch: &Watch) -> Result<Vec<ClassRisk>, Stop> {
+fn rows(
+    bag: &Bag,
+    units: Option<&Units>,
+    smallest: usize,
+    watch: &Watch,
+) -> Result<Vec<ClassRisk>, Stop> {
     let _held = watch.hold(bag.distinct() as u64 * 8)?;
-    let key = |row: u32| (bag.weight(row as usize), bag.row(row as usize));
+    let sizes = |row: u32| {
+        let units = units.map(|units| units.of(row as usize).len() as u64);
+        (bag.weight(row as usize), units)
+    };
+    let key = |row: u32| (size(sizes(row)), bag.row(row as usize));
     let order = first(bag.distinct(), smallest, watch, |a, b| key(a).cmp(&key(b)))?;
-    let class = |row: u32| ClassRisk { row, rows: bag.weight(row as usize), sensitive: None };
+    let class = |row: u32| {
+        let (rows, units) = sizes(row);
+        ClassRisk { row, rows, units, sensitive: None }
+    };
     Ok(order.into_iter().map(class).collect())
 }
 
@@ -181,7 +206,7 @@ mod tests {
         ) {
             let bag = Bag::from_text(3, rows.clone());
             let watch = Watch::unlimited();
-            let found = class_risk(&bag, Some(sensitive), smallest, &watch).unwrap();
+            let found = class_risk(&bag, None, Some(sensitive), smallest, &watch).unwrap();
             let expected = by_definition(&rows, sensitive);
             prop_assert_eq!(found.len(), expected.len().min(smallest));
             for (class, (rows, others, risk)) in found.iter().zip(&expected) {
@@ -200,22 +225,22 @@ mod tests {
         fn the_measures_are_the_extremes(rows in rows(), sensitive in 0usize..3) {
             let bag = Bag::from_text(3, rows);
             let watch = Watch::unlimited();
-            let found = class_risk(&bag, Some(sensitive), usize::MAX, &watch).unwrap();
+            let found = class_risk(&bag, None, Some(sensitive), usize::MAX, &watch).unwrap();
             let of = |get: fn(&SensitiveRisk) -> f64| found.iter().filter_map(move |c| c.sensitive.as_ref().map(get));
             prop_assert_eq!(
                 of(|s| s.entropy_l).min_by(f64::total_cmp),
-                l_diversity(&bag, sensitive, Diversity::Entropy, &watch).unwrap()
+                l_diversity(&bag, None, sensitive, Diversity::Entropy, &watch).unwrap()
             );
             prop_assert_eq!(
                 of(|s| s.distinct_values as f64).min_by(f64::total_cmp),
-                l_diversity(&bag, sensitive, Diversity::Distinct, &watch).unwrap()
+                l_diversity(&bag, None, sensitive, Diversity::Distinct, &watch).unwrap()
             );
             prop_assert_eq!(
                 of(|s| s.closeness).max_by(f64::total_cmp),
-                t_closeness(&bag, sensitive, false, &watch).unwrap()
+                t_closeness(&bag, None, sensitive, false, &watch).unwrap()
             );
-            let whole = class_risk(&bag, None, 1, &watch).unwrap();
-            prop_assert_eq!(whole.first().map(|class| class.rows), k_anonymity(&bag));
+            let whole = class_risk(&bag, None, None, 1, &watch).unwrap();
+            prop_assert_eq!(whole.first().map(|class| class.rows), k_anonymity(&bag, None, &watch).unwrap());
         }
 
         #[test]
@@ -228,7 +253,7 @@ mod tests {
             let mut expected: Vec<_> = expected.into_iter().collect();
             expected.sort_by_key(|class| class.1);
             expected.truncate(smallest);
-            let found = class_risk(&bag, None, smallest, &Watch::unlimited()).unwrap();
+            let found = class_risk(&bag, None, None, smallest, &Watch::unlimited()).unwrap();
             let found: Vec<_> = found
                 .iter()
                 .map(|class| (shown(&bag, class.row, None).iter().map(key).collect(), class.rows))
@@ -240,7 +265,7 @@ mod tests {
     #[test]
     fn a_column_alone_is_one_class() {
         let bag = Bag::from_text(1, [[Some("a")], [Some("b")], [None]]);
-        let found = class_risk(&bag, Some(0), 5, &Watch::unlimited()).unwrap();
+        let found = class_risk(&bag, None, Some(0), 5, &Watch::unlimited()).unwrap();
         let [ClassRisk { rows: 3, sensitive: Some(risk), .. }] = found[..] else {
             panic!("{found:?}")
         };
@@ -253,7 +278,7 @@ mod tests {
         let rows = (0..500).map(|i: u32| [Some((i % 90).to_string()), Some((i % 7).to_string())]);
         let bag = Bag::from_text(2, rows);
         for sensitive in [None, Some(1)] {
-            let risk = |watch: &Watch| class_risk(&bag, sensitive, 10, watch);
+            let risk = |watch: &Watch| class_risk(&bag, None, sensitive, 10, watch);
             let whole = risk(&Watch::unlimited()).unwrap();
             let mut refused = 0;
             for limit in (0..60_000).step_by(997) {

@@ -1,7 +1,7 @@
 //! t-closeness: how far a class's sensitive values are from those of the whole table.
 
 use crate::classes::{Tally, position};
-use table::{Bag, Domain, Stop, Watch};
+use table::{Bag, Domain, Stop, Units, Watch};
 
 /// The largest distance of a class's distribution of the sensitive column from the table's
 /// (Li et al., t-Closeness); `None` if the bag has no rows or no such column.
@@ -11,37 +11,43 @@ use table::{Bag, Domain, Stop, Watch};
 /// `1/(d-1)`, which gives `1/(d-1) sum |cumulative p - cumulative q|`, and 0 if d is 1. The order
 /// is that of numbers if every value is one, else the C collation; NULL is a value of its own
 /// and comes last.
+///
+/// With units each of them weighs the same: spread over its rows in the class for the distribution of a class, over all
+/// of its rows for that of the table. A value occurs if a unit has it. A class of rows without units reveals nobody's
+/// value, so that its distance is 0.
 pub fn t_closeness(
     bag: &Bag,
+    units: Option<&Units>,
     sensitive: usize,
     ordered: bool,
     watch: &Watch,
 ) -> Result<Option<f64>, Stop> {
-    let Some(tally) = Tally::new(bag, sensitive, watch)? else { return Ok(None) };
+    let Some(tally) = Tally::new(bag, units, sensitive, watch)? else { return Ok(None) };
     let domain = bag.domain(sensitive);
-    let totals = tally.totals(domain.len());
-    let all = bag.row_count() as f64;
+    // For each value its share in the table, its place in the order, and what is computed from both.
+    let _held = watch.hold(domain.len() as u64 * 48)?;
+    let totals = tally.shares(domain.len())?;
     // Positions of the values that occur, in order; the others do not count.
-    let mut order: Vec<usize> = (0..totals.len()).filter(|&v| totals[v] > 0).collect();
+    let mut order: Vec<usize> = (0..totals.len()).filter(|&v| totals[v] > 0.0).collect();
     if ordered && let Some(numbers) = numbers(domain, &order) {
         order.sort_by(|&a, &b| numbers[a].total_cmp(&numbers[b]));
     }
     let mut place = vec![0; totals.len()];
     order.iter().enumerate().for_each(|(i, &v)| place[v] = i);
-    let shares: Vec<f64> = order.iter().map(|&v| totals[v] as f64 / all).collect();
+    let shares: Vec<f64> = order.iter().map(|&v| totals[v]).collect();
 
     let table = Shares::new(&shares);
     let mut largest: f64 = 0.0;
     let mut values: Vec<(usize, f64)> = Vec::new();
+    let mut counter = tally.counter()?;
     for class in tally.classes() {
         watch.check()?;
-        let size = class.iter().map(|v| v.2).sum::<u64>() as f64;
         values.clear();
-        values.extend(
-            class
-                .iter()
-                .map(|&(_, v, rows)| (place[position(v, domain.len())], rows as f64 / size)),
-        );
+        let placed = |&(v, share): &(u32, f64)| (place[position(v, domain.len())], share);
+        values.extend(counter.shares(class)?.iter().map(placed));
+        if values.is_empty() {
+            continue;
+        }
         values.sort_unstable_by_key(|v| v.0);
         let distance = if ordered {
             table.ordered_distance(&values)
@@ -116,7 +122,7 @@ mod tests {
     fn closeness(rows: &[(&str, &str)], ordered: bool) -> f64 {
         let bag =
             Bag::from_text(2, rows.iter().map(|&(a, b)| [Some(a), (b != "NULL").then_some(b)]));
-        t_closeness(&bag, 1, ordered, &Watch::unlimited()).unwrap().unwrap()
+        t_closeness(&bag, None, 1, ordered, &Watch::unlimited()).unwrap().unwrap()
     }
 
     /// Li et al.'s example: nine salaries, and classes {3, 4, 5} and {6, 8, 11} thousand.
@@ -130,7 +136,7 @@ mod tests {
         };
         let distance = |first| {
             let bag = Bag::from_text(2, rows(first));
-            t_closeness(&bag, 1, true, &Watch::unlimited()).unwrap().unwrap()
+            t_closeness(&bag, None, 1, true, &Watch::unlimited()).unwrap().unwrap()
         };
         assert!((distance(["3", "4", "5"]) - 0.375).abs() < 1e-12);
         assert!((distance(["6", "8", "11"]) - 1.0 / 6.0).abs() < 1e-12);

@@ -1,7 +1,7 @@
 //! l-diversity: how diverse the values of the sensitive column are in each class.
 
 use crate::classes::Tally;
-use table::{Bag, Stop, Watch};
+use table::{Bag, Stop, Units, Watch};
 
 /// The kinds of diversity (Machanavajjhala et al., l-Diversity).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,36 +19,40 @@ impl table::Choice for Diversity {
 
 /// The diversity of the least diverse class; `None` if the bag has no rows or no such column.
 ///
-/// Distinct: min over classes of the number of values. Entropy: min over classes of
-/// `exp(-sum p ln p)`, the largest l for which every class has entropy at least `ln l`. A NULL
-/// of the sensitive column is a value of its own.
+/// Distinct: min over classes of the number of values; with units, of the values that can be matched to different
+/// units of the class, since a unit with two values hides one person only. Entropy: min over classes of
+/// `exp(-sum p ln p)`, the largest l for which every class has entropy at least `ln l`; with units, p is the share of
+/// the weight, where each unit of the class weighs the same, spread over its rows there. A NULL of the sensitive column
+/// is a value of its own. A class of rows without units has a diversity of 0.
+///
+/// The entropy does not say how many units there are: it is that of two values also if one unit has both.
 pub fn l_diversity(
     bag: &Bag,
+    units: Option<&Units>,
     sensitive: usize,
     kind: Diversity,
     watch: &Watch,
 ) -> Result<Option<f64>, Stop> {
-    let Some(tally) = Tally::new(bag, sensitive, watch)? else { return Ok(None) };
-    let least = tally
-        .classes()
-        .map(|values| match kind {
-            Diversity::Distinct => values.len() as f64,
-            Diversity::Entropy => perplexity(values.iter().map(|v| v.2)),
-        })
-        .min_by(f64::total_cmp);
-    Ok(least)
+    let Some(tally) = Tally::new(bag, units, sensitive, watch)? else { return Ok(None) };
+    let mut counter = tally.counter()?;
+    let mut least = f64::INFINITY;
+    for class in tally.classes() {
+        let diversity = match kind {
+            // More than the least so far makes no difference.
+            Diversity::Distinct => counter.distinct(class, least as u64)? as f64,
+            Diversity::Entropy => perplexity(counter.shares(class)?),
+        };
+        least = least.min(diversity);
+    }
+    Ok(Some(least))
 }
 
-/// `exp(-sum p ln p)` of the shares p of the counts.
-pub(crate) fn perplexity(counts: impl Iterator<Item = u64> + Clone) -> f64 {
-    let total = counts.clone().sum::<u64>() as f64;
-    counts
-        .map(|count| {
-            let share = count as f64 / total;
-            -share * share.ln()
-        })
-        .sum::<f64>()
-        .exp()
+/// `exp(-sum p ln p)` of the shares p of some values; 0 without values.
+pub(crate) fn perplexity(values: &[(u32, f64)]) -> f64 {
+    if values.is_empty() {
+        return 0.0;
+    }
+    values.iter().map(|&(_, share)| -share * share.ln()).sum::<f64>().exp()
 }
 
 #[cfg(test)]
@@ -57,7 +61,7 @@ mod tests {
 
     fn diversity(rows: &[(&str, Option<&str>)], kind: Diversity) -> Option<f64> {
         let bag = Bag::from_text(2, rows.iter().map(|&(a, b)| [Some(a), b]));
-        l_diversity(&bag, 1, kind, &Watch::unlimited()).unwrap()
+        l_diversity(&bag, None, 1, kind, &Watch::unlimited()).unwrap()
     }
 
     #[test]
@@ -77,8 +81,8 @@ mod tests {
         assert_eq!(diversity(&[], Diversity::Distinct), None);
         let bag = Bag::from_text(1, [[Some("a")]]);
         let watch = Watch::unlimited();
-        assert_eq!(l_diversity(&bag, 1, Diversity::Entropy, &watch).unwrap(), None);
+        assert_eq!(l_diversity(&bag, None, 1, Diversity::Entropy, &watch).unwrap(), None);
         // Without other columns the whole table is one class.
-        assert_eq!(l_diversity(&bag, 0, Diversity::Entropy, &watch).unwrap(), Some(1.0));
+        assert_eq!(l_diversity(&bag, None, 0, Diversity::Entropy, &watch).unwrap(), Some(1.0));
     }
 }

@@ -3,7 +3,10 @@
 //! A class is the rows that are equal in every column but the sensitive one. Equality is that of a reader of the
 //! table: NULL equals NULL, whether the cell was suppressed or never filled.
 //!
-//! [`class_risk`] lists the smallest classes, [`unicity`] measures how many rows a few known cells identify.
+//! Measures that take [`table::Units`] count people if these are given: the units that have one row with what is
+//! counted. They count rows without them. Rows that have no unit count for nobody.
+//!
+//! [`class_risk`] lists the smallest classes. [`unicity`] measures how many rows a few known cells identify.
 //! [`utility`] compares a released table with its original: marginals, associations, and a model that distinguishes
 //! them.
 //!
@@ -24,6 +27,7 @@ pub mod entropy;
 mod information;
 mod itemsets;
 mod leak;
+mod matching;
 mod meaning;
 mod people_bounds;
 mod postings;
@@ -36,6 +40,7 @@ mod supports;
 mod suppression;
 mod translation;
 mod unicity;
+mod unit_rows;
 pub mod utility;
 
 pub use class_risk::{ClassRisk, SensitiveRisk, class_risk};

@@ -1,8 +1,8 @@
-//! Bounds on the number of people in the classes of a release, where the original identifies the person of each row.
+//! Bounds on the number of people in the classes of a release, where the person of each row of the original is known.
 
 use crate::meaning::{Cell, Meaning, OriginalRows};
-use std::collections::HashMap;
-use table::{Bag, NONE, Stop, Watch};
+use crate::unit_rows::UnitRows;
+use table::{Bag, Stop, Units, Watch};
 
 /// The number of people in classes that should hold k of them.
 ///
@@ -21,43 +21,41 @@ pub struct People {
 }
 
 /// The people in the classes of a release, its distinct rows. `original` has the same columns, in the codes that
-/// `meaning` refers to, and after them the column that identifies people; rows without a person count for no one. A
-/// class may have more rows than it covers, if one of the tables was changed: the lower bound ignores these rows, the
-/// upper bound counts each as another person. `None` without classes. Costs a look at all rows that each class
-/// covers.
+/// `meaning` refers to, and `units` are the people of its rows; rows without a person count for no one. A class may
+/// have more rows than it covers, if one of the tables was changed: the lower bound ignores these rows, the upper bound
+/// counts each as another person. `None` without classes. Costs a look at all rows that each class covers.
 pub fn people(
     released: &Bag,
     original: &Bag,
+    units: &Units,
     meaning: &Meaning<'_>,
     k: u64,
     watch: &Watch,
 ) -> Result<Option<People>, Stop> {
-    let unit = released.width();
+    let _held = watch.hold(UnitRows::bytes(units.domain()))?;
     let rows = OriginalRows::new(original, watch)?;
     let mut people = People { fewest: u64::MAX, fewest_at_most: u64::MAX, ..People::default() };
-    let mut of_person: HashMap<u32, u64> = HashMap::new();
+    let mut of_person = UnitRows::new(units.domain());
     for (i, &size) in released.weights().iter().enumerate() {
         watch.check()?;
         let codes = released.row(i).iter().enumerate();
-        let mut cells: Vec<Cell<'_>> =
+        let cells: Vec<Cell<'_>> =
             codes.map(|(column, &code)| meaning.cell(column, code)).collect();
-        cells.push(Cell::Blank);
         of_person.clear();
-        let (mut nobody, mut seen, mut stop) = (0, 0, None);
+        let (mut covered, mut seen, mut stop) = (0, 0, None);
         rows.covered(&cells, |row| {
             seen += 1;
             stop = watch.poll(seen).err();
-            let weight = original.weight(row as usize);
-            match original.row(row as usize)[unit] {
-                NONE => nobody += weight,
-                person => *of_person.entry(person).or_insert(0) += weight,
-            }
+            covered += original.weight(row as usize);
+            of_person.add(units.of(row as usize));
             stop.is_some()
         });
         if let Some(stop) = stop {
             return Err(stop);
         }
-        let (least, most) = bounds(size, nobody, of_person.values().copied().collect());
+        let rows_of: Vec<u64> = of_person.units().iter().map(|&unit| of_person.of(unit)).collect();
+        let nobody = covered - rows_of.iter().sum::<u64>();
+        let (least, most) = bounds(size, nobody, rows_of);
         people.classes += 1;
         people.surely_fewer += u64::from(most < k);
         people.perhaps_fewer += u64::from(least < k);
@@ -110,7 +108,7 @@ mod tests {
             let original = Bag::from_text(2, rows.iter().map(|row| [texts(row.0), texts(row.1)]));
             let released = Bag::from_text(1, rows.iter().map(|row| [shown(row)]));
             let watch = Watch::unlimited();
-            let alone = original.project(&[0], &watch).unwrap();
+            let (alone, units) = original.split_units(&watch).unwrap();
             let values = |general: &[u8]| -> Vec<u32> {
                 let of = |value: u32| format!("g{}", value / 3).into_bytes() == general;
                 (0..6).filter(|&v| of(v)).filter_map(|v| alone.domain(0).find(v.to_string().as_bytes())).collect()
@@ -118,7 +116,7 @@ mod tests {
             let general = released.domain(0).values().map(values);
             let general = vec![(0..).zip(general).collect()];
             let meaning = Meaning::new(&released, &alone, general, &watch).unwrap();
-            let found = people(&released, &original, &meaning, k, &watch).unwrap().unwrap();
+            let found = people(&released, &alone, &units, &meaning, k, &watch).unwrap().unwrap();
             let counts: Vec<u64> = [None, Some("g0"), Some("g1")]
                 .iter()
                 .filter_map(|class| {

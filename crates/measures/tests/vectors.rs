@@ -20,10 +20,11 @@ fn entropy_diversity_is_that_of_the_vectors() {
             (0..n).map(move |_| [Some("class".to_string()), Some(value.to_string())])
         });
         let bag = Bag::from_text(2, rows);
-        let l = l_diversity(&bag, 1, Diversity::Entropy, &Watch::unlimited()).unwrap().unwrap();
+        let watch = Watch::unlimited();
+        let l = l_diversity(&bag, None, 1, Diversity::Entropy, &watch).unwrap().unwrap();
         let expected = vector["expected"]["max_l"].as_f64().unwrap();
         assert!((l / expected - 1.0).abs() < 1e-9, "{}: {l} is not {expected}", vector["id"]);
-        assert_eq!(k_anonymity(&bag), counts.iter().copied().min());
+        assert_eq!(k_anonymity(&bag, None, &watch).unwrap(), counts.iter().copied().min());
         seen += 1;
     }
     assert!(seen >= 3);

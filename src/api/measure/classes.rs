@@ -7,8 +7,8 @@ use measures::Diversity;
 const K_ANONYMITY: Method =
     Method::new("k_anonymity", &[&SOURCE, &COLUMNS], Returns::One(Type::Int8), |call| {
         let input = Input::read(call, &SOURCE)?;
-        let k = measures::k_anonymity(&input.bag).map(|k| i64::try_from(k).unwrap_or(i64::MAX));
-        call.value(k)
+        let k = measures::k_anonymity(&input.bag, None, &Watch::unlimited())?;
+        call.value(k.map(|k| i64::try_from(k).unwrap_or(i64::MAX)))
     })
     .reading()
     .about(
@@ -55,7 +55,7 @@ const L_DIVERSITY: Method = Method::new(
         let kind = call.get(&KIND)?;
         let (input, position) = sensitive(call)?;
         let l = input
-            .run("measuring", |bag, watch| measures::l_diversity(bag, position, kind, watch))?;
+            .run("measuring", |bag, watch| measures::l_diversity(bag, None, position, kind, watch))?;
         call.value(l)
     },
 )
@@ -77,7 +77,7 @@ const T_CLOSENESS: Method = Method::new(
         let ordered = call.get(&ORDERED)?;
         let (input, position) = sensitive(call)?;
         let t = input
-            .run("measuring", |bag, watch| measures::t_closeness(bag, position, ordered, watch))?;
+            .run("measuring", |bag, watch| measures::t_closeness(bag, None, position, ordered, watch))?;
         call.value(t)
     },
 )

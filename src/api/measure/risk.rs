@@ -38,7 +38,7 @@ fn class_risk(call: &Call) -> Result<Datum> {
     };
     let mut rows = ResultRows::begin(call)?;
     let classes = input
-        .run("measuring", |bag, watch| measures::class_risk(bag, sensitive, smallest, watch))?;
+        .run("measuring", |bag, watch| measures::class_risk(bag, None, sensitive, smallest, watch))?;
     let json = ItemsetJson::new(&input.bag);
     for class in classes {
         let items = Bag::row_items(input.bag.row(class.row as usize));

@@ -240,9 +240,9 @@ fn sensitive(release: &Beside, watch: &Watch) -> Result<Option<Sensitive>, Stop>
     let (bag, last) = (release.input.bag.project(&columns, watch)?, release.class.len());
     Ok(Some(Sensitive {
         column: release.input.bag.domain(column).name().into(),
-        distinct_l: measures::l_diversity(&bag, last, Diversity::Distinct, watch)?,
-        entropy_l: measures::l_diversity(&bag, last, Diversity::Entropy, watch)?,
-        t: measures::t_closeness(&bag, last, false, watch)?,
+        distinct_l: measures::l_diversity(&bag, None, last, Diversity::Distinct, watch)?,
+        entropy_l: measures::l_diversity(&bag, None, last, Diversity::Entropy, watch)?,
+        t: measures::t_closeness(&bag, None, last, false, watch)?,
     }))
 }
 
@@ -257,9 +257,9 @@ fn people(
 ) -> Result<Option<People>, Stop> {
     let (Some(k), Some(people)) = (release.k, &tables.people) else { return Ok(None) };
     let columns: Vec<usize> = release.class.iter().copied().chain([people.unit]).collect();
-    let rows = people.rows.project(&columns, watch)?;
+    let (rows, units) = people.rows.project(&columns, watch)?.split_units(watch)?;
     let meaning = meaning(release, &release.class, before, after, watch)?;
-    measures::people(after, &rows, &meaning, k, watch)
+    measures::people(after, &rows, &units, &meaning, k, watch)
 }
 
 /// The general values that most rows show, and what they cover.
