@@ -6,7 +6,8 @@
 //! Measures that take [`table::Units`] count people if these are given: the units that have one row with what is
 //! counted. They count rows without them. Rows that have no unit count for nobody.
 //!
-//! [`class_risk`] lists the smallest classes. [`unicity`] measures how many rows a few known cells identify.
+//! [`class_risk`] lists the smallest classes. [`unicity`] measures how many rows or people a few known cells identify,
+//! [`unicity_of_rows`] how many people some known rows identify.
 //! [`utility`] compares a released table with its original: marginals, associations, and a model that distinguishes
 //! them.
 //!
@@ -40,6 +41,7 @@ mod supports;
 mod suppression;
 mod translation;
 mod unicity;
+mod unit_counters;
 mod unit_rows;
 pub mod utility;
 
@@ -57,4 +59,4 @@ pub use people_bounds::{People, people};
 pub use rational::Rational;
 pub use records::{CommonRecords, Score, anonymity_score, common_records};
 pub use suppression::{ColumnSuppression, suppression};
-pub use unicity::{Unicity, unicity};
+pub use unicity::{Unicity, unicity, unicity_of_rows};

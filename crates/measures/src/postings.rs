@@ -1,6 +1,6 @@
 //! The rows of each value, to find a row that contains an itemset without looking at all rows.
 
-use table::{Bag, Item, NONE, Reservation, Stop, Watch, bits};
+use table::{Bag, Item, NONE, Reservation, Stop, UnitCounter, Units, Watch, bits};
 
 /// A value that at least one in this number of rows has is a bit per row, any other a list of rows; the bits never
 /// take more memory than the list would.
@@ -132,6 +132,25 @@ impl<'a> Postings<'a> {
                 false
             }
             None => true,
+        })
+    }
+
+    /// Whether at most `most` units have a row that contains all of the items (at least one). Costs the same, and a
+    /// look at the units of these rows.
+    pub(crate) fn at_most_units(
+        &self,
+        items: &[Item],
+        most: u64,
+        units: &Units,
+        counter: &mut UnitCounter,
+    ) -> bool {
+        counter.begin();
+        let mut found = 0;
+        !self.find(items, |row| {
+            units.of(row as usize).iter().any(|of| {
+                found += u64::from(counter.see(of.unit));
+                found > most
+            })
         })
     }
 

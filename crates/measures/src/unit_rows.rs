@@ -66,3 +66,9 @@ impl UnitRows {
         domain as u64 * 16
     }
 }
+
+/// The number of units of a table that have a row.
+pub(crate) fn unit_count(bag: &Bag, units: &Units, watch: &Watch) -> Result<u64, Stop> {
+    let _held = watch.hold(UnitRows::bytes(units.domain()))?;
+    Ok(UnitRows::of_table(bag, units, watch)?.units().len() as u64)
+}

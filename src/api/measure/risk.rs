@@ -76,7 +76,7 @@ const UNICITY: Method = Method::new(
         let input = Input::read(call, &SOURCE)?;
         let found = input.run("measuring", |bag, watch| {
             let below = |n| random::below(&mut coins, n);
-            measures::unicity(bag, known, theta, samples, below, watch)
+            measures::unicity(bag, None, known, theta, samples, below, watch)
         })?;
         let float = |x: Option<f64>| x.map_or(Value::Null, Value::Float);
         call.one_row([

@@ -1,34 +1,40 @@
-//! Unicity: how many rows a few known cells identify (de Montjoye et al., Unique in the crowd, counted on the cells
-//! of a table).
+//! Unicity: how many rows, or people, a few known cells identify (de Montjoye et al., Unique in the crowd, counted on
+//! the cells of a table).
 //!
 //! Someone knows some cells of a row: `known` of those that are not NULL, or all of them if there are fewer, each
 //! choice equally likely. The row is identified if at most theta rows contain these cells. Unicity is the probability
 //! of that for a random row and a random choice.
 //!
-//! If all pairs of a row and a choice can be counted in about the time of the samples, they are: rows are grouped by
-//! sets of columns, which shows for all rows at once how many share their cells. Otherwise pairs are drawn and each
-//! is looked up in the rows of its values.
+//! With units it is about people: someone knows cells of a random row of a random person, and the person is identified
+//! if at most theta people have a row that contains these cells. [`unicity_of_rows`] is about someone who knows whole
+//! rows of a person.
+//!
+//! If all pairs of a row and a choice can be counted in about the time of the samples, they are (`count`): rows are
+//! grouped by sets of columns, which shows for all rows at once how many share their cells. Otherwise pairs are drawn
+//! (`sampling`) and each is looked up in the rows of its values.
 
 mod count;
+mod known_rows;
+mod rows_of_units;
+mod sampling;
+#[cfg(test)]
+mod tests;
+
+pub use known_rows::unicity_of_rows;
 
 use crate::combinations::combinations;
 use crate::postings::Postings;
+use crate::unit_counters::UnitCounters;
+use crate::unit_rows::unit_count;
 use count::Count;
-use guarantee::Share;
-use rayon::prelude::*;
-use table::{Bag, Item, Reservation, Stop, Watch, sort_watched};
+use sampling::{RandomRow, choose, sampled};
+use table::{Bag, Item, Stop, Units, Watch};
 
 /// The number of pairs of a row and a choice that are counted in about the time in which one is drawn and looked up,
 /// on a table of a million rows.
 const COUNTED: u64 = 1000;
 
-/// The number of draws tested at a time.
-const BATCH: u64 = 4096;
-
-/// The probability outside of the interval, on each side.
-const TAIL: f64 = 0.025;
-
-/// The share of rows that are identified, and its interval with a confidence of 95 %.
+/// The share of rows, or of people, that are identified, and its interval with a confidence of 95 %.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Unicity {
     pub share: f64,
@@ -36,7 +42,16 @@ pub struct Unicity {
     pub high: f64,
 }
 
-/// The unicity of a table; `None` if it has no rows.
+impl Unicity {
+    fn exact(share: f64) -> Self {
+        Unicity { share, low: share, high: share }
+    }
+}
+
+/// The unicity of a table; `None` if it has no rows, or no units where these count.
+///
+/// With units each of them weighs the same, and so does each of a unit's rows; rows without a unit are never drawn, and
+/// count for nobody.
 ///
 /// Exact, with `low` and `high` equal to the share, if there are at most a thousand times `samples` pairs of a
 /// different row and a choice of its known cells; then nothing is drawn. Otherwise it is the share among `samples`
@@ -44,20 +59,25 @@ pub struct Unicity {
 /// and equal draws give equal results.
 pub fn unicity(
     bag: &Bag,
+    units: Option<&Units>,
     known: usize,
     theta: u64,
     samples: u64,
     below: impl FnMut(u64) -> u64,
     watch: &Watch,
 ) -> Result<Option<Unicity>, Stop> {
-    if bag.row_count() == 0 {
+    let all = match units {
+        None => bag.row_count(),
+        Some(units) => unit_count(bag, units, watch)?,
+    };
+    if all == 0 {
         return Ok(None);
     }
     if pairs(bag, known, watch)? > samples.saturating_mul(COUNTED) {
-        return sampled(bag, known, theta, samples, below, watch).map(Some);
+        return sampled_cells(bag, units, known, theta, samples, below, watch).map(Some);
     }
-    let share = Count::new(bag, known, theta, watch)?.share()?;
-    Ok(Some(Unicity { share, low: share, high: share }))
+    let share = Count::new(bag, units, known, theta, watch)?.share()?;
+    Ok(Some(Unicity::exact(share)))
 }
 
 /// The number of pairs of a distinct row and a choice of its known cells.
@@ -71,9 +91,10 @@ fn pairs(bag: &Bag, known: usize, watch: &Watch) -> Result<u64, Stop> {
     Ok(pairs)
 }
 
-/// The share of draws, of a row and of its known cells, that identify the row, with confidence limits.
-fn sampled(
+/// The share of draws, of a row and of its known cells, that identify the row or its unit.
+fn sampled_cells(
     bag: &Bag,
+    units: Option<&Units>,
     known: usize,
     theta: u64,
     samples: u64,
@@ -81,311 +102,19 @@ fn sampled(
     watch: &Watch,
 ) -> Result<Unicity, Stop> {
     let postings = Postings::new(bag, watch)?;
-    let rows = ByWeight::new(bag, watch)?;
-    let mut items: Vec<Item> = Vec::new();
-    let mut ends: Vec<usize> = Vec::new();
-    let _held = watch.hold(BATCH * (known.min(bag.width()) as u64 * 8 + 8) * 2)?;
-    watch.begin(samples);
-    let (mut left, mut hits) = (samples, 0);
-    while left > 0 {
-        let count = left.min(BATCH);
-        left -= count;
-        items.clear();
-        ends.clear();
-        for _ in 0..count {
-            draw(bag.row(rows.row(below(bag.row_count()))), known, &mut items, &mut below);
-            ends.push(items.len());
+    let rows = RandomRow::new(bag, units, watch)?;
+    let counters = units.map(|units| UnitCounters::new(units, watch));
+    let draw = |items: &mut Vec<Item>| {
+        let row = rows.draw(&mut below);
+        choose(Bag::row_items(bag.row(row)), known, items, &mut below);
+    };
+    let given = |items: &[Item]| match (items, &counters) {
+        // Without any known cell no row can be excluded.
+        ([], _) => Ok(rows.all() <= theta),
+        (items, None) => Ok(postings.at_most(items, theta)),
+        (items, Some(counters)) => {
+            counters.with(|counter| postings.at_most_units(items, theta, counters.units(), counter))
         }
-        let given = |i: usize| -> Result<u64, Stop> {
-            watch.check()?;
-            let begin = if i == 0 { 0 } else { ends[i - 1] };
-            Ok(u64::from(match &items[begin..ends[i]] {
-                // Without any known cell no row can be excluded.
-                [] => bag.row_count() <= theta,
-                items => postings.at_most(items, theta),
-            }))
-        };
-        hits += (0..ends.len()).into_par_iter().map(given).try_reduce(|| 0, |a, b| Ok(a + b))?;
-        watch.advance(count);
-    }
-    let limits = Share { hits, runs: samples };
-    let share = hits as f64 / samples as f64;
-    Ok(Unicity { share, low: limits.lower(TAIL), high: limits.upper(TAIL) })
-}
-
-/// Adds the known cells of a row, each choice equally likely.
-fn draw(codes: &[u32], known: usize, items: &mut Vec<Item>, below: &mut impl FnMut(u64) -> u64) {
-    let begin = items.len();
-    items.extend(Bag::row_items(codes));
-    let cells = &mut items[begin..];
-    if known < cells.len() {
-        for i in 0..known {
-            let j = i + below((cells.len() - i) as u64) as usize;
-            cells.swap(i, j);
-        }
-        items.truncate(begin + known);
-    }
-}
-
-/// The distinct rows in the order of their codes, so that the result for a seed does not depend on the order of
-/// reading, and the number of rows up to each.
-struct ByWeight<'a> {
-    order: Vec<u32>,
-    sums: Vec<u64>,
-    _held: Reservation<'a>,
-}
-
-impl<'a> ByWeight<'a> {
-    fn new(bag: &Bag, watch: &'a Watch) -> Result<Self, Stop> {
-        let held = watch.hold(bag.distinct() as u64 * 16)?;
-        let mut order: Vec<u32> = (0..bag.distinct() as u32).collect();
-        sort_watched(&mut order, watch, |a, b| bag.row(a as usize).cmp(bag.row(b as usize)))?;
-        let mut sum = 0;
-        let sums = order.iter().map(|&row| {
-            sum += bag.weight(row as usize);
-            sum
-        });
-        Ok(ByWeight { sums: sums.collect(), order, _held: held })
-    }
-
-    /// The distinct row of row number `number`.
-    fn row(&self, number: u64) -> usize {
-        self.order[self.sums.partition_point(|&sum| sum <= number)] as usize
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use proptest::prelude::*;
-    use random::Coins;
-
-    type Cell = Option<String>;
-
-    fn table() -> impl Strategy<Value = Vec<[Cell; 4]>> {
-        let cell = || prop::option::weighted(0.7, "[a-c]");
-        prop::collection::vec([cell(), cell(), cell(), cell()], 1..25)
-    }
-
-    /// Every row, every choice of its known cells, every row that it fits.
-    fn by_definition(rows: &[[Cell; 4]], known: usize, theta: u64) -> f64 {
-        let mut sum = 0.0;
-        for row in rows {
-            let cells: Vec<usize> = (0..4).filter(|&c| row[c].is_some()).collect();
-            let size = known.min(cells.len());
-            let choices = (0u32..16).filter(|choice| {
-                choice.count_ones() as usize == size
-                    && (0..4).all(|c| choice >> c & 1 == 0 || cells.contains(&c))
-            });
-            let given = |choice: &u32| {
-                let fits =
-                    |other: &&[Cell; 4]| (0..4).all(|c| choice >> c & 1 == 0 || other[c] == row[c]);
-                rows.iter().filter(fits).count() as u64 <= theta
-            };
-            let all = choices.clone().count() as f64;
-            sum += choices.filter(given).count() as f64 / all;
-        }
-        sum / rows.len() as f64
-    }
-
-    proptest! {
-        #[test]
-        fn few_pairs_are_all_counted(rows in table(), known in 1usize..7, theta in 0u64..5) {
-            let bag = Bag::from_text(4, rows.clone());
-            let watch = Watch::unlimited();
-            let none = |_| unreachable!("nothing is drawn");
-            let found = unicity(&bag, known, theta, 100, none, &watch).unwrap().unwrap();
-            let expected = by_definition(&rows, known, theta);
-            prop_assert!((found.share - expected).abs() < 1e-12, "{} {expected}", found.share);
-            prop_assert_eq!((found.low, found.high), (found.share, found.share));
-            prop_assert_eq!(watch.memory(), 0);
-        }
-
-        /// Each draw agrees with the definition, given its row and its cells.
-        #[test]
-        fn each_draw_is_judged_as_defined(rows in table(), known in 1usize..7, theta in 0u64..5, seed: i64) {
-            let bag = Bag::from_text(4, rows.clone());
-            let watch = Watch::unlimited();
-            let mut coins = Coins::seeded(seed);
-            let draw_one = |n| random::below(&mut coins, n);
-            let hits = sampled(&bag, known, theta, 1, draw_one, &watch).unwrap().share as u64;
-            let mut coins = Coins::seeded(seed);
-            let rows_of = ByWeight::new(&bag, &watch).unwrap();
-            let row = rows_of.row(random::below(&mut coins, bag.row_count()));
-            let mut items = Vec::new();
-            draw(bag.row(row), known, &mut items, &mut |n| random::below(&mut coins, n));
-            let cells = Bag::row_items(bag.row(row)).count();
-            prop_assert_eq!(items.len(), known.min(cells));
-            items.sort_unstable();
-            items.dedup();
-            prop_assert_eq!(items.len(), known.min(cells));
-            let fits = |row: &usize| {
-                items.iter().all(|item| bag.row(*row)[item.column as usize] == item.code)
-            };
-            prop_assert!(fits(&row));
-            let support: u64 =
-                (0..bag.distinct()).filter(fits).map(|row| bag.weight(row)).sum();
-            prop_assert_eq!(hits, u64::from(support <= theta));
-        }
-    }
-
-    /// Few choices of many columns are counted without visiting all sets of columns.
-    #[test]
-    fn wide_rows_are_counted_by_what_they_lack() {
-        let mut coins = Coins::seeded(4);
-        let mut cell = |i: usize, column: usize| {
-            let value = random::below(&mut coins, 2);
-            (i % 40 != column).then_some(value.to_string())
-        };
-        let mut rows: Vec<Vec<Cell>> =
-            (0..150).map(|i| (0..40).map(|column| cell(i, column)).collect()).collect();
-        rows.extend_from_within(..50);
-        let bag = Bag::from_text(40, rows.clone());
-        let found = Count::new(&bag, 38, 1, &Watch::unlimited()).unwrap().share().unwrap();
-        let mut sum = 0.0;
-        for row in &rows {
-            let cells: Vec<usize> = (0..40).filter(|&column| row[column].is_some()).collect();
-            let given = |lacks: &&usize| {
-                let known = || cells.iter().filter(|column| column != lacks);
-                rows.iter().filter(|other| known().all(|&c| other[c] == row[c])).count() <= 1
-            };
-            sum += cells.iter().filter(given).count() as f64 / cells.len() as f64;
-        }
-        assert!((found - sum / 200.0).abs() < 1e-12, "{found}");
-    }
-
-    /// A table of which every known set of two cells must be drawn equally often, rows by their weight.
-    #[test]
-    fn draws_follow_weights_and_choices() {
-        let rows = [["a", "b", "c"], ["a", "b", "c"], ["a", "b", "c"], ["x", "y", "z"]];
-        let bag = Bag::from_text(3, rows.map(|row| row.map(Some)));
-        let watch = Watch::unlimited();
-        let by_weight = ByWeight::new(&bag, &watch).unwrap();
-        let mut coins = Coins::seeded(1);
-        // Three choices of each of two rows, of probability 1/4 and 1/12.
-        let draws = 60_000;
-        let mut times = [[0.0f64; 3]; 2];
-        for _ in 0..draws {
-            let row = by_weight.row(random::below(&mut coins, 4));
-            let mut items = Vec::new();
-            draw(bag.row(row), 2, &mut items, &mut |n| random::below(&mut coins, n));
-            let absent = 3 - items[0].column - items[1].column;
-            times[usize::from(bag.weight(row) == 1)][absent as usize] += 1.0;
-        }
-        let chi: f64 = times
-            .iter()
-            .zip([0.25, 1.0 / 12.0])
-            .flat_map(|(row, p)| row.iter().map(move |n| (n, p * f64::from(draws))))
-            .map(|(n, mean)| (n - mean).powi(2) / mean)
-            .sum();
-        // Five degrees of freedom: above 20.5 once in a thousand.
-        assert!(chi < 20.5, "{chi}");
-    }
-
-    fn large(rows: usize, seed: i64) -> Vec<[Cell; 6]> {
-        let mut coins = Coins::seeded(seed);
-        let mut cell = |n| {
-            let value = random::below(&mut coins, n);
-            Some(value).filter(|&v| v + 1 < n || n < 4).map(|v| v.to_string())
-        };
-        (0..rows).map(|_| [2, 2, 3, 4, 9, 40].map(&mut cell)).collect()
-    }
-
-    #[test]
-    fn intervals_of_samples_hold_the_exact_share() {
-        let bag = Bag::from_text(6, large(400, 1));
-        let watch = Watch::unlimited();
-        for (known, theta) in [(1, 3), (2, 1), (3, 2), (4, 1)] {
-            let exact = Count::new(&bag, known, theta, &watch).unwrap().share().unwrap();
-            let mut missed = 0;
-            for seed in 0..200 {
-                let mut coins = Coins::seeded(seed);
-                let draw = |n| random::below(&mut coins, n);
-                let found = sampled(&bag, known, theta, 300, draw, &watch).unwrap();
-                assert!((found.low..=found.high).contains(&found.share));
-                missed += u32::from(!(found.low..=found.high).contains(&exact));
-            }
-            // At most 10 of 200 are expected to miss, more than 21 less than once in a thousand times.
-            assert!(missed <= 21, "{known} known: {missed} of 200 intervals miss {exact}");
-        }
-    }
-
-    /// At either end of the interval, what was seen or more beyond it has a probability of 2.5 %.
-    #[test]
-    fn intervals_miss_equally_rarely_on_both_sides() {
-        let bag = Bag::from_text(6, large(400, 1));
-        let mut coins = Coins::seeded(1);
-        let draw = |n| random::below(&mut coins, n);
-        let found = sampled(&bag, 3, 2, 40, draw, &Watch::unlimited()).unwrap();
-        let hits = (found.share * 40.0).round() as i32;
-        assert!((5..35).contains(&hits));
-        let probability = |x: i32, p: f64| {
-            combinations(40, x as usize) as f64 * p.powi(x) * (1.0 - p).powi(40 - x)
-        };
-        let above: f64 = (hits..=40).map(|x| probability(x, found.low)).sum();
-        let below: f64 = (0..=hits).map(|x| probability(x, found.high)).sum();
-        assert!((above - 0.025).abs() < 1e-9 && (below - 0.025).abs() < 1e-9, "{above} {below}");
-    }
-
-    #[test]
-    fn neither_the_order_of_rows_nor_threads_change_anything() {
-        let mut rows = large(3000, 2);
-        let found = |rows: &[[Cell; 6]], threads: usize| {
-            let bag = Bag::from_text(6, rows.iter().cloned());
-            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-            let mut coins = Coins::seeded(7);
-            let draw = |n| random::below(&mut coins, n);
-            let watch = Watch::unlimited();
-            pool.install(|| {
-                let drawn = unicity(&bag, 3, 1, 20, draw, &watch).unwrap();
-                let counted = unicity(&bag, 3, 1, 1000, |_| 0, &watch).unwrap();
-                (drawn, counted)
-            })
-        };
-        let first = found(&rows, 1);
-        assert!(first.0.unwrap().low < first.1.unwrap().low);
-        assert_eq!(first.1.unwrap().low, first.1.unwrap().high);
-        rows.reverse();
-        assert_eq!(found(&rows, 3), first);
-    }
-
-    #[test]
-    fn no_rows_have_no_unicity_and_rows_without_cells_are_all_alike() {
-        let watch = Watch::unlimited();
-        let none = |_| unreachable!("nothing is drawn");
-        let empty = Bag::from_text(2, [[Some("a"); 2]; 0]);
-        assert_eq!(unicity(&empty, 1, 1, 10, none, &watch).unwrap(), None);
-        let blank = Bag::from_text(2, [[None::<&str>; 2]; 3]);
-        for (theta, share) in [(2, 0.0), (3, 1.0)] {
-            let found = unicity(&blank, 1, theta, 10, none, &watch).unwrap().unwrap();
-            assert_eq!(found.share, share);
-            assert_eq!(sampled(&blank, 1, theta, 5, |_| 0, &watch).unwrap().share, share);
-        }
-    }
-
-    #[test]
-    fn any_budget_gives_the_result_or_an_error() {
-        let bag = Bag::from_text(6, large(300, 3));
-        for samples in [2, 1000] {
-            let measure = |watch: &Watch| {
-                let mut coins = Coins::seeded(1);
-                unicity(&bag, 3, 1, samples, |n| random::below(&mut coins, n), watch)
-            };
-            let whole = measure(&Watch::unlimited()).unwrap();
-            let mut refused = 0;
-            for limit in (0..400_000).step_by(3989) {
-                match measure(&Watch::new(limit, u64::MAX)) {
-                    Ok(found) => assert_eq!(found, whole),
-                    Err(stop) => {
-                        assert_eq!(stop, Stop::Memory { limit });
-                        refused += 1;
-                    }
-                }
-            }
-            assert!((1..100).contains(&refused), "{refused}");
-            let watch = Watch::unlimited();
-            watch.cancel();
-            assert_eq!(measure(&watch), Err(Stop::Cancelled));
-        }
-    }
+    };
+    sampled(samples, known.min(bag.width()), draw, given, watch)
 }

@@ -324,7 +324,7 @@ fn unicity(bag: &Bag, watch: &Watch) -> Result<Vec<Unicity>, Stop> {
     let mut found = Vec::new();
     for known in 1..=KNOWN.min(bag.width()) {
         let below = |n| random::below(&mut coins, n);
-        if let Some(unicity) = measures::unicity(bag, known, 1, SAMPLES, below, watch)? {
+        if let Some(unicity) = measures::unicity(bag, None, known, 1, SAMPLES, below, watch)? {
             found.push(Unicity { known: known as u32, share: unicity.share });
         }
     }
