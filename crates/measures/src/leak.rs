@@ -4,7 +4,7 @@ use crate::postings::Postings;
 use crate::rare_itemsets::{Draws, Rare};
 use crate::translation::Translation;
 use rayon::prelude::*;
-use table::{Bag, Item, NONE, Stop, Watch};
+use table::{Bag, Item, NONE, Stop, Units, Watch};
 
 /// The number of draws tested at a time.
 const BATCH: u64 = 4096;
@@ -29,6 +29,9 @@ pub struct Leak {
 /// random itemsets that exactly one row of the original contains, and how many of them a row of
 /// the released table contains too, by length.
 ///
+/// With units, those of the original, an itemset is rare if rows of exactly one unit contain it. Rows of the released
+/// table have no units: one row that contains the itemset shows it, whoever it was made of.
+///
 /// Every length from 1 to the number of columns gets an equal part of the `samples`. The itemsets of a length are
 /// drawn uniformly among all rare ones of that length, with replacement; if there are at most as many possible draws
 /// as wanted, each rare itemset is tried once instead. Fewer are tried where rare ones are too hard to find.
@@ -37,11 +40,12 @@ pub struct Leak {
 pub fn rare_itemset_leak(
     released: &Bag,
     original: &Bag,
+    units: Option<&Units>,
     samples: u64,
     mut below: impl FnMut(u64) -> u64,
     watch: &Watch,
 ) -> Result<Vec<Leak>, Stop> {
-    let mut test = Test::new(released, original, watch)?;
+    let mut test = Test::new(released, original, units, watch)?;
     let width = original.width();
     let wanted = |length: usize| {
         let (each, more) = (samples / width as u64, samples % width as u64);
@@ -68,6 +72,7 @@ pub fn rare_itemset_leak(
 
 struct Test<'a> {
     original: &'a Bag,
+    units: Option<&'a Units>,
     rare: Rare<'a>,
     translation: Translation<'a>,
     originals: Postings<'a>,
@@ -76,10 +81,16 @@ struct Test<'a> {
 }
 
 impl<'a> Test<'a> {
-    fn new(released: &'a Bag, original: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
+    fn new(
+        released: &'a Bag,
+        original: &'a Bag,
+        units: Option<&'a Units>,
+        watch: &'a Watch,
+    ) -> Result<Self, Stop> {
         Ok(Test {
             original,
-            rare: Rare::new(original, watch)?,
+            units,
+            rare: Rare::new(original, units, watch)?,
             translation: Translation::new(original, released, watch)?,
             originals: Postings::new(original, watch)?,
             released: Postings::new(released, watch)?,
@@ -138,8 +149,12 @@ impl<'a> Test<'a> {
         let mut items: Vec<Item> = columns.iter().map(item).collect();
         let counts = items.iter().all(|item| item.code != NONE)
             && match mii {
-                NONE => !self.originals.any(&items, Some(row)),
-                mii => self.rare.is_first(mii, columns),
+                NONE => self.is_rare(&items, row),
+                // Itemsets that contain an MII are rare; with units they may be in several rows.
+                mii => {
+                    self.rare.is_first_mii(mii, columns)
+                        && (self.units.is_none() || self.is_rare(&items, row))
+                }
             };
         if !counts {
             return Ok(None);
@@ -149,12 +164,25 @@ impl<'a> Test<'a> {
         }
         Ok(Some(self.released.any(&items, None)))
     }
+
+    /// Whether the itemset, of a row that is alone, is in no other row. With units: whether no row of another unit has
+    /// it, and no row before this one in the order of codes.
+    fn is_rare(&self, items: &[Item], row: u32) -> bool {
+        let Some(units) = self.units else { return !self.originals.any(items, Some(row)) };
+        let code_row = |row: u32| self.original.row(row as usize);
+        let unit = |row: u32| units.of(row as usize).first().map(|of| of.unit);
+        !self.originals.find(items, |other| match units.of(other as usize).len() {
+            0 => false,
+            1 => unit(other) != unit(row) || code_row(other) < code_row(row),
+            _ => true,
+        })
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use mining::reference::occurring;
+    use mining::reference::{occurring, occurring_in_units};
     use proptest::prelude::*;
     use std::collections::BTreeMap;
 
@@ -172,7 +200,11 @@ mod tests {
     }
 
     /// All rare itemsets, and whether the released table has each.
-    fn by_definition(released: &Bag, original: &Bag) -> Vec<(Vec<Item>, bool)> {
+    fn by_definition(
+        released: &Bag,
+        original: &Bag,
+        units: Option<&Units>,
+    ) -> Vec<(Vec<Item>, bool)> {
         let text = |bag: &Bag, item: &Item| {
             (item.column, bag.domain(item.column as usize).value(item.code).to_vec())
         };
@@ -181,12 +213,25 @@ mod tests {
         };
         let theirs: Vec<_> =
             occurring(released).keys().map(|items| named(released, items)).collect();
-        let rare = occurring(original).into_iter().filter(|(_, support)| *support == 1);
+        let occurring = match units {
+            None => occurring(original),
+            Some(units) => occurring_in_units(original, units),
+        };
+        let rare = occurring.into_iter().filter(|(_, support)| *support == 1);
         rare.map(|(items, _)| {
             let leaked = theirs.contains(&named(original, &items));
             (items, leaked)
         })
         .collect()
+    }
+
+    /// The rows with a unit each (0 is none), and the units.
+    fn of_people<const W: usize>(rows: Vec<[Cell; W]>, units: &[u32]) -> (Bag, Units) {
+        let rows = rows.into_iter().zip(units.iter().cycle()).map(|(cells, &unit)| {
+            let unit = Some(unit).filter(|&unit| unit > 0).map(|unit| format!("{unit:03}"));
+            cells.into_iter().chain([unit])
+        });
+        Bag::from_text(W + 1, rows).split_units(&Watch::unlimited()).unwrap()
     }
 
     fn rows() -> impl Strategy<Value = Vec<[Cell; 4]>> {
@@ -196,12 +241,19 @@ mod tests {
 
     proptest! {
         #[test]
-        fn few_itemsets_are_all_tried(original in rows(), released in rows()) {
-            let (released, original) = (Bag::from_text(4, released), Bag::from_text(4, original));
+        fn few_itemsets_are_all_tried(
+            original in rows(),
+            released in rows(),
+            people in prop::option::of(prop::collection::vec(0u32..7, 1..20)),
+        ) {
+            let released = Bag::from_text(4, released);
+            let (original, units) = of_people(original, people.as_deref().unwrap_or(&[0]));
+            let units = people.map(|_| units);
+            let units = units.as_ref();
             let watch = Watch::unlimited();
             let none = |_| unreachable!("nothing is drawn");
-            let found = rare_itemset_leak(&released, &original, 100_000, none, &watch).unwrap();
-            let rare = by_definition(&released, &original);
+            let found = rare_itemset_leak(&released, &original, units, 100_000, none, &watch).unwrap();
+            let rare = by_definition(&released, &original, units);
             let expected: Vec<Leak> = (1..=4)
                 .map(|length| {
                     let of_length = || rare.iter().filter(|(items, _)| items.len() == length);
@@ -218,10 +270,10 @@ mod tests {
             let other = rows.iter().map(|row| row.clone().map(|c| c.map(|c| c + "x")));
             let (bag, other) = (Bag::from_text(4, rows.clone()), Bag::from_text(4, other));
             let watch = Watch::unlimited();
-            for leak in rare_itemset_leak(&bag, &bag, 30, coins(seed), &watch).unwrap() {
+            for leak in rare_itemset_leak(&bag, &bag, None, 30, coins(seed), &watch).unwrap() {
                 prop_assert_eq!(leak.leaked, leak.tried);
             }
-            for leak in rare_itemset_leak(&other, &bag, 30, coins(seed), &watch).unwrap() {
+            for leak in rare_itemset_leak(&other, &bag, None, 30, coins(seed), &watch).unwrap() {
                 prop_assert_eq!(leak.leaked, 0);
             }
         }
@@ -236,15 +288,30 @@ mod tests {
     /// From rows and from MIIs, each rare itemset is drawn equally often.
     #[test]
     fn draws_are_uniform() {
-        let original = &Bag::from_text(6, table(1, 120));
+        are_uniform(&Bag::from_text(6, table(1, 120)), None);
+        // People with several rows, that have what is rare several times.
+        let people: Vec<u32> = (0..360).map(|i| i * i % 31).collect();
+        let mut rows = table(1, 120);
+        rows.extend(rows.clone());
+        let (original, units) = of_people(rows, &people[..120]);
+        are_uniform(&original, Some(&units));
+        let (original, units) = of_people(table(1, 360), &people);
+        are_uniform(&original, Some(&units));
+    }
+
+    fn are_uniform(original: &Bag, units: Option<&Units>) {
         let watch = Watch::unlimited();
-        let mut test = Test::new(original, original, &watch).unwrap();
+        let mut test = Test::new(original, original, units, &watch).unwrap();
         test.rare.search(6).unwrap();
         let rare = &test.rare;
-        let expected = by_definition(original, original);
-        let mut below = coins(2);
+        let expected = by_definition(original, original, units);
+        let (mut below, mut lengths) = (coins(2), 0);
         for length in 2..=5 {
             let count = expected.iter().filter(|(items, _)| items.len() == length).count();
+            if count < 2 {
+                continue;
+            }
+            lengths += 1;
             for starts in [rare.row_starts(length), rare.mii_starts(length).unwrap()] {
                 let mut times: BTreeMap<Vec<Item>, f64> = BTreeMap::new();
                 let mut draws = Draws::default();
@@ -275,6 +342,7 @@ mod tests {
                 assert!(far.abs() < 4.0, "length {length}: {far} standard deviations");
             }
         }
+        assert!(lengths >= 3, "{lengths}");
     }
 
     #[test]
@@ -283,14 +351,14 @@ mod tests {
         let leaks = |rows: &[[Cell; 6]], seed| {
             let original = Bag::from_text(6, rows.iter().cloned());
             let watch = Watch::unlimited();
-            rare_itemset_leak(&released, &original, 601, coins(seed), &watch).unwrap()
+            rare_itemset_leak(&released, &original, None, 601, coins(seed), &watch).unwrap()
         };
         let found = leaks(&rows, 5);
         assert_ne!(found, leaks(&rows, 6));
         rows.reverse();
         assert_eq!(found, leaks(&rows, 5));
         // 601 = 101 + 5 * 100.
-        let all = by_definition(&released, &Bag::from_text(6, rows));
+        let all = by_definition(&released, &Bag::from_text(6, rows), None);
         for leak in &found {
             let rare = || all.iter().filter(|(items, _)| items.len() == leak.length);
             assert!(leak.tried <= if leak.length == 1 { 101 } else { 100 });
@@ -308,7 +376,8 @@ mod tests {
     fn any_budget_gives_the_result_or_an_error() {
         let (released, original) =
             (Bag::from_text(6, table(3, 100)), Bag::from_text(6, table(1, 100)));
-        let leaks = |watch: &Watch| rare_itemset_leak(&released, &original, 600, coins(1), watch);
+        let leaks =
+            |watch: &Watch| rare_itemset_leak(&released, &original, None, 600, coins(1), watch);
         let whole = leaks(&Watch::unlimited()).unwrap();
         let mut refused = 0;
         for limit in (0..200_000).step_by(4999) {

@@ -1,15 +1,19 @@
-//! Rare itemsets, which exactly one row contains: drawn at random or listed by length.
+//! Rare itemsets, which exactly one row contains, or rows of exactly one unit: drawn at random or listed by length.
 //!
 //! Such an itemset is in one row only, a row that occurs once. So a draw of such a row and of columns gives each with
 //! the same probability, if draws that are not rare are discarded. If few itemsets are rare, nearly all draws would
 //! be discarded; but every rare itemset contains a minimal one, an MII for theta = 1, and can be drawn from those of
 //! its length or less.
+//!
+//! With units a rare itemset is in distinct rows that only one unit has, and may be in several of them. A draw counts
+//! from the first of these rows in the order of their codes, so that each rare itemset still counts from one draw.
+//! Distinct rows without a unit do not matter.
 
 use crate::combinations::{advance, combinations};
 use mining::Visitor;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
-use table::{Bag, Item, Itemsets, NONE, Reservation, Stop, Watch, sort_watched};
+use table::{Bag, Item, Itemsets, NONE, Reservation, Stop, Units, Watch, sort_watched};
 
 /// The largest number of MIIs that are kept. If there are more, rare itemsets are not hard to find.
 const MIIS: usize = 1 << 20;
@@ -20,9 +24,10 @@ const SEARCH: u64 = 1 << 30;
 /// The rows and MIIs from which rare itemsets are drawn.
 pub(crate) struct Rare<'a> {
     bag: &'a Bag,
-    /// The distinct rows that occur once, in the order of their codes.
+    units: Option<&'a Units>,
+    /// The distinct rows that can have rare itemsets, in the order of their codes.
     rows: Vec<u32>,
-    /// MIIs by row and items.
+    /// MIIs by row and items; those that several of the rows contain are there for each of these.
     miis: Itemsets,
     /// For each MII its row, and the first MII of that row.
     mii_rows: Vec<(u32, u32)>,
@@ -33,26 +38,30 @@ pub(crate) struct Rare<'a> {
 
 impl<'a> Rare<'a> {
     /// Only rows, without a search for MIIs.
-    pub(crate) fn new(bag: &'a Bag, watch: &'a Watch) -> Result<Self, Stop> {
+    pub(crate) fn new(
+        bag: &'a Bag,
+        units: Option<&'a Units>,
+        watch: &'a Watch,
+    ) -> Result<Self, Stop> {
         let mut reservation = Reservation::new(watch);
         reservation.add(bag.distinct() as u64 * 4)?;
         let mut rows: Vec<u32> =
-            (0..bag.distinct() as u32).filter(|&row| bag.weight(row as usize) == 1).collect();
+            (0..bag.distinct() as u32).filter(|&row| is_alone(bag, units, row)).collect();
         // The result for a seed must not depend on the order of reading.
         let codes = |row: u32| bag.row(row as usize);
         sort_watched(&mut rows, watch, |a, b| codes(a).cmp(codes(b)))?;
         let (miis, mii_rows, by_length) = (Itemsets::new(), Vec::new(), Vec::new());
-        Ok(Rare { bag, rows, miis, mii_rows, by_length, reservation })
+        Ok(Rare { bag, units, rows, miis, mii_rows, by_length, reservation })
     }
 
     /// Searches the MIIs of a length up to `longest`, or of fewer lengths if that would take too long or there are
     /// too many.
     pub(crate) fn search(&mut self, longest: usize) -> Result<(), Stop> {
-        let (bag, watch) = (self.bag, self.reservation.watch());
+        let (bag, units, watch) = (self.bag, self.units, self.reservation.watch());
         let mut complete = searchable(bag).min(longest);
         let found = loop {
-            let collector = Collector::new(watch);
-            match mining::visit_miis(bag, None, 1, Some(complete), watch, &collector) {
+            let collector = Collector::new(bag, units, watch);
+            match mining::visit_miis(bag, units, 1, Some(complete), watch, &collector) {
                 Err(_) if collector.full.load(Relaxed) => complete /= 2,
                 outcome => {
                     outcome?;
@@ -104,12 +113,20 @@ impl<'a> Rare<'a> {
 
     /// For a draw from an MII: whether no earlier MII of its row is in those columns. Each rare
     /// itemset can be drawn from every MII that it contains and must count from one of them only.
-    pub(crate) fn is_first(&self, mii: u32, columns: &[u32]) -> bool {
+    pub(crate) fn is_first_mii(&self, mii: u32, columns: &[u32]) -> bool {
         let (_, first) = self.mii_rows[mii as usize];
         let within = |mii: u32| {
             self.miis.items(mii as usize).iter().all(|item| columns.contains(&item.column))
         };
         !(first..mii).any(within)
+    }
+}
+
+/// Whether a distinct row occurs once, or only one unit has it: itemsets of other rows are not rare.
+fn is_alone(bag: &Bag, units: Option<&Units>, row: u32) -> bool {
+    match units {
+        None => bag.weight(row as usize) == 1,
+        Some(units) => units.of(row as usize).len() == 1,
     }
 }
 
@@ -128,8 +145,10 @@ fn searchable(bag: &Bag) -> usize {
     length
 }
 
-/// Collects the MIIs and the row of each.
+/// Collects the MIIs and the rows of each that are alone.
 struct Collector<'w> {
+    bag: &'w Bag,
+    units: Option<&'w Units>,
     found: Mutex<Found<'w>>,
     /// There are more than [`MIIS`].
     full: AtomicBool,
@@ -142,22 +161,24 @@ struct Found<'w> {
 }
 
 impl<'w> Collector<'w> {
-    fn new(watch: &'w Watch) -> Self {
+    fn new(bag: &'w Bag, units: Option<&'w Units>, watch: &'w Watch) -> Self {
         let reservation = Reservation::new(watch);
         let found = Found { miis: Itemsets::new(), rows: Vec::new(), reservation };
-        Collector { found: Mutex::new(found), full: AtomicBool::new(false) }
+        Collector { bag, units, found: Mutex::new(found), full: AtomicBool::new(false) }
     }
 }
 
 impl Visitor for Collector<'_> {
     fn mii(&self, items: &[Item], rows: &[u32], _support: u64) -> Result<(), Stop> {
         let mut found = self.found.lock().unwrap_or_else(|e| e.into_inner());
-        if found.rows.len() >= MIIS {
-            self.full.store(true, Relaxed);
-            return Err(Stop::Itemsets { limit: MIIS as u64 });
+        for &row in rows.iter().filter(|&&row| is_alone(self.bag, self.units, row)) {
+            if found.rows.len() >= MIIS {
+                self.full.store(true, Relaxed);
+                return Err(Stop::Itemsets { limit: MIIS as u64 });
+            }
+            found.rows.push(row);
+            found.miis.push(items, 1);
         }
-        found.rows.extend(rows.first());
-        found.miis.push(items, 1);
         // Twice: sorting needs a copy later.
         let bytes = found.miis.memory() + found.rows.capacity() as u64 * 8;
         found.reservation.raise(bytes)

@@ -156,7 +156,7 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum> {
     let mut rows = ResultRows::begin(call)?;
     let leaks = pair.run("sampling", |released, original, watch| {
         let below = |n| random::below(&mut coins, n);
-        measures::rare_itemset_leak(released, original, samples, below, watch)
+        measures::rare_itemset_leak(released, original, None, samples, below, watch)
     })?;
     for leak in leaks {
         rows.push([

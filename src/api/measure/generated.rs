@@ -65,7 +65,7 @@ fn krimp_report(call: &Call) -> Result<Datum> {
         Ok((
             measures::anonymity_score(released, original, &meaning, watch)?,
             measures::common_records(released, original, &meaning, watch)?,
-            measures::rare_itemset_leak(released, original, samples, below, watch)?,
+            measures::rare_itemset_leak(released, original, None, samples, below, watch)?,
         ))
     })?;
     let score = score.map(|score| score.normalised);
