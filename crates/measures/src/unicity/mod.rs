@@ -15,6 +15,8 @@
 
 mod count;
 mod known_rows;
+#[cfg(test)]
+mod people_tests;
 mod rows_of_units;
 mod sampling;
 #[cfg(test)]
