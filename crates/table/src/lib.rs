@@ -52,7 +52,7 @@ pub use index::{Codes, Index, Keyed, Slots};
 pub use itemsets::{Item, Itemsets};
 pub use packed::{pack, unpack};
 pub use recoding::Recoding;
-pub use release::{Piece, Release, ReleaseClasses};
+pub use release::{Piece, Release, ReleaseClasses, Whose};
 pub use reservation::Reservation;
 pub use rows::CodeRows;
 pub use sort::sort_watched;

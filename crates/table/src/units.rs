@@ -38,6 +38,19 @@ impl Units {
         self.rows.len()
     }
 
+    /// The number of different units that have a row.
+    pub fn count(&self, watch: &Watch) -> Result<u64, Stop> {
+        let _held = watch.hold(UnitCounter::bytes(self.domain))?;
+        let mut counter = UnitCounter::new(self.domain);
+        counter.begin();
+        let mut found = 0;
+        for (i, of) in self.rows.iter().enumerate() {
+            watch.poll(i)?;
+            found += u64::from(counter.see(of.unit));
+        }
+        Ok(found)
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> u64 {
         Units::bytes(self.ends.capacity(), self.rows.capacity())
@@ -152,6 +165,28 @@ impl Bag {
         Ok((bag, Units { ends, rows, domain }))
     }
 
+    /// The rows of the units that `keep` accepts, and the units of these rows. Rows without a unit are left out.
+    pub fn of_units(
+        &self,
+        units: &Units,
+        keep: impl Fn(u32) -> bool,
+        watch: &Watch,
+    ) -> Result<(Bag, Units), Stop> {
+        let _held = watch.hold(8 * self.distinct() as u64 + units.memory())?;
+        let mut weights = vec![0; self.distinct()];
+        let mut kept = Units { ends: Vec::new(), rows: Vec::new(), domain: units.domain };
+        for (row, weight) in weights.iter_mut().enumerate() {
+            watch.poll(row)?;
+            let before = kept.rows.len();
+            kept.rows.extend(units.of(row).iter().filter(|of| keep(of.unit)));
+            *weight = kept.rows[before..].iter().map(|of| of.rows).sum();
+            if *weight > 0 {
+                kept.ends.push(kept.rows.len());
+            }
+        }
+        Ok((self.with_weights(&weights), kept))
+    }
+
     /// True if some unit has more than `most` rows, or a row has no unit. The unit is the last column.
     pub fn exceeds(&self, most: u64, watch: &Watch) -> Result<bool, Stop> {
         let Some(last) = self.width().checked_sub(1) else { return Ok(self.row_count() > 0) };
@@ -245,6 +280,18 @@ mod tests {
                 prop_assert_eq!(counter.count(twice.clone(), u64::MAX), expected.len() as u64);
                 prop_assert_eq!(counter.count(twice, 2), expected.len().min(2) as u64);
             }
+            prop_assert_eq!(units.count(&watch).unwrap(), all.len() as u64);
+            // Those of some units are the same as if only their rows were there.
+            let keep = |unit: u32| value(1, unit).is_some_and(|unit| unit % 2 == 0);
+            let (part, of_part) = bag.of_units(&units, keep, &watch).unwrap();
+            let (same, of_same) = whole.filter(|row| keep(row[1])).split_units(&watch).unwrap();
+            let listed = |bag: &Bag, units: &Units| {
+                let row = |i: usize| (bag.row(i).to_vec(), bag.weight(i), units.of(i).to_vec());
+                let mut rows: Vec<_> = (0..bag.distinct()).map(row).collect();
+                rows.sort_by(|a, b| a.0.cmp(&b.0));
+                rows
+            };
+            prop_assert_eq!(listed(&part, &of_part), listed(&same, &of_same));
             prop_assert_eq!(watch.memory(), 0);
         }
     }

@@ -83,12 +83,7 @@ impl Release {
     /// remaining classes have at least `k`.
     pub fn without_small_classes(mut self, bag: &Bag, k: u64, watch: &Watch) -> Result<Self, Stop> {
         let classes = self.classes(bag, watch)?;
-        let mut number = 0;
-        self.pieces.retain(|_| {
-            let class = classes.of[number];
-            number += 1;
-            classes.sizes[class as usize] >= k
-        });
+        self.retain(|piece, _| classes.sizes[classes.of[piece] as usize] >= k);
         Ok(self)
     }
 }

@@ -8,7 +8,7 @@ mod tests;
 
 pub use classes::ReleaseClasses;
 
-use crate::{Bag, NONE, Stop, Watch, bits};
+use crate::{Bag, NONE, RowsOfUnit, Stop, Units, Watch, bits};
 use forms::Forms;
 
 /// Copies of a distinct row that are released in the same form.
@@ -22,6 +22,17 @@ pub struct Piece {
     pub weight: u64,
 }
 
+/// Whose copies of its row a piece has, if a release counts units.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Whose {
+    /// Nobody's in particular: all copies of the row, or any of them.
+    All,
+    /// Those of one unit.
+    Unit(u32),
+    /// Those without a unit.
+    Nobody,
+}
+
 /// A table as it is released: for each distinct row of a bag the forms in which copies of it are
 /// shown. Copies in no piece are dropped.
 ///
@@ -32,12 +43,14 @@ pub struct Piece {
 pub struct Release {
     forms: Forms,
     pieces: Vec<Piece>,
+    /// By piece; those beyond the end are [`Whose::All`], so that a release that counts rows has none.
+    whose: Vec<Whose>,
 }
 
 impl Release {
     /// An empty release of a bag of `width` columns.
     pub fn new(width: usize) -> Self {
-        Release { forms: Forms::new(width), pieces: Vec::new() }
+        Release { forms: Forms::new(width), pieces: Vec::new(), whose: Vec::new() }
     }
 
     /// A release of whole rows: row `i` with the cells of mask `i` of `masks` blanked.
@@ -67,8 +80,46 @@ impl Release {
         self.pieces.push(Piece { row, form, weight });
     }
 
+    /// Like [`Release::push_filled`] for the copies of a row that are of one unit, or of nobody. Without fills, cells
+    /// of `mask` are blanked.
+    pub fn push_of(&mut self, row: u32, mask: &[u64], fills: &[u32], whose: Whose, weight: u64) {
+        self.whose.resize(self.pieces.len(), Whose::All);
+        self.whose.push(whose);
+        self.push_filled(row, mask, fills, weight);
+    }
+
+    /// Whose copies piece number `piece` has.
+    pub fn whose(&self, piece: usize) -> Whose {
+        self.whose.get(piece).copied().unwrap_or(Whose::All)
+    }
+
+    /// The units whose rows piece number `piece` has, and how many rows each has of this distinct row. None if the
+    /// piece has some copies of a row and does not say whose.
+    pub fn units_of<'u>(&self, piece: usize, bag: &Bag, units: &'u Units) -> &'u [RowsOfUnit] {
+        let Piece { row, weight, .. } = self.pieces[piece];
+        let all = units.of(row as usize);
+        match self.whose(piece) {
+            Whose::All if weight == bag.weight(row as usize) => all,
+            Whose::All | Whose::Nobody => &[],
+            Whose::Unit(unit) => match all.binary_search_by_key(&unit, |of| of.unit) {
+                Ok(place) => &all[place..=place],
+                Err(_) => &[],
+            },
+        }
+    }
+
+    /// True if some piece has the copies of one unit, or of nobody.
+    pub(crate) fn names_units(&self) -> bool {
+        !self.whose.is_empty()
+    }
+
     /// Sorts the pieces by row; the pieces of a row keep their order.
     pub fn sort(&mut self) {
+        if self.names_units() {
+            let mut order: Vec<u32> = (0..self.pieces.len() as u32).collect();
+            order.sort_by_key(|&number| self.pieces[number as usize].row);
+            self.whose = order.iter().map(|&number| self.whose(number as usize)).collect();
+        }
         self.pieces.sort_by_key(|piece| piece.row);
     }
 
@@ -132,17 +183,33 @@ impl Release {
 
     /// The same rows with other numbers of copies: `weight` returns that of each piece, 0 to drop it.
     pub fn reweigh(mut self, mut weight: impl FnMut(usize) -> u64) -> Self {
-        let mut number = 0;
-        self.pieces.retain_mut(|piece| {
+        self.retain(|number, piece| {
             piece.weight = weight(number);
-            number += 1;
             piece.weight > 0
         });
         self
     }
 
+    /// Keeps the pieces that `keep` accepts, given their numbers.
+    fn retain(&mut self, mut keep: impl FnMut(usize, &mut Piece) -> bool) {
+        let whose = &mut self.whose;
+        let (mut number, mut kept) = (0, 0);
+        self.pieces.retain_mut(|piece| {
+            let stays = keep(number, piece);
+            if stays && number < whose.len() {
+                whose[kept] = whose[number];
+                kept += 1;
+            }
+            number += 1;
+            stays
+        });
+        whose.truncate(kept);
+    }
+
     /// The bytes held.
     pub fn memory(&self) -> u64 {
-        (self.pieces.capacity() * size_of::<Piece>() + self.forms.memory()) as u64
+        (self.pieces.capacity() * size_of::<Piece>()
+            + self.whose.capacity() * size_of::<Whose>()
+            + self.forms.memory()) as u64
     }
 }

@@ -1,7 +1,8 @@
 //! The rows of a release, in an order that reveals nothing.
 
-use super::Release;
+use super::{Release, Whose};
 use crate::{Bag, ColumnPart, NONE, Reservation, Stop, Watch};
+use std::cmp::Ordering;
 
 impl Release {
     /// The released rows of a table, sorted by what they show. Their order reveals neither what was blanked nor their
@@ -9,12 +10,15 @@ impl Release {
     ///
     /// The release was made for the table, or for a part of its columns: then the other columns are returned
     /// unchanged. Where copies of a row of the part differ in these, its pieces take them in the order of the table,
-    /// and start again if a row is released more often than it occurs.
+    /// and start again if a row is released more often than it occurs. A piece of one unit takes that unit's copies;
+    /// the part must then be [`ColumnPart::with_units`].
     pub fn rows(&self, table: &Bag, part: Option<&ColumnPart>, watch: &Watch) -> Result<Bag, Stop> {
         let mut held = Reservation::new(watch);
         let mut builder = table.builder();
         let mut cells = vec![NONE; table.width()];
-        let mut copies = part.map(|part| Copies::new(table, part, watch)).transpose()?;
+        let units = self.names_units();
+        debug_assert!(!units || part.is_none_or(|part| part.units.is_some()));
+        let mut copies = part.map(|part| Copies::new(table, part, units, watch)).transpose()?;
         for (number, piece) in self.pieces.iter().enumerate() {
             watch.poll_with(number, || held.raise(builder.memory()))?;
             let (Some(part), Some(copies)) = (part, &mut copies) else {
@@ -22,7 +26,7 @@ impl Release {
                 builder.add(&cells, piece.weight);
                 continue;
             };
-            copies.seek(piece.row);
+            copies.seek(piece.row, self.whose(number));
             let mut wanted = piece.weight;
             while let Some((row, taken)) = copies.take(wanted) {
                 cells.copy_from_slice(table.row(row as usize));
@@ -43,12 +47,14 @@ impl Release {
 struct Copies<'a> {
     table: &'a Bag,
     of: &'a [u32],
-    /// The rows of the table by their row of the part.
+    /// The rows of the table by their row of the part, then by unit if pieces name units.
     order: Vec<u32>,
     next: usize,
-    /// The current row of the part, the range of its rows of the table in the order, the next one of them, and the
-    /// number of its copies that are left.
-    current: Option<u32>,
+    /// The current row of the part and whose copies of it, the range of their rows of the table in the order, the next
+    /// one of them, and the number of its copies that are left.
+    current: Option<(u32, Whose)>,
+    /// The range of all copies of the current row.
+    whole: std::ops::Range<usize>,
     places: std::ops::Range<usize>,
     at: usize,
     left: u64,
@@ -56,35 +62,55 @@ struct Copies<'a> {
 }
 
 impl<'a> Copies<'a> {
-    fn new(table: &'a Bag, part: &'a ColumnPart, watch: &'a Watch) -> Result<Self, Stop> {
+    fn new(
+        table: &'a Bag,
+        part: &'a ColumnPart,
+        units: bool,
+        watch: &'a Watch,
+    ) -> Result<Self, Stop> {
         // The order, and a copy while it is sorted.
         let held = watch.hold(table.distinct() as u64 * 8)?;
         let of = part.rows();
         let mut order: Vec<u32> = (0..table.distinct() as u32).collect();
         crate::sort_watched(&mut order, watch, |a, b| {
-            (of[a as usize], a).cmp(&(of[b as usize], b))
+            let by_unit = || unit(table, a).cmp(&unit(table, b));
+            let same = if units { by_unit() } else { Ordering::Equal };
+            of[a as usize].cmp(&of[b as usize]).then(same).then(a.cmp(&b))
         })?;
-        let (current, places, at, left) = (None, 0..0, 0, 0);
-        Ok(Copies { table, of, order, next: 0, current, places, at, left, _held: held })
+        let (current, whole, places, at, left) = (None, 0..0, 0..0, 0, 0);
+        Ok(Copies { table, of, order, next: 0, current, whole, places, at, left, _held: held })
     }
 
     fn weight(&self, place: usize) -> u64 {
         self.table.weight(self.order[place] as usize)
     }
 
-    /// Goes on to a row of the part; rows must come in ascending order.
-    fn seek(&mut self, row: u32) {
-        if self.current == Some(row) {
+    /// Goes on to copies of a row of the part; rows must come in ascending order.
+    fn seek(&mut self, row: u32, whose: Whose) {
+        if self.current == Some((row, whose)) {
             return;
         }
-        let rest = &self.order[self.next..];
-        let begin = self.next + rest.partition_point(|&from| self.of[from as usize] < row);
-        let end = self.next + rest.partition_point(|&from| self.of[from as usize] <= row);
-        self.current = Some(row);
-        self.places = begin..end;
-        self.next = end;
-        self.at = begin;
-        self.left = if begin < end { self.weight(begin) } else { 0 };
+        if self.current.is_none_or(|current| current.0 != row) {
+            let rest = &self.order[self.next..];
+            let begin = self.next + rest.partition_point(|&from| self.of[from as usize] < row);
+            let end = self.next + rest.partition_point(|&from| self.of[from as usize] <= row);
+            self.whole = begin..end;
+            self.next = end;
+        }
+        self.current = Some((row, whose));
+        let own = |wanted: u32| {
+            let all = &self.order[self.whole.clone()];
+            let begin = all.partition_point(|&from| unit(self.table, from) < wanted);
+            let count = all[begin..].partition_point(|&from| unit(self.table, from) == wanted);
+            self.whole.start + begin..self.whole.start + begin + count
+        };
+        self.places = match whose {
+            Whose::All => self.whole.clone(),
+            Whose::Unit(unit) => own(unit),
+            Whose::Nobody => own(NONE),
+        };
+        self.at = self.places.start;
+        self.left = if self.places.is_empty() { 0 } else { self.weight(self.at) };
     }
 
     /// Takes some copies of the current row, at most `wanted`: the row of the table, and their number. `None` if none
@@ -104,4 +130,9 @@ impl<'a> Copies<'a> {
         self.left -= taken;
         Some((self.order[self.at], taken))
     }
+}
+
+/// The unit of a row of a table: its last column. NULL comes last.
+fn unit(table: &Bag, row: u32) -> u32 {
+    table.row(row as usize).last().copied().unwrap_or(NONE)
 }
