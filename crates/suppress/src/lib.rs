@@ -5,6 +5,9 @@
 //! cell and a cell that never had a value are both NULL; classes are counted as the reader of
 //! the release sees them, so the two are equal.
 //!
+//! Thresholds count rows, or units, say people, that may have several rows each. Rows without a unit count for nobody.
+//! If the copies of a row are released in several forms, a release with units says whose copies have which form.
+//!
 //! * `mii` holds [`mii_suppress`], which blanks the cells that minimal infrequent itemsets lie in as
 //!   the crate `mining` finds them.
 //! * `sampled` does that with the itemsets of a sample; [`k_mii`] then drops small classes.
@@ -15,12 +18,14 @@
 //! * `generalize` shows whole columns at a level of their hierarchies.
 //! * `loss` computes the loss of a released column from the two columns alone.
 //! * `checked` is the last check of every k-anonymous release: classes below k are dropped.
+//! * `counted` counts rows, or the units that have them.
 //! * `impute` does the opposite: NULL cells of a released table get values again.
 //! * `hide` holds [`hide_itemsets`], which blanks cells until named itemsets are no longer frequent.
 //! * `shuffle` blanks nothing: groups of columns are put into random orders of their own.
 #![forbid(unsafe_code)]
 
 mod checked;
+mod counted;
 mod error;
 mod generalize;
 mod hide;
@@ -47,3 +52,4 @@ pub use shuffle::{Shuffled, shuffle_groups};
 pub use written::Written;
 
 use checked::checked;
+use counted::counted;

@@ -1,27 +1,29 @@
 //! Suppression of minimal infrequent itemsets (ten Tusscher, chapter 2).
 
-use crate::Error;
+use crate::{Error, counted};
 use mining::{Subtree, Visitor, visit_miis};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use table::{Bag, Item, Marks, Release, Stop, Watch};
+use table::{Bag, Item, Marks, Release, Stop, Units, Watch};
 
 /// Blanks in each row the cells that lie in a minimal infrequent itemset the row contains.
 ///
-/// The remaining cells of a row are contained in more than `theta` rows of the table, unless `max_length` cut the
-/// search short. This is not a guarantee for the release itself: its classes may be smaller. Equal to listing all MIIs
+/// The remaining cells of a row are contained in more than `theta` rows of the table, or in those of more than `theta`
+/// of the units, unless `max_length` cut the search short. This is not a guarantee for the release itself: its classes may be smaller. Equal to listing all MIIs
 /// and suppressing them one by one, but keeps no list.
 pub fn mii_suppress(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    if bag.row_count() > 0 && theta >= bag.row_count() {
-        return Err(Error::NothingLeft { class: theta.saturating_add(1), rows: bag.row_count() });
+    let all = counted(bag, units, watch)?;
+    if bag.row_count() > 0 && theta >= all {
+        return Err(Error::NothingLeft { class: theta.saturating_add(1), rows: all });
     }
     let _held = watch.hold(Marks::bytes(bag.distinct(), bag.width()))?;
     let blanked = Blanked::new(bag);
-    visit_miis(bag, None, theta, max_length, watch, &blanked)?;
+    visit_miis(bag, units, theta, max_length, watch, &blanked)?;
     Ok(Release::from_masks(bag, blanked.cells.into_sets().words(), watch)?)
 }
 

@@ -1,46 +1,60 @@
 //! Suppression by a sample (ten Tusscher, section 2.3): infrequent itemsets are searched for in some of the rows and
 //! blanked in all of them. For tables that are too large to be searched as a whole.
 
-use crate::{Error, checked, mii_suppress};
-use table::{Bag, BitSets, Item, Itemsets, Release, Stop, Watch, sort_watched};
+use crate::{Error, checked, counted, mii_suppress};
+use table::{Bag, BitSets, Item, Itemsets, Release, Stop, UnitCounter, Units, Watch, sort_watched};
 
 /// As [`mii_suppress`](crate::mii_suppress), but minimal infrequent itemsets are those of a share of the rows, for
 /// theta times that share, rounded up: rather more is blanked than too little. Values that no row of the sample has are
-/// blanked too. The result has no guarantee: infrequent itemsets that the sample does not show remain.
+/// blanked too. With units the sample is a share of the units, with all their rows. The result has no guarantee: infrequent itemsets that the sample does not show remain.
 pub fn mii_suppress_sampled(
     bag: &Bag,
+    units: Option<&Units>,
     theta: u64,
     max_length: Option<usize>,
     share: f64,
     watch: &Watch,
 ) -> Result<Release, Error> {
     if share >= 1.0 || theta == 0 {
-        return mii_suppress(bag, theta, max_length, watch);
+        return mii_suppress(bag, units, theta, max_length, watch);
     }
-    let sample = sample(bag, share, watch)?;
+    let (sample, of_sample) = match units {
+        None => (sample(bag, share, watch)?, None),
+        Some(units) => {
+            let (sample, of_sample) = sample_units(bag, units, share, watch)?;
+            (sample, Some(of_sample))
+        }
+    };
     let scaled = (theta as f64 * share).ceil() as u64;
-    if scaled >= sample.row_count() {
-        return Err(Error::NothingLeft { class: scaled + 1, rows: sample.row_count() });
+    let held = of_sample.as_ref().map_or(0, Units::memory);
+    let _held = watch.hold(held + sample.own_memory() + bag.distinct() as u64 * 8)?;
+    let all = counted(&sample, of_sample.as_ref(), watch)?;
+    if scaled >= all {
+        return Err(Error::NothingLeft { class: scaled + 1, rows: all });
     }
-    let _held = watch.hold(sample.own_memory() + bag.distinct() as u64 * 8)?;
-    let miis = mining::miis(&sample, None, scaled, max_length, watch)?;
+    let miis = mining::miis(&sample, of_sample.as_ref(), scaled, max_length, watch)?;
     let supports = sample.supports();
     drop(sample);
-    let masks = blanked(bag, &miis, &supports, watch)?;
+    let masks = blanked(bag, &miis, &supports, watch);
+    // The memory of a list of itemsets stays reserved until its owner releases it.
+    watch.release(miis.memory());
+    let masks = masks?;
     Ok(Release::from_masks(bag, masks.words(), watch)?)
 }
 
 /// k-MII: [`mii_suppress_sampled`] with theta = k - 1, then rows whose class on the output has fewer than `k` rows are
-/// dropped. Every class of the release has at least `k` rows, as all rows are counted.
+/// dropped. Every class of the release has at least `k` rows, as all rows are counted. With units, the rows of a class
+/// are of at least `k` different ones.
 pub fn k_mii(
     bag: &Bag,
+    units: Option<&Units>,
     k: u64,
     max_length: Option<usize>,
     share: f64,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    let release = mii_suppress_sampled(bag, k.saturating_sub(1), max_length, share, watch)?;
-    checked(release, bag, bag.width(), k, watch)
+    let release = mii_suppress_sampled(bag, units, k.saturating_sub(1), max_length, share, watch)?;
+    checked(release, bag, units, bag.width(), k, watch)
 }
 
 /// A share of the rows, at equal distances in the order of their values: independent of the order of reading, and
@@ -59,6 +73,31 @@ fn sample(bag: &Bag, share: f64, watch: &Watch) -> Result<Bag, Stop> {
         taken = now;
     }
     Ok(bag.with_weights(&weights))
+}
+
+/// The rows of a share of the units, which are taken at equal distances in the order of their values.
+fn sample_units(bag: &Bag, units: &Units, share: f64, watch: &Watch) -> Result<(Bag, Units), Stop> {
+    let _held = watch.hold(UnitCounter::bytes(units.domain()) + units.domain() as u64)?;
+    let mut counter = UnitCounter::new(units.domain());
+    counter.begin();
+    for row in 0..bag.distinct() {
+        watch.poll(row)?;
+        for of in units.of(row) {
+            counter.see(of.unit);
+        }
+    }
+    let (mut before, mut taken) = (0u64, 0u64);
+    let mut drawn = vec![false; units.domain()];
+    for (unit, drawn) in (0..).zip(&mut drawn) {
+        // Units without rows were not seen.
+        if counter.see(unit) {
+            continue;
+        }
+        before += 1;
+        *drawn = (before as f64 * share) as u64 > taken;
+        taken += u64::from(*drawn);
+    }
+    bag.of_units(units, |unit| drawn[unit as usize], watch)
 }
 
 /// The cells of each row that lie in an itemset which the row contains, or that the sample does not have.
@@ -128,7 +167,7 @@ mod tests {
             let part = sample(&bag, share, &watch).unwrap();
             prop_assert_eq!(part.row_count(), (bag.row_count() as f64 * share) as u64);
             let scaled = (theta as f64 * share).ceil() as u64;
-            let release = mii_suppress_sampled(&bag, theta, None, share, &watch);
+            let release = mii_suppress_sampled(&bag, None, theta, None, share, &watch);
             if scaled >= part.row_count() {
                 prop_assert!(release.is_err());
                 return Ok(());
@@ -157,7 +196,7 @@ mod tests {
         fn classes_are_counted_over_all_rows(rows in rows(), k in 1u64..6, tenths in 1u32..11) {
             let (share, watch) = (f64::from(tenths) / 10.0, Watch::unlimited());
             let bag = Bag::from_text(3, rows);
-            if let Ok(release) = k_mii(&bag, k, None, share, &watch) {
+            if let Ok(release) = k_mii(&bag, None, k, None, share, &watch) {
                 prop_assert!(release.k(&bag, &watch).unwrap().is_none_or(|least| least >= k));
             }
         }
@@ -180,8 +219,10 @@ mod tests {
     fn all_rows_are_no_sample() {
         let bag = Bag::from_text(1, [["a"], ["a"], ["b"]].map(|row| row.map(Some)));
         let watch = Watch::unlimited();
-        let (whole, part) =
-            (mii_suppress(&bag, 1, None, &watch), mii_suppress_sampled(&bag, 1, None, 1.0, &watch));
+        let (whole, part) = (
+            mii_suppress(&bag, None, 1, None, &watch),
+            mii_suppress_sampled(&bag, None, 1, None, 1.0, &watch),
+        );
         assert_eq!(shown(&whole.unwrap(), &bag), shown(&part.unwrap(), &bag));
     }
 }

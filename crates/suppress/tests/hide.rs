@@ -90,7 +90,7 @@ proptest! {
     #[test]
     fn itemsets_are_hidden_by_few_cells((bag, itemsets, keep) in case(), min_support in 1u64..8) {
         let watch = Watch::unlimited();
-        let release = hide_itemsets(&bag, &itemsets, &keep, min_support, &watch).unwrap();
+        let release = hide_itemsets(&bag, None, &itemsets, &keep, min_support, &watch).unwrap();
         prop_assert_eq!(watch.memory(), 0);
         let rows = shown(&release, &bag);
         for items in &itemsets {
@@ -154,7 +154,8 @@ fn few_cells_more_than_the_fewest_go() {
             })
             .collect();
         let min_support = 1 + draw(4);
-        let found = hide_itemsets(&bag, &itemsets, &[], min_support, &Watch::unlimited()).unwrap();
+        let found =
+            hide_itemsets(&bag, None, &itemsets, &[], min_support, &Watch::unlimited()).unwrap();
         let (one, other) = (blanked(&found, &bag), fewest(&bag, &itemsets, &[], min_support));
         cells += one;
         least += other;
@@ -200,7 +201,7 @@ fn hidden(
         .iter()
         .map(|set| set.iter().map(|&(column, value)| item(&bag, column, value)).collect())
         .collect();
-    let release = hide_itemsets(&bag, &itemsets, &[], min_support, watch)?;
+    let release = hide_itemsets(&bag, None, &itemsets, &[], min_support, watch)?;
     let text = |(column, &code): (usize, &u32)| {
         (code != NONE).then(|| String::from_utf8(bag.domain(column).value(code).to_vec()).unwrap())
     };
@@ -259,7 +260,7 @@ fn nothing_frequent_is_left_alone_and_nothing_is_not() {
     assert_eq!(hidden(&rows, &itemsets, 91, &watch).unwrap(), sorted);
     assert_ne!(hidden(&rows, &itemsets, 15, &watch).unwrap(), sorted);
     let empty = Bag::from_text(1, [[Some("a")]; 0]);
-    assert!(hide_itemsets(&empty, &[], &[], 1, &watch).unwrap().pieces().is_empty());
+    assert!(hide_itemsets(&empty, None, &[], &[], 1, &watch).unwrap().pieces().is_empty());
 }
 
 #[test]

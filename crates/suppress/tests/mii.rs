@@ -58,11 +58,11 @@ fn vectors_pass() {
             rows.sort();
             rows
         };
-        let release = mii_suppress(&bag, theta, None, &watch).unwrap();
+        let release = mii_suppress(&bag, None, theta, None, &watch).unwrap();
         assert_eq!(texts(&release), expected("suppressed"), "{}", vector["id"]);
         let cells = vector["expected"]["suppressed_cells"].as_u64().unwrap();
         assert_eq!(Counts::of(&release, &bag).suppressed, cells, "{}", vector["id"]);
-        let release = k_mii(&bag, theta + 1, None, 1.0, &watch).unwrap();
+        let release = k_mii(&bag, None, theta + 1, None, 1.0, &watch).unwrap();
         assert_eq!(texts(&release), expected("kmii_exact_classes"), "{}", vector["id"]);
         seen += 1;
     }
@@ -78,7 +78,7 @@ proptest! {
     ) {
         let bag = Bag::from_text(5, rows);
         let watch = Watch::unlimited();
-        let release = mii_suppress(&bag, theta, max_length, &watch);
+        let release = mii_suppress(&bag, None, theta, max_length, &watch);
         if bag.row_count() > 0 && theta >= bag.row_count() {
             let left = Error::NothingLeft { class: theta + 1, rows: bag.row_count() };
             prop_assert_eq!(release.err(), Some(left));
@@ -98,7 +98,7 @@ proptest! {
         let bag = Bag::from_text(4, rows);
         prop_assume!(k <= bag.row_count());
         let watch = Watch::unlimited();
-        let release = k_mii(&bag, k, max_length, 1.0, &watch).unwrap();
+        let release = k_mii(&bag, None, k, max_length, 1.0, &watch).unwrap();
         let mut classes: BTreeMap<Vec<u32>, u64> = BTreeMap::new();
         for (i, row) in mine_then_suppress(&bag, k - 1, max_length).into_iter().enumerate() {
             *classes.entry(row).or_default() += bag.weight(i);
@@ -120,7 +120,8 @@ fn the_thread_count_does_not_matter() {
     let bag = Bag::from_text(6, rows);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        let release = pool.install(|| mii_suppress(&bag, 2, None, &Watch::unlimited())).unwrap();
+        let release =
+            pool.install(|| mii_suppress(&bag, None, 2, None, &Watch::unlimited())).unwrap();
         released(&release, &bag)
     };
     assert_eq!(run(1), run(4));
@@ -141,7 +142,7 @@ fn published_tables_are_reproduced() {
     for (name, theta, kept, share) in expected {
         let Some(path) = data(&format!("lucs/{name}.num")) else { continue };
         let bag = modal_rows(&path);
-        let release = k_mii(&bag, theta + 1, None, 1.0, &Watch::unlimited()).unwrap();
+        let release = k_mii(&bag, None, theta + 1, None, 1.0, &Watch::unlimited()).unwrap();
         let counts = Counts::of(&release, &bag);
         assert_eq!(counts.kept, kept, "{name}, theta {theta}");
         let percent = 100.0 * counts.suppressed_share();

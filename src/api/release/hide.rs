@@ -76,7 +76,7 @@ fn hide_itemsets(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let itemsets: Vec<Vec<Item>> =
         itemsets.iter().filter_map(|items| items.iter().map(item).collect()).collect();
     release(rows, source, |bag, watch| {
-        suppress::hide_itemsets(bag, &itemsets, &keep, min_support, watch)
+        suppress::hide_itemsets(bag, None, &itemsets, &keep, min_support, watch)
     })
 }
 

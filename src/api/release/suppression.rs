@@ -38,7 +38,7 @@ const MII_SUPPRESS: Method = Method::release(
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
         release(rows, source, |bag, watch| {
-            suppress::mii_suppress_sampled(bag, theta, max_length, share, watch)
+            suppress::mii_suppress_sampled(bag, None, theta, max_length, share, watch)
         })
     })
     .made_of(Origin::Row)
@@ -68,7 +68,7 @@ const K_MII: Method = Method::release(
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(rows, source, |bag, watch| suppress::k_mii(bag, k, max_length, share, watch))
+        release(rows, source, |bag, watch| suppress::k_mii(bag, None, k, max_length, share, watch))
     })
     .made_of(Origin::Row)
     .blanking(),

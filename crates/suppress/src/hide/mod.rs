@@ -7,16 +7,21 @@
 //! 3. The blanks are spread evenly over the rows of a kind, in the order of their values, so that they do not
 //!    accumulate in one part of the table.
 //! 4. The supports are counted again on the release before it is returned.
+//!
+//! With units, supports are numbers of units. `units` then plans for units instead of rows: a unit is of the kind of all
+//! its rows together, and what it loses it loses in all of them.
 
 mod find;
 mod plan;
+mod units;
 
 use crate::Error;
 use find::Finder;
 use plan::{Pattern, plan};
-use table::{Bag, Index, Item, NONE, Release, Reservation, Stop, Watch, bits};
+use table::{Bag, Index, Item, NONE, Release, Reservation, Stop, Units, Watch, Whose, bits};
 
-/// Blanks cells until fewer than `min_support` rows contain each of the itemsets. No cell of the columns
+/// Blanks cells until fewer than `min_support` rows, or units, contain each of the itemsets. A unit contains an itemset
+/// if one of its rows does. No cell of the columns
 /// `keep` is blanked, so every itemset must have an item in another column. All rows are kept.
 ///
 /// The search is greedy: the cell that hides most itemsets at once is blanked first; among equals, the most frequent
@@ -24,6 +29,7 @@ use table::{Bag, Index, Item, NONE, Release, Reservation, Stop, Watch, bits};
 /// hidden by the fewest cells that can do it.
 pub fn hide_itemsets(
     bag: &Bag,
+    units: Option<&Units>,
     itemsets: &[Vec<Item>],
     keep: &[usize],
     min_support: u64,
@@ -35,21 +41,32 @@ pub fn hide_itemsets(
     sensitive.sort();
     sensitive.dedup();
     let kinds = Kinds::new(bag, &sensitive, watch)?;
-    let mut excess = vec![0u64; sensitive.len()];
-    for kind in &kinds.all {
+    let release = match units {
+        None => {
+            let excess = excess(&kinds.all, sensitive.len(), min_support);
+            let patterns = plan(bag, &sensitive, &excess, &kinds.all, keep, watch)?;
+            spread(bag, &kinds, &patterns, watch)?
+        }
+        Some(units) => units::hidden(bag, units, &kinds, &sensitive, (keep, min_support), watch)?,
+    };
+    checked(release, bag, units, &sensitive, min_support, watch)
+}
+
+/// In how many rows of these kinds each of the itemsets must be hidden.
+fn excess(kinds: &[Kind], itemsets: usize, min_support: u64) -> Vec<u64> {
+    let mut excess = vec![0u64; itemsets];
+    for kind in kinds {
         kind.sets.iter().for_each(|&set| excess[set as usize] += kind.rows);
     }
     excess.iter_mut().for_each(|rows| *rows = (*rows + 1).saturating_sub(min_support));
-    let patterns = plan(bag, &sensitive, &excess, &kinds.all, keep, watch)?;
-    let release = spread(bag, &kinds, &patterns, watch)?;
-    checked(release, bag, &sensitive, min_support, watch)
+    excess
 }
 
-/// Rows that contain the same sensitive itemsets.
+/// Rows, or units, that contain the same sensitive itemsets.
 struct Kind {
     /// The itemsets, as numbers, ascending.
     sets: Vec<u32>,
-    /// The number of rows.
+    /// The number of rows, or of units.
     rows: u64,
 }
 
@@ -157,21 +174,43 @@ fn spread(
 fn checked(
     release: Release,
     bag: &Bag,
+    units: Option<&Units>,
     itemsets: &[Vec<Item>],
     min_support: u64,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    let _held = watch.hold(release.memory())?;
+    let mut held = watch.hold(release.memory())?;
+    let before = held.bytes();
     let finder = Finder::new(bag, itemsets);
     let mut supports = vec![0; itemsets.len()];
     let mut found = Vec::new();
     let mut cells = vec![NONE; bag.width()];
+    // Itemsets and the units that contain them.
+    let mut contained: Vec<(u32, u32)> = Vec::new();
     for (i, piece) in release.pieces().iter().enumerate() {
-        watch.poll(i)?;
+        watch.poll_with(i, || held.raise(before + contained.capacity() as u64 * 16))?;
         release.write(bag, piece, &mut cells);
         finder.find(&cells, &mut found);
-        found.iter().for_each(|&set| supports[set as usize] += piece.weight);
+        match units {
+            None => found.iter().for_each(|&set| supports[set as usize] += piece.weight),
+            Some(units) => {
+                let of = release.units_of(i, bag, units);
+                let is_some = piece.weight != bag.weight(piece.row as usize);
+                if is_some && release.whose(i) == Whose::All {
+                    // It is not known whose copies these are: each may be another unit's.
+                    found.iter().for_each(|&set| supports[set as usize] += piece.weight);
+                }
+                contained
+                    .extend(found.iter().flat_map(|&set| of.iter().map(move |of| (set, of.unit))));
+            }
+        }
     }
+    held.raise(before + contained.len() as u64 * 24)?;
+    let mut order: Vec<u32> = (0..contained.len() as u32).collect();
+    let pair = |place: u32| contained[place as usize];
+    table::sort_watched(&mut order, watch, |a, b| pair(a).cmp(&pair(b)))?;
+    order.dedup_by_key(|place| pair(*place));
+    order.iter().for_each(|&place| supports[pair(place).0 as usize] += 1);
     match supports.into_iter().find(|&support| support >= min_support) {
         Some(support) => Err(Error::Shown { support, min_support }),
         None => Ok(release),
@@ -189,9 +228,27 @@ mod tests {
         let itemsets = [vec![Item { column: 0, code: 0 }, Item { column: 1, code: 0 }]];
         let as_it_is = || Release::from_masks(&bag, &[0, 0], &watch).unwrap();
         assert_eq!(
-            checked(as_it_is(), &bag, &itemsets, 2, &watch),
+            checked(as_it_is(), &bag, None, &itemsets, 2, &watch),
             Err(Error::Shown { support: 2, min_support: 2 })
         );
-        assert!(checked(as_it_is(), &bag, &itemsets, 3, &watch).is_ok());
+        assert!(checked(as_it_is(), &bag, None, &itemsets, 3, &watch).is_ok());
+    }
+
+    /// Three rows of one person contain the itemset, and one of another.
+    #[test]
+    fn the_last_look_counts_units() {
+        let rows = [["a", "x", "u"], ["a", "x", "u"], ["a", "y", "u"], ["a", "x", "v"]];
+        let bag = Bag::from_text(3, rows.map(|row| row.map(Some)));
+        let watch = Watch::unlimited();
+        let (bag, units) = bag.split_units(&watch).unwrap();
+        let itemsets = [vec![Item { column: 0, code: 0 }]];
+        let look = |release, min| checked(release, &bag, Some(&units), &itemsets, min, &watch);
+        let whole = || Release::from_masks(&bag, &[0, 0], &watch).unwrap();
+        assert_eq!(look(whole(), 2), Err(Error::Shown { support: 2, min_support: 2 }));
+        assert!(look(whole(), 3).is_ok());
+        // Copies that nobody says whose they are may be of as many units.
+        let mut some = Release::new(2);
+        some.push(0, &[0], 2);
+        assert_eq!(look(some, 2), Err(Error::Shown { support: 2, min_support: 2 }));
     }
 }

@@ -15,7 +15,7 @@ pub(super) fn checked(
     asked: &KAnonymity,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    let release = crate::checked(release, bag, width, asked.k, watch)?;
+    let release = crate::checked(release, bag, None, width, asked.k, watch)?;
     if asked.diversity.is_none() {
         return Ok(release);
     }
