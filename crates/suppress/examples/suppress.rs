@@ -1,9 +1,10 @@
 //! Suppresses cells of a file of rows and says how long that takes: for benchmarks.
 //!
-//! Usage: suppress FILE mii_suppress|k_mii|k_anonymize THRESHOLD [THREADS] [RUNS]
+//! Usage: suppress FILE mii_suppress|k_mii|k_anonymize THRESHOLD [THREADS] [RUNS] [rows|units]
 //!
-//! The first line names the columns; cells are separated by semicolons. Prints what is kept and
-//! the shortest time of the runs, without reading and coding.
+//! The first line names the columns; cells are separated by semicolons. With `rows` or `units` the last column is the
+//! unit of the row, which is what counts with `units`. Prints what is kept and the shortest time of the runs, without
+//! reading and coding.
 
 use pg_sanitize_suppress::{KAnonymity, k_anonymize, k_mii, mii_suppress};
 use std::error::Error;
@@ -21,13 +22,21 @@ fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [path, what, threshold, rest @ ..] = args.as_slice() else {
         return Err(
-            "usage: suppress FILE mii_suppress|k_mii|k_anonymize THRESHOLD [THREADS] [RUNS]".into(),
+            "usage: suppress FILE mii_suppress|k_mii|k_anonymize THRESHOLD [THREADS] [RUNS] [rows|units]"
+                .into(),
         );
     };
     let threshold: u64 = threshold.parse()?;
     let number = |i: usize| rest.get(i).map_or(Ok(1), |s| s.parse::<usize>());
     let (threads, runs) = (number(0)?, number(1)?);
-    let bag = read(path)?;
+    let mut bag = read(path)?;
+    let mut units = None;
+    if let Some(counted) = rest.get(2) {
+        let (rows, own) = bag.split_units(&Watch::unlimited())?;
+        bag = rows;
+        units = Some(own).filter(|_| counted == "units");
+    }
+    let units = units.as_ref();
     let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build()?;
     let mut best = Duration::MAX;
     let (mut kept, mut suppressed) = (0, 0);
@@ -35,11 +44,11 @@ fn main() -> Result<(), Box<dyn Error>> {
         let watch = Watch::unlimited();
         let begin = Instant::now();
         let release = pool.install(|| match what.as_str() {
-            "mii_suppress" => mii_suppress(&bag, threshold, None, &watch),
-            "k_mii" => k_mii(&bag, threshold, None, 1.0, &watch),
+            "mii_suppress" => mii_suppress(&bag, units, threshold, None, &watch),
+            "k_mii" => k_mii(&bag, units, threshold, None, 1.0, &watch),
             _ => {
                 let asked = KAnonymity { k: threshold, ..KAnonymity::default() };
-                k_anonymize(&bag, &asked, &watch).map(|found| found.release)
+                k_anonymize(&bag, units, &asked, &watch).map(|found| found.release)
             }
         })?;
         best = best.min(begin.elapsed());

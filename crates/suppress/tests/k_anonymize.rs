@@ -18,7 +18,7 @@ fn k_anonymize(
     watch: &Watch,
 ) -> Result<Release, Error> {
     let asked = KAnonymity { k, weights, max_length, ..KAnonymity::default() };
-    pg_sanitize_suppress::k_anonymize(bag, &asked, watch).map(|found| found.release)
+    pg_sanitize_suppress::k_anonymize(bag, None, &asked, watch).map(|found| found.release)
 }
 
 fn anonymize(bag: &Bag, k: u64, weights: Option<&[f64]>) -> Release {

@@ -154,7 +154,7 @@ proptest! {
         let hierarchies = columns(&bag, &heights, seed);
         let request = KAnonymity { weights: weights.as_deref(), ..with(k, &hierarchies) };
         let watch = Watch::unlimited();
-        let found = k_anonymize(&bag, &request, &watch);
+        let found = k_anonymize(&bag, None, &request, &watch);
         if k > bag.row_count() && bag.row_count() > 0 {
             prop_assert_eq!(found, Err(Error::NothingLeft { class: k, rows: bag.row_count() }));
             return Ok(());
@@ -165,7 +165,7 @@ proptest! {
         prop_assert_eq!(watch.memory(), 0);
         // Another order of the same rows.
         let again = Bag::from_text(4, rows.into_iter().rev());
-        let found_again = k_anonymize(&again, &request, &watch).unwrap();
+        let found_again = k_anonymize(&again, None, &request, &watch).unwrap();
         prop_assert_eq!(classes(&bag, &request, &found).into_keys().collect::<Vec<_>>(),
             classes(&again, &request, &found_again).into_keys().collect::<Vec<_>>());
         prop_assert!((found.loss - found_again.loss).abs() < 1e-12);
@@ -186,7 +186,7 @@ proptest! {
         let kind = if entropy { DiversityKind::Entropy } else { DiversityKind::Distinct };
         let diversity = Some(Diversity { l, kind, t });
         let request = KAnonymity { diversity, ..with(k, &hierarchies) };
-        match k_anonymize(&bag, &request, &Watch::unlimited()) {
+        match k_anonymize(&bag, None, &request, &Watch::unlimited()) {
             Ok(found) => {
                 check(&bag, &request, &found);
                 // Rows are dropped only if the whole table would not do.
@@ -222,9 +222,9 @@ proptest! {
         let flat: Vec<Hierarchy> = (0..4).map(|c| Hierarchy::flat(bag.domain(c).len())).collect();
         let request =
             KAnonymity { weights: weights.as_deref(), ..with(k, &flat) };
-        let found = k_anonymize(&bag, &request, &watch).unwrap();
+        let found = k_anonymize(&bag, None, &request, &watch).unwrap();
         let lean = KAnonymity { k, weights: weights.as_deref(), ..KAnonymity::default() };
-        let lean = k_anonymize(&bag, &lean, &watch).unwrap().release;
+        let lean = k_anonymize(&bag, None, &lean, &watch).unwrap().release;
         // Suppression may drop rows that are kept here.
         prop_assume!(Counts::of(&lean, &bag).kept == bag.row_count());
         let weight = |column: usize| weights.as_ref().map_or(1.0, |weights| weights[column]);
@@ -301,7 +301,7 @@ fn losses_are_near_the_least() {
         let hierarchies = columns(&bag, &[2, 1, 3], seed);
         let k = 2 + seed % 2;
         let request = with(k, &hierarchies);
-        let loss = k_anonymize(&bag, &request, &Watch::unlimited()).unwrap().loss;
+        let loss = k_anonymize(&bag, None, &request, &Watch::unlimited()).unwrap().loss;
         let least = least(&bag, &hierarchies, k as usize);
         assert!(least <= loss + 1e-6, "{loss} is less than {least}");
         found += loss;
@@ -362,7 +362,7 @@ fn little_of_the_adult_table_is_lost() {
     let Some(hierarchies) = adult(&bag, &ADULT) else { return };
     for (k, most) in [(2, 0.0230), (5, 0.0556), (6, 0.0624), (11, 0.0858), (25, 0.1210)] {
         let request = with(k, &hierarchies);
-        let found = k_anonymize(&bag, &request, &Watch::unlimited()).unwrap();
+        let found = k_anonymize(&bag, None, &request, &Watch::unlimited()).unwrap();
         check(&bag, &request, &found);
         println!("k = {k}: {:.5}", found.loss);
         assert_eq!(found.dropped, 0);
@@ -395,7 +395,7 @@ fn little_of_the_adult_table_is_lost_for_diversity() {
         let Some(hierarchies) = adult(&bag, &names) else { return };
         let asked = Diversity { l, kind, t };
         let request = KAnonymity { diversity: Some(asked), ..with(5, &hierarchies) };
-        let found = k_anonymize(&bag, &request, &Watch::unlimited()).unwrap();
+        let found = k_anonymize(&bag, None, &request, &Watch::unlimited()).unwrap();
         check(&bag, &request, &found);
         let dropped = found.dropped as f64 / bag.row_count() as f64;
         println!("{} {asked:?}: {:.4}, {dropped:.4} dropped", ADULT[sensitive], found.loss);
@@ -414,7 +414,7 @@ fn the_thread_count_does_not_matter() {
     let request = with(4, &hierarchies);
     let run = |threads| {
         let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
-        pool.install(|| k_anonymize(&bag, &request, &Watch::unlimited())).unwrap()
+        pool.install(|| k_anonymize(&bag, None, &request, &Watch::unlimited())).unwrap()
     };
     assert_eq!(run(1), run(4));
 }
@@ -426,7 +426,7 @@ fn limits_and_bad_arguments_are_errors() {
     let flat: Vec<Hierarchy> = (0..2).map(|c| Hierarchy::flat(bag.domain(c).len())).collect();
     let watch = Watch::unlimited();
     let plain = with(2, &flat);
-    let error = |request: &KAnonymity, watch: &Watch| k_anonymize(&bag, request, watch).err();
+    let error = |request: &KAnonymity, watch: &Watch| k_anonymize(&bag, None, request, watch).err();
     assert_eq!(
         error(&KAnonymity { k: 101, ..plain }, &watch),
         Some(Error::NothingLeft { class: 101, rows: 100 })
@@ -446,7 +446,7 @@ fn limits_and_bad_arguments_are_errors() {
     let empty = Bag::from_text(2, [[Some("a"); 2]; 0]);
     let flat = [Hierarchy::flat(0), Hierarchy::flat(0)];
     let request = with(5, &flat);
-    let found = k_anonymize(&empty, &request, &Watch::unlimited()).unwrap();
+    let found = k_anonymize(&empty, None, &request, &Watch::unlimited()).unwrap();
     assert_eq!((found.dropped, found.loss, found.release.pieces().len()), (0, 0.0, 0));
 }
 
@@ -462,7 +462,7 @@ fn what_looks_alike_is_one_class() {
     let dates = Hierarchy::new(bag.domain(0), &[years.collect()], general).unwrap();
     let hierarchies = [dates, Hierarchy::flat(2)];
     let request = with(2, &hierarchies);
-    let found = k_anonymize(&bag, &request, &Watch::unlimited()).unwrap();
+    let found = k_anonymize(&bag, None, &request, &Watch::unlimited()).unwrap();
     assert_eq!((found.loss, found.dropped), (0.2 / 8.0, 0));
     let classes = classes(&bag, &request, &found);
     assert_eq!(classes.len(), 2);

@@ -64,7 +64,7 @@ fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u6
     let found = pool::run(phase, bag.memory(), |watch| {
         let hierarchies = hierarchies.unwrap_or_default().iter();
         let _held = watch.hold(hierarchies.map(Hierarchy::memory).sum())?;
-        suppress::k_anonymize(bag, &asked, watch)
+        suppress::k_anonymize(bag, None, &asked, watch)
     })?;
     Ok((found.loss, found.dropped))
 }

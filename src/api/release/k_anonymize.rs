@@ -118,7 +118,7 @@ fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let phase = if is_recoded { "generalising" } else { "suppressing" };
     let found = source.run(phase, |bag, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        suppress::k_anonymize(bag, &asked, watch)
+        suppress::k_anonymize(bag, None, &asked, watch)
     })?;
     source.release_shown(rows, found.release, hierarchies)
 }

@@ -1,21 +1,29 @@
 //! The last check of a k-anonymous release.
 
 use super::rule::{self, Rule, Tally};
-use super::{KAnonymity, value};
+use super::{Diversity, KAnonymity, OfUnit, Terms, value};
 use crate::Error;
-use table::{Bag, Release, Watch};
+use crate::counted::PiecesByClass;
+use table::{Bag, Release, Units, Watch};
 
-/// Drops the classes, as a reader of the release sees them, that have fewer than k rows; fails if a remaining class is
+/// How often classes are dropped, because closeness is to the rows that are left.
+const ROUNDS: usize = 64;
+
+/// Drops the classes, as a reader of the release sees them, that have fewer than k rows, or units; fails if a remaining class is
 /// smaller or lacks the diversity or closeness that was asked for. So the guarantee does not depend on how the release
-/// was made.
+/// was made. With units the search only approaches diversity and closeness, so classes that lack them are dropped.
 pub(super) fn checked(
     release: Release,
     bag: &Bag,
+    units: Option<&Units>,
     width: usize,
     asked: &KAnonymity,
     watch: &Watch,
 ) -> Result<Release, Error> {
-    let release = crate::checked(release, bag, None, width, asked.k, watch)?;
+    let release = crate::checked(release, bag, units, width, asked.k, watch)?;
+    if let (Some(units), Some(diversity)) = (units, asked.diversity) {
+        return checked_units(release, bag, units, width, (asked.k, diversity), watch);
+    }
     if asked.diversity.is_none() {
         return Ok(release);
     }
@@ -39,10 +47,53 @@ pub(super) fn checked(
     }
 }
 
+/// Drops the classes of units that lack diversity or closeness, until none does.
+fn checked_units(
+    mut release: Release,
+    bag: &Bag,
+    units: &Units,
+    width: usize,
+    (k, diversity): (u64, Diversity),
+    watch: &Watch,
+) -> Result<Release, Error> {
+    let _held = watch.hold(release.memory() + units.pairs() as u64 * 96)?;
+    let mut lacking = 0;
+    for _ in 0..ROUNDS {
+        watch.check()?;
+        let classes = release.classes_on(bag, width, watch)?;
+        let _lists = watch.hold(PiecesByClass::bytes(&release))?;
+        let pieces = PiecesByClass::new(&release, &classes);
+        let rows = |class: usize| -> Vec<OfUnit> {
+            let of = |&piece: &u32| {
+                let row = release.pieces()[piece as usize].row as usize;
+                let value = value(bag, row, width);
+                let own = release.units_of(piece as usize, bag, units).iter();
+                own.map(move |of| OfUnit { value, unit: of.unit, rows: of.rows })
+            };
+            pieces.of(class).iter().flat_map(of).collect()
+        };
+        let count = classes.sizes().len();
+        let mut all: Vec<OfUnit> = (0..count).flat_map(rows).collect();
+        let terms = Terms::new(k, diversity, bag.domain(width).len() + 1, &mut all);
+        drop(all);
+        let mut holds = Vec::with_capacity(count);
+        for class in 0..count {
+            watch.check()?;
+            holds.push(terms.hold(&mut rows(class)));
+        }
+        let Some(place) = holds.iter().position(|holds| !holds) else { return Ok(release) };
+        lacking = classes.sizes()[place];
+        let weights: Vec<u64> = release.pieces().iter().map(|piece| piece.weight).collect();
+        let stays = |piece: usize| holds[classes.of(piece) as usize];
+        release = release.reweigh(|piece| if stays(piece) { weights[piece] } else { 0 });
+    }
+    Err(Error::NotKept { rows: lacking })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Diversity, DiversityKind, General, Hierarchy};
+    use crate::{DiversityKind, General, Hierarchy};
 
     /// Dates with their year above them, which looks like its first day, and a disease.
     fn table() -> (Bag, [Hierarchy; 1]) {
@@ -70,7 +121,7 @@ mod tests {
             release.push_filled(row as u32, &[1], &[shown], 1);
         }
         let asked = KAnonymity { k, diversity, ..KAnonymity::default() };
-        let release = checked(release, &bag, 1, &asked, &Watch::unlimited())?;
+        let release = checked(release, &bag, None, 1, &asked, &Watch::unlimited())?;
         Ok(release.pieces().iter().map(|piece| piece.row).collect())
     }
 

@@ -12,8 +12,10 @@
 //!    again by prices of rows (`improve/prices`), rows change places with similar ones (`improve/near`,
 //!    `improve/swap`), and rows make room for each other along chains of classes (`improve/chain`).
 //!    `improve/candidates` has the groups that classes are chosen from.
-//! 4. `outcome`: each class is shown at the lowest levels at which its rows are alike, and the loss is computed.
-//! 5. `check`: the classes of the release, as its reader sees them, are counted. Small ones are dropped, and the
+//! 4. With units the search counts a unit once for each different row that it has. `unit_classes` then decides whose
+//!    copies are in which class, and mends the classes that have too few units.
+//! 5. `outcome`: each class is shown at the lowest levels at which its rows are alike, and the loss is computed.
+//! 6. `check`: the classes of the release, as its reader sees them, are counted. Small ones are dropped, and the
 //!    remaining ones are checked once more.
 
 mod check;
@@ -24,14 +26,16 @@ mod outcome;
 mod prepare;
 mod rule;
 mod search;
+mod unit_classes;
 
-use crate::{Error, Hierarchy};
+use crate::{Error, Hierarchy, counted};
 use improve::Partition;
 use prepare::{Column, People, checked_weights};
 use rayon::prelude::*;
 use rule::Rule;
 use search::{Effort, Form, search};
-use table::{Bag, NONE, Release, Stop, Watch};
+use table::{Bag, NONE, Release, Stop, Units, Watch};
+use unit_classes::{OfUnit, Terms, UnitClasses};
 
 /// The requirements for a k-anonymous release.
 ///
@@ -39,7 +43,7 @@ use table::{Bag, NONE, Release, Stop, Watch};
 /// part of the classes. All others are protected.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct KAnonymity<'a> {
-    /// The least size of a class.
+    /// The least size of a class, in rows or in units.
     pub k: u64,
     /// The hierarchies of the protected columns; without them cells are only blanked.
     pub hierarchies: Option<&'a [Hierarchy]>,
@@ -90,28 +94,41 @@ pub struct KAnonymized {
 /// diversity by entropy is asked for than the table has: then rows of the frequent values are dropped, as many as
 /// necessary.
 ///
+/// With units, every class has rows of at least `k` different ones, and diversity and closeness are those of units as
+/// [`Terms`] defines them. All copies of a row that one unit has are shown alike; where the units of a row are in
+/// different classes, the release says whose copies are where. Rows without a unit are in classes and count for nobody.
+///
 /// The result depends on the rows only, not on their order or the number of threads.
-pub fn k_anonymize(bag: &Bag, asked: &KAnonymity, watch: &Watch) -> Result<KAnonymized, Error> {
+pub fn k_anonymize(
+    bag: &Bag,
+    units: Option<&Units>,
+    asked: &KAnonymity,
+    watch: &Watch,
+) -> Result<KAnonymized, Error> {
     let width = bag.width() - usize::from(asked.diversity.is_some());
     let weights = checked_weights(asked.weights, width)?;
-    let all = bag.row_count();
-    if all > 0 && asked.k > all {
+    let all = counted(bag, units, watch)?;
+    if bag.row_count() > 0 && asked.k > all {
         return Err(Error::NothingLeft { class: asked.k, rows: all });
     }
-    let rule = Rule::of_table(asked.k, asked.diversity, totals(bag, width))?;
+    if let (Some(units), Some(asked)) = (units, asked.diversity) {
+        unit_classes::diverse_enough(bag, units, width, asked, watch)?;
+    }
+    let rule = Rule::of_table(asked.k, asked.diversity, totals(bag, units, width))?;
     let flat: Vec<Hierarchy> = match asked.hierarchies {
         Some(_) => Vec::new(),
         None => bag.domains()[..width].iter().map(|d| Hierarchy::flat(d.len())).collect(),
     };
     let hierarchies = asked.hierarchies.unwrap_or(&flat);
-    let (release, losses) = best(bag, asked, hierarchies, &weights, &rule, watch)?;
-    let release = check::checked(release, bag, width, asked, watch)?;
+    let (release, losses) = best(bag, units, asked, hierarchies, &weights, &rule, watch)?;
+    let release = check::checked(release, bag, units, width, asked, watch)?;
     Ok(outcome::k_anonymized(release, &losses, bag, &weights))
 }
 
 /// The best release found, not yet checked, and the losses of its cells by column.
 fn best(
     bag: &Bag,
+    units: Option<&Units>,
     asked: &KAnonymity,
     hierarchies: &[Hierarchy],
     weights: &[f64],
@@ -124,16 +141,27 @@ fn best(
     let most = weights.iter().copied().fold(0.0, f64::max);
     let columns = hierarchies.iter().zip(weights).enumerate();
     let columns = columns.map(|(number, (h, weight))| Column::new(number, h, weight / most));
-    let people = People::new(bag, columns.collect(), watch)?;
+    let people = People::new(bag, units, columns.collect(), watch)?;
     // Progress counts the first search; everything after it is the rest.
     watch.begin(people.len() as u64);
-    let partition = if asked.hierarchies.is_none() && rule.is_plain() {
+    let is_lean = asked.hierarchies.is_none() && rule.is_plain();
+    let partition = if is_lean {
         lean(bag, &people, rule, asked.max_length, watch)?
     } else {
         thorough(bag, &people, rule, asked.max_length, watch)?
     };
     let _held = watch.hold(improve::bytes(people.len(), people.width()))?;
-    Ok(outcome::release(&partition, bag, hierarchies, watch)?)
+    let Some(units) = units else {
+        return Ok(outcome::release(&partition, bag, hierarchies, watch)?);
+    };
+    let _held = watch.hold(UnitClasses::bytes(bag, units))?;
+    let mut classes = UnitClasses::new(partition, bag, units, watch)?;
+    match asked.diversity {
+        None => classes.mend(is_lean, watch)?,
+        Some(asked) => classes.mend_diverse(asked, watch)?,
+    }
+    let nobody = classes.join_nobody(is_lean, watch)?;
+    Ok(outcome::release_of_units(&classes, &nobody, hierarchies, watch)?)
 }
 
 /// Classes at low loss, found quickly if cells can only be blanked. Rows that would cost others more than twice their
@@ -209,13 +237,18 @@ fn finished<'a>(
     Ok(partition)
 }
 
-/// Rows by sensitive value, those with NULL last; empty if there is no such column.
-fn totals(bag: &Bag, column: usize) -> Vec<u64> {
+/// Rows by sensitive value, those with NULL last; empty if there is no such column. With units, rows count as in
+/// [`People`].
+fn totals(bag: &Bag, units: Option<&Units>, column: usize) -> Vec<u64> {
     if column >= bag.width() {
         return Vec::new();
     }
     let mut totals = vec![0; bag.domain(column).len() + 1];
-    (0..bag.distinct()).for_each(|row| totals[value(bag, row, column) as usize] += bag.weight(row));
+    let weight = |row: usize| match units {
+        None => bag.weight(row),
+        Some(units) => units.of(row).len() as u64,
+    };
+    (0..bag.distinct()).for_each(|row| totals[value(bag, row, column) as usize] += weight(row));
     totals
 }
 

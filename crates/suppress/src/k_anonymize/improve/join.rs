@@ -101,13 +101,25 @@ impl Partition<'_> {
 
     /// The additional loss of a class and a row that joins it; `None` if the class is gone, or if the loss is at least
     /// `most`.
-    fn growth(&self, class: u32, row: u32, weight: u64, most: u64) -> Option<u64> {
+    pub fn growth(&self, class: u32, row: u32, weight: u64, most: u64) -> Option<u64> {
+        self.growth_by(class, |column| self.people.cells[column][row as usize], weight, most)
+    }
+
+    /// The same for a row with these cells, by column.
+    #[inline]
+    pub fn growth_by(
+        &self,
+        class: u32,
+        cell: impl Fn(usize) -> u32,
+        weight: u64,
+        most: u64,
+    ) -> Option<u64> {
         let first = self.first(class)?;
         let size = self.classes[class as usize].size;
         let mut growth: u64 = 0;
         let columns = self.people.columns.iter().zip(&self.people.cells);
-        for ((column, cells), &level) in columns.zip(self.levels(class)) {
-            let (own, new) = (cells[first as usize], cells[row as usize]);
+        for (place, ((column, cells), &level)) in columns.zip(self.levels(class)).enumerate() {
+            let (own, new) = (cells[first as usize], cell(place));
             let meet = column.meet(own, new).max(level);
             let loss = |level: u8, cell: u32| u64::from(column.losses(level.into())[cell as usize]);
             growth += (loss(meet, own) - loss(level, own)) * size + loss(meet, new) * weight;

@@ -140,6 +140,41 @@ impl<'a> Partition<'a> {
         self.count(number, to);
     }
 
+    /// Moves some copies of a share to another class as a share of their own, and returns its number; both classes must
+    /// be tightened afterwards.
+    pub fn part(&mut self, number: u32, weight: u64, to: u32) -> u32 {
+        let row = self.withdraw(number, weight);
+        self.enter(row, weight, to);
+        self.shares.len() as u32 - 1
+    }
+
+    /// Takes some copies of a share out of its class, which must be tightened afterwards; returns their row.
+    pub fn withdraw(&mut self, number: u32, weight: u64) -> u32 {
+        let share = &mut self.shares[number as usize];
+        share.weight -= weight;
+        let Share { row, class, weight: left } = *share;
+        let class = &mut self.classes[class as usize];
+        class.size -= weight;
+        if left == 0 {
+            class.members.retain(|&member| member != number);
+        }
+        if let Some(&value) = self.people.sensitive.get(row as usize) {
+            rule::take(&mut class.tally, value, weight);
+        }
+        row
+    }
+
+    /// Raises the levels of a class so far that it shows a row alike with these cells.
+    pub fn admit(&mut self, number: u32, cell: impl Fn(usize) -> u32) {
+        let width = self.people.width();
+        let Some(first) = self.first(number) else { return };
+        let levels = &mut self.levels[number as usize * width..][..width];
+        let columns = self.people.columns.iter().zip(&self.people.cells).enumerate();
+        for ((place, (column, cells)), level) in columns.zip(levels) {
+            *level = (*level).max(column.meet(cells[first as usize], cell(place)));
+        }
+    }
+
     /// The total loss of the rows of a class.
     pub fn loss(&self, class: u32) -> u64 {
         let members = self.classes[class as usize].members.iter();

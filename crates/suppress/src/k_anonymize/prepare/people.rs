@@ -2,7 +2,7 @@
 
 use super::columns::Column;
 use super::mix;
-use table::{Bag, NONE, Stop, Watch, sort_watched};
+use table::{Bag, NONE, Stop, Units, Watch, sort_watched};
 
 /// The distinct rows of a bag: cells of the generalised columns, column by column, and the sensitive
 /// value of each. Everything is decided in the order of these rows, which is that of their content.
@@ -10,6 +10,7 @@ pub(crate) struct People {
     pub columns: Vec<Column>,
     /// By column, then by row.
     pub cells: Vec<Vec<u32>>,
+    /// How much each row counts: its copies, or the units that have it. A unit with different rows counts for each.
     pub weights: Vec<u64>,
     /// The sensitive value of each row, from 0, NULL being the last one; empty if there is none.
     pub sensitive: Vec<u32>,
@@ -18,7 +19,13 @@ pub(crate) struct People {
 }
 
 impl People {
-    pub fn new(bag: &Bag, columns: Vec<Column>, watch: &Watch) -> Result<Self, Stop> {
+    /// The rows of a bag; if units count, those that a unit has.
+    pub fn new(
+        bag: &Bag,
+        units: Option<&Units>,
+        columns: Vec<Column>,
+        watch: &Watch,
+    ) -> Result<Self, Stop> {
         let mut sums = Vec::with_capacity(bag.distinct());
         for i in 0..bag.distinct() {
             watch.poll(i)?;
@@ -28,6 +35,9 @@ impl People {
             }));
         }
         let mut rows: Vec<u32> = (0..bag.distinct() as u32).collect();
+        if let Some(units) = units {
+            rows.retain(|&row| !units.of(row as usize).is_empty());
+        }
         sort_watched(&mut rows, watch, |a, b| {
             let (a, b) = (a as usize, b as usize);
             sums[a].cmp(&sums[b]).then_with(|| bag.row(a).cmp(bag.row(b)))
@@ -46,7 +56,11 @@ impl People {
                 sensitive.push(if value == NONE { null } else { value });
             }
         }
-        let weights = rows.iter().map(|&row| bag.weight(row as usize)).collect();
+        let weight = |row: usize| match units {
+            None => bag.weight(row),
+            Some(units) => units.of(row).len() as u64,
+        };
+        let weights = rows.iter().map(|&row| weight(row as usize)).collect();
         Ok(People { columns, cells, weights, sensitive, rows })
     }
 
@@ -157,7 +171,7 @@ mod tests {
     fn people(bag: &Bag) -> People {
         let columns = bag.domains().iter().enumerate();
         let columns = columns.map(|(c, d)| Column::new(c, &Hierarchy::flat(d.len()), 1.0));
-        People::new(bag, columns.collect(), &Watch::unlimited()).unwrap()
+        People::new(bag, None, columns.collect(), &Watch::unlimited()).unwrap()
     }
 
     #[test]

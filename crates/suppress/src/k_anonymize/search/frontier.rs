@@ -153,7 +153,7 @@ mod tests {
         let columns = weights.iter().enumerate();
         let columns = columns.map(|(c, &w)| Column::new(c, &Hierarchy::flat(2), w)).collect();
         let watch = Watch::unlimited();
-        let people = People::new(&bag, columns, &watch).unwrap();
+        let people = People::new(&bag, None, columns, &watch).unwrap();
         let mut frontier = Frontier::new(&people, true, &watch).unwrap();
         let mut bands = Vec::new();
         while let Some(forms) = frontier.next(most) {
@@ -171,7 +171,7 @@ mod tests {
         let columns = bag.domains().iter().enumerate();
         let columns = columns.map(|(c, d)| Column::new(c, &Hierarchy::flat(d.len()), 1.0));
         let watch = Watch::unlimited();
-        let people = People::new(&bag, columns.collect(), &watch).unwrap();
+        let people = People::new(&bag, None, columns.collect(), &watch).unwrap();
         let costs = |narrow| {
             let frontier = Frontier::new(&people, narrow, &watch).unwrap();
             [[1, 0], [0, 1]].map(|form| frontier.cost(&form))
