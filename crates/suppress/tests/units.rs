@@ -260,6 +260,43 @@ proptest! {
         }
     }
 
+    /// Every set of cells of a row that remain is in rows of more than theta people, and every cell that goes is in a
+    /// set of cells of which that is not so, though it is so without any of them.
+    #[test]
+    fn what_few_people_have_is_blanked(rows in tables(4, 3, 40, 15), theta in 0u64..5) {
+        let table = Table::new(4, rows.clone());
+        let (bag, units) = (&table.part.bag, table.part.units.as_ref());
+        let watch = Watch::unlimited();
+        let all = table.units().len() as u64;
+        let release = match mii_suppress(bag, units, theta, None, &watch) {
+            Ok(release) => release,
+            Err(error) => {
+                prop_assert_eq!(error, Error::NothingLeft { class: theta + 1, rows: all });
+                prop_assert!(theta >= all);
+                return Ok(());
+            }
+        };
+        prop_assert_eq!(watch.memory(), 0);
+        let support = |row: &Row, set: u32| {
+            let has = |other: &Row| (0..4).all(|c| set >> c & 1 == 0 || other[c] == row[c]);
+            let own = rows.iter().filter(|(other, _)| has(other)).filter_map(|(_, unit)| *unit);
+            own.collect::<BTreeSet<u8>>().len() as u64
+        };
+        let shown = table.released(&release);
+        prop_assert_eq!(shown.len(), rows.len());
+        for (cells, number, _) in &shown {
+            let row = &rows[*number].0;
+            let of = |set: u32| (1..16u32).filter(move |part| part & !set == 0);
+            let full = (0..4).filter(|&c| row[c].is_some()).fold(0, |set, c| set | 1 << c);
+            // What only rows without a unit have is rare too: nobody has it.
+            let is_rare = |set: u32| support(row, set) <= theta;
+            let is_least = |&set: &u32| is_rare(set) && of(set).all(|p| p == set || support(row, p) > theta);
+            let gone = of(full).filter(is_least).fold(0, |gone, set| gone | set);
+            let blanked = (0..4).filter(|&c| row[c].is_some() && cells[c] == NONE);
+            prop_assert_eq!(blanked.fold(0, |set, c| set | 1 << c), gone);
+        }
+    }
+
     #[test]
     fn itemsets_are_hidden_from_people(
         rows in tables(3, 2, 40, 12),

@@ -160,4 +160,37 @@ mod tests {
         assert_eq!(rows([Some(1); 4], 2, asked), Err(Error::NotKept { rows: 2 }));
         assert_eq!(rows([Some(1), Some(1), None, None], 2, asked), Ok(vec![0, 1]));
     }
+
+    /// Rows that are shown alike in twos: the first two are of different people with different values, of the other two
+    /// one person has both values. Whatever was searched, the class that lacks diversity goes, and its rows no longer
+    /// count for closeness.
+    #[test]
+    fn classes_of_units_that_lack_something_go() {
+        let rows = [
+            ["a", "x", "1"],
+            ["a", "y", "2"],
+            ["b", "x", "3"],
+            ["b", "y", "3"],
+            ["b", "x", "4"],
+            ["b", "x", "5"],
+        ];
+        let whole = Bag::from_text(3, rows.map(|row| row.map(Some)));
+        let watch = Watch::unlimited();
+        let (bag, units) = whole.split_units(&watch).unwrap();
+        let kept = |l, t, kind| -> Result<Vec<u32>, Error> {
+            let release = Release::from_masks(&bag, &[0; 4], &watch).unwrap();
+            let diversity = Some(Diversity { l, kind, t });
+            let asked = KAnonymity { k: 2, diversity, ..KAnonymity::default() };
+            let release = checked(release, &bag, Some(&units), 1, &asked, &watch)?;
+            Ok(release.pieces().iter().map(|piece| piece.row).collect())
+        };
+        let (distinct, entropy) = (DiversityKind::Distinct, DiversityKind::Entropy);
+        assert_eq!(kept(Some(2.0), None, distinct), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(kept(Some(2.0), None, entropy), Ok(vec![0, 1]));
+        // Of b's three people one weighs half in y: a share of 1/6 against 1/2.
+        assert_eq!(kept(Some(1.5), None, entropy), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(kept(Some(1.6), None, entropy), Ok(vec![0, 1]));
+        assert_eq!(kept(None, Some(0.25), distinct), Ok(vec![0, 1, 2, 3]));
+        assert_eq!(kept(None, Some(0.1), distinct), Ok(vec![]));
+    }
 }
