@@ -84,7 +84,7 @@ proptest! {
         let found = objective(&release, &bag, &weights);
         let least = brute_force(&bag, k, &weights);
         prop_assert!((found - least).abs() < 1e-9, "{found} is not {least}");
-        let bound = lower_bound(&bag, k, Some(&weights));
+        let bound = lower_bound(&bag, None, k, Some(&weights));
         prop_assert!(bound <= cost(&release, &bag, Some(&weights)) + 1e-9);
     }
 }
@@ -105,7 +105,7 @@ fn check(rows: Vec<Row>, width: usize, k: u64, max_length: Option<usize>, weight
     assert!(release.pieces().is_sorted_by_key(|piece| piece.row));
     // Dropping is dearer than blanking: fewer than k rows can be dropped.
     assert!(left.iter().sum::<u64>() < k.max(1));
-    let bound = lower_bound(&bag, k, weights);
+    let bound = lower_bound(&bag, None, k, weights);
     let cost = cost(&release, &bag, weights);
     assert!(bound <= cost + 1e-9, "{bound} is above {cost}");
     // Another order of the same rows.
@@ -148,7 +148,7 @@ proptest! {
         let bag = Bag::from_text(4, rows);
         prop_assume!(k <= bag.row_count());
         let best = cost(&anonymize(&bag, k, None), &bag, None);
-        let bound = lower_bound(&bag, k, None);
+        let bound = lower_bound(&bag, None, k, None);
         prop_assert!(bound <= best + 1e-9);
     }
 }
@@ -202,7 +202,7 @@ fn a_table_that_is_k_anonymous_stays_as_it_is() {
     let release = anonymize(&bag, 10, None);
     assert_eq!(cost(&release, &bag, None), 0.0);
     assert_eq!(Counts::of(&release, &bag).kept, 90);
-    assert_eq!(lower_bound(&bag, 10, None), 0.0);
+    assert_eq!(lower_bound(&bag, None, 10, None), 0.0);
 }
 
 #[test]
@@ -243,7 +243,7 @@ fn few_cells_of_the_adult_table_go() {
         assert!(counts.kept_share() >= kept, "k = {k}: {}", counts.kept_share());
         let percent = 100.0 * counts.suppressed_share();
         assert!(percent <= share, "k = {k}: {percent} %");
-        let bound = lower_bound(&bag, k, None);
+        let bound = lower_bound(&bag, None, k, None);
         let cost = cost(&release, &bag, None);
         assert!(bound <= cost && cost <= gap * bound, "k = {k}: {cost}, bound {bound}");
     }

@@ -4,6 +4,7 @@
 mod common;
 
 use common::Row;
+use common::bound::{cost, lower_bound};
 use pg_sanitize_suppress::{
     Diversity, DiversityKind, Error, Hierarchy, KAnonymity, hide_itemsets, k_anonymize, k_mii,
     mii_suppress, mii_suppress_sampled,
@@ -152,6 +153,9 @@ proptest! {
             lost += gone.count() as u64;
         }
         prop_assert!((found.loss - lost as f64 / (3 * rows.len()) as f64).abs() < 1e-9);
+        let bound = lower_bound(bag, units, k, None);
+        let cost = cost(&found.release, bag, None);
+        prop_assert!(bound <= cost + 1e-9, "{} is above {}", bound, cost);
         // Another order of the same rows.
         let again = Table::new(3, rows.into_iter().rev().collect());
         let other = k_anonymize(&again.part.bag, again.part.units.as_ref(), &asked, &watch).unwrap();

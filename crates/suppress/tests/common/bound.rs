@@ -3,7 +3,7 @@
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap, HashMap};
-use table::{Bag, NONE, Release};
+use table::{Bag, NONE, Release, Units};
 
 /// The forms that are tried: all forms of the shortest lengths, at most this number in total.
 const FORMS: usize = 4096;
@@ -25,7 +25,7 @@ pub fn cost(release: &Release, bag: &Bag, weights: Option<&[f64]>) -> f64 {
     all.sum::<f64>() - released.sum::<f64>()
 }
 
-/// A cost that no release of the bag with classes of at least `k` rows can be below.
+/// A cost that no release of the bag with classes of at least `k` rows, or of rows of `k` units, can be below.
 ///
 /// Each row is given a price, and no class of k rows may be worth less than the prices of its rows;
 /// then the sum of all prices is a bound (the dual of the linear programme that chooses classes).
@@ -33,8 +33,16 @@ pub fn cost(release: &Release, bag: &Bag, weights: Option<&[f64]>) -> f64 {
 /// NULLs are priced by themselves, as if all other rows came for nothing. Prices that still rise when
 /// all forms are tried stop at the cost of the cheapest form left: the bound is within a few per cent
 /// of the best for narrow tables and weak for wide ones.
-pub fn lower_bound(bag: &Bag, k: u64, weights: Option<&[f64]>) -> f64 {
-    if k > bag.row_count() {
+///
+/// With units a class needs rows of k units: those that pay more than they lose, and of each further unit one row. That
+/// the same unit may have several distinct rows is left out, which only lowers the bound.
+pub fn lower_bound(bag: &Bag, units: Option<&Units>, k: u64, weights: Option<&[f64]>) -> f64 {
+    let counts = (0..bag.distinct()).map(|row| match units {
+        None => bag.weight(row),
+        Some(units) => units.of(row).len() as u64,
+    });
+    let counts: Vec<u64> = counts.collect();
+    if k > counts.iter().sum() {
         // Every row is dropped.
         return cost(&Release::new(bag.width()), bag, weights);
     }
@@ -45,8 +53,9 @@ pub fn lower_bound(bag: &Bag, k: u64, weights: Option<&[f64]>) -> f64 {
         sets.entry(full.collect()).or_default().push(row);
     }
     let sets = sets.into_iter();
-    let bound: f64 =
-        sets.map(|(columns, rows)| Ascent::new(bag, &weights, columns, rows, k.max(1)).run()).sum();
+    let bound: f64 = sets
+        .map(|(columns, rows)| Ascent::new(bag, &counts, &weights, columns, rows, k.max(1)).run())
+        .sum();
     // Sums of prices are rounded; a bound must not be.
     bound * (1.0 - 1e-9)
 }
@@ -54,6 +63,8 @@ pub fn lower_bound(bag: &Bag, k: u64, weights: Option<&[f64]>) -> f64 {
 /// The prices of the rows that have values in the same columns.
 struct Ascent<'a> {
     bag: &'a Bag,
+    /// How much each distinct row counts towards k.
+    counts: &'a [u64],
     weights: &'a [f64],
     k: u64,
     columns: Vec<usize>,
@@ -74,6 +85,7 @@ struct Group {
 impl<'a> Ascent<'a> {
     fn new(
         bag: &'a Bag,
+        counts: &'a [u64],
         weights: &'a [f64],
         columns: Vec<usize>,
         rows: Vec<usize>,
@@ -81,7 +93,7 @@ impl<'a> Ascent<'a> {
     ) -> Self {
         let mut prices = vec![Some(f64::INFINITY); bag.distinct()];
         rows.iter().for_each(|&row| prices[row] = None);
-        Ascent { bag, weights, k, columns, rows, prices, now: 0.0 }
+        Ascent { bag, counts, weights, k, columns, rows, prices, now: 0.0 }
     }
 
     /// The sum of all prices.
@@ -156,7 +168,7 @@ impl<'a> Ascent<'a> {
                 found.len() - 1
             });
             found[number].0.rising.push(row);
-            found[number].1 += bag.weight(row);
+            found[number].1 += self.counts[row];
         }
         if found.is_empty() {
             return;
@@ -170,7 +182,7 @@ impl<'a> Ascent<'a> {
             let (group, _, others) = &mut found[number];
             if *others < self.k {
                 group.stopped.push(row);
-                *others += bag.weight(row);
+                *others += self.counts[row];
             }
         }
         let large = found.into_iter().filter(|(_, own, others)| own + others >= self.k);
@@ -180,26 +192,28 @@ impl<'a> Ascent<'a> {
     /// When a group is paid for, as the bits of a price: the sum of (price - cost) over its best k
     /// rows, and over all whose price is above the cost, is zero then.
     fn time(&self, group: &Group) -> Option<u64> {
-        let mut rising = 0;
-        let mut stopped: Vec<(f64, u64)> = Vec::new();
+        let (mut rising, mut count) = (0, 0);
+        // The price above the cost, the rows, and how much they count.
+        let mut stopped: Vec<(f64, u64, u64)> = Vec::new();
         for &row in group.rising.iter().chain(&group.stopped) {
-            let weight = self.bag.weight(row);
+            let (weight, own) = (self.bag.weight(row), self.counts[row]);
             match self.prices[row] {
-                None => rising += weight,
-                Some(f64::INFINITY) => stopped.push((0.0, weight)),
-                Some(price) => stopped.push((price - group.cost, weight)),
+                None => (rising, count) = (rising + weight, count + own),
+                Some(f64::INFINITY) => stopped.push((0.0, weight, own)),
+                Some(price) => stopped.push((price - group.cost, weight, own)),
             }
         }
         if rising == 0 {
             return None;
         }
         stopped.sort_by(|a, b| b.0.total_cmp(&a.0));
-        let mut lacking = self.k.saturating_sub(rising);
+        let mut lacking = self.k.saturating_sub(count);
         let mut sum = 0.0;
-        for (difference, weight) in stopped {
-            let taken = if difference > 0.0 { weight } else { weight.min(lacking) };
+        for (difference, weight, own) in stopped {
+            let counted = if difference > 0.0 { own } else { own.min(lacking) };
+            let taken = if difference > 0.0 { weight } else { counted };
             sum += difference * taken as f64;
-            lacking = lacking.saturating_sub(taken);
+            lacking = lacking.saturating_sub(counted);
         }
         Some((group.cost - sum / rising as f64).max(self.now).to_bits())
     }
