@@ -361,8 +361,8 @@ proptest! {
 /// One person has four of the six rows: by rows they would be a class.
 #[test]
 fn a_person_with_many_rows_is_one() {
-    let mut rows: Vec<Owned> = vec![(vec![Some("a".into())], Some(0)); 4];
-    rows.extend([(vec![Some("b".into())], Some(1)), (vec![Some("b".into())], Some(2))]);
+    let mut rows: Vec<Owned> = vec![(vec![Some("a".into())], Some(1)); 4];
+    rows.extend([(vec![Some("b".into())], Some(0)), (vec![Some("b".into())], Some(2))]);
     let table = Table::new(1, rows);
     let watch = Watch::unlimited();
     let asked = KAnonymity { k: 2, ..KAnonymity::default() };
@@ -380,7 +380,7 @@ fn a_person_with_many_rows_is_one() {
     assert_eq!(mii_suppress(bag, units, 3, None, &watch).err(), few);
     assert!(mii_suppress(bag, units, 2, None, &watch).is_ok());
     assert!(mii_suppress(bag, None, 3, None, &watch).is_ok());
-    // Half of the people are one.
+    // Half of the people are one, here the one with four rows.
     let none = Some(Error::NothingLeft { class: 2, rows: 1 });
     assert_eq!(mii_suppress_sampled(bag, units, 2, None, 0.5, &watch).err(), none);
 }

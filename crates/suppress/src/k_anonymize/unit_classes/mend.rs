@@ -181,6 +181,9 @@ impl UnitClasses<'_> {
     fn best_way(&self, class: u32, alike: &Alike, drops: bool, step: usize) -> Option<Way> {
         let alike = self.homes(class, drops, |row| alike.classes_of(self, row));
         let most = alike.as_ref().map_or(i64::MAX, |found| found.0);
+        if most <= self.least_growth(class) {
+            return alike.map(|found| found.1);
+        }
         let near = self.nearest_share(class, step, most).or(alike).or_else(|| {
             let all = 0..self.partition.classes.len() as u32;
             self.homes(class, drops, |row| {
@@ -188,6 +191,21 @@ impl UnitClasses<'_> {
             })
         });
         near.map(|found| found.1).or_else(|| self.nearest_class(class).map(Way::Merge))
+    }
+
+    /// What a class loses at least if a column is shown a level higher.
+    fn least_growth(&self, class: u32) -> i64 {
+        let partition = &self.partition;
+        let Some(first) = partition.first(class) else { return 0 };
+        let columns = partition.people.columns.iter().zip(&partition.people.cells);
+        let growths =
+            columns.zip(partition.levels(class)).filter_map(|((column, cells), &level)| {
+                let loss = |level: usize| column.losses(level)[cells[first as usize] as usize];
+                let higher = usize::from(level) + 1;
+                (higher < column.levels()).then(|| loss(higher) - loss(higher - 1))
+            });
+        let size = partition.classes[class as usize].size as i64;
+        growths.filter(|&growth| growth > 0).min().map_or(0, |growth| size * i64::from(growth))
     }
 
     /// The share from which units come at the least loss, if that is less than `most`.
