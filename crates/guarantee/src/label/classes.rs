@@ -1,7 +1,7 @@
 //! The labels of k-anonymous releases, with or without general values and diverse or close classes.
 
 use super::sentence::others;
-use super::{Guarantee, GuaranteeKind};
+use super::{Counts, Guarantee, GuaranteeKind, PrivacyUnit};
 use serde::Serialize;
 
 /// What the label of a k-anonymous release depends on beside k. Made from the arguments of `k_anonymize`.
@@ -31,15 +31,16 @@ pub struct Sensitive {
 
 impl Sensitive {
     /// What is proved of the rows of a release, as a sentence.
-    pub(super) fn sentence(&self, k: u64) -> String {
-        format!(" E{}.", &self.clause(k)[1..])
+    pub(super) fn sentence(&self, k: u64, counts: Counts) -> String {
+        format!(" E{}.", &self.clause(k, counts)[1..])
     }
 
     /// The same, as a clause within a sentence.
-    pub(super) fn clause(&self, k: u64) -> String {
+    pub(super) fn clause(&self, k: u64, counts: Counts) -> String {
         let mut parts = Vec::new();
         if let Some(l) = self.distinct_l {
-            parts.push(format!("have at least {l} different values in it"));
+            let of = if counts == Counts::People { ", of as many different people" } else { "" };
+            parts.push(format!("have at least {l} different values in it{of}"));
         }
         if let Some(l) = self.entropy_l {
             parts.push(format!("have the entropy of at least {l} equally frequent values in it"));
@@ -49,7 +50,7 @@ impl Sensitive {
         }
         format!(
             "every row of it {} in the columns beside \"{}\"; rows that look alike {}",
-            others(k),
+            others(k, counts),
             self.column,
             parts.join(" and ")
         )
@@ -57,6 +58,9 @@ impl Sensitive {
 }
 
 const MINIMALITY: &str = "minimality attack: how coarse a cell is shown depends on the table and reveals something about it";
+
+/// People are counted in single rows.
+const SEVERAL_KNOWN: &str = "several rows of one person: someone who knows two of them may find that person by both together";
 
 impl Guarantee {
     /// k-anonymity with little loss: every released row looks like at least k - 1 others.
@@ -103,11 +107,27 @@ impl Guarantee {
 
     /// Records that every person has at most one row: then k rows are rows of k people.
     pub fn with_one_row_each(mut self) -> Self {
-        self.one_row_each = true;
+        self.counts = Counts::OneRowEach;
         if let Some(proved) = &mut self.proved {
-            proved.one_row_each = true;
+            proved.counts = Counts::OneRowEach;
         }
         self.assumptions.push("everybody has one row".into());
+        self
+    }
+
+    /// Records what k and supports count: the people whom the column or path `unit` identifies, or rows. Called before
+    /// [`Guarantee::keeping`].
+    pub fn counting(mut self, unit: Option<&str>) -> Self {
+        let Some(unit) = unit else {
+            self.unit = Some(PrivacyUnit::Row);
+            return self;
+        };
+        self.unit = Some(PrivacyUnit::Person);
+        self.unit_column = Some(unit.into());
+        self.counts = Counts::People;
+        self.assumptions
+            .push(format!("a person has one value of {unit}; rows without one count for nobody"));
+        self.not_covered.push(SEVERAL_KNOWN.into());
         self
     }
 
@@ -161,6 +181,40 @@ mod tests {
         let label = Guarantee::k_anonymize(5, None, &entropy);
         assert_eq!(value(&label)["sensitive"], json!({"column": "ward", "entropy_l": 3.0}));
         assert!(label.sentence().contains("entropy of at least 3"));
+    }
+
+    #[test]
+    fn people_or_rows_are_told() {
+        let plain = || Guarantee::k_anonymize(5, None, &ClassTerms::default());
+        let rows = plain().counting(None);
+        assert_eq!((&value(&rows)["unit"], value(&rows).get("unit_column")), (&json!("row"), None));
+        assert!(rows.sentence().contains("Rows are counted, not people"));
+        let people = plain().counting(Some("stay_id.patient"));
+        let label = value(&people);
+        assert_eq!(
+            (&label["unit"], &label["unit_column"]),
+            (&json!("person"), &json!("stay_id.patient"))
+        );
+        let sentence = people.sentence();
+        for part in
+            ["looks like rows of at least 5 people", "People are counted", "knows two of them"]
+        {
+            assert!(sentence.contains(part), "{part}: {sentence}");
+        }
+        assert!(!sentence.contains("Rows are counted"), "{sentence}");
+        // Kept columns leave a promise about the rest, which still counts people.
+        let kept = people.keeping(&["patient"]);
+        assert_eq!(
+            (&value(&kept)["kind"], &value(&kept)["unit"]),
+            (&json!("none"), &json!("person"))
+        );
+        assert!(kept.sentence().contains("every row of it looks like rows of at least 5 people"));
+        assert!(kept.sentence().contains("People are counted"), "{}", kept.sentence());
+        let found = Guarantee::mii_suppress(4, None).counting(Some("patient"));
+        assert!(found.sentence().contains("in rows of at least 5 people of the original table"));
+        // Filled cells make other classes.
+        let filled = Guarantee::impute(Some(&plain().counting(Some("patient"))));
+        assert_eq!((filled.unit, filled.unit_column), (None, None));
     }
 
     #[test]

@@ -203,6 +203,10 @@ impl Guarantee {
         if matches!(label.kind, GuaranteeKind::KAnonymity | GuaranteeKind::Syntactic) {
             label.kind = GuaranteeKind::None;
         }
+        if label.neighbours.is_none() {
+            // Whom k and supports counted does not matter any more.
+            (label.unit, label.unit_column) = (None, None);
+        }
         label
     }
 

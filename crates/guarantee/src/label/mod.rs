@@ -106,7 +106,7 @@ pub struct Proved {
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub metrics: BTreeMap<&'static str, f64>,
     #[serde(skip)]
-    one_row_each: bool,
+    counts: Counts,
     /// The part that the promise is about.
     pub covers: String,
 }
@@ -125,6 +125,9 @@ pub struct Guarantee {
     pub neighbours: Option<Neighbours>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub unit: Option<PrivacyUnit>,
+    /// The column, or the path, that identifies the people who were counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub unit_column: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub gamma: Option<f64>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -160,9 +163,19 @@ pub struct Guarantee {
     /// The output is totals, not a table.
     #[serde(skip)]
     answers: bool,
-    /// Every person has at most one row, so k rows belong to k people.
+    /// What k and supports count.
     #[serde(skip)]
-    one_row_each: bool,
+    counts: Counts,
+}
+
+/// What k and supports count.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+enum Counts {
+    #[default]
+    Rows,
+    /// Rows; every person has at most one, so k rows belong to k people.
+    OneRowEach,
+    People,
 }
 
 const WITHOUT: &str = ", without the columns ";
@@ -220,7 +233,7 @@ impl Guarantee {
                 kind: self.kind,
                 epsilon: self.epsilon.take(),
                 delta: self.delta.take(),
-                one_row_each: self.one_row_each,
+                counts: self.counts,
                 covers: "the released table".into(),
                 ..Proved::default()
             });

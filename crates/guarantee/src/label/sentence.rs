@@ -1,6 +1,6 @@
 //! The label as plain sentences.
 
-use super::{Guarantee, GuaranteeKind, Neighbours, PrivacyUnit, Proved};
+use super::{Counts, Guarantee, GuaranteeKind, Neighbours, PrivacyUnit, Proved};
 
 impl Guarantee {
     /// One or two plain sentences for a data-sharing agreement.
@@ -16,15 +16,15 @@ impl Guarantee {
             ),
         };
         text += &match (self.k, &self.sensitive) {
-            (Some(k), Some(sensitive)) => sensitive.sentence(k),
-            (Some(k), None) => format!(" Every row of it {}.", others(k)),
+            (Some(k), Some(sensitive)) => sensitive.sentence(k, self.counts),
+            (Some(k), None) => format!(" Every row of it {}.", others(k, self.counts)),
             (None, _) => String::new(),
         };
         if self.k.is_some() {
-            text += rows_or_people(self.one_row_each);
+            text += rows_or_people(self.counts);
         }
         if let Some(support) = self.metrics.get("min_support_in_source") {
-            text += &format!(" The values left in a row {}.", together(*support));
+            text += &format!(" The values left in a row {}.", together(*support, self.counts));
         }
         if let Some(proved) = &self.proved {
             text += &proved.sentence();
@@ -106,38 +106,48 @@ impl Proved {
             parts.push(format!("it is {}", private(self.kind, epsilon, delta)));
         }
         match (self.k, &self.sensitive) {
-            (Some(k), Some(sensitive)) => parts.push(sensitive.clause(k)),
-            (Some(k), None) => parts.push(format!("every row of it {}", others(k))),
+            (Some(k), Some(sensitive)) => parts.push(sensitive.clause(k, self.counts)),
+            (Some(k), None) => parts.push(format!("every row of it {}", others(k, self.counts))),
             (None, _) => {}
         }
         if let Some(support) = self.metrics.get("min_support_in_source") {
-            parts.push(format!("the values left in a row {}", together(*support)));
+            parts.push(format!("the values left in a row {}", together(*support, self.counts)));
         }
         text += &parts.join(", and ");
         text.push('.');
         if self.k.is_some() {
-            text += rows_or_people(self.one_row_each);
+            text += rows_or_people(self.counts);
         }
         text
     }
 }
 
 /// The limit of k-anonymity that matters most: rows are counted, or people.
-fn rows_or_people(one_row_each: bool) -> &'static str {
-    match one_row_each {
-        true => " Every person has one row, so these are rows of other people.",
-        false => {
+fn rows_or_people(counts: Counts) -> &'static str {
+    match counts {
+        Counts::People => " People are counted, not rows: several rows of one person count once.",
+        Counts::OneRowEach => " Every person has one row, so these are rows of other people.",
+        Counts::Rows => {
             " Rows are counted, not people: all of them may belong to one person with several rows."
         }
     }
 }
 
-pub(super) fn others(k: u64) -> String {
-    format!("looks like at least {} others", k.saturating_sub(1))
+pub(super) fn others(k: u64, counts: Counts) -> String {
+    match counts {
+        Counts::People => format!("looks like rows of at least {k} people"),
+        Counts::Rows | Counts::OneRowEach => {
+            format!("looks like at least {} others", k.saturating_sub(1))
+        }
+    }
 }
 
-fn together(support: f64) -> String {
-    format!("occur together in at least {support} rows of the original table")
+fn together(support: f64, counts: Counts) -> String {
+    let rows = match counts {
+        Counts::People => format!("rows of at least {support} people"),
+        Counts::Rows | Counts::OneRowEach => format!("at least {support} rows"),
+    };
+    format!("occur together in {rows} of the original table")
 }
 
 /// A number to three digits, rounded up: a promise must not state less than holds.
