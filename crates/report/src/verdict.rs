@@ -86,11 +86,14 @@ impl Release {
 
     fn k_anonymity(&self, label: &Value) -> (Tone, String) {
         let k = label["k"].as_u64().unwrap_or(1);
-        let others = of(k.saturating_sub(1), "other", "others");
+        let others = match self.counts_people() {
+            true => format!("rows of at least {}", of(k, "person", "people")),
+            false => format!("at least {}", of(k.saturating_sub(1), "other", "others")),
+        };
         let not_checked = || {
             let all = [self.class_columns.as_slice(), &self.not_compared].concat();
             let sentence = format!(
-                "Not checked: that every row looks like at least {others} in {}. Not compared: {}.",
+                "Not checked: that every row looks like {others} in {}. Not compared: {}.",
                 names(&all),
                 names(&self.not_compared)
             );
@@ -110,7 +113,7 @@ impl Release {
             )),
             // Classes by more columns are smaller, but not less diverse.
             false if !self.not_compared.is_empty() => return not_checked(),
-            false => self.broken_in_classes(label),
+            false => self.broken_for_people(k).or_else(|| self.broken_in_classes(label)),
         };
         if let Some(broken) = broken {
             let sentence = format!(
@@ -118,11 +121,17 @@ impl Release {
             );
             return (Tone::Poor, sentence);
         }
-        let alike = format!(
-            "Every row looks like at least {others} in {columns}, as promised (smallest class: {}).",
-            of(smallest, "row", "rows")
-        );
-        let (tone, people) = self.people_in_classes(k);
+        let alike = match self.counts_people() {
+            true => format!("The label promises that every row looks like {others} in {columns}."),
+            false => format!(
+                "Every row looks like {others} in {columns}, as promised (smallest class: {}).",
+                of(smallest, "row", "rows")
+            ),
+        };
+        let (tone, people) = match self.counts_people() {
+            true => self.people_as_promised(k),
+            false => self.people_in_classes(k),
+        };
         match label["sensitive"]["column"].as_str() {
             Some(column) if self.sensitive.is_none() => {
                 let sentence = format!(
@@ -132,6 +141,45 @@ impl Release {
             }
             _ => (tone, format!("{alike}{people}{}", self.kept_in_classes(label))),
         }
+    }
+
+    /// True if the label's k counts people.
+    pub fn counts_people(&self) -> bool {
+        self.guarantee.as_ref().is_some_and(|label| label["unit"] == "person")
+    }
+
+    /// That some class surely holds fewer people than are promised.
+    fn broken_for_people(&self, k: u64) -> Option<String> {
+        let people = self.people.as_ref().filter(|_| self.counts_people())?;
+        (people.surely_fewer > 0).then(|| {
+            format!(
+                "The label promises at least {} ({}) in every class, but {} of {} has fewer for certain",
+                of(k, "person", "people"),
+                people.unit,
+                count(people.surely_fewer),
+                count(people.classes)
+            )
+        })
+    }
+
+    /// What is known about the people in classes, where k people are promised.
+    fn people_as_promised(&self, k: u64) -> (Tone, String) {
+        let Some(people) = &self.people else {
+            return (
+                Tone::Fair,
+                " Not checked: the original does not say whose rows these are.".into(),
+            );
+        };
+        let (unit, wanted) = (&people.unit, of(k, "person", "people"));
+        let sentence = match people.perhaps_fewer {
+            0 => format!(" Every class holds at least {wanted} ({unit}), as promised."),
+            // The release does not say which rows of the original it has.
+            _ => format!(
+                " By {unit}, every class can hold {wanted}; which people the rows of {} belong to does not follow from the release.",
+                of(people.perhaps_fewer, "class", "classes")
+            ),
+        };
+        (Tone::Good, sentence)
     }
 
     /// The promise about the sensitive column that does not hold, if any.
@@ -147,6 +195,10 @@ impl Release {
             return Some(format!(
                 "The label promises {l} values of {column} in every class, but one has {found}"
             ));
+        }
+        if self.counts_people() {
+            // The shares are those of people, of whom the release says nothing.
+            return None;
         }
         if let Some((l, found)) = less("entropy_l", seen.entropy_l) {
             return Some(format!(
@@ -179,8 +231,25 @@ impl Release {
                 "has shares that differ from those of all rows by at most {t} (t; most: {found})"
             )
         });
-        let parts: Vec<String> = [distinct, entropy, close].into_iter().flatten().collect();
-        format!(" In every class {} {}, as promised.", seen.column, parts.join(" and "))
+        let counted = !self.counts_people();
+        let shares = [entropy, close].into_iter().filter(|_| counted);
+        let parts: Vec<String> = [distinct].into_iter().chain(shares).flatten().collect();
+        let of_people = promised(label, "entropy_l").or(promised(label, "t"));
+        let not_checked = match of_people.is_some() && !counted {
+            true => format!(
+                " Not checked: what is promised of the shares of {}, which are those of people.",
+                seen.column
+            ),
+            false => String::new(),
+        };
+        match parts.is_empty() {
+            true => not_checked,
+            false => format!(
+                " In every class {} {}, as promised.{not_checked}",
+                seen.column,
+                parts.join(" and ")
+            ),
+        }
     }
 
     /// What is known about the people in classes of k rows.
@@ -448,6 +517,49 @@ mod tests {
             ),
             "{sentence}"
         );
+    }
+
+    #[test]
+    fn a_promise_about_people_is_checked_with_people() {
+        let verdict = |people: Option<(u64, u64)>,
+                       label: Value,
+                       seen: Option<Sensitive>| {
+            let people = people.map(|(surely_fewer, perhaps_fewer)| People {
+                unit: "patient".into(),
+                classes: 9,
+                surely_fewer,
+                perhaps_fewer,
+                ..People::default()
+            });
+            let mut release =
+                Release { guarantee: Some(label), people, sensitive: seen, ..Release::default() };
+            release.classes.smallest = Some(6);
+            release.judge(&Original::default()).remove(0)
+        };
+        let label = || json!({"kind": "k-anonymity", "k": 5, "unit": "person"});
+        let is = |people, tone, part: &str| {
+            let found = verdict(people, label(), None);
+            assert_eq!(found.tone, tone);
+            assert!(found.sentence.contains(part), "{}", found.sentence);
+        };
+        is(Some((0, 0)), Tone::Good, "Every class holds at least 5 people (patient), as promised.");
+        is(Some((0, 2)), Tone::Good, "the rows of 2 classes belong to");
+        is(Some((1, 2)), Tone::Poor, "but 1 of 9 has fewer for certain");
+        is(None, Tone::Fair, "Not checked: the original does not say whose rows these are.");
+        // Shares of rows say nothing about shares of people.
+        let mut close = label();
+        close["sensitive"] = json!({"column": "ward", "distinct_l": 2.0, "t": 0.1});
+        let seen = Sensitive {
+            column: "ward".into(),
+            distinct_l: Some(2.0),
+            t: Some(0.3),
+            ..Sensitive::default()
+        };
+        let found = verdict(Some((0, 0)), close.clone(), Some(seen.clone()));
+        assert_eq!(found.tone, Tone::Good);
+        assert!(found.sentence.contains("Not checked: what is promised of the shares of ward"));
+        let fewer = Sensitive { distinct_l: Some(1.0), ..seen };
+        assert_eq!(verdict(Some((0, 0)), close, Some(fewer)).tone, Tone::Poor);
     }
 
     #[test]

@@ -130,7 +130,11 @@ fn numbers(report: &Report, release: &Release) -> Vec<(&'static str, String, Str
         ),
     ];
     if let Some(people) = &release.people {
-        let most = format!("{} at most; k counts rows", count(people.fewest_at_most));
+        let counts = match release.counts_people() {
+            true => "people",
+            false => "rows",
+        };
+        let most = format!("{} at most; k counts {counts}", count(people.fewest_at_most));
         tiles.insert(2, ("Fewest people in a class", count(people.fewest), most));
     }
     let promised = |name: &str| promised(release.guarantee.as_ref()?, name);
