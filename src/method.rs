@@ -1,5 +1,6 @@
 //! A method is a value: each SQL function is declared once, beside what it does.
 
+use crate::api::shared::arguments::UNIT;
 use crate::pg::call::argument::{Arguments, Declared, Type};
 use crate::pg::call::error::Error;
 use crate::pg::call::serve::Call;
@@ -206,6 +207,11 @@ impl Method {
         columns: usize,
     ) -> Result<Option<Charge>, Error> {
         self.price.as_ref().map_or(Ok(None), |price| (price.of)(arguments, columns))
+    }
+
+    /// True if it counts people where a unit is known.
+    pub fn counts_units(&self) -> bool {
+        self.arguments.iter().any(|argument| argument.name() == UNIT.name)
     }
 
     /// False for functions that Postgres calls on behalf of a type, an aggregate or a trigger: their arguments have no

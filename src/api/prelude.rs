@@ -24,6 +24,7 @@ pub use crate::pg::read::reader;
 pub use crate::pg::write::rowset::{ResultRows, Value};
 pub use crate::pg::write::typed::{ReadValues, TypedRows};
 pub use crate::release::{Filled, Origin, Release, ReleaseCall};
+pub use crate::rules::counted::{self, Unit};
 pub use crate::rules::public::Public;
 pub use crate::rules::public_source::PublicSource;
 pub use crate::rules::terms::TERMS;
@@ -33,7 +34,7 @@ pub use pgrx::{AnyNumeric, IntoDatum};
 pub use random::Coins;
 pub use serde_json::{Map, Value as Json, json};
 pub use suppress::{Hierarchy, Written};
-pub use table::{Bag, Domain, Item, NONE, Stop, Watch};
+pub use table::{Bag, Domain, Item, NONE, Stop, Units, Watch};
 
 /// What may fail with one of our errors, unless another kind is named.
 pub type Result<T, E = Error> = std::result::Result<T, E>;

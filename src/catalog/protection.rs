@@ -83,6 +83,14 @@ const SHARES_ROWS: &str = "WITH RECURSIVE
        AND (own.itself OR theirs.itself OR own.oid <> theirs.oid)
      ORDER BY 1 LIMIT 1";
 
+/// The unit column of a relation, if it is protected. Works on a standby too.
+pub fn unit(source: Oid) -> Result<Option<String>, Error> {
+    let query = "SELECT unit FROM sanitize.protection
+        WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
+    let found = look(query, &[Some(&oid(source))])?.into_iter().next();
+    found.map(|[unit]| unit.ok_or_else(|| damaged("protection", "unit"))).transpose()
+}
+
 /// The unit column of every protected relation.
 pub fn units() -> Result<HashMap<Oid, String>, Error> {
     let unit = |[source, unit]: [Option<String>; 2]| {

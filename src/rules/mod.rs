@@ -1,7 +1,8 @@
-//! The rules that all private mechanisms share, each in one place: who is a unit, how many of its rows count, what
+//! The rules that methods share, each in one place: who is a unit, how many of its rows count, what
 //! is public, what may be looked up, and what a label says of all that.
 //!
 //! * [`unit`]: which columns can identify units, and by which expression two rows are compared.
+//! * [`counted`]: whom a method counts, rows or units, by its argument `unit`. [`unit_path`]: paths to units.
 //! * [`capping`]: how many rows of a unit count, and what the owner is shown when choosing that bound.
 //! * [`charged_rows`]: the rows that a mechanism reads after the charge, bounded per unit.
 //! * [`family`]: which relations hold data about the same units.
@@ -16,6 +17,7 @@
 pub mod below;
 pub mod capping;
 pub mod charged_rows;
+pub mod counted;
 pub mod family;
 mod joins;
 pub mod public;
@@ -23,3 +25,4 @@ pub mod public_source;
 pub mod stability;
 pub mod terms;
 pub mod unit;
+pub mod unit_path;

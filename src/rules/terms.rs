@@ -1,10 +1,11 @@
 //! How the terms of a protection change a label, so that the label says what the ledger counts.
 
-use crate::api::shared::arguments::{COLUMNS, KEEP};
+use crate::api::shared::arguments::{self, COLUMNS, KEEP};
 use crate::catalog::protection;
 use crate::method::{Label, Method};
 use crate::pg::call::argument::{Argument, Arguments, Declared, Given, Type};
 use crate::pg::prelude::*;
+use crate::rules::counted;
 use guarantee::{Charge, Guarantee, PrivacyUnit, Protected, Protects};
 use question::Terms;
 use serde_json::{Map, Value as Json};
@@ -91,16 +92,18 @@ pub fn check_row_count(method: &Method, relation: &Relation, terms: &Terms) -> R
     }
 }
 
-/// What a call with these options would find about the source, as further options of its label: its columns, and the
-/// terms of its protection. Without a price, k rows are k people only if the unit is a key.
+/// What a call with these options would find about the source, as further options of its label: its columns, the unit
+/// whose rows it counts, and the terms of its protection. Without a price, k rows are k people only if the unit is a key.
 pub fn of_source(
     options: &Map<String, Json>,
     method: &Method,
     label: &Label,
     source: &Relation,
 ) -> Result<Map<String, Json>, Error> {
-    let is_told =
-        |one: &&&dyn Declared| options.get(one.name()).is_some_and(|told| !told.is_null());
+    let declares = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
+    let is_told = |one: &&&dyn Declared| {
+        !declares(one.name()) && options.get(one.name()).is_some_and(|told| !told.is_null())
+    };
     if let Some(told) = TERMS.iter().find(is_told) {
         return Err(Error::argument(
             format!("option {} is given beside a source", told.name()),
@@ -108,13 +111,17 @@ pub fn of_source(
         ));
     }
     let mut found = Map::new();
-    let declares = |name: &str| method.arguments.iter().any(|argument| argument.name() == name);
     let lists = |option: &str| options.get(option).and_then(Json::as_array);
     if method.price.is_some() && declares(COLUMNS.name) && lists(COLUMNS.name).is_none() {
         let keep = lists(KEEP.name).cloned().unwrap_or_default();
         let names = source.columns.iter().map(|column| Json::from(column.name.as_str()));
         let columns = names.filter(|name| !keep.contains(name)).collect();
         found.insert(COLUMNS.name.into(), columns);
+    }
+    if method.counts_units() {
+        let given = Arguments::of_options(method.arguments, options).get(&arguments::UNIT)?;
+        let unit = counted::resolved(source, given.as_deref())?;
+        found.insert(arguments::UNIT.name.into(), unit.into());
     }
     if !tells_terms(label) {
         return Ok(found);

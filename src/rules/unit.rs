@@ -40,6 +40,15 @@ pub fn identity(column: &Column) -> String {
     }
 }
 
+/// [`identity`] where values are read and compared by their bytes: without the collation of texts, for which other
+/// servers could not be asked.
+pub fn read_identity(column: &Column) -> String {
+    match types::is_text(column.base_type) {
+        true => types::text_expression(column.base_type, &column.quoted()),
+        false => identity(column),
+    }
+}
+
 /// [`identity`], but always short, so that response times do not reveal the length of a unit among the matching rows.
 /// Long texts are replaced by a hash, which no short text equals.
 pub fn short_identity(column: &Column) -> String {

@@ -205,6 +205,17 @@ impl Bag {
 }
 
 impl CodedTable {
+    /// The table with a column moved behind all others.
+    pub fn with_last(mut self, column: usize, watch: &Watch) -> Result<Self, Stop> {
+        let others = (0..self.bag.width()).filter(|&other| other != column);
+        let columns: Vec<usize> = others.chain([column]).collect();
+        let _held = watch.hold(self.memory())?;
+        self.bag = self.bag.project(&columns, watch)?;
+        let raw = self.raws.remove(column);
+        self.raws.push(raw);
+        Ok(self)
+    }
+
     /// The table without its last column. Equal rows are merged.
     pub fn without_last(mut self, watch: &Watch) -> Result<Self, Stop> {
         let columns: Vec<usize> = (1..self.bag.width()).map(|column| column - 1).collect();
@@ -294,6 +305,17 @@ mod tests {
             prop_assert_eq!(listed(&part, &of_part), listed(&same, &of_same));
             prop_assert_eq!(watch.memory(), 0);
         }
+    }
+
+    #[test]
+    fn a_column_is_moved_behind_the_others() {
+        let watch = Watch::unlimited();
+        let table = table(&[("x", Some("a")), ("x", Some("b")), ("y", None)]);
+        let table = table.with_last(0, &watch).unwrap();
+        assert_eq!((table.bag.domain(0).name(), table.bag.domain(1).name()), ("unit", "x"));
+        assert_eq!((table.raw(0, 1), table.raw(1, 1)), (&b"b"[..], &b"y"[..]));
+        assert_eq!((table.bag.row(1), table.bag.row(2)), (&[1, 0][..], &[NONE, 1][..]));
+        assert_eq!(watch.memory(), 0);
     }
 
     #[test]

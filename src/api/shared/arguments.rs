@@ -1,10 +1,11 @@
 //! The arguments that several functions share.
 
-use crate::pg::call::argument::{Argument, Given, Source, Type};
+use crate::pg::call::argument::{Argument, Arguments, Given, Source, Type};
 use crate::pg::call::array::Numbers;
 use crate::pg::call::error::Error;
 use crate::pg::call::text::from_utf8;
-use crate::pg::catalog::relation::positions;
+use crate::pg::catalog::relation::{Relation, positions};
+use crate::rules::counted::{self, Unit};
 use pgrx::pg_sys::Oid;
 use random::Coins;
 use serde_json::{Map, Value as Json};
@@ -27,6 +28,19 @@ pub const COLUMNS: Argument<Option<Vec<String>>> =
 
 pub const KEEP: Argument<Option<Vec<String>>> =
     Argument::of("keep").about("Columns that come back as they are, unprotected.");
+
+/// Whose rows these are, of methods that can count people.
+pub const UNIT: Argument<Option<String>> = Argument::of("unit").about(
+    "The people whose rows these are: a column, or a path along foreign keys (stay_id.patient_id). Left out: the unit of the relation's protection, if it is protected. '': rows count.",
+);
+
+/// The unit of the rows of a relation that a call counts; `None`: rows. A method without such an argument counts rows.
+pub fn counted_unit(arguments: &Arguments<'_>, relation: &Relation) -> Result<Option<Unit>, Error> {
+    match arguments.declares(&UNIT) {
+        true => counted::unit(relation, arguments.get(&UNIT)?.as_deref()),
+        false => Ok(None),
+    }
+}
 
 pub const THETA: Argument<u64> = Argument::new("theta", Type::Int4, |given| {
     given.at_least(0, "theta is a number of rows: 0 or more. Combinations that at most theta rows share are found.")

@@ -458,9 +458,14 @@ impl<'a> Arguments<'a> {
         (argument.read)(&self.given(argument)?)
     }
 
+    /// True if the method has the argument.
+    pub fn declares<T>(&self, argument: &Argument<T>) -> bool {
+        self.declared.iter().any(|declared| declared.name() == argument.name)
+    }
+
     /// The value of an argument that some methods have and others do not.
     pub fn get_if_declared<T: Default>(&self, argument: &Argument<T>) -> Result<T, Error> {
-        match self.declared.iter().any(|declared| declared.name() == argument.name) {
+        match self.declares(argument) {
             true => self.get(argument),
             false => Ok(T::default()),
         }

@@ -173,7 +173,22 @@ impl Relation {
         };
         let terms = columns.iter().enumerate().map(term).collect();
         let (from, reading) = (self.from.to_bytes().to_vec(), self.reading.clone());
-        Asked { relation: self.oid, terms, from, reading }
+        Asked { relation: self.oid, terms, from, is_joined: false, reading }
+    }
+
+    /// A request for the given columns, and after them a value of relations that are joined to this one.
+    pub fn asked_joined(&self, columns: &[usize], joined: &Joined) -> Asked {
+        let mut asked = self.asked(columns);
+        let expression = text::from_utf8(&joined.value);
+        asked.terms.push(Term {
+            column: joined.column.catalog_name.clone(),
+            quoted: text::from_utf8(&joined.column.quoted()),
+            text: expression.clone(),
+            expression,
+        });
+        asked.from = text::from_utf8(&joined.from);
+        asked.is_joined = true;
+        asked
     }
 
     /// How rows from other servers were read, if there were any.
@@ -361,6 +376,17 @@ const KEYS: &str = "WITH tree AS (
                    AND n.conkey[1] OPERATOR(pg_catalog.=) a.attnum AND NOT n.convalidated)
            AND a.attname OPERATOR(pg_catalog.=) $2::pg_catalog.name) AS keyed ON true";
 
+/// Relations joined to one that is read, such that each of its rows stays one row, and a value that is theirs. All is
+/// text of quoted names.
+pub struct Joined {
+    /// What stands after FROM.
+    pub from: String,
+    /// The column that the value is made of.
+    pub column: Column,
+    /// The value, as an expression.
+    pub value: String,
+}
+
 /// The values requested from each row of a relation: columns, or expressions over single columns. Every identifier is
 /// quoted by Postgres itself and the relation qualified, so that neither a name nor the search path can change its
 /// meaning. All is in the database's encoding.
@@ -368,6 +394,8 @@ pub struct Asked {
     pub relation: Oid,
     terms: Vec<Term>,
     from: Vec<u8>,
+    /// Other relations are joined to it, so that its leaves cannot be asked one by one.
+    pub is_joined: bool,
     /// How the relation is read.
     pub reading: Arc<Reading>,
 }

@@ -348,14 +348,10 @@ pub fn read_asked(relation: &Relation, asked: &Asked, held: u64) -> Result<Coded
     }
 }
 
-/// As [`read`], with one more column: the number of the row's leaf in the list that is returned too. `None` if all rows
-/// are on this server.
-pub fn read_by_shard(
-    relation: &Relation,
-    columns: &[usize],
-) -> Result<Option<(CodedTable, Vec<Shard>)>, Error> {
-    let asked = relation.asked(columns);
-    let Some(shards) = Shards::of(&asked)? else { return Ok(None) };
+/// As [`read_asked`], with one more column: the number of the row's leaf in the list that is returned too. `None` if all
+/// rows are on this server.
+pub fn read_by_shard(asked: &Asked) -> Result<Option<(CodedTable, Vec<Shard>)>, Error> {
+    let Some(shards) = Shards::of(asked)? else { return Ok(None) };
     let rows = match shards.noted()? {
         true => shards.read(0, true)?,
         false => shards.read_rows(0)?,

@@ -76,7 +76,7 @@ impl<'a> Shards<'a> {
             pg_sys::RELKIND_FOREIGN_TABLE,
             pg_sys::RELKIND_RELATION,
         ];
-        if !divided.contains(&kind) {
+        if asked.is_joined || !divided.contains(&kind) {
             return Ok(None);
         }
         let mut leaves = Vec::new();
@@ -115,7 +115,11 @@ impl<'a> Shards<'a> {
     /// A table of Citus. It is asked as a whole: rights and policies are those of the table.
     fn of_citus(asked: &'a Asked) -> Result<Option<Self>, Error> {
         let relation = asked.relation;
-        if asked.width() == 0 || !citus::distributes(relation)? || !has_functions()? {
+        if asked.is_joined
+            || asked.width() == 0
+            || !citus::distributes(relation)?
+            || !has_functions()?
+        {
             return Ok(None);
         }
         // SAFETY: the relation is locked.

@@ -125,6 +125,8 @@ pub enum Error {
     Unstable { relation: String, reason: String },
     /// A column cannot identify the units of a relation, or can no longer.
     NoUnit { column: String, relation: String, why: String, hint: &'static str },
+    /// The caller may not read the column by which people are counted.
+    UnitForbidden { relation: String, unit: String },
     /// More rows of a unit were read than were charged for, or rows whose unit is NULL.
     UnitRows { relation: String, most: u64 },
     /// The transaction's snapshot is too old to see the current ledger.

@@ -104,8 +104,11 @@ impl From<NoCounts> for Error {
                 ),
             ),
             NoCounts::UnitsInSeveralCells { units } => Error::argument(
-                format!("{units} units have rows in several cells"),
-                "They would count in each cell, but once in a total: count rows, or read a view with one row per unit.",
+                match units {
+                    1 => "one person has rows in several cells".into(),
+                    _ => format!("{units} people have rows in several cells"),
+                },
+                "They would count in each cell, but once in a total. Count rows with unit => '', or read a view with one row of each person.",
             ),
         }
     }

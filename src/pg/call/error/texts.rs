@@ -444,6 +444,11 @@ impl Error {
                 Some(why.clone()),
                 (*hint).into(),
             ),
+            Error::UnitForbidden { relation, unit } => plain(
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("permission denied for column \"{unit}\" of {relation}, by which people are counted"),
+                "Its owner can grant SELECT on it. To count rows instead: unit => ''.",
+            ),
             Error::UnitRows { relation, most } => (
                 Code::ERRCODE_INVALID_PARAMETER_VALUE,
                 format!("{relation} has a unit with more than {most} rows, or rows without a unit"),
