@@ -2,7 +2,7 @@
 
 use crate::api::prelude::*;
 use measures::cells::{
-    self, CellCounts, Layout, MOST_CELLS, MOST_COUNT, NoCounts, Place, Protection, Status,
+    self, CellCounts, Layout, MOST_CELLS, MOST_COUNT, Place, Protection, Status,
 };
 use std::collections::HashMap;
 
@@ -34,14 +34,14 @@ const GROUP_COLUMN: Argument<Option<String>> = Argument::of("group_column")
 
 const SUPPRESS_CELLS: Method = Method::new(
     "suppress_cells",
-    &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN],
+    &[&RELATION, &ROW_COLUMN, &COLUMN_COLUMN, &THRESHOLD, &PROTECTION, &GROUP_COLUMN, &UNIT],
     columns![row_value: Text, column_value: Text, cell: Int8, status: Text, group_value: Text],
     suppress_cells,
 )
 .reading()
 .about(
     "counts of two columns with totals, without the small ones and without those from which \
-         these could be computed back",
+         these could be computed back. Cells count rows, or people each of whom is in one cell",
 );
 
 fn suppress_cells(call: &Call) -> Result<Datum> {
@@ -59,20 +59,25 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
     }
     let positions: Vec<usize> =
         names.iter().map(|name| relation.position(name)).collect::<Result<_, _>>()?;
-    let table = reader::read(&relation, &positions)?;
-    let protection = Protection { threshold, width };
-    let (counted, counts, made) = pool::run("suppressing", table.memory(), |watch| {
-        let counted = CellCounts::new(&table.bag, None, watch)?;
-        let counts = counted.layout.counts(&counted.inner);
-        let made = cells::suppress(&counted.layout, &counts, protection, watch)?;
-        Ok::<_, NoCounts>((counted, counts, made))
-    })?;
+    let unit = counted_unit(&call.arguments, &relation)?;
+    if let Some(i) = positions.iter().position(|&at| unit.as_ref().is_some_and(|one| one.is(at))) {
+        let arguments = [ROW_COLUMN.name, COLUMN_COLUMN.name, GROUP_COLUMN.name];
+        return Err(counted::takes_no_part(arguments[i], &names[i]));
+    }
+    let bag = counted::read(&relation, &positions, unit.as_ref())?.bag;
+    let input = Input::counting(relation.name, bag, unit.is_some())?;
+    let counted = input.run("counting", CellCounts::new)?;
     if counted.left_out > 0 {
         notice_hint(
             &format!("{} rows with NULL are not in the table", counted.left_out),
             "NULL stands for totals. To count them, read a view that gives NULL a name of its own.",
         );
     }
+    let counts = counted.layout.counts(&counted.inner);
+    let protection = Protection { threshold, width };
+    let made = pool::run("suppressing", input.memory(), |watch| {
+        cells::suppress(&counted.layout, &counts, protection, watch)
+    })?;
     if !made.is_safe {
         return Err(Error::Broken { what: "a small cell could be computed back".into() });
     }
@@ -85,7 +90,7 @@ fn suppress_cells(call: &Call) -> Result<Datum> {
         (last(place.group), last(place.row), last(place.column))
     });
     let text =
-        |column: usize, code: Option<u32>| code.map(|code| table.bag.domain(column).value(code));
+        |column: usize, code: Option<u32>| code.map(|code| input.bag.domain(column).value(code));
     let mut rows = ResultRows::begin(call)?;
     for cell in order {
         let place = places[cell];

@@ -5,15 +5,15 @@ use crate::pg::call::argument::Source;
 use measures::Diversity;
 
 const K_ANONYMITY: Method =
-    Method::new("k_anonymity", &[&SOURCE, &COLUMNS], Returns::One(Type::Int8), |call| {
+    Method::new("k_anonymity", &[&SOURCE, &COLUMNS, &UNIT], Returns::One(Type::Int8), |call| {
         let input = Input::read(call, &SOURCE)?;
-        let k = measures::k_anonymity(&input.bag, None, &Watch::unlimited())?;
+        let k = input.run("measuring", measures::k_anonymity)?;
         call.value(k.map(|k| i64::try_from(k).unwrap_or(i64::MAX)))
     })
     .reading()
     .about(
-        "the rows of the smallest class of rows that are equal in these columns, NULL being \
-         equal to NULL; NULL without rows",
+        "the rows, or people, of the smallest class of rows that are equal in these columns, \
+         NULL being equal to NULL; NULL without rows",
     );
 
 const SENSITIVE: Argument<String> =
@@ -37,7 +37,7 @@ pub fn with_sensitive(call: &Call, sensitive: String) -> Result<(Input, usize)> 
         columns.push(sensitive.clone());
         columns
     });
-    let input = Input::read_columns(call, &SOURCE, columns.as_deref())?;
+    let input = Input::read_columns(call, &SOURCE, columns.as_deref(), Some(&sensitive))?;
     let names: Vec<&str> = input.bag.domains().iter().map(|d| d.name()).collect();
     let position = place(&input.name, &names, &sensitive)?;
     Ok((input, position))
@@ -49,21 +49,22 @@ const KIND: Argument<Diversity> = Argument::choice("kind")
 
 const L_DIVERSITY: Method = Method::new(
     "l_diversity",
-    &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND],
+    &[&SOURCE, &SENSITIVE, &COLUMNS, &KIND, &UNIT],
     Returns::One(Type::Float8),
     |call| {
         let kind = call.get(&KIND)?;
         let (input, position) = sensitive(call)?;
-        let l = input
-            .run("measuring", |bag, watch| measures::l_diversity(bag, None, position, kind, watch))?;
+        let l = input.run("measuring", |bag, units, watch| {
+            measures::l_diversity(bag, units, position, kind, watch)
+        })?;
         call.value(l)
     },
 )
 .reading()
 .about(
     "how many values of the sensitive column the least diverse class leaves open: their \
-         number (distinct) or exp of their entropy (entropy); columns NULL: all but the \
-         sensitive one",
+         number (distinct) or exp of their entropy (entropy), where each of its people counts \
+         once if people count; columns NULL: all but the sensitive one",
 );
 
 const ORDERED: Argument<bool> =
@@ -71,13 +72,14 @@ const ORDERED: Argument<bool> =
 
 const T_CLOSENESS: Method = Method::new(
     "t_closeness",
-    &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED],
+    &[&SOURCE, &SENSITIVE, &COLUMNS, &ORDERED, &UNIT],
     Returns::One(Type::Float8),
     |call| {
         let ordered = call.get(&ORDERED)?;
         let (input, position) = sensitive(call)?;
-        let t = input
-            .run("measuring", |bag, watch| measures::t_closeness(bag, None, position, ordered, watch))?;
+        let t = input.run("measuring", |bag, units, watch| {
+            measures::t_closeness(bag, units, position, ordered, watch)
+        })?;
         call.value(t)
     },
 )

@@ -38,18 +38,29 @@ impl General {
 
 impl Pair {
     /// Reads the named columns (`None`: all of the original) of both; the released table may have
-    /// more, in any order and of any types.
-    pub fn read((original, released): (Oid, Oid), columns: Option<&[String]>) -> Result<Self> {
+    /// more, in any order and of any types. Rows count.
+    pub fn read(tables: (Oid, Oid), columns: Option<&[String]>) -> Result<Self> {
+        Pair::read_counting(tables, columns, |_| Ok(None))
+    }
+
+    /// As [`Pair::read`], with the unit of the original's rows, if there is one.
+    fn read_counting(
+        (original, released): (Oid, Oid),
+        columns: Option<&[String]>,
+        unit: impl FnOnce(&Relation) -> Result<Option<Unit>>,
+    ) -> Result<Self> {
         let (original, released) = (Relation::open(original)?, Relation::open(released)?);
-        let columns = original.positions("columns", columns)?;
+        let unit = unit(&original)?;
+        let columns = counted::columns(&original, unit.as_ref(), columns)?;
         let names = columns.iter().map(|&column| original.columns[column].name.as_str());
         let same = names.map(|name| released.position(name)).collect::<Result<Vec<_>, _>>()?;
-        let original_bag = reader::read(&original, &columns)?.bag;
-        let released_bag = reader::read_beside(&released, &same, original_bag.memory())?.bag;
+        let original_bag = counted::read(&original, &columns, unit.as_ref())?.bag;
+        let read = Input::counting(original.name.clone(), original_bag, unit.is_some())?;
+        let released_bag = reader::read_beside(&released, &same, read.memory())?.bag;
         Ok(Pair {
             relation: released.oid,
-            released: Input { name: released.name.clone(), bag: released_bag },
-            original: Input { name: original.name.clone(), bag: original_bag },
+            released: Input::of_rows(released.name.clone(), released_bag),
+            original: read,
             sides: Sides { original, columns, shown_as: shown_as(&released, &same) },
         })
     }
@@ -81,10 +92,12 @@ impl Pair {
         })
     }
 
-    /// The two tables of a call, cut to the columns that it names.
+    /// The two tables of a call, cut to the columns that it names, and the people that it counts.
     pub fn of(call: &Call) -> Result<Self> {
         let names = call.arguments.get_if_declared(&COLUMNS)?;
-        Pair::read(original_and_released(call)?, names.as_deref())
+        Pair::read_counting(original_and_released(call)?, names.as_deref(), |original| {
+            counted_unit(&call.arguments, original)
+        })
     }
 
     /// Runs work on the released and the original rows in the pool.
@@ -93,10 +106,8 @@ impl Pair {
         phase: &'static str,
         job: impl FnOnce(&Bag, &Bag, &Watch) -> Result<T, Stop> + Send,
     ) -> Result<T> {
-        let (released, original) = (&self.released.bag, &self.original.bag);
-        pool::run(phase, released.memory() + original.memory(), |watch| {
-            job(released, original, watch)
-        })
+        let held = self.released.memory() + self.original.memory();
+        pool::run(phase, held, |watch| job(&self.released.bag, &self.original.bag, watch))
     }
 }
 
@@ -138,15 +149,15 @@ const COMMON_RECORDS: Method = Method::new(
 
 const RARE_ITEMSET_LEAK: Method = Method::new(
     "rare_itemset_leak",
-    &[&ORIGINAL, &RELEASED, &SAMPLES, &SEED],
+    &[&ORIGINAL, &RELEASED, &SAMPLES, &SEED, &UNIT],
     columns![length: Int4, tried: Int8, leaked: Int8],
     rare_itemset_leak,
 )
 .parallel_restricted()
 .rows(10)
 .about(
-    "random itemsets that exactly one row of the original contains, and how many of them \
-         the released table contains too, by length",
+    "random itemsets that exactly one row of the original contains, or the rows of one \
+         person, and how many of them the released table contains too, by length",
 );
 
 fn rare_itemset_leak(call: &Call) -> Result<Datum> {
@@ -154,9 +165,10 @@ fn rare_itemset_leak(call: &Call) -> Result<Datum> {
     let mut coins = coins(call.get(&SEED)?)?;
     let pair = Pair::of(call)?;
     let mut rows = ResultRows::begin(call)?;
+    let units = pair.original.units();
     let leaks = pair.run("sampling", |released, original, watch| {
         let below = |n| random::below(&mut coins, n);
-        measures::rare_itemset_leak(released, original, None, samples, below, watch)
+        measures::rare_itemset_leak(released, original, units, samples, below, watch)
     })?;
     for leak in leaks {
         rows.push([

@@ -11,11 +11,11 @@ const ITEMSETS: Returns = columns![items: Json, length: Int4, support: Int8];
 fn itemsets(
     call: &Call,
     input: &Input,
-    mine: impl FnOnce(&Bag, &Watch) -> Result<Itemsets, Stop> + Send,
+    mine: impl FnOnce(&Bag, Option<&Units>, &Watch) -> Result<Itemsets, Stop> + Send,
 ) -> Result<Datum> {
     let mut rows = ResultRows::begin(call)?;
-    let (itemsets, order) = input.run("mining", |bag, watch| {
-        let itemsets = mine(bag, watch)?;
+    let (itemsets, order) = input.run("mining", |bag, units, watch| {
+        let itemsets = mine(bag, units, watch)?;
         watch.reserve(4 * itemsets.len() as u64)?;
         let order = itemsets.result_order(watch)?;
         Ok::<_, Stop>((itemsets, order))
@@ -34,20 +34,23 @@ fn itemsets(
 
 const MINE_MIIS: Method = Method::new(
     "mine_miis",
-    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS, &UNIT],
     ITEMSETS,
     |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let input =
-            Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
-        itemsets(call, &input, |bag, watch| mining::miis(bag, None, theta, max_length, watch))
+            Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_than(theta)?;
+        itemsets(call, &input, |bag, units, watch| {
+            mining::miis(bag, units, theta, max_length, watch)
+        })
     },
 )
 .reading()
 .rows(1000)
 .about(
     "every minimal infrequent itemset: the smallest value combinations that at least one \
-         and at most theta rows share; ordered by length, support, items",
+         and at most theta rows share, or the rows of as many people; ordered by length, \
+         support, items",
 );
 
 const CLOSED: Argument<bool> = Argument::of("closed")
@@ -56,25 +59,26 @@ const CLOSED: Argument<bool> = Argument::of("closed")
 
 const FREQUENT_ITEMSETS: Method = Method::new(
     "frequent_itemsets",
-    &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED],
+    &[&SOURCE, &MIN_SUPPORT, &COLUMNS, &MAX_LENGTH, &CLOSED, &UNIT],
     ITEMSETS,
     |call| {
         let (min_support, max_length) = (call.get(&MIN_SUPPORT)?, call.get(&MAX_LENGTH)?);
         let mine = if call.get(&CLOSED)? { mining::closed } else { mining::frequent };
         let input = Input::read(call, &SOURCE)?.with_rows()?;
-        itemsets(call, &input, |bag, watch| mine(bag, None, min_support, max_length, watch))
+        itemsets(call, &input, |bag, units, watch| mine(bag, units, min_support, max_length, watch))
     },
 )
 .reading()
 .rows(1000)
 .about(
-    "every value combination that at least min_support rows share; closed: only those that \
-         no larger combination shares the rows of; ordered by length, support, items",
+    "every value combination that at least min_support rows share, or the rows of as many \
+         people; closed: only those that no larger combination shares the rows of; ordered by \
+         length, support, items",
 );
 
 pub const MII_RISK: Method = Method::new(
     "mii_risk",
-    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS],
+    &[&SOURCE, &THETA, &COLUMNS, &MAX_LENGTH, &levels::LEVELS, &UNIT],
     columns![column_name: Text, value: Text, miis: Int8, rows: Int8, cells: Int8],
     mii_risk,
 )
@@ -88,10 +92,11 @@ pub const MII_RISK: Method = Method::new(
 
 fn mii_risk(call: &Call) -> Result<Datum> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
-    let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_rows_than(theta)?;
+    let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
-    let risk =
-        input.run("mining", |bag, watch| mining::risk(bag, None, theta, max_length, watch))?;
+    let risk = input.run("mining", |bag, units, watch| {
+        mining::risk(bag, units, theta, max_length, watch)
+    })?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {
         let name = from_utf8(domain.name());
         let values = domain.values().map(Value::Text).zip(&column.values);

@@ -205,7 +205,7 @@ fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let as_published = (scheme == Scheme::Paper).then_some("scheme 'paper'");
     let terms = ledger::check_protecting(call, &relation, as_published)?;
 
-    let (columns, keep) = chosen(call, &relation)?;
+    let (columns, keep) = chosen(call, &relation, None)?;
     request.columns = columns.len();
     let design = Design::new(request)?;
     let public = match scheme {
@@ -223,7 +223,7 @@ fn dp_mii_sample(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let rules =
         rules.map(|rules| Rules::new(coded(rules, source.bag(), Rule::Columns, Rule::Items)));
     let public = Public { table: table.as_ref(), rules: rules.as_ref() };
-    let released = source.run("sampling", |bag, watch| {
+    let released = source.run("sampling", |bag, _, watch| {
         match sample::draw(bag, &design, public, &mut coins, watch) {
             Err(random::Error::Stop(stop)) => Err(stop),
             drawn => Ok(drawn),

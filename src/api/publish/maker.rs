@@ -13,6 +13,7 @@ use crate::pg::write::target::{self, NewColumn};
 use crate::pg::write::{range, statement};
 use crate::rules::terms;
 use measures::Made;
+use std::borrow::Cow;
 
 /// How many arguments a function call can have in Postgres.
 const COUNTED: usize = 100;
@@ -63,7 +64,10 @@ pub struct Maker<'a> {
     method: &'static Method,
     release: &'static Release,
     label: &'static Label,
-    options: &'a Map<String, Json>,
+    /// The options as they were given.
+    given: &'a Map<String, Json>,
+    /// The same; if a source is known, with the unit that it counts.
+    options: Cow<'a, Map<String, Json>>,
     /// Coarser numbers and dates are shown in range types.
     as_ranges: bool,
     /// Rows are written to the shards of the source.
@@ -121,7 +125,18 @@ impl<'a> Maker<'a> {
         let hint =
             "It is true for a release that nobody but its owner reads until sanitize.approve.";
         let is_draft = is_asked(options, DRAFT, &true.into(), hint)?;
-        Ok(Maker { method, release, label, options, as_ranges, is_sharded, is_draft })
+        let (given, options) = (options, Cow::Borrowed(options));
+        Ok(Maker { method, release, label, given, options, as_ranges, is_sharded, is_draft })
+    }
+
+    /// With the unit whose rows a call would count for this source, by the options or the source's protection.
+    pub fn counting_in(mut self, source: &Relation) -> Result<Self> {
+        if self.method.counts_units() {
+            let given = Arguments::of_options(self.method.arguments, self.given).get(&UNIT)?;
+            let unit = counted::resolved(source, given.as_deref())?;
+            self.options.to_mut().insert(UNIT.name.into(), unit.into());
+        }
+        Ok(self)
     }
 
     /// A method whose releases are rows of the source's own columns.
@@ -159,13 +174,13 @@ impl<'a> Maker<'a> {
     /// The label of a release of the source, under the terms that a call would find.
     pub fn promise(&self, source: &Relation) -> Result<Promise> {
         let found = self.found(source)?;
-        let mut options = self.options.clone();
+        let mut options = self.given.clone();
         options.extend(found.clone());
         Ok(Promise { label: registry::label_of(self.method, self.label, &options)?, found })
     }
 
     fn found(&self, source: &Relation) -> Result<Map<String, Json>> {
-        terms::of_source(self.options, self.method, self.label, source)
+        terms::of_source(self.given, self.method, self.label, source)
     }
 
     /// Refuses a release whose source is protected under other terms now: with other terms the charge and the unit of
@@ -216,7 +231,13 @@ impl<'a> Maker<'a> {
     /// True for a column that takes part, by the options of methods that release rows of the source.
     pub fn takes_part(&self, column: &str) -> bool {
         let comes_back = || self.keeps(column) || self.is("sensitive", column);
-        self.lists("columns", column).unwrap_or_else(|| !comes_back())
+        let takes_part = || !comes_back() && !self.is_unit(column);
+        self.lists("columns", column).unwrap_or_else(takes_part)
+    }
+
+    /// True for the column whose people count: it takes no part, and comes back only if it is kept.
+    fn is_unit(&self, column: &str) -> bool {
+        self.method.counts_units() && self.is(UNIT.name, column)
     }
 
     /// True if an option is the name of a column.
@@ -272,7 +293,7 @@ impl<'a> Maker<'a> {
             Filled::Named => true,
             Filled::All => false,
         };
-        !narrows || self.names(column)
+        (!narrows && !self.is_unit(column)) || self.names(column)
     }
 
     /// True if a column of a release can have values. Others are always NULL, even if the source changes.
@@ -293,7 +314,7 @@ impl<'a> Maker<'a> {
     /// The options with which these columns of the source take no part; if rows are kept, these columns come back
     /// unchanged.
     pub fn sparing(&self, source: &Relation, spared: &[&str]) -> Map<String, Json> {
-        let mut options = self.options.clone();
+        let mut options = self.options.clone().into_owned();
         let given = |option: &str| self.options.get(option).is_some_and(|list| !list.is_null());
         if spared.is_empty() || self.returns_all() {
             return options;
@@ -330,7 +351,7 @@ impl<'a> Maker<'a> {
     pub fn made(&self, column: &str) -> Made {
         match self.rows_stay() && !self.returns_all() && self.takes_part(column) {
             false => Made::AsItIs,
-            true if shows_coarser(self.release, self.options) => Made::Coarser,
+            true if shows_coarser(self.release, &self.options) => Made::Coarser,
             true => Made::Blanked,
         }
     }
@@ -369,7 +390,7 @@ impl<'a> Maker<'a> {
             source.shown_as(columns.iter().map(|column| column.type_oid), leaf);
         }
         columns.extend(leaf.map(NewColumn::text).transpose()?);
-        let given = Arguments::of_publication(arguments, source.oid, self.options)?;
+        let given = Arguments::of_publication(arguments, source.oid, &self.options)?;
         let call = ReleaseCall::publishing(self.method, &given, &source);
         let rows = statement::in_new_snapshot(|| {
             error::while_serving(self.method, || {
@@ -410,9 +431,9 @@ impl<'a> Maker<'a> {
 
     /// The options with relations named in full: the search path may differ when the release is refreshed.
     pub fn qualified(&self) -> Result<Map<String, Json>> {
-        let mut options = self.options.clone();
+        let mut options = self.given.clone();
         for argument in self.method.arguments[1..].iter().filter(|one| one.of() == Type::Relation) {
-            if let Some(oid) = option::value(*argument, self.options)? {
+            if let Some(oid) = option::value(*argument, self.given)? {
                 let named = Relation::row_type(Oid::from(oid.value() as u32))?;
                 options.insert(argument.name().into(), named.from().into());
             }

@@ -102,8 +102,8 @@ fn difference(maker: &Maker<'_>, target: &Relation, columns: &[NewColumn]) -> Op
 const STAYS: &str = "the shard of a row: a released row lies where its row of the source does, and whoever can read the parts apart sees that";
 
 fn make(recipe: &Recipe, target: &Relation, by: &str) -> Result<(Json, u64)> {
-    let maker = Maker::new(&recipe.method, &recipe.options)?;
     let source = open_source(recipe.source)?;
+    let maker = Maker::new(&recipe.method, &recipe.options)?.counting_in(&source)?;
     keeper::check_relation(&source)?;
     if source.oid == target.oid {
         return Err(Error::argument(
@@ -230,6 +230,7 @@ fn publish(call: &Call) -> Result<Datum> {
     let method = call.get(&METHOD)?;
     let maker = Maker::new(&method, &options)?;
     let source = open_source(call.get(&RELATION)?)?;
+    let maker = maker.counting_in(&source)?;
     // Options that make no sense are refused before the lock, which others would wait for.
     maker.promise(&source)?;
     let recipe = Recipe {

@@ -103,7 +103,7 @@ fn randomize_cells(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> 
     let (epsilon, named) = (call.get(&EPSILON)?, call.get(&WEIGHTS)?);
     let mut coins = coins(call.get(&SEED)?)?;
     let relation = call.source()?;
-    let (columns, keep) = chosen(call, &relation)?;
+    let (columns, keep) = chosen(call, &relation, None)?;
     check_left_out(&relation, &[&columns[..], &keep[..]].concat())?;
     let source = PublicSource::open(relation, columns)?;
     let responses = responses(&source, epsilon, named.as_ref())?;

@@ -27,7 +27,7 @@ const GENERALIZE: Argument<bool> = Argument::of("generalize").or("true").about(
 
 const LOSS_CURVE: Method = Method::new(
     "loss_curve",
-    &[&RELATION, &KS, &COLUMNS, &GENERALIZE],
+    &[&RELATION, &KS, &COLUMNS, &GENERALIZE, &UNIT],
     columns![k: Int4, loss: Float8, dropped: Int8],
     loss_curve,
 )
@@ -41,30 +41,29 @@ const LOSS_CURVE: Method = Method::new(
 fn loss_curve(call: &Call) -> Result<Datum> {
     let (ks, generalize) = (call.get(&KS)?, call.get(&GENERALIZE)?);
     let relation = Relation::open(call.get(&RELATION)?)?;
-    let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
-    let bag = reader::read(&relation, &columns)?.bag;
-    if bag.row_count() == 0 {
-        return Err(Error::Empty { relation: relation.name, of: "rows" });
-    }
+    let unit = counted_unit(&call.arguments, &relation)?;
+    let columns = counted::columns(&relation, unit.as_ref(), call.get(&COLUMNS)?.as_deref())?;
+    let bag = counted::read(&relation, &columns, unit.as_ref())?.bag;
+    let input = Input::counting(relation.name.clone(), bag, unit.is_some())?.with_rows()?;
     // The same search as that of k_anonymize, so that the losses are the same.
     let hierarchies =
-        generalize.then(|| of_columns(&relation, &columns, bag.domains())).transpose()?;
+        generalize.then(|| of_columns(&relation, &columns, input.bag.domains())).transpose()?;
     let mut rows = ResultRows::begin(call)?;
     for k in ks {
-        let (loss, dropped) = lost(&bag, k, hierarchies.as_deref())?;
+        let (loss, dropped) = lost(&input, k, hierarchies.as_deref())?;
         rows.push([Value::Int(k as i32), Value::Float(loss), Value::count(dropped)]);
     }
     Ok(rows.finish(call))
 }
 
 /// The loss, with general values if there are hierarchies, and the number of dropped rows.
-fn lost(bag: &Bag, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64)> {
+fn lost(input: &Input, k: u64, hierarchies: Option<&[Hierarchy]>) -> Result<(f64, u64)> {
     let asked = KAnonymity { k, hierarchies, ..KAnonymity::default() };
     let phase = if hierarchies.is_some() { "generalising" } else { "suppressing" };
-    let found = pool::run(phase, bag.memory(), |watch| {
+    let found = input.run(phase, |bag, units, watch| {
         let hierarchies = hierarchies.unwrap_or_default().iter();
         let _held = watch.hold(hierarchies.map(Hierarchy::memory).sum())?;
-        suppress::k_anonymize(bag, None, &asked, watch)
+        suppress::k_anonymize(bag, units, &asked, watch)
     })?;
     Ok((found.loss, found.dropped))
 }

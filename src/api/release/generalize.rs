@@ -18,7 +18,7 @@ const GENERALIZE: Method = Method::release(
         let named = call.get(&LEVELS)?;
         let source = TypedSource::read(call)?;
         let Levels { hierarchies, levels } = source.levels(&named)?;
-        let release = source.run("generalising", |bag, watch| {
+        let release = source.run("generalising", |bag, _, watch| {
             let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
             suppress::generalize(bag, &hierarchies, &levels, watch)
         })?;

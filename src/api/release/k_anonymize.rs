@@ -1,6 +1,6 @@
 //! k-anonymous releases: by suppression alone, or with general values, diverse and close classes.
 
-use super::suppression::keeping;
+use super::suppression::{counting, keeping};
 use crate::api::prelude::*;
 use crate::api::shared::weights;
 use guarantee::ClassTerms;
@@ -72,17 +72,18 @@ const K_ANONYMIZE: Method = Method::release(
         &L,
         &L_KIND,
         &T,
+        &UNIT,
     ],
     Release::new(k_anonymize).made_of(Origin::Row).blanking().coarser_by(GENERALIZE.name),
 )
 .reading()
 .about(
     "a k-anonymous release with as little loss as can be found: every row of it equals at \
-         least k - 1 others in the columns that take part. Cells are blanked or, with \
+         least k - 1 others, or rows of k people, in the columns that take part. Cells are blanked or, with \
          generalize, shown at a level of their column's hierarchy; with sensitive every class \
          is also diverse (l) or close to all rows (t) in that column",
 )
-.labelled(TERMS, label);
+.labelled(&[], label);
 
 fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
@@ -116,9 +117,9 @@ fn k_anonymize(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     };
     let hierarchies = hierarchies.as_deref().unwrap_or_default();
     let phase = if is_recoded { "generalising" } else { "suppressing" };
-    let found = source.run(phase, |bag, watch| {
+    let found = source.run(phase, |bag, units, watch| {
         let _held = watch.hold(hierarchies.iter().map(Hierarchy::memory).sum())?;
-        suppress::k_anonymize(bag, None, &asked, watch)
+        suppress::k_anonymize(bag, units, &asked, watch)
     })?;
     source.release_shown(rows, found.release, hierarchies)
 }
@@ -133,7 +134,7 @@ fn label(options: &Arguments<'_>) -> Result<Guarantee> {
         entropy: diversity.as_ref().is_some_and(|(_, d)| d.kind == DiversityKind::Entropy),
         t: diversity.as_ref().and_then(|(_, diversity)| diversity.t),
     };
-    keeping(Guarantee::k_anonymize(k, max_length, &classes), options)
+    keeping(counting(Guarantee::k_anonymize(k, max_length, &classes), options)?, options)
 }
 
 methods! {

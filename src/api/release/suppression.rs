@@ -8,7 +8,8 @@ use suppress::Method as Imputation;
 pub fn release(
     rows: &mut ResultRows,
     source: TypedSource,
-    suppress: impl FnOnce(&Bag, &Watch) -> Result<table::Release, suppress::Error> + Send,
+    suppress: impl FnOnce(&Bag, Option<&Units>, &Watch) -> Result<table::Release, suppress::Error>
+    + Send,
 ) -> Result<()> {
     let release = source.run("suppressing", suppress)?;
     source.release(rows, release)
@@ -32,13 +33,13 @@ fn sampled(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
 
 const MII_SUPPRESS: Method = Method::release(
     "mii_suppress",
-    &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    &[&ROWS_OF, &THETA, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE, &UNIT],
     Release::new(|call, rows| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(rows, source, |bag, watch| {
-            suppress::mii_suppress_sampled(bag, None, theta, max_length, share, watch)
+        release(rows, source, |bag, units, watch| {
+            suppress::mii_suppress_sampled(bag, units, theta, max_length, share, watch)
         })
     })
     .made_of(Origin::Row)
@@ -47,13 +48,19 @@ const MII_SUPPRESS: Method = Method::release(
 .reading()
 .about(
     "the relation with every cell blanked that lies in a minimal infrequent itemset: what \
-         is left of a row is shared by more than theta rows of the source. No promise about the \
-         release itself: see k_mii and k_anonymize",
+         is left of a row is shared by more than theta rows of the source, or rows of more than \
+         theta people. No promise about the release itself: see k_mii and k_anonymize",
 )
 .labelled(&[], |options| {
     let label = Guarantee::mii_suppress(options.get(&THETA)?, options.get(&MAX_LENGTH)?);
-    keeping(sampled(label, options)?, options)
+    keeping(sampled(counting(label, options)?, options)?, options)
 });
+
+/// A label that says whether people count or rows.
+pub fn counting(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
+    let unit = options.get(&UNIT)?.filter(|unit| unit != counted::ROWS);
+    Ok(label.counting(unit.as_deref()))
+}
 
 /// A label that says which columns come back as they are.
 pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
@@ -63,12 +70,14 @@ pub fn keeping(label: Guarantee, options: &Arguments<'_>) -> Result<Guarantee> {
 
 const K_MII: Method = Method::release(
     "k_mii",
-    &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE],
+    &[&ROWS_OF, &K, &COLUMNS, &KEEP, &MAX_LENGTH, &SAMPLE_SHARE, &UNIT],
     Release::new(|call, rows| {
         let (k, max_length) = (call.get(&K)?, call.get(&MAX_LENGTH)?);
         let share = call.get(&SAMPLE_SHARE)?.unwrap_or(1.0);
         let source = TypedSource::read(call)?.with_rows()?;
-        release(rows, source, |bag, watch| suppress::k_mii(bag, None, k, max_length, share, watch))
+        release(rows, source, |bag, units, watch| {
+            suppress::k_mii(bag, units, k, max_length, share, watch)
+        })
     })
     .made_of(Origin::Row)
     .blanking(),
@@ -76,11 +85,11 @@ const K_MII: Method = Method::release(
 .reading()
 .about(
     "a k-anonymous release by suppression of minimal infrequent itemsets: every row of it \
-         equals at least k - 1 others in the columns that take part",
+         equals at least k - 1 others, or rows of k people, in the columns that take part",
 )
-.labelled(TERMS, |options| {
+.labelled(&[], |options| {
     let label = Guarantee::k_mii(options.get(&K)?, options.get(&MAX_LENGTH)?);
-    keeping(sampled(label, options)?, options)
+    keeping(sampled(counting(label, options)?, options)?, options)
 });
 
 const METHOD: Argument<Imputation> = Argument::choice("method")
@@ -116,7 +125,7 @@ fn impute(call: &ReleaseCall<'_>, rows: &mut ResultRows) -> Result<()> {
     let source = TypedSource::read_all(call.source()?)?;
     let existing: Vec<&str> = source.bag().domains().iter().map(|d| d.name()).collect();
     let columns = positions(source.name(), &existing, "columns", names.as_deref())?;
-    let filled = source.run("filling", |bag, watch| {
+    let filled = source.run("filling", |bag, _, watch| {
         suppress::impute(bag, &columns, method, |n| random::below(&mut coins, n), watch)
     })?;
     source.release(rows, filled)

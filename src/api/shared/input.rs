@@ -19,17 +19,43 @@ pub fn original_and_released(call: &Call) -> Result<(Oid, Oid)> {
     Ok((original.oid, released.oid))
 }
 
-/// Rows to work on, and their name in messages.
+/// The people whose rows these are.
+pub struct People {
+    pub units: Units,
+    /// How many there are.
+    pub number: u64,
+}
+
+/// Rows to work on, their name in messages, and whose they are if people count.
 pub struct Input {
     pub name: String,
     pub bag: Bag,
+    pub people: Option<People>,
 }
 
 impl Input {
+    /// Rows that count by themselves.
+    pub fn of_rows(name: String, bag: Bag) -> Self {
+        Input { name, bag, people: None }
+    }
+
+    /// Rows of a bag, of which the last column is the unit if people count.
+    pub fn counting(name: String, bag: Bag, people: bool) -> Result<Self> {
+        if !people {
+            return Ok(Input::of_rows(name, bag));
+        }
+        let (bag, units, number) = pool::run("counting people", bag.memory(), |watch| {
+            let number = bag.unit_count(watch)?;
+            let (bag, units) = bag.split_units(watch)?;
+            Ok::<_, Stop>((bag, units, number))
+        })?;
+        Ok(Input { name, bag, people: Some(People { units, number }) })
+    }
+
     /// The rows of an argument, cut to the columns that the call names.
     pub fn read(call: &Call, source: &Argument<Source>) -> Result<Self> {
         let names = call.get(&COLUMNS)?;
-        Input::read_columns(call, source, names.as_deref())
+        Input::read_columns(call, source, names.as_deref(), None)
     }
 
     /// As [`Input::read`], with the columns at the levels that the call names.
@@ -42,59 +68,104 @@ impl Input {
             ));
         };
         let relation = Relation::open(oid)?;
-        let columns = relation.positions("columns", call.get(&COLUMNS)?.as_deref())?;
-        let bag = reader::read(&relation, &columns)?.bag;
-        let levels = Levels::new(&named, &relation, &columns, &bag)?;
-        let mut input = Input { name: relation.name, bag };
-        input.bag = input.run("generalising", |bag, watch| {
+        let unit = counted_unit(&call.arguments, &relation)?;
+        let columns = counted::columns(&relation, unit.as_ref(), call.get(&COLUMNS)?.as_deref())?;
+        let bag = counted::read(&relation, &columns, unit.as_ref())?.bag;
+        let mut levels = Levels::new(&named, &relation, &columns, &bag)?;
+        if unit.is_some() {
+            // The unit is the last column, and stays as it is.
+            levels.hierarchies.push(Hierarchy::flat(bag.domain(columns.len()).len()));
+            levels.levels.push(0);
+        }
+        let bag = pool::run("generalising", bag.memory(), |watch| {
             let _held = watch.hold(levels.memory())?;
-            suppress::generalized_bag(bag, &levels.hierarchies, &levels.levels, watch)
+            suppress::generalized_bag(&bag, &levels.hierarchies, &levels.levels, watch)
         })?;
-        Ok(input)
+        Input::counting(relation.name, bag, unit.is_some())
     }
 
-    /// The rows of an argument, cut to the named columns (all if `None`).
+    /// The rows of an argument, cut to the named columns (all if `None`), one of which may be sensitive.
     pub fn read_columns(
         call: &Call,
         source: &Argument<Source>,
         names: Option<&[String]>,
+        sensitive: Option<&str>,
     ) -> Result<Self> {
         match call.get(source)? {
-            Source::Relation(oid) => Input::of(oid, names),
-            Source::Bag(bag) => Input::from_bag(bag, names),
+            Source::Relation(oid) => {
+                let relation = Relation::open(oid)?;
+                let unit = counted_unit(&call.arguments, &relation)?;
+                let sensitive = sensitive.map(|name| relation.position(name)).transpose()?;
+                if let Some(unit) = unit.as_ref().filter(|one| sensitive.is_some_and(|at| one.is(at))) {
+                    return Err(counted::takes_no_part("sensitive", &unit.name));
+                }
+                let columns = counted::columns(&relation, unit.as_ref(), names)?;
+                let bag = counted::read(&relation, &columns, unit.as_ref())?.bag;
+                Input::counting(relation.name, bag, unit.is_some())
+            }
+            Source::Bag(bag) => {
+                let unit = call.arguments.get_if_declared(&UNIT)?;
+                match unit.as_deref().is_some_and(|unit| Some(unit) == sensitive) {
+                    true => Err(counted::takes_no_part("sensitive", sensitive.unwrap_or_default())),
+                    false => Input::from_bag(bag, names, unit),
+                }
+            }
         }
     }
 
-    /// The rows of a relation, cut to the named columns (all if `None`).
+    /// The rows of a relation, cut to the named columns (all if `None`). Rows count.
     pub fn of(relation: Oid, names: Option<&[String]>) -> Result<Self> {
         let relation = Relation::open(relation)?;
         let columns = relation.positions("columns", names)?;
         let bag = reader::read(&relation, &columns)?.bag;
-        Ok(Input { name: relation.name, bag })
+        Ok(Input::of_rows(relation.name, bag))
     }
 
-    fn from_bag(bag: Bag, names: Option<&[String]>) -> Result<Self> {
+    /// The rows of a bag. It says nothing about protection: without a unit, rows count.
+    fn from_bag(bag: Bag, names: Option<&[String]>, unit: Option<String>) -> Result<Self> {
         let name = "the bag".to_string();
         if bag.width() == 0 {
             return Err(Error::Empty { relation: name, of: "columns" });
         }
         let existing: Vec<&str> = bag.domains().iter().map(|d| d.name()).collect();
-        let columns = positions(&name, &existing, "columns", names)?;
-        let mut input = Input { name, bag };
-        if names.is_some() {
-            input.bag = input.run("choosing columns", |bag, watch| bag.project(&columns, watch))?;
+        let mut columns = positions(&name, &existing, "columns", names)?;
+        let unit = unit.filter(|unit| unit != counted::ROWS);
+        if let Some(unit) = &unit {
+            let unit_place = place(&name, &existing, unit)?;
+            if names.is_some() && columns.contains(&unit_place) {
+                return Err(counted::takes_no_part("columns", unit));
+            }
+            columns.retain(|&column| column != unit_place);
+            if columns.is_empty() {
+                return Err(counted::unit_alone(&name, unit));
+            }
+            columns.push(unit_place);
         }
-        Ok(input)
+        let bag = match names.is_some() || unit.is_some() {
+            true => pool::run("choosing columns", bag.memory(), |watch| bag.project(&columns, watch))?,
+            false => bag,
+        };
+        Input::counting(name, bag, unit.is_some())
+    }
+
+    /// The units of the rows, if people count.
+    pub fn units(&self) -> Option<&Units> {
+        self.people.as_ref().map(|people| &people.units)
+    }
+
+    /// The bytes held.
+    pub fn memory(&self) -> u64 {
+        self.bag.memory() + self.units().map_or(0, Units::memory)
     }
 
     /// Runs work on the rows in the pool; their memory counts against the call's budget.
     pub fn run<T: Send, E: Into<Error> + Send>(
         &self,
         phase: &'static str,
-        job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
+        job: impl FnOnce(&Bag, Option<&Units>, &Watch) -> Result<T, E> + Send,
     ) -> Result<T> {
-        let bag = &self.bag;
-        pool::run(phase, bag.memory(), |watch| job(bag, watch))
+        let (bag, units) = (&self.bag, self.units());
+        pool::run(phase, self.memory(), |watch| job(bag, units, watch))
     }
 
     /// Refuses a source without rows.
@@ -106,14 +177,17 @@ impl Input {
     }
 
     /// Refuses a theta that every combination is below.
-    pub fn with_more_rows_than(self, theta: u64) -> Result<Self> {
-        let rows = self.bag.row_count();
-        if theta <= rows {
+    pub fn with_more_than(self, theta: u64) -> Result<Self> {
+        let (number, of) = match &self.people {
+            Some(people) => (people.number, "people"),
+            None => (self.bag.row_count(), "rows"),
+        };
+        if theta <= number {
             return Ok(self);
         }
         Err(Error::argument(
-            format!("theta is {theta}, but {} has {rows} rows", self.name),
-            "Every value would stand out and nothing would be left. Give a theta below the number of rows.",
+            format!("theta is {theta}, but {} has {number} {of}", self.name),
+            format!("Every value would stand out and nothing would be left. Give a theta below the number of {of}."),
         ))
     }
 }

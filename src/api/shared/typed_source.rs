@@ -12,15 +12,19 @@ use crate::rules::public;
 use std::collections::HashSet;
 use table::{CodedTable, ColumnPart, Release};
 
-/// Which columns of a relation take part in a call (NULL: all that are not kept), and which come back as
-/// they are.
-pub fn chosen(call: &ReleaseCall<'_>, relation: &Relation) -> Result<(Vec<usize>, Vec<usize>)> {
+/// Which columns of a relation take part in a call (NULL: all that are not kept, without the unit), and which come back
+/// as they are.
+pub fn chosen(
+    call: &ReleaseCall<'_>,
+    relation: &Relation,
+    unit: Option<&Unit>,
+) -> Result<(Vec<usize>, Vec<usize>)> {
     let (names, kept_names) = (call.get(&COLUMNS)?, call.get(&KEEP)?);
     let keep = match &kept_names {
         Some(names) => relation.positions("keep", Some(names))?,
         None => Vec::new(),
     };
-    let mut columns = relation.positions("columns", names.as_deref())?;
+    let mut columns = counted::columns(relation, unit, names.as_deref())?;
     if names.is_none() {
         columns.retain(|position| !keep.contains(position));
     } else if let Some(both) = columns.iter().find(|position| keep.contains(position)) {
@@ -111,7 +115,8 @@ pub struct TypedSource {
     relation: Relation,
     columns: Vec<usize>,
     table: CodedTable,
-    /// The columns that take part, if they are not the whole table as it was read.
+    /// The columns that take part, if they are not the whole table as it was read; with the units of their rows, if
+    /// people count: then the unit is the table's last column, which is in none of the lists above.
     part: Option<ColumnPart>,
 }
 
@@ -120,8 +125,9 @@ impl TypedSource {
     /// not kept), and those that come back as they are.
     pub fn read(call: &ReleaseCall<'_>) -> Result<Self> {
         let relation = call.source()?;
-        let (columns, keep) = chosen(call, &relation)?;
-        TypedSource::read_columns(relation, columns, keep)
+        let unit = counted_unit(call.arguments, &relation)?;
+        let (columns, keep) = chosen(call, &relation, unit.as_ref())?;
+        TypedSource::read_columns(relation, columns, keep, unit.as_ref())
     }
 
     /// As [`TypedSource::read`], with a sensitive column that comes back as it is: it is the last of those
@@ -129,7 +135,11 @@ impl TypedSource {
     pub fn read_with_sensitive(call: &ReleaseCall<'_>, sensitive: &str) -> Result<Self> {
         let relation = call.source()?;
         let position = relation.positions("sensitive", Some(&[sensitive.to_string()]))?[0];
-        let (mut columns, mut keep) = chosen(call, &relation)?;
+        let unit = counted_unit(call.arguments, &relation)?;
+        let (mut columns, mut keep) = chosen(call, &relation, unit.as_ref())?;
+        if unit.as_ref().is_some_and(|unit| unit.is(position)) {
+            return Err(counted::takes_no_part("sensitive", sensitive));
+        }
         if call.get(&COLUMNS)?.is_some() && columns.contains(&position) {
             return Err(Error::argument(
                 format!("column \"{sensitive}\" is in columns and sensitive"),
@@ -150,7 +160,7 @@ impl TypedSource {
         }
         columns.push(position);
         let place = columns.len() - 1;
-        let source = TypedSource::read_columns(relation, columns, keep)?;
+        let source = TypedSource::read_columns(relation, columns, keep, unit.as_ref())?;
         if !is_kept && is_nearly_unique(&source.table.bag, place) {
             return Err(refuse_identifying(sensitive, "which is nearly unique"));
         }
@@ -166,7 +176,7 @@ impl TypedSource {
         bound: Option<&Bound>,
     ) -> Result<Self> {
         if bound.is_none() {
-            return TypedSource::read_columns(relation, columns, keep);
+            return TypedSource::read_columns(relation, columns, keep, None);
         }
         let table = charged_rows::read(&relation, &columns, bound, |_, _| None)?;
         Ok(TypedSource { relation, columns, table, part: None })
@@ -175,31 +185,42 @@ impl TypedSource {
     /// Reads all columns of the relation.
     pub fn read_all(relation: Relation) -> Result<Self> {
         let columns = relation.positions("columns", None)?;
-        TypedSource::read_columns(relation, columns, Vec::new())
+        TypedSource::read_columns(relation, columns, Vec::new(), None)
     }
 
-    fn read_columns(
+    /// Reads the columns that take part and those that are kept, and whose rows they are if people count.
+    pub fn read_columns(
         mut relation: Relation,
         mut columns: Vec<usize>,
         keep: Vec<usize>,
+        unit: Option<&Unit>,
     ) -> Result<Self> {
         let width = columns.len();
         columns.extend(keep);
-        let table = match relation.leaf.take() {
-            None => reader::read(&relation, &columns)?,
+        let leaf = relation.leaf.take();
+        let asked = counted::asked(&relation, &columns, unit);
+        let unit = unit.map(|_| columns.len());
+        let mut table = match leaf {
+            None => reader::read_asked(&relation, &asked, 0)?,
             Some(leaf) => {
                 // The number of the leaf is kept, so that each released row can go to the leaf of its original.
-                let (table, _) =
-                    reader::read_by_shard(&relation, &columns)?.ok_or(Error::Swapped)?;
+                let (table, _) = reader::read_by_shard(&asked)?.ok_or(Error::Swapped)?;
                 columns.push(relation.columns.len());
                 relation.columns.push(leaf);
                 table
             }
         };
+        if let Some(unit) = unit.filter(|&unit| unit < columns.len()) {
+            table = pool::run("counting people", table.memory(), move |watch| {
+                table.with_last(unit, watch)
+            })?;
+        }
         let mut source = TypedSource { relation, columns, table, part: None };
-        if width < source.columns.len() {
-            let part = source
-                .run("choosing columns", |table, watch| ColumnPart::new(table, width, watch))?;
+        if unit.is_some() || width < source.columns.len() {
+            let part = source.run("choosing columns", |table, _, watch| match unit {
+                Some(_) => ColumnPart::with_units(table, width, watch),
+                None => ColumnPart::new(table, width, watch),
+            })?;
             source.part = Some(part);
         }
         Ok(source)
@@ -224,10 +245,11 @@ impl TypedSource {
     pub fn run<T: Send, E: Into<Error> + Send>(
         &self,
         phase: &'static str,
-        job: impl FnOnce(&Bag, &Watch) -> Result<T, E> + Send,
+        job: impl FnOnce(&Bag, Option<&Units>, &Watch) -> Result<T, E> + Send,
     ) -> Result<T> {
         let bag = self.bag();
-        pool::run(phase, self.memory(), |watch| job(bag, watch))
+        let units = self.part.as_ref().and_then(|part| part.units.as_ref());
+        pool::run(phase, self.memory(), |watch| job(bag, units, watch))
     }
 
     /// Refuses a relation without rows.
@@ -247,7 +269,9 @@ impl TypedSource {
         let known: Vec<Vec<bool>> = public.0.iter().enumerate().map(known).collect();
         self.part = None;
         let part =
-            self.run("mapping values", |table, watch| ColumnPart::of_known(table, &known, watch))?;
+            self.run("mapping values", |table, _, watch| {
+                ColumnPart::of_known(table, &known, watch)
+            })?;
         self.part = Some(part);
         Ok(self)
     }

@@ -133,8 +133,8 @@ fn release(
         first: written(&coarse.ends[0]),
         last: written(&coarse.ends[1]),
     });
-    let unit = |people: &super::tables::People| people.rows.domain(people.unit).name().to_string();
-    let people = tables.people.as_ref().map(unit).zip(measured.people);
+    let unit = tables.people.as_ref().map(|people| people.name.clone());
+    let people = unit.zip(measured.people);
     let measures = measured.utility.measures().into_iter();
     let itemsets = measured.itemsets;
     Release {

@@ -257,7 +257,9 @@ fn people(
 ) -> Result<Option<People>, Stop> {
     let (Some(k), Some(people)) = (release.k, &tables.people) else { return Ok(None) };
     let columns: Vec<usize> = release.class.iter().copied().chain([people.unit]).collect();
-    let (rows, units) = people.rows.project(&columns, watch)?.split_units(watch)?;
+    let rows = people.rows.project(&columns, watch)?;
+    let _held = watch.hold(rows.own_memory())?;
+    let (rows, units) = rows.split_units(watch)?;
     let meaning = meaning(release, &release.class, before, after, watch)?;
     measures::people(after, &rows, &units, &meaning, k, watch)
 }

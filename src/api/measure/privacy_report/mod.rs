@@ -52,7 +52,7 @@ const PRIVACY_REPORT_HTML: Method = Method::new(
 /// The report that a call asks for.
 fn made(call: &Call) -> Result<Report> {
     let (original, released) = original_and_released(call)?;
-    let options = Options::read(&call.get(&OPTIONS)?, released)?;
+    let options = Options::read(&call.get(&OPTIONS)?, original, released)?;
     // Ranges of dates and numbers are made of texts of one form.
     let tables = rights::with_local_formats(|| Tables::read(original, &options))?;
     let plan = options.plan();

@@ -7,6 +7,9 @@ use crate::api::shared::registry;
 use crate::catalog::releases;
 use measures::Made;
 
+/// Where a label says whose people were counted.
+const UNIT_COLUMN: &str = "unit_column";
+
 /// The most characters of a title.
 const LONGEST_TITLE: usize = 200;
 
@@ -15,6 +18,8 @@ pub struct Options {
     pub title: Option<String>,
     pub columns: Option<Vec<String>>,
     pub min_share: f64,
+    /// Whose rows the original's are; `None`: as the labels or the protection say.
+    pub unit: Option<String>,
     /// The release, and one to compare it with.
     pub candidates: Vec<Candidate>,
 }
@@ -32,8 +37,18 @@ pub struct Candidate {
 }
 
 impl Candidate {
-    /// A release made by a method.
-    fn by(relation: Oid, method: String, options: Json) -> Result<Self> {
+    /// A release of the original made by a method.
+    fn by(relation: Oid, original: Oid, method: String, mut options: Json) -> Result<Self> {
+        let counts = |one: &&Method| one.name == method && one.release.is_some();
+        let counts = registry::all().find(counts).is_some_and(|one| one.counts_units());
+        if let Some(options) = options.as_object_mut().filter(|_| counts) {
+            // A call with these options would have counted the people of the original.
+            let given = options.get(UNIT.name).and_then(Json::as_str).map(String::from);
+            let original = Relation::row_type(original)?;
+            if let Ok(unit) = counted::resolved(&original, given.as_deref()) {
+                options.insert(UNIT.name.into(), unit.into());
+            }
+        }
         let given = options.as_object().cloned();
         let guarantee = registry::label(&method, options)?;
         let label = serde_json::to_value(guarantee.label()).map_err(Error::fault)?;
@@ -54,7 +69,12 @@ impl Candidate {
         let guarantee = guarantee.map_err(Error::fault)?;
         // The options of a release are no secret from someone who may read both tables.
         let recipe = if method.is_some() { releases::find(relation)? } else { None };
-        let (options, source) = recipe.map(|recipe| (recipe.options, recipe.source)).unzip();
+        let (mut options, source) = recipe.map(|recipe| (recipe.options, recipe.source)).unzip();
+        // Whose people were counted is in the label: the options may leave it to the protection.
+        let unit = guarantee.as_ref().and_then(|label: &Json| label.get(UNIT_COLUMN)).cloned();
+        if let Some((options, unit)) = options.as_mut().zip(unit) {
+            options.insert(UNIT.name.into(), unit);
+        }
         Ok(Candidate { relation, method, options, source, guarantee })
     }
 
@@ -95,9 +115,10 @@ impl Candidate {
         label.pointer(place).or_else(|| label.get("proved")?.pointer(place))
     }
 
-    /// The column that identifies people, according to the options.
+    /// The column, or path, that identifies people, according to the options.
     pub fn unit(&self) -> Option<&str> {
-        self.options.as_ref()?.get("unit")?.as_str()
+        let unit = self.options.as_ref()?.get(UNIT.name)?.as_str();
+        unit.filter(|&unit| unit != counted::ROWS)
     }
 }
 
@@ -138,11 +159,12 @@ const KNOWN: &[&dyn Declared] = &[
     &COMPARE,
     &COMPARE_METHOD,
     &COMPARE_OPTIONS,
+    &UNIT,
 ];
 
 impl Options {
-    /// The options of a report on a release.
-    pub fn read(options: &Json, released: Oid) -> Result<Self> {
+    /// The options of a report on a release of the original.
+    pub fn read(options: &Json, original: Oid, released: Oid) -> Result<Self> {
         let Json::Object(options) = options else {
             return Err(Error::argument(
                 "options is no object",
@@ -168,7 +190,7 @@ impl Options {
             |relation, method: &Argument<Option<String>>, options: &Argument<Json>| match given
                 .get(method)?
             {
-                Some(name) => Candidate::by(relation, name, given.get(options)?),
+                Some(name) => Candidate::by(relation, original, name, given.get(options)?),
                 None if given.has(options)? => Err(needs(options.name, method.name)),
                 None => Candidate::recorded(relation),
             };
@@ -184,6 +206,7 @@ impl Options {
             title: given.get(&TITLE)?,
             columns: given.get(&COLUMNS)?,
             min_share: given.get(&MIN_SHARE_OR_TENTH)?,
+            unit: given.get(&UNIT)?,
             candidates,
         })
     }

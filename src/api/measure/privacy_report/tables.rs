@@ -3,7 +3,6 @@
 use super::options::{Candidate, Options};
 use crate::api::prelude::*;
 use crate::api::release::hierarchy::{Sides, shown_as};
-use crate::rules::{charged_rows, unit};
 use measures::Made;
 
 /// The original and the releases, with the same columns in the same order.
@@ -20,7 +19,9 @@ pub struct Tables {
 
 /// The rows of the original with the people that they are about.
 pub struct People {
-    /// The column that identifies people.
+    /// The column, or the path, that identifies people.
+    pub name: String,
+    /// Where it is among the columns of the rows.
     pub unit: usize,
     pub rows: Bag,
 }
@@ -67,7 +68,7 @@ impl Tables {
         let places = releases.iter().map(places).collect::<Result<Vec<Vec<_>>>>()?;
         let (bag, people) = rows(&original, &columns, options, &mut notes)?;
         let mut tables = Tables {
-            original: Input { name: original.name.clone(), bag },
+            original: Input::of_rows(original.name.clone(), bag),
             people,
             releases: Vec::new(),
             known: Vec::new(),
@@ -95,7 +96,7 @@ impl Tables {
                 .filter(|name| !names.contains(name))
                 .cloned()
                 .collect();
-            let input = Input { name: release.name, bag };
+            let input = Input::of_rows(release.name, bag);
             let k = candidate.k();
             tables.releases.push(Beside {
                 input,
@@ -177,28 +178,35 @@ fn rows(
     if columns.is_empty() {
         return Ok((Bag::from_text(0, std::iter::empty::<[Option<&str>; 0]>()), None));
     }
-    let said = options.candidates.iter().find_map(|candidate| candidate.unit().map(String::from));
-    let unit = match said {
-        None if rights::may_read(original.oid) => {
-            protection::terms(original.oid)?.map(|terms| terms.unit)
-        }
-        said => said,
+    let Some(unit) = unit(original, options, notes)? else {
+        return Ok((reader::read(original, columns)?.bag, None));
     };
-    let wanted = options.candidates.iter().any(|candidate| candidate.k().is_some());
-    let unit = unit.filter(|_| wanted).and_then(|unit| match unit::check(original, &unit) {
-        Ok(unit) => Some(unit),
-        Err(refused) => {
-            if let Error::NoUnit { column, why, .. } = refused {
-                notes.push(format!(
-                    "People are not counted: {column} cannot tell them apart. {why}"
-                ));
-            }
-            None
-        }
-    });
-    let Some(unit) = unit else { return Ok((reader::read(original, columns)?.bag, None)) };
-    let rows = charged_rows::read_with_unit(original, columns, unit, |_, _| None)?.bag;
+    let rows = counted::read(original, columns, Some(&unit))?.bag;
     let ours: Vec<usize> = (0..columns.len()).collect();
     let bag = pool::run("reporting", rows.memory(), |watch| rows.project(&ours, watch))?;
-    Ok((bag, Some(People { unit: columns.len(), rows })))
+    Ok((bag, Some(People { name: unit.name, unit: columns.len(), rows })))
+}
+
+/// The unit whose people are counted: that of the options, of a label, or of the original's protection.
+fn unit(original: &Relation, options: &Options, notes: &mut Vec<String>) -> Result<Option<Unit>> {
+    if options.unit.is_some() {
+        return counted::unit(original, options.unit.as_deref());
+    }
+    if options.candidates.iter().all(|candidate| candidate.k().is_none()) {
+        return Ok(None);
+    }
+    let said = options.candidates.iter().find_map(Candidate::unit);
+    // The tables may have changed since the labels were made.
+    let why = match counted::unit(original, said) {
+        Ok(unit) => return Ok(unit),
+        Err(Error::NoUnit { column, why, .. }) => format!("{column} cannot tell them apart. {why}"),
+        Err(Error::NoSuchColumn { column, relation, .. }) => {
+            format!("{relation} has no column {column}.")
+        }
+        Err(Error::UnitForbidden { unit, .. }) => format!("you may not read {unit}."),
+        Err(Error::Argument { message, .. }) => format!("{message}."),
+        Err(other) => return Err(other),
+    };
+    notes.push(format!("People are not counted: {why}"));
+    Ok(None)
 }

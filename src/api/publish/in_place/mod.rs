@@ -151,6 +151,7 @@ fn sanitize_in_place(call: &Call) -> Result<Datum> {
     let target = target::lock(oid, Lock::Write)?;
     refuse_unsuitable(&target)?;
     refuse_referred_parts(&target)?;
+    let maker = maker.counting_in(&target)?;
     let plan = Plan::of(&target, &maker)?;
     let referring: Vec<Relation> = plan
         .referring
