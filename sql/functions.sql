@@ -72,11 +72,11 @@ CREATE FUNCTION sanitize.audit_answers(source pg_catalog.regclass, queries pg_ca
 COMMENT ON FUNCTION sanitize.audit_answers(pg_catalog.regclass, pg_catalog.jsonb) IS
     'what exact sums and counts that were given out tell of each unit: whether its value follows from them, and between which bounds it lies';
 
-CREATE FUNCTION sanitize.suppress_cells(source pg_catalog.regclass, row_column pg_catalog.text, column_column pg_catalog.text, threshold pg_catalog.int8 DEFAULT 5, protection pg_catalog.int8 DEFAULT NULL, group_column pg_catalog.text DEFAULT NULL)
+CREATE FUNCTION sanitize.suppress_cells(source pg_catalog.regclass, row_column pg_catalog.text, column_column pg_catalog.text, threshold pg_catalog.int8 DEFAULT 5, protection pg_catalog.int8 DEFAULT NULL, group_column pg_catalog.text DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(row_value pg_catalog.text, column_value pg_catalog.text, cell pg_catalog.int8, status pg_catalog.text, group_value pg_catalog.text)
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_suppress_cells';
-COMMENT ON FUNCTION sanitize.suppress_cells(pg_catalog.regclass, pg_catalog.text, pg_catalog.text, pg_catalog.int8, pg_catalog.int8, pg_catalog.text) IS
-    'counts of two columns with totals, without the small ones and without those from which these could be computed back';
+COMMENT ON FUNCTION sanitize.suppress_cells(pg_catalog.regclass, pg_catalog.text, pg_catalog.text, pg_catalog.int8, pg_catalog.int8, pg_catalog.text, pg_catalog.text) IS
+    'counts of two columns with totals, without the small ones and without those from which these could be computed back. Cells count rows, or people each of whom is in one cell';
 
 CREATE FUNCTION sanitize.audit_cells(cells pg_catalog.jsonb)
     RETURNS TABLE(row_value pg_catalog.text, column_value pg_catalog.text, low pg_catalog.int8, high pg_catalog.int8, group_value pg_catalog.text)
@@ -84,58 +84,58 @@ CREATE FUNCTION sanitize.audit_cells(cells pg_catalog.jsonb)
 COMMENT ON FUNCTION sanitize.audit_cells(pg_catalog.jsonb) IS
     'what the shown cells of a table of counts tell of each suppressed one: the least and the largest count that it can have';
 
-CREATE FUNCTION sanitize.k_anonymity(source pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.k_anonymity(source pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.int8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_k_anonymity';
-COMMENT ON FUNCTION sanitize.k_anonymity(pg_catalog.regclass, pg_catalog.text[]) IS
-    'the rows of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows';
+COMMENT ON FUNCTION sanitize.k_anonymity(pg_catalog.regclass, pg_catalog.text[], pg_catalog.text) IS
+    'the rows, or people, of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows';
 
-CREATE FUNCTION sanitize.k_anonymity(source sanitize.bag, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.k_anonymity(source sanitize.bag, columns pg_catalog.text[] DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.int8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_k_anonymity';
-COMMENT ON FUNCTION sanitize.k_anonymity(sanitize.bag, pg_catalog.text[]) IS
-    'the rows of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows (of a bag)';
+COMMENT ON FUNCTION sanitize.k_anonymity(sanitize.bag, pg_catalog.text[], pg_catalog.text) IS
+    'the rows, or people, of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows (of a bag)';
 
-CREATE FUNCTION sanitize.k_anonymity(source pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.k_anonymity(source pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.int8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_k_anonymity';
-COMMENT ON FUNCTION sanitize.k_anonymity(pg_catalog.text, pg_catalog.text[]) IS
-    'the rows of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.k_anonymity(pg_catalog.text, pg_catalog.text[], pg_catalog.text) IS
+    'the rows, or people, of the smallest class of rows that are equal in these columns, NULL being equal to NULL; NULL without rows (of a relation by its name)';
 
-CREATE FUNCTION sanitize.l_diversity(source pg_catalog.regclass, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct')
+CREATE FUNCTION sanitize.l_diversity(source pg_catalog.regclass, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct', unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_l_diversity';
-COMMENT ON FUNCTION sanitize.l_diversity(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.text) IS
-    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy); columns NULL: all but the sensitive one';
+COMMENT ON FUNCTION sanitize.l_diversity(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text) IS
+    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy), where each of its people counts once if people count; columns NULL: all but the sensitive one';
 
-CREATE FUNCTION sanitize.l_diversity(source sanitize.bag, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct')
+CREATE FUNCTION sanitize.l_diversity(source sanitize.bag, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct', unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_l_diversity';
-COMMENT ON FUNCTION sanitize.l_diversity(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.text) IS
-    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy); columns NULL: all but the sensitive one (of a bag)';
+COMMENT ON FUNCTION sanitize.l_diversity(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text) IS
+    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy), where each of its people counts once if people count; columns NULL: all but the sensitive one (of a bag)';
 
-CREATE FUNCTION sanitize.l_diversity(source pg_catalog.text, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct')
+CREATE FUNCTION sanitize.l_diversity(source pg_catalog.text, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, kind pg_catalog.text DEFAULT 'distinct', unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_l_diversity';
-COMMENT ON FUNCTION sanitize.l_diversity(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text) IS
-    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy); columns NULL: all but the sensitive one (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.l_diversity(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.text, pg_catalog.text) IS
+    'how many values of the sensitive column the least diverse class leaves open: their number (distinct) or exp of their entropy (entropy), where each of its people counts once if people count; columns NULL: all but the sensitive one (of a relation by its name)';
 
-CREATE FUNCTION sanitize.t_closeness(source pg_catalog.regclass, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.t_closeness(source pg_catalog.regclass, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_t_closeness';
-COMMENT ON FUNCTION sanitize.t_closeness(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.bool) IS
+COMMENT ON FUNCTION sanitize.t_closeness(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.bool, pg_catalog.text) IS
     'how far the values of the sensitive column in a class are from those in the whole table, at the most: total variation, or earth mover''s distance if ordered; columns NULL: all but the sensitive one';
 
-CREATE FUNCTION sanitize.t_closeness(source sanitize.bag, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.t_closeness(source sanitize.bag, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_t_closeness';
-COMMENT ON FUNCTION sanitize.t_closeness(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.bool) IS
+COMMENT ON FUNCTION sanitize.t_closeness(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.bool, pg_catalog.text) IS
     'how far the values of the sensitive column in a class are from those in the whole table, at the most: total variation, or earth mover''s distance if ordered; columns NULL: all but the sensitive one (of a bag)';
 
-CREATE FUNCTION sanitize.t_closeness(source pg_catalog.text, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.t_closeness(source pg_catalog.text, sensitive pg_catalog.text, columns pg_catalog.text[] DEFAULT NULL, ordered pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.float8
     LANGUAGE c STABLE PARALLEL RESTRICTED AS 'MODULE_PATHNAME', 'sanitize_t_closeness';
-COMMENT ON FUNCTION sanitize.t_closeness(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.bool) IS
+COMMENT ON FUNCTION sanitize.t_closeness(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.bool, pg_catalog.text) IS
     'how far the values of the sensitive column in a class are from those in the whole table, at the most: total variation, or earth mover''s distance if ordered; columns NULL: all but the sensitive one (of a relation by its name)';
 
 CREATE FUNCTION sanitize.suppression(released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
@@ -168,11 +168,11 @@ CREATE FUNCTION sanitize.common_records(original pg_catalog.regclass, released p
 COMMENT ON FUNCTION sanitize.common_records(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'the share of the rows of each table that also occur in the other; NULL for a table without rows';
 
-CREATE FUNCTION sanitize.rare_itemset_leak(original pg_catalog.regclass, released pg_catalog.regclass, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.rare_itemset_leak(original pg_catalog.regclass, released pg_catalog.regclass, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(length pg_catalog.int4, tried pg_catalog.int8, leaked pg_catalog.int8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_rare_itemset_leak';
-COMMENT ON FUNCTION sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8) IS
-    'random itemsets that exactly one row of the original contains, and how many of them the released table contains too, by length';
+COMMENT ON FUNCTION sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8, pg_catalog.text) IS
+    'random itemsets that exactly one row of the original contains, or the rows of one person, and how many of them the released table contains too, by length';
 
 CREATE FUNCTION sanitize.compare_itemsets(original pg_catalog.regclass, released pg_catalog.regclass, min_share pg_catalog.float8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL)
     RETURNS TABLE(original_count pg_catalog.int8, released_count pg_catalog.int8, common pg_catalog.int8, missing pg_catalog.int8, added pg_catalog.int8, nfd_common pg_catalog.float8, nfd_missing pg_catalog.float8, nfd_added pg_catalog.float8, equal_share pg_catalog.float8, support_difference pg_catalog.float8, added_support pg_catalog.float8, added_absent pg_catalog.int8)
@@ -228,41 +228,41 @@ CREATE FUNCTION sanitize.privacy_report_html(original pg_catalog.regclass, relea
 COMMENT ON FUNCTION sanitize.privacy_report_html(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.jsonb) IS
     'the privacy report as a page of HTML that stands by itself, with charts. It shows values of the original: for the privacy officer, not for publishing';
 
-CREATE FUNCTION sanitize.class_risk(source pg_catalog.regclass, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100)
-    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8)
+CREATE FUNCTION sanitize.class_risk(source pg_catalog.regclass, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100, unit pg_catalog.text DEFAULT NULL)
+    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8, people pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_class_risk';
-COMMENT ON FUNCTION sanitize.class_risk(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.int4) IS
-    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; columns NULL: all but the sensitive one';
+COMMENT ON FUNCTION sanitize.class_risk(pg_catalog.regclass, pg_catalog.text, pg_catalog.text[], pg_catalog.int4, pg_catalog.text) IS
+    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; at last their people (NULL: rows count); columns NULL: all but the sensitive one';
 
-CREATE FUNCTION sanitize.class_risk(source sanitize.bag, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100)
-    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8)
+CREATE FUNCTION sanitize.class_risk(source sanitize.bag, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100, unit pg_catalog.text DEFAULT NULL)
+    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8, people pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_class_risk';
-COMMENT ON FUNCTION sanitize.class_risk(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.int4) IS
-    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; columns NULL: all but the sensitive one (of a bag)';
+COMMENT ON FUNCTION sanitize.class_risk(sanitize.bag, pg_catalog.text, pg_catalog.text[], pg_catalog.int4, pg_catalog.text) IS
+    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; at last their people (NULL: rows count); columns NULL: all but the sensitive one (of a bag)';
 
-CREATE FUNCTION sanitize.class_risk(source pg_catalog.text, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100)
-    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8)
+CREATE FUNCTION sanitize.class_risk(source pg_catalog.text, sensitive pg_catalog.text DEFAULT NULL, columns pg_catalog.text[] DEFAULT NULL, smallest pg_catalog.int4 DEFAULT 100, unit pg_catalog.text DEFAULT NULL)
+    RETURNS TABLE(class pg_catalog.jsonb, rows pg_catalog.int8, distinct_values pg_catalog.int8, entropy_l pg_catalog.float8, closeness pg_catalog.float8, people pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_class_risk';
-COMMENT ON FUNCTION sanitize.class_risk(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.int4) IS
-    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; columns NULL: all but the sensitive one (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.class_risk(pg_catalog.text, pg_catalog.text, pg_catalog.text[], pg_catalog.int4, pg_catalog.text) IS
+    'the smallest classes of rows that are equal in these columns, NULL being equal to NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive column how many values they have, exp of their entropy and their distance from the whole table; at last their people (NULL: rows count); columns NULL: all but the sensitive one (of a relation by its name)';
 
-CREATE FUNCTION sanitize.unicity(source pg_catalog.regclass, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.unicity(source pg_catalog.regclass, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL, what pg_catalog.text DEFAULT 'cells')
     RETURNS TABLE(share pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_unicity';
-COMMENT ON FUNCTION sanitize.unicity(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8) IS
-    'the share of rows that somebody who knows so many random cells of a row narrows down to at most theta rows, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows';
+COMMENT ON FUNCTION sanitize.unicity(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8, pg_catalog.text, pg_catalog.text) IS
+    'the share of rows, or people, that somebody who knows so many random cells of a row, or rows of a person, narrows down to at most theta of them, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows';
 
-CREATE FUNCTION sanitize.unicity(source sanitize.bag, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.unicity(source sanitize.bag, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL, what pg_catalog.text DEFAULT 'cells')
     RETURNS TABLE(share pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_unicity';
-COMMENT ON FUNCTION sanitize.unicity(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8) IS
-    'the share of rows that somebody who knows so many random cells of a row narrows down to at most theta rows, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows (of a bag)';
+COMMENT ON FUNCTION sanitize.unicity(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8, pg_catalog.text, pg_catalog.text) IS
+    'the share of rows, or people, that somebody who knows so many random cells of a row, or rows of a person, narrows down to at most theta of them, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows (of a bag)';
 
-CREATE FUNCTION sanitize.unicity(source pg_catalog.text, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL)
+CREATE FUNCTION sanitize.unicity(source pg_catalog.text, known pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, theta pg_catalog.int4 DEFAULT 1, samples pg_catalog.int4 DEFAULT 10000, seed pg_catalog.int8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL, what pg_catalog.text DEFAULT 'cells')
     RETURNS TABLE(share pg_catalog.float8, low pg_catalog.float8, high pg_catalog.float8)
     LANGUAGE c VOLATILE PARALLEL RESTRICTED ROWS 1 AS 'MODULE_PATHNAME', 'sanitize_unicity';
-COMMENT ON FUNCTION sanitize.unicity(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8) IS
-    'the share of rows that somebody who knows so many random cells of a row narrows down to at most theta rows, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.unicity(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.int4, pg_catalog.int8, pg_catalog.text, pg_catalog.text) IS
+    'the share of rows, or people, that somebody who knows so many random cells of a row, or rows of a person, narrows down to at most theta of them, and where it lies with a confidence of 95 %: low and high are equal to it where it was counted and not sampled; NULL without rows (of a relation by its name)';
 
 CREATE FUNCTION sanitize.utility(original pg_catalog.regclass, released pg_catalog.regclass, columns pg_catalog.text[] DEFAULT NULL)
     RETURNS TABLE(measure pg_catalog.text, value pg_catalog.float8)
@@ -336,59 +336,59 @@ CREATE FUNCTION sanitize_internal.row_bag_final(sanitize.bag)
 COMMENT ON FUNCTION sanitize_internal.row_bag_final(sanitize.bag) IS
     'part of the aggregates row_bag and cell_bag';
 
-CREATE FUNCTION sanitize.mine_miis(source pg_catalog.regclass, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mine_miis(source pg_catalog.regclass, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_mine_miis';
-COMMENT ON FUNCTION sanitize.mine_miis(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
-    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share; ordered by length, support, items';
+COMMENT ON FUNCTION sanitize.mine_miis(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
+    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share, or the rows of as many people; ordered by length, support, items';
 
-CREATE FUNCTION sanitize.mine_miis(source sanitize.bag, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mine_miis(source sanitize.bag, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_mine_miis';
-COMMENT ON FUNCTION sanitize.mine_miis(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
-    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share; ordered by length, support, items (of a bag)';
+COMMENT ON FUNCTION sanitize.mine_miis(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
+    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share, or the rows of as many people; ordered by length, support, items (of a bag)';
 
-CREATE FUNCTION sanitize.mine_miis(source pg_catalog.text, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mine_miis(source pg_catalog.text, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_mine_miis';
-COMMENT ON FUNCTION sanitize.mine_miis(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
-    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share; ordered by length, support, items (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.mine_miis(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
+    'every minimal infrequent itemset: the smallest value combinations that at least one and at most theta rows share, or the rows of as many people; ordered by length, support, items (of a relation by its name)';
 
-CREATE FUNCTION sanitize.mii_risk(source pg_catalog.regclass, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mii_risk(source pg_catalog.regclass, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(column_name pg_catalog.text, value pg_catalog.text, miis pg_catalog.int8, rows pg_catalog.int8, cells pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_mii_risk';
-COMMENT ON FUNCTION sanitize.mii_risk(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
+COMMENT ON FUNCTION sanitize.mii_risk(pg_catalog.regclass, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
     'what each column (value NULL) and each value contributes to minimal infrequent itemsets: how many contain it, how many rows with it stand out, how many of its cells suppression would blank';
 
-CREATE FUNCTION sanitize.mii_risk(source sanitize.bag, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mii_risk(source sanitize.bag, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(column_name pg_catalog.text, value pg_catalog.text, miis pg_catalog.int8, rows pg_catalog.int8, cells pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_mii_risk';
-COMMENT ON FUNCTION sanitize.mii_risk(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
+COMMENT ON FUNCTION sanitize.mii_risk(sanitize.bag, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
     'what each column (value NULL) and each value contributes to minimal infrequent itemsets: how many contain it, how many rows with it stand out, how many of its cells suppression would blank (of a bag)';
 
-CREATE FUNCTION sanitize.mii_risk(source pg_catalog.text, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL)
+CREATE FUNCTION sanitize.mii_risk(source pg_catalog.text, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, levels pg_catalog.jsonb DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(column_name pg_catalog.text, value pg_catalog.text, miis pg_catalog.int8, rows pg_catalog.int8, cells pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 100 AS 'MODULE_PATHNAME', 'sanitize_mii_risk';
-COMMENT ON FUNCTION sanitize.mii_risk(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb) IS
+COMMENT ON FUNCTION sanitize.mii_risk(pg_catalog.text, pg_catalog.int4, pg_catalog.text[], pg_catalog.int4, pg_catalog.jsonb, pg_catalog.text) IS
     'what each column (value NULL) and each value contributes to minimal infrequent itemsets: how many contain it, how many rows with it stand out, how many of its cells suppression would blank (of a relation by its name)';
 
-CREATE FUNCTION sanitize.frequent_itemsets(source pg_catalog.regclass, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.frequent_itemsets(source pg_catalog.regclass, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_frequent_itemsets';
-COMMENT ON FUNCTION sanitize.frequent_itemsets(pg_catalog.regclass, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool) IS
-    'every value combination that at least min_support rows share; closed: only those that no larger combination shares the rows of; ordered by length, support, items';
+COMMENT ON FUNCTION sanitize.frequent_itemsets(pg_catalog.regclass, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool, pg_catalog.text) IS
+    'every value combination that at least min_support rows share, or the rows of as many people; closed: only those that no larger combination shares the rows of; ordered by length, support, items';
 
-CREATE FUNCTION sanitize.frequent_itemsets(source sanitize.bag, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.frequent_itemsets(source sanitize.bag, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_frequent_itemsets';
-COMMENT ON FUNCTION sanitize.frequent_itemsets(sanitize.bag, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool) IS
-    'every value combination that at least min_support rows share; closed: only those that no larger combination shares the rows of; ordered by length, support, items (of a bag)';
+COMMENT ON FUNCTION sanitize.frequent_itemsets(sanitize.bag, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool, pg_catalog.text) IS
+    'every value combination that at least min_support rows share, or the rows of as many people; closed: only those that no larger combination shares the rows of; ordered by length, support, items (of a bag)';
 
-CREATE FUNCTION sanitize.frequent_itemsets(source pg_catalog.text, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.frequent_itemsets(source pg_catalog.text, min_support pg_catalog.int8, columns pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, closed pg_catalog.bool DEFAULT false, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(items pg_catalog.jsonb, length pg_catalog.int4, support pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_frequent_itemsets';
-COMMENT ON FUNCTION sanitize.frequent_itemsets(pg_catalog.text, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool) IS
-    'every value combination that at least min_support rows share; closed: only those that no larger combination shares the rows of; ordered by length, support, items (of a relation by its name)';
+COMMENT ON FUNCTION sanitize.frequent_itemsets(pg_catalog.text, pg_catalog.int8, pg_catalog.text[], pg_catalog.int4, pg_catalog.bool, pg_catalog.text) IS
+    'every value combination that at least min_support rows share, or the rows of as many people; closed: only those that no larger combination shares the rows of; ordered by length, support, items (of a relation by its name)';
 
 CREATE FUNCTION sanitize.mii_bound(row_count pg_catalog.int8, column_count pg_catalog.int4)
     RETURNS pg_catalog.numeric
@@ -828,10 +828,10 @@ CREATE FUNCTION sanitize.rr_support(source pg_catalog.regclass, items pg_catalog
 COMMENT ON FUNCTION sanitize.rr_support(pg_catalog.regclass, pg_catalog.jsonb, pg_catalog.float8, pg_catalog.jsonb, pg_catalog.text[], pg_catalog.regclass) IS
     'the share of the true rows that have an itemset, estimated without bias from rows that randomize_cells made with the same epsilon, weights and columns';
 
-CREATE FUNCTION sanitize.loss_curve(source pg_catalog.regclass, ks pg_catalog.int4[] DEFAULT '{2,3,5,10,20,50,100}', columns pg_catalog.text[] DEFAULT NULL, generalize pg_catalog.bool DEFAULT true)
+CREATE FUNCTION sanitize.loss_curve(source pg_catalog.regclass, ks pg_catalog.int4[] DEFAULT '{2,3,5,10,20,50,100}', columns pg_catalog.text[] DEFAULT NULL, generalize pg_catalog.bool DEFAULT true, unit pg_catalog.text DEFAULT NULL)
     RETURNS TABLE(k pg_catalog.int4, loss pg_catalog.float8, dropped pg_catalog.int8)
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 10 AS 'MODULE_PATHNAME', 'sanitize_loss_curve';
-COMMENT ON FUNCTION sanitize.loss_curve(pg_catalog.regclass, pg_catalog.int4[], pg_catalog.text[], pg_catalog.bool) IS
+COMMENT ON FUNCTION sanitize.loss_curve(pg_catalog.regclass, pg_catalog.int4[], pg_catalog.text[], pg_catalog.bool, pg_catalog.text) IS
     'what k_anonymize would lose of a relation for each k: the mean loss of a cell, from 0 (nothing) to 1 (blanked), and the rows that would be dropped';
 
 CREATE FUNCTION sanitize.generalize(source pg_catalog.anyelement, levels pg_catalog.jsonb, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL)
@@ -846,11 +846,11 @@ CREATE FUNCTION sanitize.information_loss(original pg_catalog.regclass, released
 COMMENT ON FUNCTION sanitize.information_loss(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]) IS
     'by column, and over all (column_name NULL): the share of the cells that a release changed, and what a cell lost on average, from 0 (nothing) to 1 (blanked or dropped)';
 
-CREATE FUNCTION sanitize.hide_itemsets(source pg_catalog.anyelement, itemsets pg_catalog.jsonb, min_support pg_catalog.int8, keep pg_catalog.text[] DEFAULT NULL)
+CREATE FUNCTION sanitize.hide_itemsets(source pg_catalog.anyelement, itemsets pg_catalog.jsonb, min_support pg_catalog.int8, keep pg_catalog.text[] DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_hide_itemsets';
-COMMENT ON FUNCTION sanitize.hide_itemsets(pg_catalog.anyelement, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.text[]) IS
-    'the rows of the relation with as few cells blanked as can be found so that fewer than min_support rows contain each of the listed itemsets; cells of kept columns are never blanked. No privacy is guaranteed: all else comes out as it is';
+COMMENT ON FUNCTION sanitize.hide_itemsets(pg_catalog.anyelement, pg_catalog.jsonb, pg_catalog.int8, pg_catalog.text[], pg_catalog.text) IS
+    'the rows of the relation with as few cells blanked as can be found so that fewer than min_support rows, or rows of fewer people, contain each of the listed itemsets; cells of kept columns are never blanked. No privacy is guaranteed: all else comes out as it is';
 
 CREATE FUNCTION sanitize.declare_hierarchy(source pg_catalog.regclass, column_name pg_catalog.text, levels pg_catalog.jsonb)
     RETURNS pg_catalog.void
@@ -876,11 +876,11 @@ CREATE FUNCTION sanitize.suggest_hierarchy(source pg_catalog.regclass, column_na
 COMMENT ON FUNCTION sanitize.suggest_hierarchy(pg_catalog.regclass, pg_catalog.text) IS
     'levels that suit the values of a column, as declare_hierarchy takes them: decimal ranges, calendar units, prefixes of codes; NULL if none do';
 
-CREATE FUNCTION sanitize.k_anonymize(source pg_catalog.anyelement, k pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, weights pg_catalog.jsonb DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, generalize pg_catalog.bool DEFAULT false, sensitive pg_catalog.text DEFAULT NULL, l pg_catalog.float8 DEFAULT NULL, l_kind pg_catalog.text DEFAULT 'distinct', t pg_catalog.float8 DEFAULT NULL)
+CREATE FUNCTION sanitize.k_anonymize(source pg_catalog.anyelement, k pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, weights pg_catalog.jsonb DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, generalize pg_catalog.bool DEFAULT false, sensitive pg_catalog.text DEFAULT NULL, l pg_catalog.float8 DEFAULT NULL, l_kind pg_catalog.text DEFAULT 'distinct', t pg_catalog.float8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_anonymize';
-COMMENT ON FUNCTION sanitize.k_anonymize(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.jsonb, pg_catalog.int4, pg_catalog.bool, pg_catalog.text, pg_catalog.float8, pg_catalog.text, pg_catalog.float8) IS
-    'a k-anonymous release with as little loss as can be found: every row of it equals at least k - 1 others in the columns that take part. Cells are blanked or, with generalize, shown at a level of their column''s hierarchy; with sensitive every class is also diverse (l) or close to all rows (t) in that column';
+COMMENT ON FUNCTION sanitize.k_anonymize(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.jsonb, pg_catalog.int4, pg_catalog.bool, pg_catalog.text, pg_catalog.float8, pg_catalog.text, pg_catalog.float8, pg_catalog.text) IS
+    'a k-anonymous release with as little loss as can be found: every row of it equals at least k - 1 others, or rows of k people, in the columns that take part. Cells are blanked or, with generalize, shown at a level of their column''s hierarchy; with sensitive every class is also diverse (l) or close to all rows (t) in that column';
 
 CREATE FUNCTION sanitize.shuffle_groups(source pg_catalog.anyelement, groups pg_catalog.jsonb, keep pg_catalog.text[] DEFAULT NULL, seed pg_catalog.int8 DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
@@ -894,17 +894,17 @@ CREATE FUNCTION sanitize.impute(source pg_catalog.anyelement, columns pg_catalog
 COMMENT ON FUNCTION sanitize.impute(pg_catalog.anyelement, pg_catalog.text[], pg_catalog.text, pg_catalog.int8) IS
     'a released table with its NULL cells filled by values drawn from the same table: from all values of the column, or from those of rows that share as much as possible. Guesses, for tools that cannot take NULL';
 
-CREATE FUNCTION sanitize.mii_suppress(source pg_catalog.anyelement, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL)
+CREATE FUNCTION sanitize.mii_suppress(source pg_catalog.anyelement, theta pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_mii_suppress';
-COMMENT ON FUNCTION sanitize.mii_suppress(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8) IS
-    'the relation with every cell blanked that lies in a minimal infrequent itemset: what is left of a row is shared by more than theta rows of the source. No promise about the release itself: see k_mii and k_anonymize';
+COMMENT ON FUNCTION sanitize.mii_suppress(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8, pg_catalog.text) IS
+    'the relation with every cell blanked that lies in a minimal infrequent itemset: what is left of a row is shared by more than theta rows of the source, or rows of more than theta people. No promise about the release itself: see k_mii and k_anonymize';
 
-CREATE FUNCTION sanitize.k_mii(source pg_catalog.anyelement, k pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL)
+CREATE FUNCTION sanitize.k_mii(source pg_catalog.anyelement, k pg_catalog.int4, columns pg_catalog.text[] DEFAULT NULL, keep pg_catalog.text[] DEFAULT NULL, max_length pg_catalog.int4 DEFAULT NULL, sample_share pg_catalog.float8 DEFAULT NULL, unit pg_catalog.text DEFAULT NULL)
     RETURNS SETOF pg_catalog.anyelement
     LANGUAGE c STABLE PARALLEL RESTRICTED ROWS 1000 AS 'MODULE_PATHNAME', 'sanitize_k_mii';
-COMMENT ON FUNCTION sanitize.k_mii(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8) IS
-    'a k-anonymous release by suppression of minimal infrequent itemsets: every row of it equals at least k - 1 others in the columns that take part';
+COMMENT ON FUNCTION sanitize.k_mii(pg_catalog.anyelement, pg_catalog.int4, pg_catalog.text[], pg_catalog.text[], pg_catalog.int4, pg_catalog.float8, pg_catalog.text) IS
+    'a k-anonymous release by suppression of minimal infrequent itemsets: every row of it equals at least k - 1 others, or rows of k people, in the columns that take part';
 
 CREATE FUNCTION sanitize_internal.do_shard_work()
     RETURNS pg_catalog.trigger

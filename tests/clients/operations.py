@@ -42,7 +42,7 @@ def make(connection):
         -- As 0.1.0 wrote it: one column, "a", with one value, "x", in one row.
         INSERT INTO bags VALUES ('\\x7067736201010161010178010101');
         CREATE VIEW shared AS
-            SELECT * FROM sanitize.frequent_itemsets('people', 5, columns => '{age,sex,home}')""",
+            SELECT column_name, cells FROM sanitize.suppression('people', columns => '{age,sex,home}')""",
     )
 
 

@@ -261,7 +261,7 @@ def test_nothing_is_read_before_it_is_charged(connection, tables, method, option
     assert connection.execute(reads).fetchone() == (True,)
 
 
-@pytest.mark.parametrize("method", ["dp_mii_sample", "k_anonymize"])
+@pytest.mark.parametrize("method", ["dp_mii_sample", "dp_synthesize"])
 @pytest.mark.parametrize("source", ["plain", "visits"])
 def test_who_is_a_unit_is_said_by_the_source_alone(connection, tables, method, source):
     for told in [{"unit": "person"}, {"max_rows_per_unit": 1}, {"assume_stable": True}]:

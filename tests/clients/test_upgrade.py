@@ -109,7 +109,7 @@ def test_objects_on_changed_functions_stop_the_update_which_lists_them(previous)
         admin.add_notice_handler(lambda notice: told.append(notice.message_detail))
         admin.execute(UPDATE)
         (listed,) = told
-        assert listed.count("sanitize.") == 12
+        assert listed.count("sanitize.") == 26
         assert "sanitize.compare_itemsets: min_share in place of min_support" in listed
 
 
@@ -135,7 +135,7 @@ def test_a_filled_database_is_updated(filled, connection):
     database, analyst = filled
     with database.admin() as admin:
         before = grown(contents(admin))
-        shown = admin.execute("SELECT count(*), sum(support) FROM shared").fetchone()
+        shown = admin.execute("SELECT count(*), sum(cells) FROM shared").fetchone()
         admin.execute(UPDATE)
         assert version(admin) == NEW
         after = contents(admin)
@@ -144,7 +144,7 @@ def test_a_filled_database_is_updated(filled, connection):
         assert_same_catalog(catalog(admin), catalog(connection))
         # What was kept is used: stored answer, domain, bounds, model, bag, view, budget, ledger.
         assert ask(admin) == database.answer
-        assert admin.execute("SELECT count(*), sum(support) FROM shared").fetchone() == shown
+        assert admin.execute("SELECT count(*), sum(cells) FROM shared").fetchone() == shown
         assert admin.execute(
             "SELECT domain_values, origin FROM sanitize.column_domain('people', 'sex')"
         ).fetchone() == (["f", "it's", "m"], "declared")
@@ -172,6 +172,7 @@ def test_before_the_update_changed_functions_are_refused_and_others_work(filled)
             "sanitize.mine_miis('people', 5, max_length => 2)",
             "sanitize.mii_risk('people', 5)",
             "sanitize.k_anonymize(NULL::people, 5)",
+            "sanitize.k_anonymity('people')",
             # Their tables lack columns.
             "sanitize.protect('people', 'id', 1, max_rows_per_unit => 1)",
             "sanitize.column_domain('people', 'sex')",
@@ -204,10 +205,10 @@ def test_rights_that_were_changed_stay_changed(earlier):
     role = earlier.regular_user()
     with earlier.admin() as admin:
         admin.execute(f"""
-            REVOKE EXECUTE ON FUNCTION sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean) FROM PUBLIC;
-            GRANT EXECUTE ON FUNCTION sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean) TO {role};
+            REVOKE EXECUTE ON FUNCTION sanitize.suppression(regclass, text[]) FROM PUBLIC;
+            GRANT EXECUTE ON FUNCTION sanitize.suppression(regclass, text[]) TO {role};
             REVOKE SELECT ON sanitize.domains FROM PUBLIC;""")
-        rights = """SELECT proacl::text FROM pg_proc WHERE oid = 'sanitize.frequent_itemsets(regclass, bigint, text[], integer, boolean)'::regprocedure
+        rights = """SELECT proacl::text FROM pg_proc WHERE oid = 'sanitize.suppression(regclass, text[])'::regprocedure
                     UNION ALL SELECT relacl::text FROM pg_class WHERE oid = 'sanitize.domains'::regclass"""
         before = admin.execute(rights).fetchall()
         admin.execute(UPDATE)

@@ -6,7 +6,7 @@ SELECT of, l ->> 'kind' AS kind, l -> 'k' AS k, l -> 'metrics' AS metrics, l -> 
                ('k_anonymize', '{"k": 5, "sensitive": "ward", "l": 3, "t": 0.2}'), ('dp_mii_sample', '{"epsilon": 1, "delta": 1e-6, "k": 20}')) AS m(of, options)
  CROSS JOIN LATERAL sanitize.guarantee('impute', jsonb_build_object('of', of, 'of_options', options)) AS l;
 SELECT unnest(ARRAY(SELECT jsonb_array_elements_text(sanitize.guarantee('impute', '{"of": "k_anonymize", "of_options": {"k": 5, "sensitive": "ward", "l": 3}}') -> 'not_covered'))) AS not_covered;
--- k counts rows, and the sentence says so; only where a unit is known to have one row are they people.
+-- k counts rows, and the sentence says so; where the source is protected, it counts people.
 SELECT sanitize.guarantee(m, '{"k": 5}') ->> 'sentence' ~ 'Rows are counted, not people' AS counted
   FROM unnest('{k_mii,k_anonymize}'::text[]) AS m;
 SELECT sanitize.guarantee('k_mii', '{"k": 5, "keep": ["id"]}') ->> 'sentence' ~ 'Rows are counted, not people' AS counted;
@@ -16,7 +16,7 @@ INSERT INTO stays SELECT i, chr(65 + i % 2), CASE i % 4 WHEN 0 THEN 'f' ELSE 'm'
 CREATE TABLE patients (LIKE stays INCLUDING ALL, PRIMARY KEY (id));
 INSERT INTO patients SELECT * FROM stays;
 SELECT sanitize.protect('stays', 'id', 1000, 0.5, max_rows_per_unit => 1), sanitize.protect('patients', 'id', 1000, 0.5);
-SELECT l ->> 'kind' AS kind, l ->> 'sentence' ~ 'Rows are counted, not people' AS rows, l ->> 'sentence' ~ 'Every person has one row' AS people
+SELECT l ->> 'kind' AS kind, l ->> 'sentence' ~ 'Rows are counted, not people' AS rows, l ->> 'sentence' ~ 'People are counted, not rows' AS people
   FROM (VALUES (sanitize.publish('stays_k', 'stays', 'k_mii', '{"k": 5, "columns": ["ward", "sex"]}')),
                (sanitize.publish('patients_k', 'patients', 'k_mii', '{"k": 5, "columns": ["ward", "sex"]}'))) AS made(l);
 -- A row that 39 others name as their boss is alone, whatever it looks like.
