@@ -226,6 +226,8 @@ class Values:
             return self.other_relation().name
         if name in ("low", "high"):
             return self.rng.choice(["0", "1", "60", "-5", "2026-01-01", "1e3", "0.5", "infinity"])
+        if name == "unit" and not self.sometimes(0.6):
+            return self.rng.choice(["", f"{self.column()}.{self.column()}", f'"{self.column()}"'])
         if name == "mechanism":
             return self.rng.choice(["laplace", "gaussian"])
         return self.column()

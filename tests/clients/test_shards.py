@@ -60,6 +60,11 @@ QUERIES = {
     "k_anonymize": """SELECT sex, age, zip, work, since, height, paid, smokes, count(*)
         FROM sanitize.k_anonymize(NULL::%s, 100, '{sex,age,zip,work,since,height,paid,smokes}')
         GROUP BY 1, 2, 3, 4, 5, 6, 7, 8""",
+    # The unit is a column of the bag like any other.
+    "k_anonymity by people": "SELECT sanitize.k_anonymity('%s', '{sex,age}', unit => 'zip')",
+    "class_risk by people": "SELECT * FROM sanitize.class_risk('%s', 'work', '{sex,age}', unit => 'since')",
+    "k_anonymize by people": """SELECT sex, age, work, count(*)
+        FROM sanitize.k_anonymize(NULL::%s, 5, '{sex,age,work}', unit => 'zip') GROUP BY 1, 2, 3""",
 }
 
 

@@ -79,6 +79,8 @@ def generations(sharded, number, stem):
         ("k_mii", {"k": 5, "columns": PARTS, "keep": ["id"]}),
         ("mii_suppress", {"theta": 20, "columns": PARTS}),
         ("k_anonymize", {"k": 5, "columns": PARTS}),
+        ("k_anonymize", {"k": 3, "columns": ["sex", "age", "work"], "keep": ["id"], "unit": "zip"}),
+        ("k_mii", {"k": 3, "columns": ["sex", "age", "work"], "unit": "zip"}),
         (
             "k_anonymize",
             {"k": 5, "columns": ["age", "since"], "generalize": True, "ranges": "range"},
