@@ -124,9 +124,7 @@ def test_infrequent_itemsets_count_people(connection, tables):
         is_minimal = lambda x: all(  # noqa: E731
             counts[part] > 2 for part in combinations(x, len(x) - 1) if part
         )
-        expected = [
-            (shown(x), len(x), n) for x, n in counts.items() if n <= 2 and is_minimal(x)
-        ]
+        expected = [(shown(x), len(x), n) for x, n in counts.items() if n <= 2 and is_minimal(x)]
         found = rows(connection, "mine_miis", name, "person")
         # With support 0: those that only rows of nobody have.
         same(found, expected)
@@ -244,8 +242,8 @@ def test_classes_count_people(connection, tables):
             f"""SELECT min(n) FROM (SELECT count(DISTINCT person) AS n FROM {name} GROUP BY a, b, c) AS classes"""
         ).fetchone()
         assert (k,) == counted
-        ((l,),) = rows(connection, "l_diversity", name, "person")
-        assert l == min(matched(of_class) for of_class in classes(data).values())
+        ((diversity,),) = rows(connection, "l_diversity", name, "person")
+        assert diversity == min(matched(of_class) for of_class in classes(data).values())
         risk = connection.execute(
             f"SELECT class, rows, people, distinct_values FROM sanitize.class_risk('{name}', 's', {LISTED}, unit => 'person')"
         ).fetchall()
@@ -320,8 +318,12 @@ def ruled(database, tables):
     with database.connect() as connection:
         fill(connection, "protected", data)
         fill(connection, "plain", data)
-        connection.execute("SELECT sanitize.protect('protected', 'person', 1, max_rows_per_unit => 9)")
-        connection.execute("CREATE TABLE odd AS SELECT *, person::numeric AS n, '{}'::jsonb AS j FROM plain")
+        connection.execute(
+            "SELECT sanitize.protect('protected', 'person', 1, max_rows_per_unit => 9)"
+        )
+        connection.execute(
+            "CREATE TABLE odd AS SELECT *, person::numeric AS n, '{}'::jsonb AS j FROM plain"
+        )
         connection.execute("CREATE TABLE alone AS SELECT person FROM plain")
     return data
 
@@ -353,7 +355,15 @@ def test_one_rule_says_whom_a_call_counts(connection, ruled, call):
     refused(connection, "22023", call, "odd", "n", "cannot tell units apart")
     refused(connection, "22023", call, "odd", "j", "cannot tell units apart")
     refused(connection, "22023", call, "plain", "person.id", "no foreign key")
-    for wrong in [".", "person.", "a..b", '"person', "person; DROP TABLE plain", "person--", "(SELECT 1)"]:
+    for wrong in [
+        ".",
+        "person.",
+        "a..b",
+        '"person',
+        "person; DROP TABLE plain",
+        "person--",
+        "(SELECT 1)",
+    ]:
         refused(connection, "22023", call, "plain", wrong)
     refused(connection, "22023", call, "plain", ".".join("abcdefghi"), "9 parts")
 
@@ -368,7 +378,10 @@ def test_the_unit_takes_no_part(connection, ruled, call):
     connection.execute(named % {"s": "protected", "u": "''"})
     # All columns are all but the unit.
     every = CALLS[call].replace(LISTED + ", ", "")
-    listed = CALLS[call].replace("{a,b,c}", "{a,b,c,x,y}" if "'s', '" in CALLS[call] or "', 's'" in CALLS[call] else "{a,b,c,s,x,y}")
+    listed = CALLS[call].replace(
+        "{a,b,c}",
+        "{a,b,c,x,y}" if "'s', '" in CALLS[call] or "', 's'" in CALLS[call] else "{a,b,c,s,x,y}",
+    )
     same(
         connection.execute(every % {"s": "plain", "u": "'person'"}).fetchall(),
         connection.execute(listed % {"s": "plain", "u": "'person'"}).fetchall(),
@@ -395,8 +408,12 @@ def test_the_unit_is_no_other_argument(connection, ruled, query):
     assert error.value.sqlstate == "22023"
 
 
-OF_BAGS = [name for name in CALLS if "NULL::" not in CALLS[name] and name not in (
-    "loss_curve", "suppress_cells", "rare_itemset_leak")]
+OF_BAGS = [
+    name
+    for name in CALLS
+    if "NULL::" not in CALLS[name]
+    and name not in ("loss_curve", "suppress_cells", "rare_itemset_leak")
+]
 
 
 @pytest.mark.parametrize("call", OF_BAGS)
@@ -409,7 +426,9 @@ def test_bags_have_a_unit_among_their_columns(connection, ruled, call):
     )
     # A bag does not know that its rows come from a protected relation.
     for unit in ["NULL", "''"]:
-        same(connection.execute(of_bag % {"u": unit}).fetchall(), rows(connection, call, "plain", ""))
+        same(
+            connection.execute(of_bag % {"u": unit}).fetchall(), rows(connection, call, "plain", "")
+        )
     with pytest.raises(psycopg.errors.UndefinedColumn):
         connection.execute(of_bag % {"u": "'nobody'"})
 
@@ -419,7 +438,9 @@ def test_people_are_one_however_they_are_written(connection):
     connection.execute("""INSERT INTO padded VALUES (1, 'ann', 'ann', '2020-01-01 12:00+00'),
         (1, 'ann  ', 'ann ', '2020-01-01 13:00+01')""")
     for unit, expected in [("bp", 1), ("v", 2), ("at", 1)]:
-        found = connection.execute(f"SELECT sanitize.k_anonymity('padded', '{{x}}', unit => '{unit}')")
+        found = connection.execute(
+            f"SELECT sanitize.k_anonymity('padded', '{{x}}', unit => '{unit}')"
+        )
         assert found.fetchone() == (expected,), unit
     connection.execute("DROP TABLE padded")
 
@@ -473,15 +494,21 @@ def linked(database, ruled):
             CREATE TABLE stays (id bigint PRIMARY KEY, code text NOT NULL UNIQUE, patient_id int REFERENCES patients);
             CREATE TABLE notes (a int, b int, c int, s int, stay_id int REFERENCES stays, code varchar REFERENCES stays (code))""")
         for i in range(8):
-            mother = rng.choice(["NULL", *(f"'{name}'" for name in ["Eva", "Ann", "Ida", "Liv", "Zoe"])])
-            connection.execute(f"INSERT INTO patients VALUES ({i}, {mother}, '2000-01-0{i % 5 + 1}')")
+            mother = rng.choice(
+                ["NULL", *(f"'{name}'" for name in ["Eva", "Ann", "Ida", "Liv", "Zoe"])]
+            )
+            connection.execute(
+                f"INSERT INTO patients VALUES ({i}, {mother}, '2000-01-0{i % 5 + 1}')"
+            )
         for i in range(15):
             patient = rng.choice(["NULL", *map(str, range(8))])
             connection.execute(f"INSERT INTO stays VALUES ({i}, 'c{i}', {patient})")
         for a, b, c, s, stay in people(rng, 90, 15):
             stay = None if stay is None else stay - 1
             code = None if stay is None else f"c{stay}"
-            connection.execute("INSERT INTO notes VALUES (%s, %s, %s, %s, %s, %s)", [a, b, c, s, stay, code])
+            connection.execute(
+                "INSERT INTO notes VALUES (%s, %s, %s, %s, %s, %s)", [a, b, c, s, stay, code]
+            )
         connection.execute("""CREATE TABLE joined AS
             SELECT n.a, n.b, n.c, n.s, s.patient_id, p.mother, p.born FROM notes AS n
               LEFT JOIN stays AS s ON s.id = n.stay_id LEFT JOIN patients AS p ON p.id = s.patient_id""")
@@ -548,13 +575,21 @@ def test_only_validated_foreign_keys_of_one_column_are_followed(connection, link
 
 
 def test_names_are_names_and_no_sql(connection, linked):
-    connection.execute("""
+    connection.execute(
+        """
         CREATE SCHEMA "S x";
-        CREATE TABLE "S x"."we.ird""" + '""' + """" (joined_1 int PRIMARY KEY, "Pa""t ient" int, "x.y" int);
-        CREATE TABLE joined_1 (a int, b int, c int, s int, joined_1 int REFERENCES "S x"."we.ird""" + '""' + """",
+        CREATE TABLE "S x"."we.ird"""
+        + '""'
+        + """" (joined_1 int PRIMARY KEY, "Pa""t ient" int, "x.y" int);
+        CREATE TABLE joined_1 (a int, b int, c int, s int, joined_1 int REFERENCES "S x"."we.ird"""
+        + '""'
+        + """",
             joined_2 int, "joined_1.joined_1" int);
-        INSERT INTO "S x"."we.ird""" + '""' + """" VALUES (1, 7, 8), (2, 7, 9);
-        INSERT INTO joined_1 VALUES (1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 2, 1, 1)""")
+        INSERT INTO "S x"."we.ird"""
+        + '""'
+        + """" VALUES (1, 7, 8), (2, 7, 9);
+        INSERT INTO joined_1 VALUES (1, 1, 1, 1, 1, 1, 1), (1, 1, 1, 1, 2, 1, 1)"""
+    )
     for unit, expected in {
         'joined_1."Pa""t ient"': 1,
         'joined_1."x.y"': 2,
@@ -598,7 +633,9 @@ def test_no_strangers_table_is_on_the_path(database, linked):
         theirs.execute("CREATE TABLE lures (id int PRIMARY KEY, person int)")
         theirs.execute("GRANT ALL ON lures TO PUBLIC")
     with database.connect() as connection:
-        connection.execute("CREATE TABLE lured (a int, b int, c int, s int, lure int REFERENCES lures)")
+        connection.execute(
+            "CREATE TABLE lured (a int, b int, c int, s int, lure int REFERENCES lures)"
+        )
         refused(connection, "22023", "k_anonymity", "lured", "lure.person", "another role")
         connection.execute("DROP TABLE lured, lures")
 
@@ -614,7 +651,9 @@ def test_partitioned_tables_on_both_ends(connection, linked):
         INSERT INTO whole SELECT id, patient_id FROM stays;
         INSERT INTO parts SELECT a, b, c, s, stay_id FROM notes""")
     for call in ["k_anonymity", "frequent_itemsets", "class_risk", "k_anonymize"]:
-        text = CALLS[call].replace("SELECT *", "SELECT a, b, c" if "NULL::" in CALLS[call] else "SELECT *")
+        text = CALLS[call].replace(
+            "SELECT *", "SELECT a, b, c" if "NULL::" in CALLS[call] else "SELECT *"
+        )
         found = connection.execute(text % {"s": "parts", "u": "'stay.person'"}).fetchall()
         same(found, connection.execute(text % {"s": "joined", "u": "'patient_id'"}).fetchall())
         # A partition has the foreign key of the whole.
@@ -628,7 +667,9 @@ def test_partitioned_tables_on_both_ends(connection, linked):
 def label(connection, options, method="k_anonymize"):
     import json
 
-    return connection.execute("SELECT sanitize.guarantee(%s, %s)", [method, json.dumps(options)]).fetchone()[0]
+    return connection.execute(
+        "SELECT sanitize.guarantee(%s, %s)", [method, json.dumps(options)]
+    ).fetchone()[0]
 
 
 LABELLED = {
@@ -701,11 +742,15 @@ def test_a_publication_counts_the_units_of_the_protection_and_says_so(connection
     connection.execute("SELECT sanitize.unprotect('turned')")
     (refreshed,) = connection.execute("SELECT sanitize.refresh('turning')").fetchone()
     assert refreshed["unit"] == "row"
-    report = connection.execute("SELECT sanitize.privacy_report('protected', 'by_people')").fetchone()[0]
+    report = connection.execute(
+        "SELECT sanitize.privacy_report('protected', 'by_people')"
+    ).fetchone()[0]
     (release,) = report["releases"]
     assert release["people"]["unit"] == "person" and release["people"]["surely_fewer"] == 0
     assert "people" in release["verdict"][0]["sentence"]
-    (release,) = connection.execute("SELECT sanitize.privacy_report('protected', 'by_rows')").fetchone()[0]["releases"]
+    (release,) = connection.execute(
+        "SELECT sanitize.privacy_report('protected', 'by_rows')"
+    ).fetchone()[0]["releases"]
     assert "counts rows" in release["verdict"][0]["sentence"]
     off = connection.execute(
         """SELECT sanitize.privacy_report('protected', 'by_people', '{"unit": ""}')"""
@@ -723,11 +768,13 @@ def test_a_release_by_a_path_is_recorded_and_judged_by_it(connection, linked):
     assert "a person has one value of stay_id.patient_id" in made["assumptions"][-1]
     same(
         connection.execute("SELECT a, b, c FROM by_path").fetchall(),
-        [row[:3] for row in rows(connection, "k_anonymize", "notes", "stay_id.patient_id")] and
-        connection.execute("""SELECT a, b, c FROM sanitize.k_anonymize(NULL::joined, 2, '{a,b,c}',
+        [row[:3] for row in rows(connection, "k_anonymize", "notes", "stay_id.patient_id")]
+        and connection.execute("""SELECT a, b, c FROM sanitize.k_anonymize(NULL::joined, 2, '{a,b,c}',
             unit => 'patient_id')""").fetchall(),
     )
-    (release,) = connection.execute("SELECT sanitize.privacy_report('notes', 'by_path')").fetchone()[0]["releases"]
+    (release,) = connection.execute(
+        "SELECT sanitize.privacy_report('notes', 'by_path')"
+    ).fetchone()[0]["releases"]
     assert release["people"]["unit"] == "stay_id.patient_id"
     assert release["people"]["surely_fewer"] == 0
     connection.execute("SELECT sanitize.retire('by_path')")
@@ -748,11 +795,13 @@ def test_a_table_is_sanitized_in_place_by_people(connection, ruled):
     )
     # A unit that must not be NULL cannot be blanked.
     connection.execute(f"DROP TABLE {name}")
-    connection.execute(f"CREATE TABLE {name} AS SELECT a, b, c, coalesce(person, 0) AS person FROM plain")
+    connection.execute(
+        f"CREATE TABLE {name} AS SELECT a, b, c, coalesce(person, 0) AS person FROM plain"
+    )
     connection.execute(f"ALTER TABLE {name} ALTER person SET NOT NULL")
     with pytest.raises(psycopg.Error, match="takes no part, and must not be NULL"):
         connection.execute(
-            "SELECT sanitize.sanitize_in_place(%s, 'k_anonymize', '{\"k\": 3, \"unit\": \"person\"}', %s)",
+            'SELECT sanitize.sanitize_in_place(%s, \'k_anonymize\', \'{"k": 3, "unit": "person"}\', %s)',
             [name, name],
         )
     connection.execute(f"DROP TABLE {name}")

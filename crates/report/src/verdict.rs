@@ -521,9 +521,7 @@ mod tests {
 
     #[test]
     fn a_promise_about_people_is_checked_with_people() {
-        let verdict = |people: Option<(u64, u64)>,
-                       label: Value,
-                       seen: Option<Sensitive>| {
+        let verdict = |people: Option<(u64, u64)>, label: Value, seen: Option<Sensitive>| {
             let people = people.map(|(surely_fewer, perhaps_fewer)| People {
                 unit: "patient".into(),
                 classes: 9,
