@@ -128,7 +128,7 @@ def test_people_are_counted_where_a_unit_is_known(visitors):
         )
         connection.execute("SELECT sanitize.protect('trips', 'person', 10, max_rows_per_unit => 6)")
         connection.execute(
-            "SELECT sanitize.publish('trips_public', 'trips', 'k_anonymize', '{\"k\": 5, \"columns\": [\"place\"]}')"
+            'SELECT sanitize.publish(\'trips_public\', \'trips\', \'k_anonymize\', \'{"k": 5, "columns": ["place"], "unit": ""}\')'
         )
         release = report(connection, "trips_public", original="trips")["releases"][0]
         # Every place has twelve rows of two people.

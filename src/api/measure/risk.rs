@@ -80,7 +80,8 @@ enum Known {
 }
 
 impl table::Choice for Known {
-    const NAMES: &'static [(&'static str, Self)] = &[("cells", Known::Cells), ("rows", Known::Rows)];
+    const NAMES: &'static [(&'static str, Self)] =
+        &[("cells", Known::Cells), ("rows", Known::Rows)];
 }
 
 const WHAT: Argument<Known> = Argument::choice("what").or("\"cells\"").about(

@@ -38,8 +38,7 @@ const MINE_MIIS: Method = Method::new(
     ITEMSETS,
     |call| {
         let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
-        let input =
-            Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_than(theta)?;
+        let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_than(theta)?;
         itemsets(call, &input, |bag, units, watch| {
             mining::miis(bag, units, theta, max_length, watch)
         })
@@ -94,9 +93,8 @@ fn mii_risk(call: &Call) -> Result<Datum> {
     let (theta, max_length) = (call.get(&THETA)?, call.get(&MAX_LENGTH)?);
     let input = Input::read_at_levels(call, &SOURCE)?.with_rows()?.with_more_than(theta)?;
     let mut rows = ResultRows::begin(call)?;
-    let risk = input.run("mining", |bag, units, watch| {
-        mining::risk(bag, units, theta, max_length, watch)
-    })?;
+    let risk = input
+        .run("mining", |bag, units, watch| mining::risk(bag, units, theta, max_length, watch))?;
     for (domain, column) in input.bag.domains().iter().zip(&risk) {
         let name = from_utf8(domain.name());
         let values = domain.values().map(Value::Text).zip(&column.values);

@@ -96,7 +96,9 @@ impl Input {
                 let relation = Relation::open(oid)?;
                 let unit = counted_unit(&call.arguments, &relation)?;
                 let sensitive = sensitive.map(|name| relation.position(name)).transpose()?;
-                if let Some(unit) = unit.as_ref().filter(|one| sensitive.is_some_and(|at| one.is(at))) {
+                if let Some(unit) =
+                    unit.as_ref().filter(|one| sensitive.is_some_and(|at| one.is(at)))
+                {
                     return Err(counted::takes_no_part("sensitive", &unit.name));
                 }
                 let columns = counted::columns(&relation, unit.as_ref(), names)?;
@@ -142,7 +144,9 @@ impl Input {
             columns.push(unit_place);
         }
         let bag = match names.is_some() || unit.is_some() {
-            true => pool::run("choosing columns", bag.memory(), |watch| bag.project(&columns, watch))?,
+            true => {
+                pool::run("choosing columns", bag.memory(), |watch| bag.project(&columns, watch))?
+            }
             false => bag,
         };
         Input::counting(name, bag, unit.is_some())
@@ -187,7 +191,9 @@ impl Input {
         }
         Err(Error::argument(
             format!("theta is {theta}, but {} has {number} {of}", self.name),
-            format!("Every value would stand out and nothing would be left. Give a theta below the number of {of}."),
+            format!(
+                "Every value would stand out and nothing would be left. Give a theta below the number of {of}."
+            ),
         ))
     }
 }

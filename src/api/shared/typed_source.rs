@@ -268,10 +268,8 @@ impl TypedSource {
         };
         let known: Vec<Vec<bool>> = public.0.iter().enumerate().map(known).collect();
         self.part = None;
-        let part =
-            self.run("mapping values", |table, _, watch| {
-                ColumnPart::of_known(table, &known, watch)
-            })?;
+        let part = self
+            .run("mapping values", |table, _, watch| ColumnPart::of_known(table, &known, watch))?;
         self.part = Some(part);
         Ok(self)
     }
