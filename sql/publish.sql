@@ -97,14 +97,24 @@ CREATE VIEW sanitize.releases WITH (security_barrier) AS
                       AND e.epsilon IS NOT NULL AND e.delta IS NOT NULL AND e.unit IS NOT NULL AND e.neighbours IS NOT NULL
                       AND (e.unit OPERATOR(pg_catalog.=) 'person') OPERATOR(pg_catalog.=) (e.unit_column IS NOT NULL))
                   AND pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) pg_catalog.max(e.unit)
-                  AND pg_catalog.min(e.unit_column) IS NOT DISTINCT FROM pg_catalog.max(e.unit_column)
+                  AND pg_catalog.min(w.who) IS NOT DISTINCT FROM pg_catalog.max(w.who)
+                  AND (pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) 'person'
+                       OR pg_catalog.min(e.source::pg_catalog.oid) OPERATOR(pg_catalog.=) pg_catalog.max(e.source::pg_catalog.oid))
                   AND pg_catalog.min(e.neighbours) OPERATOR(pg_catalog.=) pg_catalog.max(e.neighbours) AS covered
              FROM sanitize.release_entry AS e
-            WHERE e.source OPERATOR(pg_catalog.=) p.source AND e.row_type OPERATOR(pg_catalog.=) p.source_row_type
+             LEFT JOIN sanitize.member AS m ON m.source OPERATOR(pg_catalog.=) e.source AND m.row_type OPERATOR(pg_catalog.=) e.row_type
+             LEFT JOIN sanitize.protection AS o ON o.source OPERATOR(pg_catalog.=) e.source AND o.row_type OPERATOR(pg_catalog.=) e.row_type
+            -- The units of all relations of a population are the same people, whatever their columns are called.
+            CROSS JOIN LATERAL (SELECT CASE WHEN m.population IS NOT NULL AND o.unit OPERATOR(pg_catalog.=) e.unit_column
+                                            THEN '' ELSE e.unit_column END AS who) AS w
+            WHERE (e.source OPERATOR(pg_catalog.=) p.source AND e.row_type OPERATOR(pg_catalog.=) p.source_row_type
+                   OR m.population OPERATOR(pg_catalog.=) (
+                      SELECT n.population FROM sanitize.member AS n
+                       WHERE n.source OPERATOR(pg_catalog.=) p.source AND n.row_type OPERATOR(pg_catalog.=) p.source_row_type))
               AND NOT (e.draft AND e.kind OPERATOR(pg_catalog.<>) ALL ('{dp,ldp}'::pg_catalog.text[]))) AS total
      WHERE seen.owner OR seen.target OR seen.source;
 COMMENT ON VIEW sanitize.releases IS
-    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source, if all of them protect the same: NULL if not';
+    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source and of its population, if all of them protect the same: NULL if not';
 GRANT SELECT ON sanitize.releases TO PUBLIC;
 
 CREATE VIEW sanitize.progress AS SELECT * FROM sanitize_internal.publishing();

@@ -31,5 +31,5 @@ pgrx::extension_sql_file!("../sql/domains.sql", name = "domains", requires = ["f
 pgrx::extension_sql_file!("../sql/hierarchy.sql", name = "hierarchy", requires = ["functions"]);
 pgrx::extension_sql_file!("../sql/budget.sql", name = "budget", requires = ["functions"]);
 pgrx::extension_sql_file!("../sql/aggregate.sql", name = "aggregate", requires = ["bag", "budget"]);
-pgrx::extension_sql_file!("../sql/publish.sql", name = "publish", requires = ["functions"]);
+pgrx::extension_sql_file!("../sql/publish.sql", name = "publish", requires = ["budget"]);
 pgrx::extension_sql_file!("../sql/shard.sql", name = "shard", requires = ["publish", "bag"]);
