@@ -636,17 +636,29 @@ CREATE FUNCTION sanitize.dp_noise(value pg_catalog.int8, sensitivity pg_catalog.
 COMMENT ON FUNCTION sanitize.dp_noise(pg_catalog.int8, pg_catalog.int8, pg_catalog.float8, pg_catalog.text, pg_catalog.float8) IS
     'the value plus exact discrete noise for that sensitivity: laplace, or gaussian (with delta, or without one epsilon^2/2-zCDP). No ledger: for one''s own aggregates';
 
-CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, max_rows_per_unit pg_catalog.int4 DEFAULT NULL, window_length pg_catalog.interval DEFAULT NULL, max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false, row_count_public pg_catalog.bool DEFAULT false)
+CREATE FUNCTION sanitize.population(name pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, window_length pg_catalog.interval DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_population';
+COMMENT ON FUNCTION sanitize.population(pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.interval, pg_catalog.float8) IS
+    'makes a population of the caller''s: one budget for all relations about the same people, which sanitize.protect puts into it. Again: changes its limits, and what is spent stays spent';
+
+CREATE FUNCTION sanitize.drop_population(name pg_catalog.text)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_population';
+COMMENT ON FUNCTION sanitize.drop_population(pg_catalog.text) IS
+    'drops a population that no relation is in any more. What was told about its people is not forgotten: it counts where its relations are protected next, and in the next population of the caller''s with this name';
+
+CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8 DEFAULT NULL, delta pg_catalog.float8 DEFAULT NULL, max_rows_per_unit pg_catalog.int4 DEFAULT NULL, window_length pg_catalog.interval DEFAULT NULL, max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT NULL, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false, row_count_public pg_catalog.bool DEFAULT false, population pg_catalog.text DEFAULT NULL)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
-COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool) IS
-    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window. Again: changes that, and what is spent is taken from the ledger';
+COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool, pg_catalog.text) IS
+    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window, from this relation or from all of a population. Again: changes that, and what is spent is taken from the ledger';
 
 CREATE FUNCTION sanitize.unprotect(source pg_catalog.regclass)
     RETURNS pg_catalog.void
     LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_unprotect';
 COMMENT ON FUNCTION sanitize.unprotect(pg_catalog.regclass) IS
-    'ends the protection and all allowances of a relation: nobody can ask any more. The ledger stays';
+    'ends the protection and all allowances of a relation: nobody can ask any more. The ledger stays, and what was spent of a population';
 
 CREATE FUNCTION sanitize.allow(source pg_catalog.regclass, grantee pg_catalog.regrole, epsilon pg_catalog.float8 DEFAULT NULL, delta pg_catalog.float8 DEFAULT NULL)
     RETURNS pg_catalog.void

@@ -3,6 +3,7 @@
 //!
 //! * [`protection`]: which relations are protected, and who may ask (`protection`, `allowance`). Read where a question
 //!   is priced, and by the ledger to decide.
+//! * [`population`]: accounts that several relations share (`population`, `member`), and which account a relation has.
 //! * [`ledger`]: decides about charges and records them (`ledger_entry`, `ledger_home`).
 //! * [`answers`]: answers that are kept (`answer`).
 //! * [`domains`] and [`bounds`]: which values a column may have, declared (`declared_domain`,
@@ -21,6 +22,7 @@ pub mod bounds;
 pub mod domains;
 pub mod hierarchies;
 pub mod ledger;
+pub mod population;
 pub mod protection;
 pub mod releases;
 pub mod sharded;

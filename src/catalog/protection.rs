@@ -1,6 +1,8 @@
-//! Protected relations and who may ask about them: the tables `protection` and `allowance`.
+//! Protected relations and who may ask about them: the tables `protection` and `allowance`. Accounts are those that
+//! [`population`] finds.
 
 use crate::catalog::ledger::account::{Account, Sums, decimal};
+use crate::catalog::population::{self, Holder, Limits};
 use crate::catalog::{Stored, damaged, execute, look, oid, run, value};
 use crate::pg::prelude::*;
 use pgrx::AnyNumeric;
@@ -30,11 +32,12 @@ pub fn terms(source: Oid) -> Result<Option<Terms>, Error> {
     }))
 }
 
-const TERMS: &str = "SELECT unit, max_rows_per_unit::text, max_groups_per_unit::text, delta::text,
-        epsilon::text, min_epsilon::text, least(min_epsilon, epsilon)::text, min_query_set::text,
-        assume_stable::text, row_count_public::text, source::text, (owner = sanitize_internal.relation_owner(source))::text
-    FROM sanitize.protection
-    WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
+const TERMS: &str = "SELECT p.unit, p.max_rows_per_unit::text, p.max_groups_per_unit::text, a.delta::text,
+        a.epsilon::text, a.min_epsilon::text, least(a.min_epsilon, a.epsilon)::text, p.min_query_set::text,
+        p.assume_stable::text, p.row_count_public::text, p.source::text,
+        (p.owner = sanitize_internal.relation_owner(p.source))::text
+    FROM sanitize.protection p JOIN sanitize_internal.account a ON a.source = p.source
+    WHERE p.source = $1::oid::regclass";
 
 /// Refuses a relation whose owner is not the one who protected it, because the new owner has not allowed any questions.
 /// Column `i` is its name, the next one says whether the owner is the same.
@@ -103,50 +106,75 @@ pub fn units() -> Result<HashMap<Oid, String>, Error> {
 const UNITS: &str = "SELECT source::oid::text, unit FROM sanitize.protection
     WHERE row_type = sanitize_internal.row_type(source)";
 
-/// The terms that `protect` sets. Numbers are decimals, and in their ranges.
+/// The terms that `protect` sets, beside those of the account.
 pub struct Protection<'a> {
     pub unit: &'a str,
-    pub epsilon: f64,
-    pub delta: f64,
     pub max_rows_per_unit: i32,
-    /// An interval above 0.
-    pub window_length: Option<&'a str>,
     pub max_groups_per_unit: Option<i32>,
-    pub min_epsilon: f64,
     pub min_query_set: Option<i32>,
     pub assume_stable: bool,
     pub row_count_public: bool,
 }
 
-/// Sets or changes the terms of a relation's protection. What is spent is taken from the ledger, which is read after
-/// the lock, because a charge may have been made since this transaction began.
-pub fn protect(source: Oid, new: &Protection<'_>) -> Result<(), Error> {
-    let source = oid(source);
-    let number = |number: Option<i32>| number.map(|number| number.to_string());
-    let (rows, stable) = (new.max_rows_per_unit.to_string(), new.assume_stable.to_string());
-    let counted = new.row_count_public.to_string();
-    let (epsilon, delta, least) =
-        (decimal(new.epsilon), decimal(new.delta), decimal(new.min_epsilon));
-    let (groups, query_set) = (number(new.max_groups_per_unit), number(new.min_query_set));
-    let first = [Some(source.as_str()), Some(new.unit), Some(&rows), Some(&epsilon), Some(&delta)];
-    forget_former(&source)?;
-    execute(REGISTER, &first)?;
-    execute(LOCK, &[Some(&source)])?;
-    crate::catalog::ledger::entries::check_entries(&source)?;
-    let rest = [
-        new.window_length,
+/// The account of a relation that is protected.
+pub enum Budget<'a> {
+    /// One of its own.
+    Own(&'a Limits<'a>),
+    /// That of a population, by its number.
+    Population(i64),
+}
+
+/// Sets or changes the terms of a relation's protection. What is spent of an account of its own is taken from the ledger,
+/// which is read after the lock, because a charge may have been made since this transaction began.
+pub fn protect(
+    relation: &Relation,
+    new: &Protection<'_>,
+    budget: &Budget<'_>,
+) -> Result<(), Error> {
+    let (source, number) = (relation.oid, oid(relation.oid));
+    let count = |count: Option<i32>| count.map(|count| count.to_string());
+    let (rows, groups) = (new.max_rows_per_unit.to_string(), count(new.max_groups_per_unit));
+    forget_former(&number)?;
+    execute(REGISTER, &[Some(&number), Some(new.unit), Some(&rows)])?;
+    execute(LOCK, &[Some(&number)])?;
+    crate::catalog::ledger::entries::check_entries(&number)?;
+    match budget {
+        Budget::Own(limits) => {
+            // Another transaction may have had a view join it.
+            if Holder::of(source)? != Some(Holder::Relation(source)) {
+                let relation = relation.name.clone();
+                return Err(Error::TermsChanged { relation, charged: false });
+            }
+            let (epsilon, delta) = (decimal(limits.epsilon), decimal(limits.delta));
+            let least = decimal(limits.min_epsilon);
+            let arguments = [
+                Some(number.as_str()),
+                Some(epsilon.as_str()),
+                Some(delta.as_str()),
+                limits.window_length,
+                Some(least.as_str()),
+            ];
+            execute(LIMIT, &arguments)?;
+        }
+        Budget::Population(id) => population::join(source, *id)?,
+    }
+    let arguments = [
+        Some(number.as_str()),
+        Some(new.unit),
+        Some(rows.as_str()),
         groups.as_deref(),
-        Some(least.as_str()),
-        query_set.as_deref(),
-        Some(stable.as_str()),
-        Some(counted.as_str()),
-    ];
-    execute(PROTECT, &[&first[..], &rest[..]].concat())
+        count(new.min_query_set).as_deref(),
+        Some(if new.assume_stable { "true" } else { "false" }),
+        Some(if new.row_count_public { "true" } else { "false" }),
+    ]
+    .map(|argument| argument.map(String::from));
+    let arguments: Vec<Option<&str>> = arguments.iter().map(Option::as_deref).collect();
+    execute(PROTECT, &arguments)
 }
 
 /// Deletes the rows of an earlier relation that had this OID: they say nothing about this one.
 fn forget_former(source: &str) -> Result<(), Error> {
-    ["protection", "allowance", "answer"].into_iter().try_for_each(|table| {
+    ["protection", "member", "allowance", "answer"].into_iter().try_for_each(|table| {
         let statement = format!(
             "DELETE FROM sanitize.{table}
              WHERE source = $1::oid::regclass AND row_type IS DISTINCT FROM sanitize_internal.row_type(source)"
@@ -155,25 +183,22 @@ fn forget_former(source: &str) -> Result<(), Error> {
     })
 }
 
-/// Without a window, so that [`PROTECT`] sees a change if the new terms have one.
-const REGISTER: &str = "INSERT INTO sanitize.protection
-        (source, unit, max_rows_per_unit, epsilon, epsilon_spent, delta, delta_spent, window_start)
-    VALUES ($1::oid::regclass, $2, $3::int, $4::numeric, 0, $5::numeric, 0, clock_timestamp())
+/// Without an account, which is set once the row is locked.
+const REGISTER: &str =
+    "INSERT INTO sanitize.protection (source, unit, max_rows_per_unit, rho_spent, min_epsilon)
+    VALUES ($1::oid::regclass, $2, $3::int, NULL, NULL)
     ON CONFLICT (source) DO NOTHING";
 
 const LOCK: &str = "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE";
 
-/// The source is written again, to update what is stored about it. What is spent is the sum of the ledger's entries:
-/// those of the current window, those within the length of a new window, or all. Entries without a rest count as rest
-/// entirely.
-const PROTECT: &str = "UPDATE sanitize.protection AS p SET
-        source = p.source, unit = $2, max_rows_per_unit = $3::int, epsilon = $4::numeric, delta = $5::numeric,
-        max_groups_per_unit = $7::int, min_epsilon = $8::numeric, min_query_set = $9::int,
-        assume_stable = $10::bool, row_count_public = $11::bool,
+/// What is spent is the sum of the ledger's entries: those of the current window, those within the length of a new
+/// window, or all. Entries without a rest count as rest entirely.
+const LIMIT: &str = "UPDATE sanitize.protection AS p SET
+        epsilon = $2::numeric, delta = $3::numeric, min_epsilon = $5::numeric,
         epsilon_spent = s.epsilon, delta_spent = s.delta, rho_spent = s.rho,
         rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta,
-        window_length = $6::interval,
-        window_start = CASE WHEN p.window_length IS NOT DISTINCT FROM $6::interval
+        window_length = $4::interval,
+        window_start = CASE WHEN p.window_start IS NOT NULL AND p.window_length IS NOT DISTINCT FROM $4::interval
                             THEN p.window_start ELSE clock_timestamp() END
     FROM (SELECT coalesce(sum(e.epsilon), 0) AS epsilon, coalesce(sum(e.delta), 0) AS delta,
                  coalesce(sum(e.rho), 0) AS rho,
@@ -181,10 +206,16 @@ const PROTECT: &str = "UPDATE sanitize.protection AS p SET
                  coalesce(sum(coalesce(e.rest_delta, e.delta)), 0) AS rest_delta
             FROM sanitize.protection o JOIN sanitize.ledger_entry e ON e.source = o.source
              AND e.row_type = o.row_type
-             AND CASE WHEN $6 IS NULL THEN true
-                      WHEN o.window_length = $6::interval THEN e.charged_at >= o.window_start
-                      ELSE e.charged_at + $6::interval > clock_timestamp() END
+             AND CASE WHEN $4 IS NULL THEN true
+                      WHEN o.window_length = $4::interval THEN e.charged_at >= o.window_start
+                      ELSE e.charged_at + $4::interval > clock_timestamp() END
            WHERE o.source = $1::oid::regclass) AS s
+    WHERE p.source = $1::oid::regclass";
+
+/// The source is written again, to update what is stored about it.
+const PROTECT: &str = "UPDATE sanitize.protection AS p SET
+        source = p.source, unit = $2, max_rows_per_unit = $3::int, max_groups_per_unit = $4::int,
+        min_query_set = $5::int, assume_stable = $6::bool, row_count_public = $7::bool
     WHERE p.source = $1::oid::regclass";
 
 /// Ends the protection and all allowances of a relation; false if it was not protected.
@@ -198,7 +229,8 @@ pub fn unprotect(source: Oid) -> Result<bool, Error> {
     Ok(gone.is_some())
 }
 
-/// Lets a role ask about a protected relation, with or without a share of the budget of its own.
+/// Lets a role ask about a protected relation, with or without a share of the budget of its own. In a population the
+/// role has one share for all relations, and what it says now holds for all of them.
 pub fn allow(
     source: Oid,
     grantee: Oid,
@@ -208,6 +240,8 @@ pub fn allow(
     let (epsilon, delta) = (epsilon.map(decimal), delta.map(decimal));
     let arguments =
         [Some(&*oid(source)), Some(&*oid(grantee)), epsilon.as_deref(), delta.as_deref()];
+    // What is spent of the share is copied, so that no charge may come in between.
+    population::locked(source, "")?;
     execute(
         "INSERT INTO sanitize.allowance
             (source, grantee, epsilon, epsilon_spent, delta, delta_spent)
@@ -215,8 +249,22 @@ pub fn allow(
          ON CONFLICT (source, grantee) DO UPDATE SET grantee = excluded.grantee,
             epsilon = excluded.epsilon, delta = excluded.delta",
         &arguments,
-    )
+    )?;
+    execute(SHARE, &arguments)
 }
+
+const SHARE: &str = "WITH own AS (
+        SELECT m.source, m.row_type FROM sanitize.member m JOIN sanitize_internal.account a USING (population)
+         WHERE a.source = $1::oid::regclass),
+    spent AS (
+        SELECT max(a.epsilon_spent) AS epsilon, max(a.delta_spent) AS delta, max(a.rho_spent) AS rho,
+               max(coalesce(a.rest_epsilon, a.epsilon_spent)) AS rest_epsilon,
+               max(coalesce(a.rest_delta, a.delta_spent)) AS rest_delta
+          FROM sanitize.allowance a JOIN own USING (source, row_type) WHERE a.grantee = $2::oid::regrole)
+    UPDATE sanitize.allowance AS a SET epsilon = $3::numeric, delta = $4::numeric, epsilon_spent = s.epsilon,
+           delta_spent = s.delta, rho_spent = s.rho, rest_epsilon = s.rest_epsilon, rest_delta = s.rest_delta
+      FROM spent s
+     WHERE a.grantee = $2::oid::regrole AND (a.source, a.row_type) IN (SELECT source, row_type FROM own)";
 
 /// Takes back what [`allow`] gave.
 pub fn disallow(source: Oid, grantee: Oid) -> Result<(), Error> {
@@ -227,44 +275,54 @@ pub fn disallow(source: Oid, grantee: Oid) -> Result<(), Error> {
     )
 }
 
-/// The budget of a relation and those of all roles that may ask about it.
+/// The budget that the charges of a relation go to, and those of all roles that have a share of it.
 pub struct Budgets {
     /// The window is over: nothing is spent, once it is renewed.
     pub is_over: bool,
-    pub relation: Account,
-    pub allowances: Vec<(Oid, Account)>,
+    pub account: Account,
+    pub shares: Vec<Share>,
+}
+
+/// What a role may spend.
+pub struct Share {
+    pub grantee: Oid,
+    pub account: Account,
+    /// The role may ask about this relation, not only about others of its population.
+    pub is_here: bool,
 }
 
 impl Budgets {
     /// `None` if the relation is not protected.
     pub fn read(source: Oid) -> Result<Option<Self>, Error> {
-        let source = oid(source);
-        let found = Stored::first("protection", BUDGET, &[Some(&source)])?;
-        let Some(row) = found else { return Ok(None) };
+        let number = oid(source);
+        let found = Stored::first("protection", BUDGET, &[Some(&number)])?;
+        let Some(mut row) = found else { return Ok(None) };
         check_owner(&row, 9)?;
+        row.table = if row.optional(11).is_some() { "population" } else { "protection" };
         let is_over = row.truth(1, "window_start")?;
         let (epsilon, delta) = (epsilon_of(&row, 2)?, delta_of(&row, 3)?);
-        let relation = Account {
+        let account = Account {
             whose: row.text(0, "source")?.to_string(),
             epsilon: Some(epsilon),
             delta,
             spent: spent(&row, 4, is_over)?,
         };
-        let rows = run(ALLOWANCES, &[Some(&source)])?;
-        let allowance = |row| {
+        let rows = run(ALLOWANCES, &[Some(&number)])?;
+        let share = |row| {
             let row = Stored { table: "allowance", row };
             let own_epsilon = row.optional(2).map(|_| epsilon_of(&row, 2)).transpose()?;
             let own_delta = row.optional(3).map(|_| delta_of(&row, 3)).transpose()?;
             let account = Account {
                 whose: row.text(1, "grantee")?.to_string(),
                 epsilon: own_epsilon,
-                delta: own_delta.unwrap_or_else(|| relation.delta.clone()),
+                delta: own_delta.unwrap_or_else(|| account.delta.clone()),
                 spent: spent(&row, 4, is_over)?,
             };
-            Ok((row.oid(0, "grantee")?, account))
+            let (grantee, is_here) = (row.oid(0, "grantee")?, row.truth(9, "source")?);
+            Ok(Share { grantee, account, is_here })
         };
-        let allowances = rows.into_iter().map(allowance).collect::<Result<_, Error>>()?;
-        Ok(Some(Budgets { is_over, relation, allowances }))
+        let shares = rows.into_iter().map(share).collect::<Result<_, Error>>()?;
+        Ok(Some(Budgets { is_over, account, shares }))
     }
 }
 
@@ -296,91 +354,103 @@ fn spent(row: &Stored, first: usize, is_over: bool) -> Result<Sums, Error> {
 
 /// Whether the window is over (NULL if that is unknown), the budget, and the five sums. Where the sums of the rest are
 /// missing, nothing has a rho.
-const BUDGET: &str = "SELECT source::text,
-        CASE WHEN isfinite(window_start) AND (window_length IS NULL
-                  OR isfinite(window_length) AND window_length > '0'::interval)
-             THEN coalesce(window_start + window_length <= clock_timestamp(), false) END::text,
-        epsilon::text, delta::text, epsilon_spent::text, delta_spent::text, rho_spent::text,
-        coalesce(rest_epsilon, epsilon_spent)::text, coalesce(rest_delta, delta_spent)::text,
-        source::text, (owner = sanitize_internal.relation_owner(source))::text
-    FROM sanitize.protection
-    WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)";
+const BUDGET: &str = "SELECT coalesce('population ' || a.name, a.source::text),
+        CASE WHEN isfinite(a.window_start) AND (a.window_length IS NULL
+                  OR isfinite(a.window_length) AND a.window_length > '0'::interval)
+             THEN coalesce(a.window_start + a.window_length <= clock_timestamp(), false) END::text,
+        a.epsilon::text, a.delta::text, a.epsilon_spent::text, a.delta_spent::text, a.rho_spent::text,
+        coalesce(a.rest_epsilon, a.epsilon_spent)::text, coalesce(a.rest_delta, a.delta_spent)::text,
+        a.source::text, (p.owner = sanitize_internal.relation_owner(p.source))::text, a.population::text
+    FROM sanitize_internal.account a JOIN sanitize.protection p ON p.source = a.source
+    WHERE a.source = $1::oid::regclass";
 
 /// In the order in which they are locked. A role that was renamed, or a new role with the OID of a dropped one, is not
-/// the one that was allowed.
+/// the one that was allowed. Within a population the rows of a role are alike.
 const ALLOWANCES: &str =
-    "SELECT a.grantee::oid::text, a.grantee::text || ' for ' || a.source::text,
-        a.epsilon::text, sanitize_internal.delta_share(a.epsilon, a.delta, p.epsilon, p.delta)::text,
-        a.epsilon_spent::text, a.delta_spent::text, a.rho_spent::text,
-        coalesce(a.rest_epsilon, a.epsilon_spent)::text, coalesce(a.rest_delta, a.delta_spent)::text
-    FROM sanitize.allowance a JOIN sanitize.protection p USING (source, row_type)
-    WHERE a.source = $1::oid::regclass AND a.row_type = sanitize_internal.row_type(a.source)
+    "SELECT a.grantee::oid::text, a.grantee::text || ' for ' || coalesce('population ' || min(c.name), min(c.source::text)),
+        min(a.epsilon)::text,
+        sanitize_internal.delta_share(min(a.epsilon), min(a.delta), min(c.epsilon), min(c.delta))::text,
+        max(a.epsilon_spent)::text, max(a.delta_spent)::text, max(a.rho_spent)::text,
+        max(coalesce(a.rest_epsilon, a.epsilon_spent))::text, max(coalesce(a.rest_delta, a.delta_spent))::text,
+        bool_or(a.source = c.source)::text
+    FROM sanitize_internal.account c
+    CROSS JOIN LATERAL (
+         SELECT c.source, c.row_type
+         UNION SELECT m.source, m.row_type FROM sanitize.member m WHERE m.population = c.population) AS s
+    JOIN sanitize.allowance a ON a.source = s.source AND a.row_type = s.row_type
+    WHERE c.source = $1::oid::regclass
       AND coalesce(a.grantee_name = sanitize_internal.role_name(a.grantee), a.grantee IS NULL)
-    ORDER BY a.grantee";
+    GROUP BY a.grantee ORDER BY a.grantee";
 
-/// Locks the budgets of a relation until the transaction ends, or raises `lock_not_available`; false if it
-/// is not protected.
-pub fn lock(source: Oid) -> Result<bool, Error> {
-    let source = oid(source);
-    let found = value(
-        "SELECT 'found' FROM sanitize.protection
-         WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source) FOR UPDATE NOWAIT",
-        &[Some(&source)],
-    )?;
+/// Locks the account that the charges of a relation go to and all shares of it until the transaction ends, or raises
+/// `lock_not_available`; `None` if the relation is not protected. It waits for nobody, so no order of locks can be wrong.
+pub fn lock(source: Oid) -> Result<Option<Holder>, Error> {
+    let number = oid(source);
     execute(
-        "SELECT FROM sanitize.allowance
-         WHERE source = $1::oid::regclass ORDER BY grantee FOR UPDATE NOWAIT",
-        &[Some(&source)],
+        "SELECT FROM sanitize.protection WHERE source = $1::oid::regclass FOR UPDATE NOWAIT",
+        &[Some(&number)],
     )?;
-    Ok(found.is_some())
+    let Some(holder) = population::locked(source, "NOWAIT")? else { return Ok(None) };
+    let statement = format!(
+        "SELECT FROM sanitize.allowance a WHERE {SHARED} ORDER BY a.grantee, a.source FOR UPDATE NOWAIT"
+    );
+    execute(&statement, &[Some(&number), holder.population().as_deref()])?;
+    Ok(Some(holder))
 }
 
-/// Begins a new window.
-pub fn renew(source: Oid) -> Result<(), Error> {
-    let source = oid(source);
-    execute(RENEW_PROTECTION, &[Some(&source)])?;
-    execute(RENEW_ALLOWANCES, &[Some(&source)])
+/// The condition for the rows of allowance a that are shares of one account: those of relation $1, or of population $2.
+const SHARED: &str = "(a.source = $1::oid::regclass OR (a.source, a.row_type) IN (
+        SELECT m.source, m.row_type FROM sanitize.member m WHERE m.population = $2::int8))";
+
+/// Begins a new window of the account that the charges of the relation go to.
+pub fn renew(source: Oid, holder: Holder) -> Result<(), Error> {
+    let (table, condition) = holder.place();
+    let account = format!(
+        "UPDATE sanitize.{table} SET epsilon_spent = 0, delta_spent = 0,
+            rho_spent = 0, rest_epsilon = 0, rest_delta = 0, window_start = clock_timestamp()
+        WHERE {condition}"
+    );
+    let shares = format!(
+        "UPDATE sanitize.allowance AS a SET epsilon_spent = 0, delta_spent = 0,
+            rho_spent = 0, rest_epsilon = 0, rest_delta = 0
+        WHERE {SHARED}"
+    );
+    execute(&account, &[Some(&holder.key())])?;
+    execute(&shares, &[Some(&oid(source)), holder.population().as_deref()])
 }
-
-const RENEW_PROTECTION: &str = "UPDATE sanitize.protection SET epsilon_spent = 0, delta_spent = 0,
-        rho_spent = 0, rest_epsilon = 0, rest_delta = 0, window_start = clock_timestamp()
-    WHERE source = $1::oid::regclass";
-
-const RENEW_ALLOWANCES: &str = "UPDATE sanitize.allowance SET epsilon_spent = 0, delta_spent = 0,
-        rho_spent = 0, rest_epsilon = 0, rest_delta = 0
-    WHERE source = $1::oid::regclass";
 
 /// When the window ends, if there is one, for messages.
 pub fn renews(source: Oid) -> Result<Option<String>, Error> {
     value(
-        "SELECT (window_start + window_length)::text
-         FROM sanitize.protection
-         WHERE source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)",
+        "SELECT (window_start + window_length)::text FROM sanitize_internal.account WHERE source = $1::oid::regclass",
         &[Some(&oid(source))],
     )
 }
 
-/// Writes what is spent of the relation's budget, or of the grantee's.
-pub fn spend(source: Oid, grantee: Option<Oid>, sums: &Sums) -> Result<(), Error> {
-    let (source, grantee, sums) = (oid(source), grantee.map(oid), sums.texts());
-    let mut arguments = vec![Some(source.as_str())];
-    arguments.extend(sums.iter().map(|sum| Some(sum.as_str())));
-    let statement = match &grantee {
-        None => SPEND,
-        Some(grantee) => {
-            arguments.push(Some(grantee));
-            SPEND_ALLOWANCE
-        }
+/// Writes what is spent of the account that the charges of the relation go to, or of the grantee's share of it.
+pub fn spend(source: Oid, holder: Holder, grantee: Option<Oid>, sums: &Sums) -> Result<(), Error> {
+    let sums = sums.texts();
+    let sums = sums.iter().map(|sum| Some(sum.as_str()));
+    let Some(grantee) = grantee.map(oid) else {
+        let (table, condition) = holder.place();
+        let statement = format!("UPDATE sanitize.{table} {SPENT} WHERE {condition}");
+        let key = holder.key();
+        let arguments: Vec<_> = [Some(key.as_str())].into_iter().chain(sums).collect();
+        return execute(&statement, &arguments);
     };
-    execute(statement, &arguments)
+    let statement = format!(
+        "UPDATE sanitize.allowance AS a {SPENT_OF_SHARE} WHERE {SHARED} AND a.grantee = $3::oid::regrole"
+    );
+    let (source, population) = (oid(source), holder.population());
+    let whose = [Some(source.as_str()), population.as_deref(), Some(grantee.as_str())];
+    let arguments: Vec<_> = whose.into_iter().chain(sums).collect();
+    execute(&statement, &arguments)
 }
 
-const SPEND: &str = "UPDATE sanitize.protection
-    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
-        rest_epsilon = $5::numeric, rest_delta = $6::numeric
-    WHERE source = $1::oid::regclass";
+const SPENT: &str =
+    "SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
+    rest_epsilon = $5::numeric, rest_delta = $6::numeric";
 
-const SPEND_ALLOWANCE: &str = "UPDATE sanitize.allowance
-    SET epsilon_spent = $2::numeric, delta_spent = $3::numeric, rho_spent = $4::numeric,
-        rest_epsilon = $5::numeric, rest_delta = $6::numeric
-    WHERE source = $1::oid::regclass AND grantee = $7::oid::regrole";
+const SPENT_OF_SHARE: &str =
+    "SET epsilon_spent = $4::numeric, delta_spent = $5::numeric, rho_spent = $6::numeric,
+    rest_epsilon = $7::numeric, rest_delta = $8::numeric";

@@ -154,6 +154,40 @@ pub fn of_units(relation: Oid, unit: Option<&str>) -> Result<HashSet<Oid>, Error
     linked(&seeds, "UNION ALL SELECT confrelid, conrelid FROM pg_constraint WHERE contype = 'f'")
 }
 
+/// The relations whose rows a relation shows as those of its units: itself, where its units come from, and the tables
+/// that have the same rows as any of these: children, other partitions of the same table, sources of releases. What a
+/// view joins to its units is not among them, unless it is unknown where they come from.
+pub fn shown(relation: Oid, unit: &str) -> Result<HashSet<Oid>, Error> {
+    let own = Origins::of(relation)?.read;
+    let mut seeds = match traced(relation, unit, &own)? {
+        Some(units) => units.into_iter().map(|unit| unit.0).collect(),
+        None => own,
+    };
+    seeds.insert(relation);
+    rights::without_compiling(|| found(SHOWN, &[Some(&list(&seeds))]))
+}
+
+/// All that the source of a release reads is among its rows.
+const SHOWN: &str = "WITH RECURSIVE shown AS (
+        SELECT unnest($1::oid[]) AS oid, false AS released
+         UNION
+        SELECT next.oid, shown.released OR next.released FROM shown CROSS JOIN LATERAL (
+            SELECT inhrelid AS oid, false AS released FROM pg_inherits WHERE inhparent = shown.oid
+             UNION ALL
+            SELECT i.inhparent, false FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid AND c.relispartition
+             WHERE i.inhrelid = shown.oid
+             UNION ALL
+            SELECT p.source::oid, true FROM sanitize.published p
+             WHERE p.target = shown.oid AND p.row_type = sanitize_internal.row_type(p.target)
+               AND coalesce(p.source_row_type = sanitize_internal.row_type(p.source), true)
+               AND coalesce(p.guarantee ->> 'kind', 'none') NOT IN ('dp', 'ldp')
+             UNION ALL
+            SELECT d.refobjid, true FROM pg_rewrite r
+              JOIN pg_depend d ON d.classid = 'pg_rewrite'::regclass AND d.objid = r.oid
+               AND d.refclassid = 'pg_class'::regclass
+             WHERE shown.released AND r.ev_class = shown.oid AND r.ev_type = '1') AS next)
+    SELECT DISTINCT oid::text FROM shown";
+
 /// The columns that the unit of a relation comes from; `None` if unknown.
 fn traced(relation: Oid, unit: &str, own: &HashSet<Oid>) -> Result<Option<Vec<Unit>>, Error> {
     if own.len() == 1 {

@@ -7,6 +7,7 @@
 //! * [`charged_rows`]: the rows that a mechanism reads after the charge, bounded per unit.
 //! * [`family`]: which relations hold data about the same units.
 //! * [`stability`] and `joins`: whether each row of a view depends on one unit alone.
+//! * [`population`]: which protected relations are about the same people, and share one budget.
 //! * [`public`]: which relations, domains and bounds are public for which source.
 //! * [`public_source`]: a source's rows in the codes of public domains.
 //! * [`below`]: whose code would run when a relation is read.
@@ -20,6 +21,7 @@ pub mod charged_rows;
 pub mod counted;
 pub mod family;
 mod joins;
+pub mod population;
 pub mod public;
 pub mod public_source;
 pub mod stability;

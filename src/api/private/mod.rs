@@ -1,6 +1,6 @@
 //! Releases with a differential privacy guarantee, and the budgets that pay for them.
 //!
-//! * `protection`: who is protected and who may ask. `budget`: charges and how they add up.
+//! * `protection`: who is protected and who may ask. `population`: budgets that several relations share. `budget`: charges and how they add up.
 //! * `aggregate`: noisy aggregates, the caller's side; `question`: what was asked and its queries; `answer`: the
 //!   reader process; `bounded_rows`, `clamped_sums`: the aggregates that both use; `grid`: when answers are given.
 //! * `domains`: public domains and bounds of columns.
@@ -16,6 +16,7 @@ crate::method::family! {
     dp_itemsets,
     grid,
     noise,
+    population,
     protection,
     sample,
     synthesize,

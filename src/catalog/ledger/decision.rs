@@ -6,7 +6,7 @@ use super::entries::{self, Entry, Home};
 use crate::api::private::budget;
 use crate::api::private::protection::{check_kept_here, check_stable};
 use crate::api::shared::arguments::{KEEP, SEED};
-use crate::catalog::protection::{self, Budgets};
+use crate::catalog::protection::{self, Budgets, Share};
 use crate::pg::call::error::{Error, Exhausted};
 use crate::pg::prelude::*;
 use crate::pg::process::worker::autonomous::{self, Decision};
@@ -14,6 +14,7 @@ use crate::pg::process::worker::worker_function;
 use crate::pg::shards::keeper;
 use crate::release::ReleaseCall;
 use crate::rules::charged_rows::Bound;
+use crate::rules::population;
 use guarantee::{Charge, Cost};
 use question::Terms;
 use serde::{Deserialize, Serialize};
@@ -87,6 +88,8 @@ pub fn charge(
     terms: Option<&Terms>,
 ) -> Result<Outcome, Error> {
     keeper::check()?;
+    // A view may have been replaced, or a partition attached, since the relation was protected.
+    population::check(relation)?;
     let mut end = what.len().min(WHAT);
     while !what.is_char_boundary(end) {
         end -= 1;
@@ -161,7 +164,7 @@ pub fn check_protecting(
     }
 }
 
-/// The rest of the budget for the asker: the least of the relation's budget and of every allowance that covers the
+/// The rest of the budget for the asker: the least of the account that charges go to and of every share that covers the
 /// asker. Refuses askers who may not ask at all; [`charge`] checks this again.
 pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
     let Some(accounts) = Accounts::read(relation.oid, *asker)? else {
@@ -181,30 +184,33 @@ pub fn remaining(relation: &Relation, asker: &Asker) -> Result<Cost, Error> {
 /// The budgets that a charge of one asker comes out of.
 struct Accounts {
     is_over: bool,
-    relation: Account,
-    /// Every allowance that covers the asker, those of the role that logged in too, so SET ROLE gives no second budget.
-    allowances: Vec<(Oid, Account)>,
-    /// The asker owns the relation, or an allowance covers the role whose rights are used.
+    /// The relation's own, or that of its population.
+    account: Account,
+    /// Every share that covers the asker, of a role that logged in too, so SET ROLE gives no second budget. A share of a
+    /// population covers whoever asks about any of its relations.
+    shares: Vec<Share>,
+    /// The asker owns the relation, or an allowance for it covers the role whose rights are used.
     allowed: bool,
 }
 
 impl Accounts {
     /// `None` if the relation is not protected.
     fn read(source: Oid, asker: Asker) -> Result<Option<Self>, Error> {
-        let Some(Budgets { is_over, relation, mut allowances }) = Budgets::read(source)? else {
+        let Some(Budgets { is_over, account, mut shares }) = Budgets::read(source)? else {
             return Ok(None);
         };
         let owns = rights::owner_of(source).is_some() && rights::owns(asker.user, source);
-        let allowed =
-            owns || allowances.iter().any(|(grantee, _)| rights::is_member(asker.user, *grantee));
-        allowances.retain(|(grantee, _)| asker.is_covered_by(*grantee));
-        Ok(Some(Accounts { is_over, relation, allowances, allowed }))
+        let is_allowed =
+            |share: &Share| share.is_here && rights::is_member(asker.user, share.grantee);
+        let allowed = owns || shares.iter().any(is_allowed);
+        shares.retain(|share| asker.is_covered_by(share.grantee));
+        Ok(Some(Accounts { is_over, account, shares, allowed }))
     }
 
-    /// All accounts: first those of the grantees, then the relation's.
+    /// All accounts: first those of the grantees, then the relation's or its population's.
     fn all(&self) -> impl Iterator<Item = (Option<Oid>, &Account)> {
-        let allowances = self.allowances.iter().map(|(grantee, account)| (Some(*grantee), account));
-        allowances.chain([(None, &self.relation)])
+        let shares = self.shares.iter().map(|share| (Some(share.grantee), &share.account));
+        shares.chain([(None, &self.account)])
     }
 }
 
@@ -228,10 +234,10 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
     if let Home::Elsewhere { home, here } = home {
         return Ok(Reply::Unconfirmed { home, here });
     }
-    // From here to the commit no other transaction changes the budget of this relation.
-    if !protection::lock(request.source)? {
+    // From here to the commit no other transaction changes the account, nor which one it is.
+    let Some(holder) = protection::lock(request.source)? else {
         return Ok(Reply::NotProtected);
-    }
+    };
     if let Home::Unknown { here } = home {
         // Protecting a relation records where the ledger is at home, so the record has been lost.
         return Ok(Reply::Unconfirmed { home: "a place that is not known any more".into(), here });
@@ -242,7 +248,7 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
         return Ok(Reply::NotProtected);
     };
     if accounts.is_over {
-        protection::renew(request.source)?;
+        protection::renew(request.source, holder)?;
     }
     if !accounts.allowed {
         return Ok(Reply::NotAllowed);
@@ -265,7 +271,7 @@ fn charge_or_refuse(request: &Request) -> Result<Reply, Error> {
         spent.push((grantee, sums));
     }
     for (grantee, sums) in &spent {
-        protection::spend(request.source, *grantee, sums)?;
+        protection::spend(request.source, holder, *grantee, sums)?;
     }
     let name = |role| rights::role_name(role).unwrap_or_else(|| "(dropped role)".into());
     // The charge as the relation's budget counted it.

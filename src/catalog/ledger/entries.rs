@@ -30,13 +30,15 @@ pub fn home() -> Result<Home, Error> {
     })
 }
 
-/// Records that the ledger is whole here when the first relation is protected: nothing was charged before.
+/// Records that the ledger is whole here when the first relation is protected or the first population made: nothing was
+/// charged before.
 pub fn settle(who: &str) -> Result<(), Error> {
     execute(
         "INSERT INTO sanitize.ledger_home
          SELECT true, sanitize_internal.ledger_place(), clock_timestamp(), $1
          WHERE NOT EXISTS (SELECT FROM sanitize.ledger_home)
            AND NOT EXISTS (SELECT FROM sanitize.protection)
+           AND NOT EXISTS (SELECT FROM sanitize.population)
            AND NOT EXISTS (SELECT FROM sanitize.ledger_entry)
          ON CONFLICT DO NOTHING",
         &[Some(who)],
@@ -57,21 +59,30 @@ pub fn confirm(who: &str) -> Result<Option<String>, Error> {
 /// Refuses damaged entries of the relation, given by its OID, which a sum would skip. An entry without a relation might
 /// be one of them.
 pub(in crate::catalog) fn check_entries(source: &str) -> Result<(), Error> {
-    let found = run(UNREADABLE, &[Some(source)])?;
-    match found.is_empty() {
+    check("source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)", source)
+}
+
+/// As [`check_entries`], of the population with this number.
+pub(in crate::catalog) fn check_population(id: &str) -> Result<(), Error> {
+    check("population = $1::int8", id)
+}
+
+fn check(whose: &str, argument: &str) -> Result<(), Error> {
+    let unreadable = format!(
+        "SELECT 'found' FROM sanitize.ledger_entry
+          WHERE source IS NULL OR {whose}
+            AND NOT coalesce(isfinite(charged_at)
+              AND epsilon >= 0 AND epsilon < 'Infinity' AND delta >= 0 AND delta < 'Infinity'
+              AND (rho IS NULL OR rho >= 0 AND rho < 'Infinity')
+              AND (rest_epsilon IS NULL OR rest_epsilon >= 0 AND rest_epsilon < 'Infinity')
+              AND (rest_delta IS NULL OR rest_delta >= 0 AND rest_delta < 'Infinity'), false)
+          LIMIT 1"
+    );
+    match run(&unreadable, &[Some(argument)])?.is_empty() {
         true => Ok(()),
         false => Err(damaged("ledger_entry", "charged_at, source or an amount")),
     }
 }
-
-const UNREADABLE: &str = "SELECT 'found' FROM sanitize.ledger_entry
-    WHERE source IS NULL OR source = $1::oid::regclass AND row_type = sanitize_internal.row_type(source)
-      AND NOT coalesce(isfinite(charged_at)
-        AND epsilon >= 0 AND epsilon < 'Infinity' AND delta >= 0 AND delta < 'Infinity'
-        AND (rho IS NULL OR rho >= 0 AND rho < 'Infinity')
-        AND (rest_epsilon IS NULL OR rest_epsilon >= 0 AND rest_epsilon < 'Infinity')
-        AND (rest_delta IS NULL OR rest_delta >= 0 AND rest_delta < 'Infinity'), false)
-    LIMIT 1";
 
 /// A charge as it is written down.
 pub struct Entry<'a> {
@@ -97,9 +108,9 @@ pub fn enter(entry: &Entry<'_>) -> Result<i64, Error> {
 
 /// If the clock goes back, an entry must still not lie before the window that it belongs to.
 const ENTER: &str = "INSERT INTO sanitize.ledger_entry
-        (charged_at, source, who, login, what, epsilon, delta, rest_epsilon, rest_delta, rho)
-    SELECT greatest(clock_timestamp(), p.window_start), p.source, $2, $3, $4,
-           $5::numeric, $6::numeric, $7::numeric, $8::numeric, $9::numeric
-      FROM sanitize.protection p
-     WHERE p.source = $1::oid::regclass AND p.row_type = sanitize_internal.row_type(p.source)
+        (charged_at, source, who, login, what, epsilon, delta, rest_epsilon, rest_delta, rho, population)
+    SELECT greatest(clock_timestamp(), a.window_start), a.source, $2, $3, $4,
+           $5::numeric, $6::numeric, $7::numeric, $8::numeric, $9::numeric, a.population
+      FROM sanitize_internal.account a
+     WHERE a.source = $1::oid::regclass
     RETURNING id::text";

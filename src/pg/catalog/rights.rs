@@ -96,6 +96,12 @@ pub fn with_fixed_names<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T,
     with_settings(&[(c"search_path", c"pg_catalog, pg_temp")], work)
 }
 
+/// Runs `work` without compiling its queries: those that follow links through the catalog seem expensive to the planner,
+/// and compiling them takes seconds.
+pub fn without_compiling<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    with_settings(&[(c"jit", c"off")], work)
+}
+
 /// Sets settings until the current nest level ends.
 unsafe fn pin(settings: &[(&CStr, &CStr)]) {
     for (name, value) in settings {

@@ -87,6 +87,12 @@ pub enum Error {
     NoRowBound { unit: String, relation: String, kept: String },
     /// The owner of the relation is not the one who protected it.
     OtherOwner { relation: String },
+    /// A relation cannot get the budget that was asked for, because of others about the same people.
+    OneBudget { message: String, reason: String, hint: String },
+    /// Two protected relations about the same people have two budgets.
+    TwoBudgets { relation: String, other: String, how: String },
+    /// A population belongs to another role.
+    NotPopulationOwner { name: String, owner: String },
     /// The caller may not ask about the relation.
     NotAllowed { relation: String },
     /// The method shows the number of rows, which has not been declared public.

@@ -334,6 +334,23 @@ impl Error {
                 Some("What the earlier owner allowed does not hold for the new one. Nothing was charged.".into()),
                 "Its owner calls sanitize.protect again, or sanitize.unprotect: what is spent stays, and so do allowances.".into(),
             ),
+            Error::OneBudget { message, reason, hint } => (
+                Code::ERRCODE_INVALID_PARAMETER_VALUE,
+                message.clone(),
+                Some(reason.clone()),
+                hint.clone(),
+            ),
+            Error::TwoBudgets { relation, other, how } => (
+                Code::ERRCODE_OBJECT_NOT_IN_PREREQUISITE_STATE,
+                format!("{relation} and {other} are about the same people and have two budgets"),
+                Some(format!("{how} Nothing was charged.")),
+                "Their owner puts both into one population: sanitize.population('…', epsilon), and sanitize.protect(…, population => '…'). Or unprotects one and protects it again without epsilon: it then shares the other's budget.".into(),
+            ),
+            Error::NotPopulationOwner { name, owner } => plain(
+                Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
+                format!("must be owner of population {name}"),
+                format!("It belongs to role \"{owner}\": be a member of that role, or choose another name."),
+            ),
             Error::NotAllowed { relation } => plain(
                 Code::ERRCODE_INSUFFICIENT_PRIVILEGE,
                 format!("you may not ask about {relation}"),
