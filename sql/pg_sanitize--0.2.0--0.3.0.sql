@@ -7,6 +7,7 @@ DO LANGUAGE plpgsql $$
 DECLARE
     dropped CONSTANT pg_catalog.regprocedure[] := ARRAY[
         'sanitize.methods()',
+        'sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool)',
         'sanitize.anonymity_score(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[])',
         'sanitize.common_records(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[])',
         'sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8)',
@@ -72,6 +73,7 @@ BEGIN
         USING DETAIL = pg_catalog.concat_ws(E'\n',
 
             'sanitize.methods: a new column, family',
+            'sanitize.protect: a new argument at the end, population; epsilon may be left out',
             'sanitize.anonymity_score: (original, released, …)',
             'sanitize.common_records: (original, released, …)',
             'sanitize.rare_itemset_leak: (original, released, …)',
@@ -102,6 +104,7 @@ END
 $$;
 
 DROP FUNCTION sanitize.methods();
+DROP FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool);
 DROP FUNCTION sanitize.anonymity_score(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]);
 DROP FUNCTION sanitize.common_records(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.text[]);
 DROP FUNCTION sanitize.rare_itemset_leak(pg_catalog.regclass, pg_catalog.regclass, pg_catalog.int4, pg_catalog.int8);
@@ -491,3 +494,238 @@ UPDATE sanitize.published
        OPERATOR(pg_catalog.||) pg_catalog.jsonb_build_object('min_share', options OPERATOR(pg_catalog.->) 'min_support')
  WHERE method OPERATOR(pg_catalog.=) ANY ('{private_krimp_generate,code_tree_generate}'::pg_catalog.text[])
    AND options OPERATOR(pg_catalog.?) 'min_support';
+
+-- Populations: budgets that several relations share. Every protection keeps the account that it has, which is its own.
+ALTER TABLE sanitize.protection
+    ALTER COLUMN epsilon DROP NOT NULL,
+    ALTER COLUMN epsilon_spent DROP NOT NULL,
+    ALTER COLUMN delta DROP NOT NULL,
+    ALTER COLUMN delta_spent DROP NOT NULL,
+    ALTER COLUMN window_start DROP NOT NULL,
+    ALTER COLUMN rho_spent DROP NOT NULL,
+    ALTER COLUMN min_epsilon DROP NOT NULL;
+-- One budget for all relations about the same people. Those without a name were made for relations that have to share,
+-- because one reads the other. A population that was dropped keeps its row: it is what is known of what was told.
+CREATE TABLE sanitize.population (
+    id pg_catalog.int8 GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    name pg_catalog.text,
+    -- Who may put relations into it. Not computed from each other: a dump shows a role that is gone as a bare number,
+    -- which is another role where it is restored, under another name.
+    owner pg_catalog.regrole NOT NULL,
+    owner_name pg_catalog.name NOT NULL,
+    is_dropped pg_catalog.bool NOT NULL DEFAULT false,
+    epsilon pg_catalog.numeric NOT NULL CHECK (epsilon > 0),
+    epsilon_spent pg_catalog.numeric NOT NULL CHECK (epsilon_spent >= 0),
+    delta pg_catalog.numeric NOT NULL CHECK (delta >= 0 AND delta < 1),
+    delta_spent pg_catalog.numeric NOT NULL CHECK (delta_spent >= 0),
+    window_length pg_catalog.interval,
+    window_start pg_catalog.timestamptz NOT NULL,
+    rho_spent pg_catalog.numeric NOT NULL CHECK (rho_spent >= 0),
+    rest_epsilon pg_catalog.numeric NOT NULL CHECK (rest_epsilon >= 0),
+    rest_delta pg_catalog.numeric NOT NULL CHECK (rest_delta >= 0),
+    min_epsilon pg_catalog.numeric NOT NULL CHECK (min_epsilon >= 0)
+);
+CREATE UNIQUE INDEX population_name ON sanitize.population (name) WHERE NOT is_dropped;
+COMMENT ON TABLE sanitize.population IS
+    'the budgets that several relations share: how much may be learnt about the people in them, and what is spent of it in this window';
+COMMENT ON SEQUENCE sanitize.population_id_seq IS 'numbers the populations';
+
+-- A row stays when the protection of its relation ends: what was told about the people in it is not forgotten.
+CREATE TABLE sanitize.member (
+    source pg_catalog.regclass PRIMARY KEY,
+    population pg_catalog.int8 NOT NULL,
+    is_head pg_catalog.bool NOT NULL,
+    row_type pg_catalog.regtype GENERATED ALWAYS AS (sanitize_internal.row_type(source)) STORED
+);
+CREATE INDEX member_population ON sanitize.member (population);
+COMMENT ON TABLE sanitize.member IS 'the relations that are, or were last, in a population';
+COMMENT ON COLUMN sanitize.member.is_head IS
+    'the population has no name and was made of the budget of this relation, whose owner sets it with sanitize.protect';
+
+COMMENT ON TABLE sanitize.allowance IS
+    'who may ask about a protected relation; epsilon and delta: a share of their own, NULL: the whole budget. A share of a population is the same for all its relations';
+
+ALTER TABLE sanitize.ledger_entry ADD COLUMN population pg_catalog.int8;
+CREATE INDEX ledger_entry_population ON sanitize.ledger_entry (population, charged_at);
+COMMENT ON COLUMN sanitize.ledger_entry.population IS 'whose account it was added to; NULL: the relation''s own';
+
+SELECT pg_catalog.pg_extension_config_dump('sanitize.population', '');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.population_id_seq', '');
+SELECT pg_catalog.pg_extension_config_dump('sanitize.member',
+    'WHERE sanitize_internal.row_type(source) = row_type');
+
+CREATE FUNCTION sanitize.protect(source pg_catalog.regclass, unit pg_catalog.text, epsilon pg_catalog.float8 DEFAULT NULL, delta pg_catalog.float8 DEFAULT NULL, max_rows_per_unit pg_catalog.int4 DEFAULT NULL, window_length pg_catalog.interval DEFAULT NULL, max_groups_per_unit pg_catalog.int4 DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT NULL, min_query_set pg_catalog.int4 DEFAULT NULL, assume_stable pg_catalog.bool DEFAULT false, row_count_public pg_catalog.bool DEFAULT false, population pg_catalog.text DEFAULT NULL)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_protect';
+COMMENT ON FUNCTION sanitize.protect(pg_catalog.regclass, pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.int4, pg_catalog.interval, pg_catalog.int4, pg_catalog.float8, pg_catalog.int4, pg_catalog.bool, pg_catalog.bool, pg_catalog.text) IS
+    'registers a relation of the caller''s: who is protected (the unit column), and how much may be learnt in total or in each window, from this relation or from all of a population. Again: changes that, and what is spent is taken from the ledger';
+
+COMMENT ON FUNCTION sanitize.unprotect(pg_catalog.regclass) IS
+    'ends the protection and all allowances of a relation: nobody can ask any more. The ledger stays, and what was spent of a population';
+
+COMMENT ON FUNCTION sanitize.allow(pg_catalog.regclass, pg_catalog.regrole, pg_catalog.float8, pg_catalog.float8) IS
+    'lets a role and its members ask about a protected relation, with an optional share of the budget; the role needs no right to read it';
+
+CREATE FUNCTION sanitize.population(name pg_catalog.text, epsilon pg_catalog.float8, delta pg_catalog.float8 DEFAULT 0, window_length pg_catalog.interval DEFAULT NULL, min_epsilon pg_catalog.float8 DEFAULT 0.001)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_population';
+COMMENT ON FUNCTION sanitize.population(pg_catalog.text, pg_catalog.float8, pg_catalog.float8, pg_catalog.interval, pg_catalog.float8) IS
+    'makes a population of the caller''s: one budget for all relations about the same people, which sanitize.protect puts into it. Again: changes its limits, and what is spent stays spent';
+
+CREATE FUNCTION sanitize.drop_population(name pg_catalog.text)
+    RETURNS pg_catalog.void
+    LANGUAGE c VOLATILE PARALLEL UNSAFE AS 'MODULE_PATHNAME', 'sanitize_drop_population';
+COMMENT ON FUNCTION sanitize.drop_population(pg_catalog.text) IS
+    'drops a population that no relation is in any more. What was told about its people is not forgotten: it counts where its relations are protected next, and in the next population of the caller''s with this name';
+
+-- The one rule that says which account the charges of a protected relation go to: that of its population, or else its
+-- own. Whatever reads or writes an account finds it here.
+CREATE VIEW sanitize_internal.account AS
+    SELECT p.source, p.row_type, m.population,
+           CASE WHEN NOT q.is_dropped THEN q.name END AS name,
+           coalesce(m.is_head, false) AS is_head,
+           a.epsilon, a.epsilon_spent, a.delta, a.delta_spent, a.window_length, a.window_start,
+           a.rho_spent, a.rest_epsilon, a.rest_delta, a.min_epsilon
+      FROM sanitize.protection AS p
+      LEFT JOIN sanitize.member AS m ON m.source OPERATOR(pg_catalog.=) p.source AND m.row_type OPERATOR(pg_catalog.=) p.row_type
+      LEFT JOIN sanitize.population AS q ON q.id OPERATOR(pg_catalog.=) m.population
+     CROSS JOIN LATERAL (
+           SELECT p.epsilon, p.epsilon_spent, p.delta, p.delta_spent, p.window_length, p.window_start,
+                  p.rho_spent, p.rest_epsilon, p.rest_delta, p.min_epsilon
+            WHERE m.population IS NULL
+           UNION ALL
+           SELECT q.epsilon, q.epsilon_spent, q.delta, q.delta_spent, q.window_length, q.window_start,
+                  q.rho_spent, q.rest_epsilon, q.rest_delta, q.min_epsilon
+            WHERE m.population IS NOT NULL) AS a
+     WHERE p.row_type OPERATOR(pg_catalog.=) sanitize_internal.row_type(p.source);
+COMMENT ON VIEW sanitize_internal.account IS
+    'for each protected relation the account that its charges go to: that of its population, or its own';
+
+CREATE OR REPLACE VIEW sanitize.budget WITH (security_barrier) AS
+    SELECT b.source, b.grantee,
+           b.epsilon::pg_catalog.float8 AS epsilon,
+           CASE WHEN w.over THEN 0 ELSE s.epsilon_spent END AS epsilon_spent,
+           b.delta::pg_catalog.float8 AS delta,
+           CASE WHEN w.over THEN 0 ELSE s.delta_spent END AS delta_spent,
+           p.window_start,
+           p.window_start OPERATOR(pg_catalog.+) p.window_length AS window_end,
+           (CASE WHEN w.over THEN 0 ELSE b.rho_spent END)::pg_catalog.float8 AS rho_spent
+      FROM sanitize_internal.account AS p
+      JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) p.source AND c.reltype OPERATOR(pg_catalog.=) p.row_type
+     CROSS JOIN LATERAL (
+           SELECT p.source, NULL::pg_catalog.regrole AS grantee, p.epsilon, p.epsilon_spent, p.delta, p.delta_spent,
+                  p.rho_spent, p.rest_epsilon, p.rest_delta
+           UNION ALL
+           SELECT a.source, a.grantee, a.epsilon, a.epsilon_spent, sanitize_internal.delta_share(a.epsilon, a.delta, p.epsilon, p.delta), a.delta_spent,
+                  a.rho_spent, a.rest_epsilon, a.rest_delta
+             FROM sanitize.allowance AS a
+            WHERE a.source OPERATOR(pg_catalog.=) p.source AND a.row_type OPERATOR(pg_catalog.=) p.row_type
+              AND a.grantee_name OPERATOR(pg_catalog.=) sanitize_internal.role_name(a.grantee)) AS b
+     CROSS JOIN LATERAL (
+           SELECT coalesce(p.window_start OPERATOR(pg_catalog.+) p.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
+     CROSS JOIN LATERAL sanitize_internal.spent(b.epsilon_spent, b.delta_spent, b.rho_spent,
+           coalesce(b.rest_epsilon, b.epsilon_spent), coalesce(b.rest_delta, b.delta_spent),
+           coalesce(b.delta, p.delta)) AS s
+     WHERE pg_catalog.pg_has_role(c.relowner, 'USAGE')
+        OR b.grantee IS NOT NULL AND pg_catalog.pg_has_role(b.grantee, 'USAGE');
+COMMENT ON VIEW sanitize.budget IS
+    'what may be spent and what is, for each protected relation (grantee NULL) and each allowance; relations of a population show what it has, and shares are shares of that. Owners see theirs, grantees their own';
+
+CREATE VIEW sanitize.populations WITH (security_barrier) AS
+    SELECT q.name, q.relations,
+           q.epsilon::pg_catalog.float8 AS epsilon,
+           CASE WHEN w.over THEN 0 ELSE s.epsilon_spent END AS epsilon_spent,
+           q.delta::pg_catalog.float8 AS delta,
+           CASE WHEN w.over THEN 0 ELSE s.delta_spent END AS delta_spent,
+           (CASE WHEN w.over THEN 0 ELSE q.rho_spent END)::pg_catalog.float8 AS rho_spent,
+           q.window_start,
+           q.window_start OPERATOR(pg_catalog.+) q.window_length AS window_end
+      FROM (SELECT CASE WHEN NOT n.is_dropped THEN n.name END AS name, coalesce(r.relations, '{}') AS relations, coalesce(r.owned, false) AS owned, n.owner, n.owner_name,
+                   n.epsilon, n.epsilon_spent, n.delta, n.delta_spent, n.rho_spent, n.rest_epsilon, n.rest_delta,
+                   n.window_start, n.window_length
+              FROM sanitize.population AS n
+             CROSS JOIN LATERAL (
+                   SELECT pg_catalog.array_agg(a.source ORDER BY a.source::pg_catalog.text) AS relations,
+                          pg_catalog.bool_or(pg_catalog.pg_has_role(c.relowner, 'USAGE')) AS owned
+                     FROM sanitize_internal.account AS a
+                     JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.source
+                    WHERE a.population OPERATOR(pg_catalog.=) n.id) AS r
+             WHERE n.name IS NOT NULL AND NOT n.is_dropped OR r.relations IS NOT NULL
+            UNION ALL
+            SELECT NULL, ARRAY[a.source], pg_catalog.pg_has_role(c.relowner, 'USAGE'), NULL, NULL,
+                   a.epsilon, a.epsilon_spent, a.delta, a.delta_spent, a.rho_spent,
+                   coalesce(a.rest_epsilon, a.epsilon_spent), coalesce(a.rest_delta, a.delta_spent),
+                   a.window_start, a.window_length
+              FROM sanitize_internal.account AS a
+              JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) a.source
+             WHERE a.population IS NULL) AS q
+     CROSS JOIN LATERAL (
+           SELECT coalesce(q.window_start OPERATOR(pg_catalog.+) q.window_length OPERATOR(pg_catalog.<=) pg_catalog.clock_timestamp(), false) AS over) AS w
+     CROSS JOIN LATERAL sanitize_internal.spent(q.epsilon_spent, q.delta_spent, q.rho_spent, q.rest_epsilon, q.rest_delta, q.delta) AS s
+     WHERE q.owned
+        OR q.owner_name OPERATOR(pg_catalog.=) sanitize_internal.role_name(q.owner) AND pg_catalog.pg_has_role(q.owner, 'USAGE');
+COMMENT ON VIEW sanitize.populations IS
+    'the budgets, each with the relations whose charges add up in it, and what is spent; name NULL: relations, or one, whose budget has no name. You see those that you own, and those of relations that you own';
+
+CREATE OR REPLACE VIEW sanitize.ledger WITH (security_barrier) AS
+    SELECT sanitize_internal.grid_time(e.charged_at) AS "when", e.who, e.what,
+           e.epsilon::pg_catalog.float8 AS epsilon, e.delta::pg_catalog.float8 AS delta,
+           -- The number of a relation that is gone, but not the name of another that has its number now.
+           CASE WHEN c.oid IS NOT NULL OR sanitize_internal.row_type(e.source) IS NULL THEN e.source END AS source,
+           e.login, e.id, e.rho::pg_catalog.float8 AS rho, q.name AS population
+      FROM sanitize.ledger_entry AS e
+      LEFT JOIN sanitize.population AS q ON q.id OPERATOR(pg_catalog.=) e.population
+      LEFT JOIN pg_catalog.pg_class AS c ON c.oid OPERATOR(pg_catalog.=) e.source AND c.reltype OPERATOR(pg_catalog.=) e.row_type
+     WHERE pg_catalog.pg_has_role(coalesce(c.relowner, 10::pg_catalog.oid), 'USAGE')
+        OR e.who OPERATOR(pg_catalog.=) current_user::pg_catalog.text
+        OR e.login OPERATOR(pg_catalog.=) current_user::pg_catalog.text;
+COMMENT ON VIEW sanitize.ledger IS
+    'every charge: when, who (and who had logged in), what for, how much; owners see those of their relations, everybody their own';
+GRANT SELECT ON sanitize.populations TO PUBLIC;
+
+CREATE OR REPLACE VIEW sanitize.releases WITH (security_barrier) AS
+    SELECT p.target, CASE WHEN s.oid IS NOT NULL OR sanitize_internal.row_type(p.source) IS NULL THEN p.source END AS source, p.method,
+           CASE WHEN seen.owner THEN p.options END AS options,
+           CASE WHEN seen.owner OR seen.target THEN p.guarantee
+                ELSE p.guarantee OPERATOR(pg_catalog.-) '{rows,suppressed_share}'::pg_catalog.text[] END AS guarantee,
+           CASE WHEN seen.owner OR seen.target THEN p.rows END AS rows,
+           CASE WHEN seen.owner OR seen.target THEN p.suppressed_share END AS suppressed_share,
+           p.published_at, p.published_by,
+           CASE WHEN total.covered THEN total.epsilon END AS epsilon_total,
+           CASE WHEN total.covered THEN total.delta END AS delta_total
+      FROM sanitize.published AS p
+      JOIN pg_catalog.pg_class AS t ON t.oid OPERATOR(pg_catalog.=) p.target
+       AND t.reltype OPERATOR(pg_catalog.=) p.row_type
+      LEFT JOIN pg_catalog.pg_class AS s ON s.oid OPERATOR(pg_catalog.=) p.source
+       AND s.reltype OPERATOR(pg_catalog.=) p.source_row_type
+     CROSS JOIN LATERAL (
+           SELECT pg_catalog.pg_has_role(t.relowner, 'USAGE')
+               OR coalesce(pg_catalog.pg_has_role(s.relowner, 'USAGE'), false) AS owner,
+                  coalesce(pg_catalog.has_table_privilege(t.oid, 'SELECT'), false) AS target,
+                  coalesce(pg_catalog.has_table_privilege(s.oid, 'SELECT'), false) AS source) AS seen
+     -- What protects one row and what protects a person, patients and their doctors, or what hides that a row is there
+     -- and what hides what is in it, does not add up; and beside a release that protects nobody no sum means anything.
+     CROSS JOIN LATERAL (
+           SELECT pg_catalog.sum(e.epsilon)::pg_catalog.float8 AS epsilon, pg_catalog.sum(e.delta)::pg_catalog.float8 AS delta,
+                  pg_catalog.bool_and(e.kind OPERATOR(pg_catalog.=) ANY ('{dp,ldp}'::pg_catalog.text[])
+                      AND e.epsilon IS NOT NULL AND e.delta IS NOT NULL AND e.unit IS NOT NULL AND e.neighbours IS NOT NULL
+                      AND (e.unit OPERATOR(pg_catalog.=) 'person') OPERATOR(pg_catalog.=) (e.unit_column IS NOT NULL))
+                  AND pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) pg_catalog.max(e.unit)
+                  AND pg_catalog.min(w.who) IS NOT DISTINCT FROM pg_catalog.max(w.who)
+                  AND (pg_catalog.min(e.unit) OPERATOR(pg_catalog.=) 'person'
+                       OR pg_catalog.min(e.source::pg_catalog.oid) OPERATOR(pg_catalog.=) pg_catalog.max(e.source::pg_catalog.oid))
+                  AND pg_catalog.min(e.neighbours) OPERATOR(pg_catalog.=) pg_catalog.max(e.neighbours) AS covered
+             FROM sanitize.release_entry AS e
+             LEFT JOIN sanitize.member AS m ON m.source OPERATOR(pg_catalog.=) e.source AND m.row_type OPERATOR(pg_catalog.=) e.row_type
+             LEFT JOIN sanitize.protection AS o ON o.source OPERATOR(pg_catalog.=) e.source AND o.row_type OPERATOR(pg_catalog.=) e.row_type
+            -- The units of all relations of a population are the same people, whatever their columns are called.
+            CROSS JOIN LATERAL (SELECT CASE WHEN m.population IS NOT NULL AND o.unit OPERATOR(pg_catalog.=) e.unit_column
+                                            THEN '' ELSE e.unit_column END AS who) AS w
+            WHERE (e.source OPERATOR(pg_catalog.=) p.source AND e.row_type OPERATOR(pg_catalog.=) p.source_row_type
+                   OR m.population OPERATOR(pg_catalog.=) (
+                      SELECT n.population FROM sanitize.member AS n
+                       WHERE n.source OPERATOR(pg_catalog.=) p.source AND n.row_type OPERATOR(pg_catalog.=) p.source_row_type))
+              AND NOT (e.draft AND e.kind OPERATOR(pg_catalog.<>) ALL ('{dp,ldp}'::pg_catalog.text[]))) AS total
+     WHERE seen.owner OR seen.target OR seen.source;
+COMMENT ON VIEW sanitize.releases IS
+    'the releases that you may read, or whose source you may read: how each was made and what it guarantees; owners see the options, and epsilon_total and delta_total add up all releases of the source and of its population, if all of them protect the same: NULL if not';

@@ -105,6 +105,8 @@ def fill_more(connection):
         -- What publish records of a release on shards; there are none here.
         INSERT INTO sanitize.sharded_release
             SELECT target, row_type, repeat('0', 32), 3 FROM sanitize.published WHERE method = 'k_anonymize';
+        SELECT sanitize.population('townspeople', 20, 1e-4, '30 days');
+        SELECT sanitize.protect('people', 'id', max_rows_per_unit => 1, min_query_set => 3, population => 'townspeople');
         CREATE INDEX ON people_general (home);
         CREATE VIEW homes_shown AS SELECT home, count(*) FROM people_general GROUP BY home""",
     )

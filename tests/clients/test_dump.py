@@ -44,7 +44,7 @@ def test_every_row_that_is_kept_comes_back(filled, copy, connection):
     assert all(before.values()), before
     assert set(before) >= {
         f"sanitize.{name}"
-        for name in "protection allowance ledger_entry ledger_home answer declared_domain declared_bounds "
+        for name in "protection population member allowance ledger_entry ledger_home answer declared_domain declared_bounds "
         "declared_hierarchy published release_entry sharded_release".split()
     }
     with copy.admin() as admin:

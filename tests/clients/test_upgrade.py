@@ -63,7 +63,7 @@ def filled(earlier):
 
 def grown(rows):
     """Rows as texts, with the defaults of columns that came since."""
-    since = {"sanitize.protection": ",f)"}
+    since = {"sanitize.protection": ",f)", "sanitize.ledger_entry": ",)"}
     return {
         table: [(row[:-1] + since[table] if table in since else row,) for (row,) in of_table]
         for table, of_table in rows.items()
@@ -109,7 +109,7 @@ def test_objects_on_changed_functions_stop_the_update_which_lists_them(previous)
         admin.add_notice_handler(lambda notice: told.append(notice.message_detail))
         admin.execute(UPDATE)
         (listed,) = told
-        assert listed.count("sanitize.") == 26
+        assert listed.count("sanitize.") == 27
         assert "sanitize.compare_itemsets: min_share in place of min_support" in listed
 
 
