@@ -60,6 +60,8 @@ class World:
         self.database = database
         self.protected = []
         self.admin = database.connect()
+        # Views are of the tables: all are about the same people.
+        self.admin.execute("SELECT sanitize.population('everybody', 1e6, 0.5)")
         columns = "age int NOT NULL, ward text NOT NULL, days int NOT NULL, born date NOT NULL"
         values = "i % 100, chr(65 + i % 4), i % 30, date '1990-01-01' + i % 1000"
         for table, person in [("single", "i"), ("several", f"i % {UNITS}")]:
@@ -77,7 +79,8 @@ class World:
     def protect(self, relation, unit="person", rows=1):
         # Some of the views call functions, which the owner has to vouch for.
         self.admin.execute(
-            "SELECT sanitize.protect(%s, %s, 1e6, 0.5, %s, assume_stable => true)",
+            """SELECT sanitize.protect(%s, %s, max_rows_per_unit => %s, assume_stable => true,
+                   population => 'everybody')""",
             [relation, unit, rows],
         )
         if relation not in self.protected:

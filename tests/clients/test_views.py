@@ -118,16 +118,16 @@ def test_rows_of_accepted_views_depend_on_their_own_unit(connection, seed):
     connection.execute("DROP TABLE IF EXISTS t1, t2, t3, public CASCADE")
     for table in [*PERSONAL, "public"]:
         connection.execute(f"CREATE TABLE {table} (unit int, a int, b int)")
+    connection.execute("SELECT sanitize.population('people', 1)")
+    protect = "SELECT sanitize.protect('{}', 'unit', max_rows_per_unit => 1, population => 'people')"
     for table in PERSONAL:
-        connection.execute(f"SELECT sanitize.protect('{table}', 'unit', 1, max_rows_per_unit => 1)")
+        connection.execute(protect.format(table))
     accepted, truly, refused_well = 0, 0, 0
     for _ in range(VIEWS // 3):
         definition = maker.query(maker.pick(0, 1, 1))
         connection.execute(f"CREATE VIEW tried AS {definition}")
         try:
-            connection.execute(
-                "SELECT sanitize.protect('tried', 'unit', 1, max_rows_per_unit => 1)"
-            )
+            connection.execute(protect.format("tried"))
             stable = True
         except psycopg.errors.InvalidParameterValue:
             stable = False

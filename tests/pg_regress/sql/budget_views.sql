@@ -6,7 +6,8 @@ CREATE TABLE third (patient int);
 CREATE TABLE parts (patient int, x int) PARTITION BY RANGE (x);
 CREATE TABLE parts1 PARTITION OF parts FOR VALUES FROM (0) TO (10);
 CREATE SEQUENCE counter;
-SELECT sanitize.protect('other', 'patient', 1, max_rows_per_unit => 1);
+SELECT sanitize.population('views', 1);
+SELECT sanitize.protect('other', 'patient', max_rows_per_unit => 1, population => 'views');
 CREATE FUNCTION reads() RETURNS bigint LANGUAGE sql STABLE AS 'SELECT count(*) FROM stays';
 CREATE FUNCTION adds(int) RETURNS int LANGUAGE sql IMMUTABLE AS 'SELECT $1 + 1';
 CREATE FUNCTION marks(int) RETURNS text LANGUAGE plpgsql AS $$ BEGIN RETURN '#' || $1; END $$;
@@ -18,7 +19,7 @@ DECLARE verdict text := 'stable';
 BEGIN
     EXECUTE 'CREATE VIEW tried AS ' || definition;
     BEGIN
-        PERFORM sanitize.protect('tried', 'patient', 1, max_rows_per_unit => 1);
+        PERFORM sanitize.protect('tried', 'patient', max_rows_per_unit => 1, population => 'views');
         PERFORM sanitize.unprotect('tried');
     EXCEPTION WHEN invalid_parameter_value THEN
         GET STACKED DIAGNOSTICS verdict = PG_EXCEPTION_DETAIL;
@@ -127,6 +128,7 @@ SELECT sanitize.protect('stored', 'patient', 1, max_rows_per_unit => 1);
 \set VERBOSITY default
 SELECT sanitize.protect('first_ones', 'patient', 1, assume_stable => true, max_rows_per_unit => 1);
 SELECT unit, assume_stable FROM sanitize.protection WHERE source = 'first_ones'::regclass;
+SELECT sanitize.unprotect('first_ones');
 -- A view may change after it was protected: it is looked at with each question.
 CREATE VIEW changing AS SELECT patient, ward FROM stays;
 SELECT sanitize.declare_domain('changing', 'ward', '{A,B,C}');
@@ -139,6 +141,7 @@ SELECT what, epsilon FROM sanitize.ledger WHERE source = 'changing'::regclass;
 SET client_min_messages = warning;
 DELETE FROM sanitize.declared_domain;
 SELECT sanitize.unprotect(source) FROM sanitize.budget;
+SELECT sanitize.drop_population('views');
 DROP TABLE stays, wards, other, third, parts CASCADE;
 DROP FUNCTION reads, adds, marks;
 DROP SEQUENCE counter;
