@@ -247,7 +247,7 @@ def test_a_unit_is_compared_by_its_bytes(connection):
         connection.execute("SELECT sanitize.protect('named', 'name', 1, max_rows_per_unit => 1)")
     connection.execute("SELECT sanitize.protect('named', 'code', 1, max_rows_per_unit => 1)")
     connection.execute('CREATE VIEW exact AS SELECT name COLLATE "C" AS name FROM named')
-    connection.execute("SELECT sanitize.protect('exact', 'name', 1, max_rows_per_unit => 1)")
+    connection.execute("SELECT sanitize.protect('exact', 'name', max_rows_per_unit => 1)")
     connection.execute("CREATE VIEW merged AS SELECT DISTINCT name FROM named")
     connection.execute('CREATE VIEW hidden AS SELECT name COLLATE "C" AS name FROM merged')
     with pytest.raises(psycopg.errors.InvalidParameterValue, match="other units"):

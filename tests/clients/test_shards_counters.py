@@ -301,9 +301,9 @@ def test_a_foreign_partition_has_no_budget_of_its_own(pair):
         refused(call, "part", "public.whole")
     for other in ("part", "part_seen", "again", "twice"):
         refused(f"sanitize.protect('{other}', 'person', 10, 0, 5)", other, "public.whole")
-    # A view of all of it is a view like any other.
+    # A view of all of it is a view like any other: it shares the budget.
     admin.execute(
-        "SELECT sanitize.protect('whole_seen', 'person', 10, 0, 5); SELECT sanitize.unprotect('whole_seen')"
+        "SELECT sanitize.protect('whole_seen', 'person', max_rows_per_unit => 5); SELECT sanitize.unprotect('whole_seen')"
     )
     admin.execute("SELECT sanitize.unprotect('whole')")
     for part in ("part", "part_seen", "again", "twice"):

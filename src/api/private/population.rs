@@ -8,15 +8,15 @@ use crate::catalog::protection::LARGEST;
 use crate::pg::shards::keeper;
 use crate::rules::population::ours;
 
-/// The longest name, in bytes: as long as other names of Postgres.
-const LONGEST: usize = 63;
+/// The longest name, in bytes.
+const LONGEST: usize = 1000;
 
 const NAME: Argument<String> = Argument::new("name", Type::Text, |given| {
     let name: String = given.get()?;
-    match name.trim().is_empty() || name.len() > LONGEST || name.chars().any(char::is_control) {
+    match name.trim().is_empty() || name.len() > LONGEST {
         true => Err(Error::argument(
             "name is no name of a population",
-            format!("It has 1 to {LONGEST} bytes and no control characters: 'patients'."),
+            format!("It says who is in the relations, in at most {LONGEST} bytes: 'patients'."),
         )),
         false => Ok(name),
     }

@@ -22,7 +22,7 @@ CREATE ROLE regress_other;
 \x on
 SELECT * FROM pg_temp.said($$SELECT sanitize.population('', 1)$$);
 SELECT * FROM pg_temp.said($$SELECT sanitize.population(NULL, 1)$$);
-SELECT * FROM pg_temp.said($$SELECT sanitize.population(repeat('x', 64), 1)$$);
+SELECT * FROM pg_temp.said($$SELECT sanitize.population(repeat('x', 1001), 1)$$);
 SELECT * FROM pg_temp.said($$SELECT sanitize.population('p', 0)$$);
 SELECT * FROM pg_temp.said($$SELECT sanitize.population('p', 1, 1)$$);
 SELECT * FROM pg_temp.said($$SELECT sanitize.population('p', 1, window_length => '-1 day')$$);
