@@ -237,7 +237,7 @@ def is_busy(world):
 
 
 def spent(world, relation):
-    text = "SELECT epsilon_spent FROM sanitize.protection WHERE source = %s::regclass"
+    text = "SELECT epsilon_spent FROM sanitize_internal.account WHERE source = %s::regclass"
     return float(world.admin.execute(text, [relation]).fetchone()[0])
 
 
