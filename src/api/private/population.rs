@@ -51,11 +51,10 @@ pub fn min_epsilon(least: f64) -> Result<f64> {
     ))
 }
 
-const LEAST: Argument<f64> = Argument::new("min_epsilon", Type::Float8, |given| {
-    min_epsilon(given.get::<f64>()?)
-})
-.or("0.001")
-.about("The least that a call may cost.");
+const LEAST: Argument<f64> =
+    Argument::new("min_epsilon", Type::Float8, |given| min_epsilon(given.get::<f64>()?))
+        .or("0.001")
+        .about("The least that a call may cost.");
 
 /// Refuses a transaction that sees what is spent as it was when the transaction began.
 pub fn check_snapshot(function: &'static str) -> Result<()> {

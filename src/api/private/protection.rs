@@ -89,10 +89,11 @@ const MAX_GROUPS_PER_UNIT: Argument<Option<i32>> = Argument::optional("max_group
 })
 .about("In how many groups a unit counts at most; as many as it has rows that count, if it is left out.");
 
-const MIN_EPSILON: Argument<Option<f64>> = Argument::optional("min_epsilon", Type::Float8, |given| {
-    given.float8()?.map(population::min_epsilon).transpose()
-})
-.about("The least that a call may cost: 0.001, if it is left out.");
+const MIN_EPSILON: Argument<Option<f64>> =
+    Argument::optional("min_epsilon", Type::Float8, |given| {
+        given.float8()?.map(population::min_epsilon).transpose()
+    })
+    .about("The least that a call may cost: 0.001, if it is left out.");
 
 const MIN_QUERY_SET: Argument<Option<i32>> =
     Argument::optional("min_query_set", Type::Int4, |given| {
@@ -209,9 +210,7 @@ impl GivenBudget {
                 })
             }
             Home::Joined { id, whose } => share(relation, new, id, &whose),
-            Home::With { other, whose } => {
-                share(relation, new, store::of_relation(other)?, &whose)
-            }
+            Home::With { other, whose } => share(relation, new, store::of_relation(other)?, &whose),
             Home::Head { id } => {
                 protection::protect(relation, new, &Budget::Population(id))?;
                 store::take_over(id, relation.oid)?;

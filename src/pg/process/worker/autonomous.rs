@@ -45,7 +45,7 @@ const WITHDRAWN: u32 = 4;
 #[repr(C)]
 struct Request {
     state: AtomicU32,
-    /// The process that took the request.
+    /// The process that took the request; 0 if none has, or has not said so yet.
     taker: AtomicI32,
     caller: i32,
     length: u32,
@@ -122,7 +122,8 @@ fn wait(function: &CStr, state: &AtomicU32, taker: &AtomicI32) -> Result<(), Err
                 return Err(Error::Ledger { certain: true, why });
             }
             TAKEN => {
-                let gone = !exists(taker.load(Ordering::Acquire));
+                let taker = taker.load(Ordering::Acquire);
+                let gone = taker != 0 && !exists(taker);
                 if gone && state.load(Ordering::Acquire) == TAKEN {
                     let why = "its worker ended too early";
                     return Err(Error::Ledger { certain: false, why });
@@ -169,8 +170,10 @@ impl Taken {
             }
             pg_sys::dsm_pin_mapping(segment);
             let shared = pg_sys::dsm_segment_address(segment).cast::<Request>();
-            (*shared).taker.store(pg_sys::MyProcPid, Ordering::Release);
             if changes(&(*shared).state, WAITING, TAKEN) {
+                // Only who has taken it: if a worker ended before it answered, the next one must not be
+                // mistaken for it, because the caller would wait for an answer that never comes.
+                (*shared).taker.store(pg_sys::MyProcPid, Ordering::Release);
                 return Some(Taken { segment, shared });
             }
             pg_sys::dsm_detach(segment);
@@ -191,6 +194,7 @@ impl Taken {
                 }
             };
             let caller = (*self.shared).caller;
+            (*self.shared).taker.store(0, Ordering::Release);
             (*self.shared).state.store(state, Ordering::Release);
             if state != WAITING {
                 wake(caller);
