@@ -133,7 +133,9 @@ def test_two_charges_that_fit_alone_do_not_pass_both(database, connection, peopl
             thread.join()
         assert sorted(outcomes, key=str) == [None, "PS001"]
         connection.execute("DELETE FROM sanitize.ledger_entry")
-        connection.execute("UPDATE sanitize.population SET epsilon_spent = 0, rest_epsilon = 0, rho_spent = 0")
+        connection.execute(
+            "UPDATE sanitize.population SET epsilon_spent = 0, rest_epsilon = 0, rho_spent = 0"
+        )
 
 
 def test_charges_while_relations_join_and_leave(database, connection, people):
@@ -256,7 +258,9 @@ def test_changing_roles_gives_no_second_share(database, connection, people):
         charge(client, f"{people}_stays", 0.05)
 
 
-def test_a_protection_in_an_open_transaction_stops_nobody_but_its_own_charges(database, connection, people):
+def test_a_protection_in_an_open_transaction_stops_nobody_but_its_own_charges(
+    database, connection, people
+):
     connection.execute(f"CREATE TABLE {people}_late AS SELECT 1 AS id")
     with database.connect(autocommit=False) as owner:
         owner.execute(
@@ -283,7 +287,9 @@ def test_a_stranger_learns_nothing_and_holds_nobody_up(database, connection, peo
     connection.execute(f"GRANT SELECT ON {people}_stays TO {stranger}")
     with database.connect(stranger, autocommit=False) as their:
         their.execute(f"CREATE TABLE {people}_theirs AS SELECT 1 AS id")
-        their.execute(f"CREATE MATERIALIZED VIEW {people}_copy AS SELECT patient FROM {people}_stays")
+        their.execute(
+            f"CREATE MATERIALIZED VIEW {people}_copy AS SELECT patient FROM {people}_stays"
+        )
         their.execute(f"CREATE VIEW {people}_seen AS SELECT patient FROM {people}_stays")
         their.commit()
         for statement in (
@@ -312,7 +318,9 @@ def test_a_strangers_copy_that_was_there_first_is_the_one_that_is_refused(databa
     """A role protects a materialized view of a table that nobody protected; then its owner does."""
     stem, stranger = fresh_name("first"), database.regular_user()
     connection.execute(f"CREATE TABLE {stem} AS SELECT i AS id FROM generate_series(1, 9) AS i")
-    connection.execute(f"GRANT CREATE ON SCHEMA public TO {stranger}; GRANT SELECT ON {stem} TO {stranger}")
+    connection.execute(
+        f"GRANT CREATE ON SCHEMA public TO {stranger}; GRANT SELECT ON {stem} TO {stranger}"
+    )
     with database.connect(stranger) as their:
         their.execute(f"CREATE MATERIALIZED VIEW {stem}_copy AS SELECT id FROM {stem}")
         their.execute(f"SELECT sanitize.protect('{stem}_copy', 'id', 1, max_rows_per_unit => 1)")
@@ -416,8 +424,12 @@ def test_the_ways_around_a_view_that_are_refused_at_the_next_charge(database, co
     connection.execute(f"CREATE OR REPLACE VIEW {owner}_inner AS SELECT * FROM {owner}_other")
     charge(connection, f"{owner}_outer", 0.1)
     connection.execute(f"ALTER TABLE {owner}_other INHERIT {owner}_stays")
-    refused(connection, f"SELECT sanitize.charge('{owner}_outer', 'x', 0.1)", "two budgets", "55000")
-    refused(connection, f"SELECT sanitize.charge('{owner}_stays', 'x', 0.1)", "two budgets", "55000")
+    refused(
+        connection, f"SELECT sanitize.charge('{owner}_outer', 'x', 0.1)", "two budgets", "55000"
+    )
+    refused(
+        connection, f"SELECT sanitize.charge('{owner}_stays', 'x', 0.1)", "two budgets", "55000"
+    )
     connection.execute(
         f"SELECT sanitize.protect('{owner}_outer', 'patient', max_rows_per_unit => 1, population => '{owner}')"
     )
@@ -440,7 +452,9 @@ def test_a_release_of_a_protected_table_shares_its_budget(connection, people):
         f"SELECT sanitize.protect('{people}_shown', 'patient', 1, max_rows_per_unit => 1)",
         f"has the budget of population {people}",
     )
-    connection.execute(f"SELECT sanitize.protect('{people}_shown', 'patient', max_rows_per_unit => 1)")
+    connection.execute(
+        f"SELECT sanitize.protect('{people}_shown', 'patient', max_rows_per_unit => 1)"
+    )
     charge(connection, f"{people}_shown", 0.5)
     assert account(connection, people)[1] == 0.5
 
@@ -654,7 +668,9 @@ def test_random_sequences(connection, seed):
     for _ in range(150):
         name = chance.choice(names)
         is_view = "_v" in name
-        what = chance.choice(["charge"] * 6 + ["protect", "protect", "own", "unprotect", "make", "drop"])
+        what = chance.choice(
+            ["charge"] * 6 + ["protect", "protect", "own", "unprotect", "make", "drop"]
+        )
         statement = {
             "charge": f"SELECT sanitize.charge('{name}', 'x', 0.0625)",
             "protect": f"SELECT sanitize.protect('{name}', 'id', max_rows_per_unit => 1, population => '{stem}')",
@@ -663,7 +679,9 @@ def test_random_sequences(connection, seed):
             "make": f"CREATE OR REPLACE VIEW {name} AS SELECT id FROM {chance.choice([names[0], names[2]])}",
             "drop": f"DROP VIEW {name} CASCADE",
         }[what]
-        if what in ("make", "drop") and (not is_view or name == names[2] and "v1" in statement[25:]):
+        if what in ("make", "drop") and (
+            not is_view or name == names[2] and "v1" in statement[25:]
+        ):
             continue
         try:
             connection.execute(statement)
@@ -791,7 +809,9 @@ def test_an_update_keeps_what_is_spent_and_three_views_are_put_together():
             ]
             charge(admin, "alone", 0.5)
             for view in ("v1", "v2", "v3"):
-                diag = refused(admin, f"SELECT sanitize.charge('{view}', 'x', 0.1)", "two budgets", "55000")
+                diag = refused(
+                    admin, f"SELECT sanitize.charge('{view}', 'x', 0.1)", "two budgets", "55000"
+                )
                 assert "population" in diag.message_hint
             run(
                 admin,

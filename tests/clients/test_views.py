@@ -119,7 +119,9 @@ def test_rows_of_accepted_views_depend_on_their_own_unit(connection, seed):
     for table in [*PERSONAL, "public"]:
         connection.execute(f"CREATE TABLE {table} (unit int, a int, b int)")
     connection.execute("SELECT sanitize.population('people', 1)")
-    protect = "SELECT sanitize.protect('{}', 'unit', max_rows_per_unit => 1, population => 'people')"
+    protect = (
+        "SELECT sanitize.protect('{}', 'unit', max_rows_per_unit => 1, population => 'people')"
+    )
     for table in PERSONAL:
         connection.execute(protect.format(table))
     accepted, truly, refused_well = 0, 0, 0
