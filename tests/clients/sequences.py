@@ -127,13 +127,15 @@ class Model:
         else:
             columns = dict(of.columns)
         named = made.options.get("columns", [])
-        shown = set(named) if named else {*columns, *made.columns}
+        # The unit of people takes no part.
+        unit = {"id"} if of.number == 3 and made.method == "k_mii" else set()
+        shown = set(named) if named else {*columns, *made.columns} - unit
         differs = any(columns.get(name) != made.columns.get(name) for name in shown)
         if replaces and (differs or made.filled - columns.keys()):
             made.columns = columns
         elif differs or made.filled - columns.keys():
             raise Refused("other columns")
-        # The ids of people are all different: k_mii blanks them.
+        # The ids of people are their unit, which no release shows.
         made.filled = frozenset(named or columns) - {"id"}
         if made.method == "dp_aggregate":
             if of.number != 3:
