@@ -235,7 +235,9 @@ def test_nothing_but_columns_is_asked_of_citus(visits, options, measures):
         "CREATE VIEW heard AS SELECT public.listen(person) AS person, ward, age, day FROM spread"
     )
     visits.execute("SELECT sanitize.declare_bounds('heard', 'age', '0', '50')")
-    visits.execute("SELECT sanitize.protect('heard', 'person', max_rows_per_unit => 9, assume_stable => true)")
+    visits.execute(
+        "SELECT sanitize.protect('heard', 'person', max_rows_per_unit => 9, assume_stable => true)"
+    )
     # What is told to the owner by these is read as well.
     visits.execute("TRUNCATE told")
     answered(visits, "heard", options, measures)
