@@ -11,8 +11,8 @@ A file of tests/mutants has a table per error:
   test = arguments of cargo test, for an error in a crate; or, for an error in the extension,
   regress = SQL cases, or
   clients = arguments of pytest
-  rare = true, if `make fuzz` tries it and `make test` does not: each error in the extension takes a build of it, and
-    another of the same rule is tried
+  rare = true, if `make fuzz` tries it and `make test` does not: each error takes a build, and
+    another one of the same rule is tried
   find = a piece of the code, which occurs once in src, crates and sql
   replace = what stands there instead
 Where one error needs several changes, [[name.edits]] have find and replace. A run of white space in `find` matches any
