@@ -27,7 +27,7 @@ const CLASS_RISK: Method = Method::new(
     "the smallest classes of rows that are equal in these columns, NULL being equal to \
          NULL: what they show (a key that is missing is NULL), their rows, and of the sensitive \
          column how many values they have, exp of their entropy and their distance from the \
-         whole table; at last their people (NULL: rows count); columns NULL: all but the \
+         whole table; in the last column their people (NULL: rows count); columns NULL: all but the \
          sensitive one",
 );
 
